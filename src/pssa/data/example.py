@@ -1,0 +1,124 @@
+"""`Example`, one aspect of one sentence, and `Corpus`, a sequence of them with what was dropped on the way.
+
+Offsets are half-open. Words are slices of the text, so whatever is said about a word can be shown in the text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pssa.data.tokenize import Span, tokenize
+from pssa.errors import InputError
+
+__all__ = ["DEFAULT_LABELS", "Corpus", "Example", "sentence_key"]
+
+DEFAULT_LABELS = ("positive", "negative", "neutral")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One instance: a sentence, one aspect in it and, where known, the label."""
+
+    id: str
+    sentence_id: str  # instances with the same sentence share it; splits keep them together
+    text: str
+    spans: tuple[Span, ...]  # character offsets of each word
+    aspect: Span  # word offsets
+    label: str | None = None
+    hidden: frozenset[int] = frozenset()  # words replaced by the mask token
+    tags: tuple[str, ...] = ()  # slices of a corpus that are evaluated on their own
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words as they stand in the text, hidden ones included."""
+        return tuple(self.text[start:end] for start, end in self.spans)
+
+    @property
+    def aspect_chars(self) -> Span:
+        """Character offsets of the aspect."""
+        return self.spans[self.aspect[0]][0], self.spans[self.aspect[1] - 1][1]
+
+    @property
+    def aspect_text(self) -> str:
+        """The aspect as it stands in the text."""
+        start, end = self.aspect_chars
+        return self.text[start:end]
+
+    @property
+    def candidates(self) -> frozenset[int]:
+        """Words that may be attended or mined: neither aspect nor hidden."""
+        return frozenset(range(len(self.spans))) - frozenset(range(*self.aspect)) - self.hidden
+
+    def hide(self, words: Iterable[int]) -> Example:
+        """The same example with these words hidden as well."""
+        return replace(self, hidden=self.hidden | frozenset(words))
+
+    @classmethod
+    def from_text(
+        cls, text: str, aspect: Span, *, label: str | None = None, id: str = "0", sentence_id: str | None = None
+    ) -> Example:
+        """Tokenise `text` and place the aspect by its character offsets.
+
+        :raises InputError: if the offsets are not inside the text or hold no word.
+        """
+        start, end = aspect
+        if not 0 <= start < end <= len(text):
+            raise InputError(f"aspect offsets {start}-{end} are not inside the text of {len(text)} characters")
+        return cls.from_spans(
+            text, tokenize(text, (start, end)), aspect, label=label, id=id, sentence_id=sentence_id or sentence_key(text)
+        )
+
+    @classmethod
+    def from_spans(
+        cls, text: str, spans: tuple[Span, ...], aspect: Span, *, label: str | None, id: str, sentence_id: str
+    ) -> Example:
+        """Place the aspect, given by character offsets, on words that are already cut.
+
+        :raises InputError: if no word lies inside the offsets.
+        """
+        inside = [index for index, (start, end) in enumerate(spans) if aspect[0] <= start and end <= aspect[1]]
+        if not inside:
+            raise InputError(f"aspect offsets {aspect[0]}-{aspect[1]} hold no word: {text[aspect[0] : aspect[1]]!r}")
+        return cls(id, sentence_id, text, spans, (inside[0], inside[-1] + 1), label)
+
+
+@dataclass(frozen=True)
+class Corpus(Sequence[Example]):
+    """Examples in file order, the labels they may have, and counts of what the reader dropped, by reason."""
+
+    examples: tuple[Example, ...]
+    labels: tuple[str, ...] = DEFAULT_LABELS
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def __iter__(self) -> Iterator[Example]:
+        return iter(self.examples)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204
+        return self.examples[index]
+
+    def select(self, indices: Iterable[int]) -> Corpus:
+        """The examples at these positions, as a corpus with the same labels."""
+        return Corpus(tuple(self.examples[index] for index in indices), self.labels)
+
+    def label_counts(self) -> dict[str, int]:
+        """How many examples have each of the declared labels."""
+        counts = Counter(example.label for example in self.examples)
+        return {label: counts[label] for label in self.labels}
+
+    def hash(self) -> str:
+        """A digest of what is trained on: texts, words, aspects and labels, in order; not ids or paths."""
+        digest = hashlib.sha256()
+        for example in self.examples:
+            digest.update(repr((example.text, example.spans, example.aspect, example.label)).encode())
+        return digest.hexdigest()
+
+
+def sentence_key(text: str) -> str:
+    """A short id for a sentence that has none of its own: equal for texts that differ in case or white space only."""
+    return hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()[:16]

@@ -1,0 +1,29 @@
+"""Fixtures that every test may use: the real data sets, where this machine has them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+_SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+def _resource(variable: str, default: Path) -> Path:
+    path = Path(os.environ.get(variable, default))
+    if not path.exists():
+        pytest.skip(f"{path} is not here; set {variable} to the real files")
+    return path
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with laptop/, rest/ and twitter/."""
+    return _resource("PSSA_DATA", _SHARED / "data")
+
+
+@pytest.fixture(scope="session")
+def shared_vectors() -> Path:
+    """A GloVe text file with the words of the three data sets."""
+    return _resource("PSSA_VECTORS", _SHARED / "vectors" / "glove.840B.300d.subset.txt.gz")
