@@ -1,0 +1,60 @@
+"""PSSA: aspect-based sentiment classifiers whose attention teaches itself.
+
+    import pssa
+
+    pssa.train("reviews.csv", "runs/reviews", model="tnet_att")
+    classifier = pssa.load("runs/reviews")
+    classifier.predict("The screen is great but the battery is weak.", "battery").label
+
+Importing the package is quick and touches neither network nor torch; names are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pssa.data import Corpus, Example, check, from_dataset, read, write
+    from pssa.errors import InputError, PssaError
+    from pssa.evaluation import paired_bootstrap, score
+    from pssa.runs import Answer, Classifier, Config, load, resume, train
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "Classifier",
+    "Config",
+    "Corpus",
+    "Example",
+    "InputError",
+    "PssaError",
+    "check",
+    "from_dataset",
+    "load",
+    "paired_bootstrap",
+    "read",
+    "resume",
+    "score",
+    "train",
+    "write",
+]
+
+_HOME = {
+    "pssa.data": ("Corpus", "Example", "check", "from_dataset", "read", "write"),
+    "pssa.errors": ("InputError", "PssaError"),
+    "pssa.evaluation": ("paired_bootstrap", "score"),
+    "pssa.runs": ("Answer", "Classifier", "Config", "load", "resume", "train"),
+}
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_MODULE_OF[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,61 @@
+"""The command `pssa`: one file per command.
+
+Exit codes: 0 done; 2 bad input, bad usage or a missing extra; 1 any other failure; 130 interrupted. Errors are one line on
+stderr, with more behind `--debug`. Nothing heavy is imported before a command runs, so `pssa --help` is quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+import traceback
+from collections.abc import Sequence
+
+from pssa import __version__
+from pssa.errors import InputError, PssaError
+
+__all__ = ["build_parser", "main"]
+
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except KeyboardInterrupt:
+        return _fail("interrupted", arguments.debug, INTERRUPTED)
+    except InputError as error:
+        return _fail(str(error), arguments.debug, BAD_INPUT)
+    except BrokenPipeError:
+        # The reader of our output has gone, which is its right; Python must not complain on exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (PssaError, OSError) as error:
+        return _fail(str(error), arguments.debug, FAILED)
+    except Exception as error:
+        return _fail(f"unexpected {type(error).__name__}: {error}; --debug shows where", arguments.debug, FAILED)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser with every command of this folder."""
+    parser = argparse.ArgumentParser(
+        prog="pssa", description="Aspect-based sentiment classifiers whose attention teaches itself."
+    )
+    parser.add_argument("--version", action="version", version=f"pssa {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in pkgutil.iter_modules(__path__):
+        if not module.name.startswith("_"):
+            importlib.import_module(f"{__name__}.{module.name}").add_parser(commands)
+    return parser
+
+
+def _fail(message: str, debug: bool, code: int) -> int:
+    if debug:
+        traceback.print_exc()
+    print("pssa: " + " ".join(message.split()), file=sys.stderr)
+    return code

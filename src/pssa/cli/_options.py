@@ -1,0 +1,73 @@
+"""Options that several commands share, as parent parsers."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+__all__ = ["common_options", "data_options", "training_options", "training_settings"]
+
+# Command-line options that set one value of the configuration each, by its name there.
+_SETTINGS: dict[str, tuple[type, str]] = {
+    "epochs": (int, "train exactly this long instead of searching on development data"),
+    "dev_fraction": (float, "share of train to hold out, by sentence, for the search (default 0.2)"),
+    "vectors": (str, "GloVe or word2vec text file, also .gz or .zip; without it embeddings are learned"),
+    "vector_rows": (int, "first rows of the file to keep for words unseen in training (default 50000)"),
+    "seed": (int, "of everything random (default 0)"),
+    "lr": (float, "learning rate (default 0.001)"),
+    "batch_size": (int, "instances in a training step (default 64)"),
+    "patience": (int, "epochs without improvement before the search stops (default 8)"),
+    "device": (str, "auto, cpu or cuda (default auto)"),
+}
+_NAME_IN_CONFIG = {"lr": "learning_rate"}
+
+
+def common_options() -> argparse.ArgumentParser:
+    """`--json` and `--debug`."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
+    parser.add_argument("--debug", action="store_true", help="show where an error came from")
+    return parser
+
+
+def data_options() -> argparse.ArgumentParser:
+    """How a file of instances is read."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--format", help="the format of the file, if it is not recognised")
+    parser.add_argument("--labels", help="label names, separated by commas (default positive,negative,neutral)")
+    parser.add_argument("--conflict", choices=("drop", "keep", "error"), help="what to do with the label `conflict`")
+    return parser
+
+
+def training_options() -> argparse.ArgumentParser:
+    """Everything that determines a training."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--config", type=Path, help="TOML file of settings; options on the command line go before it")
+    for name, (kind, meaning) in _SETTINGS.items():
+        parser.add_argument("--" + name.replace("_", "-"), type=kind, help=meaning)
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting, such as options.hidden=100"
+    )
+    return parser
+
+
+def training_settings(arguments: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+    """The settings that were given, by their names in the configuration, `--set` last.
+
+    :param names: further options of the command that set a value of the same name.
+    """
+    from pssa.errors import InputError
+    from pssa.runs.config import parse_value
+
+    settings = {
+        _NAME_IN_CONFIG.get(name, name): value
+        for name in (*names, *_SETTINGS)
+        if (value := getattr(arguments, name)) is not None
+    }
+    for text in arguments.set:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"--set {text} has no value; write --set KEY=VALUE")
+        settings[key] = parse_value(value)
+    return settings

@@ -1,0 +1,42 @@
+"""What commands print: one JSON object, or tables for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+__all__ = ["print_json", "print_table", "say", "score_rows"]
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """The command's one object on standard output."""
+    json.dump(value, sys.stdout, ensure_ascii=False)
+    sys.stdout.write("\n")
+
+
+def say(text: str) -> None:
+    """A line for people, without markup."""
+    Console(highlight=False, soft_wrap=True).print(text, markup=False)
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table for people; the first column is text, the others are numbers."""
+    table = Table(title=title or None, title_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 else "right")
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False).print(table)
+
+
+def score_rows(per_class: Mapping[str, Any]) -> list[list[str]]:
+    """Precision, recall, F1 and support of each class, as text."""
+    return [
+        [label, *(f"{100 * getattr(scores, name):.2f}" for name in ("precision", "recall", "f1")), str(scores.support)]
+        for label, scores in per_class.items()
+    ]

@@ -1,0 +1,75 @@
+"""`pssa train`: train a classifier into a new run directory, or go on with an interrupted one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pssa.cli._options import common_options, data_options, training_options, training_settings
+from pssa.errors import InputError
+
+__all__ = ["add_parser"]
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "train",
+        parents=[common_options(), data_options(), training_options()],
+        help="train a classifier into a run directory",
+    )
+    parser.add_argument("--train", type=Path, help="labelled instances to learn from")
+    parser.add_argument("--dev", type=Path, help="instances that choose the number of epochs, instead of held-out ones")
+    parser.add_argument("--model", help="memnet, tnet, tnet_att (default tnet_att)")
+    parser.add_argument("--method", help="base, kt, boosting, adaboost (default base)")
+    parser.add_argument("--out", type=Path, help="the run directory to make")
+    parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with an interrupted run; needs nothing else")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train, and say what came out."""
+    from pssa.cli._progress import ProgressBars
+    from pssa.runs import Config, resume, train
+
+    if arguments.resume is None and (arguments.train is None or arguments.out is None):
+        raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
+    out = arguments.resume or arguments.out
+    try:
+        with ProgressBars() as bars:
+            if arguments.resume is not None:
+                resume(arguments.resume, bars)
+            else:
+                config = Config() if arguments.config is None else Config.from_toml(arguments.config)
+                names = ("model", "method", "format", "labels", "conflict")
+                settings = training_settings(arguments, names)
+                train(
+                    arguments.train,
+                    out,
+                    dev=arguments.dev,
+                    config=config,
+                    observer=bars,
+                    on_vectors=bars.on_vectors,
+                    **settings,
+                )
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"go on with: pssa train --resume {out}") from None
+    return _summarise(out, arguments.json)
+
+
+def _summarise(out: Path, as_json: bool) -> int:
+    from pssa.cli._output import print_json, say
+    from pssa.runs.directory import read_json
+
+    metrics = read_json(out / "metrics.json")
+    if as_json:
+        print_json({"run": str(out), **metrics})
+        return 0
+    dev = metrics["dev"]
+    held_out = f"; held-out accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}" if dev else ""
+    dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
+    say(f"{out}: {metrics['instances']} instances{dropped}; {metrics['epochs']} epochs{held_out}")
+    say(f"{metrics['parameters']:,} trained parameters")
+    if metrics["vector_coverage"]:
+        say(f"word vectors cover {metrics['vector_coverage']['tokens']:.1%} of the training tokens")
+    return 0

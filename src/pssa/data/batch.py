@@ -1,0 +1,166 @@
+"""`Batch`, padded tensors for a model, and `IndexedCorpus`, a corpus turned into tensors once and cut into batches many times.
+
+A position is what the model sees (a word, or a piece of one); a word is what everybody else speaks of. `word_of` maps
+one to the other. Batches are bucketed by length, so little of a batch is padding, and no batch is wider than its longest row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from pssa.data.example import Example
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
+
+__all__ = ["Batch", "IndexedCorpus", "index_words"]
+
+# Batches whose rows are sorted by length together: enough to waste little padding, few enough to keep epochs shuffled.
+_BUCKET = 16
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Padded tensors of B examples, P positions and N words."""
+
+    positions: Tensor  # (B, P) ids
+    word_of: Tensor  # (B, P) the word of each position, -1 for padding and special tokens
+    aspect: Tensor  # (B, M) ids of the aspect's words, 0 for padding
+    aspect_span: Tensor  # (B, 2) word offsets, half-open
+    candidates: Tensor  # (B, N) words that may be attended or mined: not padding, aspect or hidden
+    labels: Tensor  # (B,) class of each example, -1 where unknown
+    index: Tensor  # (B,) place of each example in its corpus
+
+    @property
+    def real(self) -> Tensor:
+        """(B, P) positions that belong to a word."""
+        return self.word_of >= 0
+
+    @property
+    def lengths(self) -> Tensor:
+        """(B,) number of words, by the real positions."""
+        return self.word_of.amax(dim=1) + 1
+
+    @property
+    def aspect_positions(self) -> Tensor:
+        """(B, P) positions of the aspect's words."""
+        return (self.word_of >= self.aspect_span[:, :1]) & (self.word_of < self.aspect_span[:, 1:])
+
+    @property
+    def candidate_positions(self) -> Tensor:
+        """(B, P) positions of the candidate words."""
+        return self.candidates.gather(1, self.word_of.clamp(min=0)) & self.real
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on `device`."""
+        moved = {f.name: getattr(self, f.name).to(device, non_blocking=True) for f in fields(self)}
+        return Batch(**moved)
+
+    def repeat(self, times: int) -> Batch:
+        """The batch stacked `times` times: rows 0..B-1, then again."""
+        return Batch(**{f.name: _stack(getattr(self, f.name), times) for f in fields(self)})
+
+
+@dataclass(frozen=True)
+class IndexedCorpus:
+    """A corpus as tensors at its full width; `batch` takes rows and crops them to the longest."""
+
+    table: Batch
+    widths: Tensor  # (n, 3) positions, aspect words and words of each row
+
+    def __len__(self) -> int:
+        return len(self.table.labels)
+
+    @property
+    def labels(self) -> Tensor:
+        """(n,) classes."""
+        return self.table.labels
+
+    def batch(self, rows: Tensor) -> Batch:
+        """The examples at `rows`, no wider than needed."""
+        positions, aspect, words = self.widths[rows].amax(dim=0).tolist()
+        taken = {f.name: getattr(self.table, f.name)[rows] for f in fields(Batch)}
+        taken["positions"] = taken["positions"][:, :positions]
+        taken["word_of"] = taken["word_of"][:, :positions]
+        taken["aspect"] = taken["aspect"][:, :aspect]
+        taken["candidates"] = taken["candidates"][:, :words]
+        return Batch(**taken)
+
+    def select(self, rows: Sequence[int] | Tensor) -> IndexedCorpus:
+        """The corpus of these rows alone; `index` still points into the corpus it came from."""
+        rows = torch.as_tensor(rows, dtype=torch.long)
+        table = Batch(**{f.name: getattr(self.table, f.name)[rows] for f in fields(Batch)})
+        return IndexedCorpus(table, self.widths[rows])
+
+    def hide(self, words: Tensor, mask_id: int) -> IndexedCorpus:
+        """The corpus with more words hidden, `words` being (n, N): mask token, and out of the candidates."""
+        position_hidden = words.gather(1, self.table.word_of.clamp(min=0)) & self.table.real
+        table = replace(
+            self.table,
+            positions=self.table.positions.masked_fill(position_hidden, mask_id),
+            candidates=self.table.candidates & ~words,
+        )
+        return replace(self, table=table)
+
+    def length_order(self) -> Tensor:
+        """(n,) rows from the longest to the shortest, for scoring in batches with little padding."""
+        return self.widths[:, 0].argsort(descending=True, stable=True)
+
+    def shuffled_batches(self, size: int, generator: torch.Generator) -> Iterator[Batch]:
+        """Every example once, in random batches of rows of like length."""
+        shuffled = iter(torch.randperm(len(self), generator=generator).tolist())
+        batches: list[Tensor] = []
+        while bucket := list(islice(shuffled, size * _BUCKET)):
+            rows = torch.tensor(bucket)
+            batches.extend(rows[self.widths[rows, 0].argsort(stable=True)].split(size))
+        for place in torch.randperm(len(batches), generator=generator).tolist():
+            yield self.batch(batches[place])
+
+
+def index_words(examples: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str]) -> IndexedCorpus:
+    """Turn examples into tensors for models whose positions are words."""
+    if not examples:
+        raise InputError("there are no examples to work on; the corpus is empty")
+    width = max(len(example.spans) for example in examples)
+    aspect_width = max(end - start for start, end in (example.aspect for example in examples))
+    positions = torch.zeros(len(examples), width, dtype=torch.long)
+    aspect = torch.zeros(len(examples), aspect_width, dtype=torch.long)
+    candidates = torch.zeros(len(examples), width, dtype=torch.bool)
+    for row, example in enumerate(examples):
+        ids = vocabulary.encode(example.words)
+        start, end = example.aspect
+        aspect[row, : end - start] = torch.tensor(ids[start:end])
+        for word in example.hidden:
+            ids[word] = vocabulary.mask_id
+        positions[row, : len(ids)] = torch.tensor(ids)
+        candidates[row, list(example.candidates)] = True
+    lengths = torch.tensor([len(example.spans) for example in examples])
+    spans = torch.tensor([example.aspect for example in examples])
+    places = torch.arange(width).expand(len(examples), -1)
+    table = Batch(
+        positions=positions,
+        word_of=places.masked_fill(places >= lengths[:, None], -1),
+        aspect=aspect,
+        aspect_span=spans,
+        candidates=candidates,
+        labels=label_ids(examples, labels),
+        index=torch.arange(len(examples)),
+    )
+    return IndexedCorpus(table, torch.stack([lengths, spans[:, 1] - spans[:, 0], lengths], dim=1))
+
+
+def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> Tensor:
+    """(n,) the place of each example's label among `labels`, -1 where it has none."""
+    place = {label: number for number, label in enumerate(labels)}
+    unknown = {example.label for example in examples if example.label is not None} - set(labels)
+    if unknown:
+        raise InputError(f"label {sorted(unknown)[0]!r} is not one of {', '.join(labels)}; declare it with --labels")
+    return torch.tensor([-1 if example.label is None else place[example.label] for example in examples])
+
+
+def _stack(tensor: Tensor, times: int) -> Tensor:
+    return tensor.repeat(times, *([1] * (tensor.dim() - 1)))

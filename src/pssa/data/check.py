@@ -1,0 +1,97 @@
+"""What is in a file and what is wrong with it, line by line; reading goes on after a bad line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.formats import FORMATS
+from pssa.data.formats._labels import LabelRule
+from pssa.data.read import Accepted, Dropped, Problem, format_of, outcomes
+
+__all__ = ["Report", "check"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The counts of a file, over the instances that can be trained on, and its problems in file order."""
+
+    format: str
+    instances: int
+    labels: Mapping[str, int]
+    dropped: Mapping[str, int]  # by reason
+    sentences: int
+    sentences_with_several_aspects: int
+    words_mean: float
+    words_max: int
+    duplicates: int  # instances that repeat an earlier one: same words, aspect and label
+    problems: tuple[Problem, ...]
+
+    @property
+    def rejected(self) -> int:
+        """How many problems cost an instance."""
+        return sum(problem.rejected for problem in self.problems)
+
+
+def check(
+    path: str | Path, *, format: str | None = None, labels: tuple[str, ...] = DEFAULT_LABELS, conflict: str = "drop"
+) -> Report:
+    """Look at every instance of a file; the parameters are those of `read`.
+
+    :raises InputError: if there is no reading it at all: no such file, a directory, empty, binary, a column missing.
+    """
+    rule = LabelRule.of(labels, conflict)
+    name = format_of(path, format)
+    accepted: list[Accepted] = []
+    dropped: Counter[str] = Counter()
+    problems: list[Problem] = []
+    for outcome in outcomes(FORMATS[name].scan(Path(path)), rule):
+        match outcome:
+            case Accepted():
+                accepted.append(outcome)
+                problems.extend(Problem(outcome.line, what, rejected=False) for what in outcome.warnings)
+            case Dropped():
+                dropped[outcome.reason] += 1
+            case Problem():
+                problems.append(outcome)
+    problems.extend(_contradictions(accepted))
+    if not accepted and not problems:
+        problems.append(Problem(None, "there is no instance in this file", rejected=False))
+    examples = [one.example for one in accepted]
+    return _report(name, examples, rule, dropped, problems)
+
+
+def _report(
+    name: str, examples: Sequence[Example], rule: LabelRule, dropped: Mapping[str, int], problems: list[Problem]
+) -> Report:
+    labels = Counter(example.label for example in examples)
+    aspects = Counter(sentence for sentence, _ in {(example.sentence_id, example.aspect) for example in examples})
+    lengths = [len(example.spans) for example in examples]
+    distinct = {(example.words, example.aspect, example.label) for example in examples}
+    return Report(
+        format=name,
+        instances=len(examples),
+        labels={label: labels[label] for label in rule.labels},
+        dropped=dict(dropped),
+        sentences=len(aspects),
+        sentences_with_several_aspects=sum(count > 1 for count in aspects.values()),
+        words_mean=round(sum(lengths) / len(lengths), 2) if lengths else 0.0,
+        words_max=max(lengths, default=0),
+        duplicates=len(examples) - len(distinct),
+        problems=tuple(sorted(problems, key=lambda problem: problem.line or 0)),
+    )
+
+
+def _contradictions(accepted: Sequence[Accepted]) -> list[Problem]:
+    """A warning for each instance that an earlier one gives another label."""
+    first: dict[tuple[tuple[str, ...], tuple[int, int]], Accepted] = {}
+    found = []
+    for one in accepted:
+        earlier = first.setdefault((one.example.words, one.example.aspect), one)
+        if earlier.example.label != one.example.label:
+            what = f"is {one.example.label}, but line {earlier.line} says {earlier.example.label} of the same aspect"
+            found.append(Problem(one.line, what, rejected=False))
+    return found

@@ -1,0 +1,104 @@
+"""Fields to `Example` and back: the one place that knows what the names mean.
+
+text                 the sentence
+aspect (or span)     the aspect as it stands in the text
+from, to             its character offsets, half-open; they decide, and must agree with `aspect` where both are given
+ordinal              which occurrence of `aspect` is meant, from 0, where there are no offsets
+label, id, sentence_id, tags
+words                character offsets of each word, where the tokenisation is not ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pssa.data.example import Example, sentence_key
+from pssa.data.formats._place import check_offsets, occurrences
+from pssa.data.formats._values import integer, names, spans, string, tags
+from pssa.data.tokenize import Span, cut_at, tokenize
+from pssa.errors import InputError
+
+__all__ = ["example_from_fields", "fields_of", "require_columns"]
+
+
+def example_from_fields(
+    fields: Mapping[str, Any],
+    *,
+    ordinal_required: bool,
+    default_id: str = "0",
+    warn: Callable[[str], None] | None = None,
+) -> Example:
+    """Build the example that the fields describe; `default_id` is for fields without an `id`.
+
+    :param ordinal_required: whether an aspect that occurs twice must come with offsets or an ordinal. If not, the first
+        occurrence is taken and `warn` is told.
+    :raises InputError: naming the field that cannot be used.
+    """
+    text = string(fields, "text")
+    if text is None:
+        raise InputError(f"no `text`; expected the sentence, found the fields {names(fields)}")
+    aspect, doubt = _place(fields, text)
+    if doubt and ordinal_required:
+        raise InputError(f"{doubt}; say which by `from` and `to`, or by `ordinal` (from 0)")
+    if doubt and warn:
+        warn(f"{doubt}; the first is taken")
+    example = Example.from_spans(
+        text,
+        _words(fields, text, aspect),
+        aspect,
+        label=string(fields, "label"),
+        id=string(fields, "id") or default_id,
+        sentence_id=string(fields, "sentence_id") or sentence_key(text),
+    )
+    given = tags(fields)
+    return replace(example, tags=given) if given else example
+
+
+def fields_of(example: Example) -> dict[str, Any]:
+    """Everything about an example that a file can keep."""
+    start, end = example.aspect_chars
+    return {
+        "id": example.id,
+        "sentence_id": example.sentence_id,
+        "text": example.text,
+        "aspect": example.aspect_text,
+        "from": start,
+        "to": end,
+        "label": example.label,
+        "words": [list(span) for span in example.spans],
+        "tags": list(example.tags),
+    }
+
+
+def require_columns(path: Path, columns: list[str]) -> None:
+    """Refuse a table without the columns that every use needs; labels are only asked for where they are used."""
+    found = set(columns)
+    if "text" not in found or not (found & {"aspect", "span"} or {"from", "to"} <= found):
+        expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
+        raise InputError.at(path, 1, f"a column is missing: {expected}; found {names(columns)}")
+
+
+def _place(fields: Mapping[str, Any], text: str) -> tuple[Span, str | None]:
+    """The aspect's character offsets and, where these are a guess, why."""
+    aspect = string(fields, "aspect") or string(fields, "span")
+    start, end = integer(fields, "from"), integer(fields, "to")
+    if start is not None and end is not None:
+        return check_offsets(text, (start, end), aspect), None
+    if start is not None or end is not None:
+        raise InputError("only one of `from` and `to` is given; give both or neither")
+    if aspect is None:
+        raise InputError(f"no `aspect`; expected it, or `from` and `to`, found the fields {names(fields)}")
+    found = occurrences(text, aspect)
+    ordinal = integer(fields, "ordinal")
+    if ordinal is not None and not 0 <= ordinal < len(found):
+        raise InputError(f"ordinal {ordinal} of aspect {aspect!r}, which occurs {len(found)} times; count from 0")
+    doubt = f"aspect {aspect!r} occurs {len(found)} times" if len(found) > 1 and ordinal is None else None
+    return found[ordinal or 0], doubt
+
+
+def _words(fields: Mapping[str, Any], text: str, aspect: Span) -> tuple[Span, ...]:
+    given = spans(fields, "words", len(text))
+    return tokenize(text, aspect) if given is None else cut_at(given, aspect)

@@ -1,0 +1,48 @@
+"""Labels as files write them to labels as they were declared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pssa.errors import InputError
+
+__all__ = ["LabelRule"]
+
+_CONFLICT = "conflict"
+_MODES = ("drop", "keep", "error")
+_SHORT = {"pos": "positive", "neg": "negative", "neu": "neutral"}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """The declared labels, and whether instances labelled `conflict`, if that is not one of them, are dropped."""
+
+    labels: tuple[str, ...]
+    drops_conflict: bool
+
+    @classmethod
+    def of(cls, labels: tuple[str, ...], conflict: str) -> LabelRule:
+        """Build the rule; `conflict` is `drop`, `keep` (as one more label) or `error`."""
+        if conflict not in _MODES:
+            raise InputError(f"conflict={conflict!r}; expected one of {', '.join(_MODES)}")
+        if len(set(labels)) != len(labels) or len(labels) < 2 or not all(labels):
+            raise InputError(f"labels {', '.join(labels)!r}; expected two or more, each once")
+        if conflict == "keep" and _CONFLICT not in labels:
+            labels = (*labels, _CONFLICT)
+        return cls(labels, conflict == "drop" and _CONFLICT not in labels)
+
+    def normalise(self, label: str | None) -> str:
+        """The declared label that is meant, in any case or in its short form; `conflict` also where it is dropped.
+
+        :raises InputError: if it is none of them.
+        """
+        expected = f"expected one of {', '.join(self.labels)}"
+        if label is None:
+            raise InputError(f"no `label`; {expected}")
+        if label in self.labels:
+            return label
+        key = label.strip().casefold()
+        for declared in (*self.labels, _CONFLICT) if self.drops_conflict else self.labels:
+            if declared.casefold() in (key, _SHORT.get(key)):
+                return declared
+        raise InputError(f"unknown label {label!r}; {expected}, or declare the labels you have")

@@ -1,0 +1,48 @@
+"""Where an aspect is in its text: by given offsets, or by search.
+
+Occurrences are whole words before parts of words, and in the same case before any case.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pssa.data.tokenize import Span
+from pssa.errors import InputError
+
+__all__ = ["check_offsets", "occurrences"]
+
+
+def check_offsets(text: str, offsets: Span, aspect: str | None) -> Span:
+    """The offsets, once it is sure that they are inside the text and that `aspect`, where given, stands there."""
+    start, end = offsets
+    if not 0 <= start < end <= len(text):
+        raise InputError(f"aspect offsets {start}-{end} are not inside the text of {len(text)} characters")
+    # Case and the kind of white space may differ: XML attributes have spaces for line breaks, tables often lower case.
+    if aspect is not None and _folded(text[start:end]) not in (_folded(aspect), _folded(aspect.strip())):
+        raise InputError(
+            f"aspect {aspect!r} is not at its offsets {start}-{end}, where the text has {text[start:end]!r}"
+        )
+    return offsets
+
+
+def occurrences(text: str, aspect: str) -> tuple[Span, ...]:
+    """Every place where the aspect stands, in order; at least one.
+
+    :raises InputError: if it is not in the text.
+    """
+    literal = re.escape(aspect.strip())
+    whole = rf"(?<!\w){literal}(?!\w)"
+    for pattern, flags in ((whole, re.NOFLAG), (whole, re.IGNORECASE), (literal, re.NOFLAG), (literal, re.IGNORECASE)):
+        found = tuple(match.span() for match in re.finditer(pattern, text, flags))
+        if found:
+            return found
+    raise InputError(f"aspect {aspect!r} is not in the text {_shortened(text)!r}")
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"\s", " ", text.casefold())
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,38 @@
+"""What a format's `scan` gives: rows, rows that were dropped on purpose, and problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Dropped", "Event", "Problem", "Row"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The fields of one instance as the file gives them, unknown ones included."""
+
+    line: int  # counted from 1; in Parquet and Hugging Face datasets the number of the row
+    fields: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Something in the file that is no instance for us, and is counted under its reason."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong in a line: the instance was rejected, or is odd but usable."""
+
+    line: int | None
+    what: str
+    rejected: bool = True
+
+
+Event = Row | Dropped | Problem

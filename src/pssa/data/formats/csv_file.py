@@ -1,0 +1,78 @@
+"""CSV and TSV with a header: `text`, `aspect`, `label` and, where known, the other fields of `_fields` but `words`.
+
+The delimiter (comma, semicolon or tab) is the one that is most frequent in the header. Quotes follow RFC 4180.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pssa.data.example import Example
+from pssa.data.formats._fields import fields_of, require_columns
+from pssa.data.formats._rows import Event, Problem, Row
+from pssa.data.formats._text import decoding_fault, lines
+from pssa.errors import InputError
+
+__all__ = ["columns_in", "delimiter_of", "encode", "scan"]
+
+_COLUMNS = ("id", "sentence_id", "text", "aspect", "from", "to", "label")
+
+
+def scan(path: Path) -> Iterator[Event]:
+    """A row for each record; its line is the one on which the record starts."""
+    source = (content for _, content in lines(path))
+    header = next(source)
+    columns = columns_in(header)
+    require_columns(path, columns)
+    # strict: a stray quote is an error of its record instead of a silent change of the text.
+    records = csv.reader(source, delimiter=delimiter_of(header), strict=True)
+    while True:
+        line = records.line_num + 2  # the header is not the reader's, and the record starts after the lines read so far
+        try:
+            record = next(records)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Problem(
+                line, f"is no CSV ({error}); quote texts that hold the delimiter, and double the quotes in them"
+            )
+            continue
+        if record:
+            yield _row(line, columns, record)
+
+
+def encode(examples: Sequence[Example]) -> bytes:
+    """A comma-separated table; the column `tags` only where there are some."""
+    columns = (*_COLUMNS, "tags") if any(example.tags for example in examples) else _COLUMNS
+    target = io.StringIO(newline="")
+    writer = csv.DictWriter(target, columns, extrasaction="ignore")
+    writer.writeheader()
+    for example in examples:
+        if any("|" in tag for tag in example.tags):
+            raise InputError(f"example {example.id!r}: a tag with | in it cannot be written as CSV; use JSON Lines")
+        writer.writerow({**fields_of(example), "tags": "|".join(example.tags)})
+    return target.getvalue().encode()
+
+
+def columns_in(header: str) -> list[str]:
+    """The names in a header line, lower-cased."""
+    return [name.strip().lower() for name in next(csv.reader([header], delimiter=delimiter_of(header)), [])]
+
+
+def delimiter_of(header: str) -> str:
+    """The most frequent of the delimiters; a comma if there is none."""
+    return max(",;\t", key=header.count)
+
+
+def _row(line: int, columns: list[str], record: list[str]) -> Event:
+    fault = decoding_fault("".join(record))
+    if fault:
+        return Problem(line, fault)
+    if len(record) != len(columns):
+        return Problem(
+            line, f"has {len(record)} fields, the header {len(columns)}; quote texts that hold the delimiter"
+        )
+    return Row(line, dict(zip(columns, record, strict=True)))

@@ -1,0 +1,105 @@
+"""Hugging Face `datasets`: columns `text`, `span`, `label`, `ordinal`, as SetFit names them, and others of `_fields`.
+
+A directory made by `save_to_disk` is read as it is; `hf:DIRECTORY` and `hf:OWNER/NAME` are read as well, the latter
+through the library's own download and cache. `:SPLIT` behind either chooses a split, as in `hf:OWNER/NAME:test`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pssa.data.example import Example
+from pssa.data.formats._fields import fields_of, require_columns
+from pssa.data.formats._place import occurrences
+from pssa.data.formats._rows import Event, Row
+from pssa.errors import InputError, MissingExtra
+
+__all__ = ["PREFIX", "is_saved_dataset", "rows_of", "save", "scan"]
+
+PREFIX = "hf:"
+_MARKS = ("dataset_dict.json", "state.json")
+
+
+def is_saved_dataset(path: Path) -> bool:
+    """Whether the directory was made by `save_to_disk`."""
+    return any((path / mark).is_file() for mark in _MARKS)
+
+
+def scan(path: Path) -> Iterator[Event]:
+    """A row for each row of the dataset; its line is its number."""
+    return rows_of(_load(str(path).removeprefix(PREFIX)), path)
+
+
+def rows_of(dataset: Any, name: Path) -> Iterator[Event]:
+    """The rows of a `datasets.Dataset`; labels that are class numbers get their names."""
+    require_columns(name, dataset.column_names)
+    label = dataset.features.get("label")
+    to_name = getattr(label, "int2str", None)
+    for line, fields in enumerate(dataset, 1):
+        number = fields.get("label")
+        # -1 is the library's own number for "no label".
+        named = {"label": to_name(number) if number != -1 else None} if to_name and number is not None else {}
+        yield Row(line, {**fields, **named})
+
+
+def save(examples: Sequence[Example], path: Path) -> None:
+    """Save a dataset as a directory, in place of one that is there already; other directories are never touched."""
+    if path.exists() and not is_saved_dataset(path):
+        raise InputError.at(path, None, "exists and is no saved dataset; choose another name")
+    datasets = _datasets()
+    table = datasets.Dataset.from_list([_columns(example) for example in examples])
+    part, old = (path.with_name(f".{path.name}.{os.getpid()}.{kind}") for kind in ("part", "old"))
+    try:
+        table.save_to_disk(str(part))
+        if path.exists():
+            path.rename(old)
+        part.rename(path)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _columns(example: Example) -> dict[str, Any]:
+    fields = fields_of(example)
+    span = fields.pop("aspect")
+    found = occurrences(example.text, span)
+    # An aspect inside a word is no occurrence where it also stands as a whole word; its offsets then say where it is.
+    ordinal = found.index(example.aspect_chars) if example.aspect_chars in found else None
+    return {**fields, "span": span, "ordinal": ordinal}
+
+
+def _load(reference: str) -> Any:
+    datasets = _datasets()
+    location, _, split = reference.partition(":")
+    try:
+        if Path(location).is_dir() and is_saved_dataset(Path(location)):
+            loaded = datasets.load_from_disk(location)
+        else:
+            loaded = datasets.load_dataset(location)
+    except Exception as error:  # the library raises errors of many libraries, all of them about what was asked for
+        what = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{reference}: cannot be loaded as a Hugging Face dataset ({what})") from error
+    return _choose_split(reference, loaded, split)
+
+
+def _choose_split(reference: str, loaded: Any, split: str) -> Any:
+    if not isinstance(loaded, dict):
+        return loaded
+    if not split and len(loaded) > 1:
+        raise InputError(f"{reference}: has the splits {', '.join(loaded)}; choose one with {PREFIX}{reference}:SPLIT")
+    chosen = split or next(iter(loaded))
+    if chosen not in loaded:
+        raise InputError(f"{reference}: has no split {chosen!r}; it has {', '.join(loaded)}")
+    return loaded[chosen]
+
+
+def _datasets() -> Any:
+    try:
+        import datasets
+    except ImportError as error:
+        raise MissingExtra("datasets", "data") from error
+    return datasets

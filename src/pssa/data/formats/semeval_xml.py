@@ -1,0 +1,153 @@
+"""SemEval XML: 2014 (`aspectTerm`), and 2015 and 2016 (`Opinion`), with character offsets.
+
+    <sentence id="81"><text>The screen is great</text>
+      <aspectTerms><aspectTerm term="screen" polarity="positive" from="4" to="10"/></aspectTerms></sentence>
+
+Sentences without an aspect and opinions whose target is NULL are no instances and are counted. Entities that a file
+declares are refused: they can grow without bound or reach for other files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from xml.sax import SAXParseException
+from xml.sax.handler import ContentHandler
+from xml.sax.saxutils import escape, quoteattr
+from xml.sax.xmlreader import AttributesImpl, Locator
+
+from defusedxml.expatreader import create_parser
+
+from pssa.data.example import Example
+from pssa.data.formats._rows import Dropped, Event, Problem, Row
+from pssa.data.formats._text import open_text
+from pssa.errors import InputError
+
+__all__ = ["encode", "scan"]
+
+_CHUNK = 1 << 16
+_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_LINE_ENDS = {"\r": "&#13;"}  # a parser would make it a line feed
+_TERM_NAMES = {"aspectTerm": "term", "Opinion": "target"}
+
+
+def scan(path: Path) -> Iterator[Event]:
+    """A row for each aspect; its line is the one on which the sentence starts."""
+    parser = create_parser()
+    handler = _Sentences(parser)
+    parser.setContentHandler(handler)
+    with open_text(path) as stream:
+        chunk = stream.read(_CHUNK)
+        while True:
+            problem = _feed(parser, chunk)
+            yield from handler.take()
+            if problem:
+                yield problem
+            if problem or not chunk:
+                return
+            chunk = stream.read(_CHUNK)
+
+
+def encode(examples: Sequence[Example]) -> bytes:
+    """SemEval-2014 XML: a sentence stands where its first aspect was, with all its aspects."""
+    sentences: dict[tuple[str, str], list[Example]] = {}
+    for example in examples:
+        sentences.setdefault((example.sentence_id, example.text), []).append(example)
+    body = "".join(_sentence(*key, aspects) for key, aspects in sentences.items())
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<sentences>\n{body}</sentences>\n'.encode()
+
+
+class _Sentences(ContentHandler):
+    """Collects rows; `take` hands over those of the sentences that have ended."""
+
+    def __init__(self, locator: Locator) -> None:
+        super().__init__()
+        self._locator = locator
+        self._ready: list[Event] = []
+        self._line = 0
+        self._id: str | None = None
+        self._text: list[str] = []
+        self._inside_text = False
+        self._aspects: list[dict[str, Any]] = []
+
+    def take(self) -> list[Event]:
+        """The rows since the last call."""
+        ready, self._ready = self._ready, []
+        return ready
+
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802 - the interface's name
+        """Note the sentence, its text or one of its aspects."""
+        if name == "sentence":
+            self._line = self._locator.getLineNumber() or 0
+            self._id, self._text, self._aspects = attrs.get("id"), [], []
+        elif name == "text":
+            self._inside_text = True
+        elif name in _TERM_NAMES:
+            offsets = {key: attrs[key] for key in ("from", "to") if key in attrs}
+            self._aspects.append({"aspect": attrs.get(_TERM_NAMES[name]), "label": attrs.get("polarity"), **offsets})
+
+    def characters(self, content: str) -> None:
+        """Collect the sentence's text."""
+        if self._inside_text:
+            self._text.append(content)
+
+    def endElement(self, name: str) -> None:  # noqa: N802 - the interface's name
+        """Close the text or the sentence."""
+        if name == "text":
+            self._inside_text = False
+        elif name == "sentence":
+            self._ready.extend(self._rows())
+
+    def _rows(self) -> Iterator[Event]:
+        if not self._aspects:
+            yield Dropped(self._line, "no_aspect")
+        text = "".join(self._text)
+        for number, aspect in enumerate(self._aspects):
+            if aspect["aspect"] == "NULL":
+                yield Dropped(self._line, "null_target")
+                continue
+            identity = {"id": f"{self._id or self._line}:{number}", "sentence_id": self._id}
+            yield Row(self._line, {**identity, "text": text, **aspect})
+
+
+def _feed(parser: Any, chunk: bytes) -> Problem | None:
+    try:
+        if chunk:
+            parser.feed(chunk)
+        else:
+            parser.close()
+    except SAXParseException as error:
+        return Problem(error.getLineNumber(), f"is malformed XML ({error.getMessage()}); nothing after it can be read")
+    # defusedxml's refusals, and encodings that expat does not know, are ValueErrors.
+    except (ValueError, LookupError) as error:
+        return Problem(parser.getLineNumber(), f"is XML that is refused ({error}); remove entities, save it as UTF-8")
+    return None
+
+
+def _sentence(sentence_id: str, text: str, aspects: Sequence[Example]) -> str:
+    terms = "".join(f"      {_term(example)}\n" for example in aspects)
+    lines = (
+        f"  <sentence id={_attribute(sentence_id)}>",
+        f"    <text>{escape(_allowed(text), _LINE_ENDS)}</text>",
+        f"    <aspectTerms>\n{terms}    </aspectTerms>",
+        "  </sentence>\n",
+    )
+    return "\n".join(lines)
+
+
+def _term(example: Example) -> str:
+    start, end = example.aspect_chars
+    polarity = "" if example.label is None else f" polarity={_attribute(example.label)}"
+    return f'<aspectTerm term={_attribute(example.aspect_text)}{polarity} from="{start}" to="{end}"/>'
+
+
+def _attribute(value: str) -> str:
+    return quoteattr(_allowed(value))
+
+
+def _allowed(value: str) -> str:
+    if _FORBIDDEN.search(value):
+        raise InputError(f"{value!r} holds a character that XML does not allow; use another format, such as .jsonl")
+    return value

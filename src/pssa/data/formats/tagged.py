@@ -1,0 +1,91 @@
+"""The tagged format of the paper's public files: tokens at white space, `/p`, `/n` or `/0` behind those of the aspect.
+
+    the battery/p life/p is great
+
+The aspect is the first run of tagged tokens, the label that of its first token; exactly the two-character suffix is
+removed. Tagged-looking tokens elsewhere (a literal `y/n`) are context and stay as they are. Tokens end at any white
+space, a no-break space included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import Path
+
+from pssa.data.example import Example
+from pssa.data.formats._rows import Event, Problem, Row
+from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.tokenize import split_on_space
+from pssa.errors import InputError
+
+__all__ = ["encode", "is_tagged", "scan"]
+
+_LABELS = {"/p": "positive", "/n": "negative", "/0": "neutral"}
+_SUFFIXES = {label: suffix for suffix, label in _LABELS.items()}
+
+
+def scan(path: Path) -> Iterator[Event]:
+    """A row for each line that is not blank; odd tags are warnings."""
+    for line, content in lines(path):
+        tokens = content.split()
+        if tokens:
+            fault = decoding_fault(content)
+            yield Problem(line, fault) if fault else _parse(line, tokens)
+
+
+def encode(examples: Sequence[Example]) -> bytes:
+    """One line an example: its words with one space between them."""
+    return "".join(f"{_line(example)}\n" for example in examples).encode()
+
+
+def is_tagged(token: str) -> bool:
+    """Whether the token ends in a tag and is more than the tag."""
+    return len(token) > 2 and token[-2:] in _LABELS
+
+
+def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
+    start = next((index for index, token in enumerate(tokens) if is_tagged(token)), None)
+    if start is None:
+        return Problem(line, "no word ends in /p, /n or /0; expected these tags behind the words of the aspect")
+    run = list(takewhile(is_tagged, tokens[start:]))
+    end = start + len(run)
+    text = " ".join((*tokens[:start], *(token[:-2] for token in run), *tokens[end:]))
+    words = split_on_space(text)
+    fields = {
+        "text": text,
+        "from": words[start][0],
+        "to": words[end - 1][1],
+        "label": _LABELS[run[0][-2:]],
+        "words": words,
+    }
+    return Row(line, fields, _warnings(run, tokens[end:]))
+
+
+def _warnings(run: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+    warnings = []
+    if len({token[-2:] for token in run}) > 1:
+        warnings.append(f"the aspect has different tags, {' '.join(run)!r}; the first one is taken")
+    others = [token for token in after if is_tagged(token)]
+    if others:
+        warnings.append(f"tags after the aspect, {' '.join(others)!r}, are read as context")
+    return tuple(warnings)
+
+
+def _line(example: Example) -> str:
+    suffix = _SUFFIXES.get(example.label or "")
+    if suffix is None:
+        raise InputError(
+            f"example {example.id!r}: label {example.label!r} has no tag; use another format, such as .jsonl"
+        )
+    start, end = example.aspect
+    words = example.words
+    tagged = [token + suffix for word in words[start:end] for token in word.split()]
+    tokens = [*" ".join(words[:start]).split(), *tagged, *" ".join(words[end:]).split()]
+    line = " ".join(tokens)
+    read_back = _parse(1, tokens)
+    if isinstance(read_back, Problem) or read_back.fields["text"] != " ".join(" ".join(words).split()):
+        raise InputError(
+            f"example {example.id!r}: another word looks tagged in {line!r}; use another format, such as .jsonl"
+        )
+    return line

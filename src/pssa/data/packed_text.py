@@ -1,0 +1,99 @@
+"""Lines of a large text file, plain or packed (`.gz`, `.zip`), read as a stream; word vectors come this way.
+
+The format is told by the file's first bytes, not by its name. No more than a line is held, and no line may be so long
+that holding it would matter: a packed file of a few kilobytes can hide gigabytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, cast
+
+from pssa.errors import InputError
+
+__all__ = ["Observer", "read_lines"]
+
+Observer = Callable[[int, int], None]  # bytes of the packed file read so far, bytes of the packed file
+
+_LONGEST_LINE = 1 << 20
+_BUFFER = 1 << 20
+_LINES_PER_REPORT = 4096
+_TEXT_SUFFIXES = (".txt", ".vec")
+
+
+def read_lines(path: Path, observer: Observer | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yield the number, from 1, and the bytes of every line that is not blank, without the white space at its end.
+
+    :raises InputError: if the file is missing, a directory, empty, damaged, binary, or has a line too long to hold.
+    """
+    with ExitStack() as stack:
+        file, stream = _open(path, stack)
+        total = path.stat().st_size
+        number = 0
+        while line := _read_line(path, number + 1, stream):
+            number += 1
+            if line := line.rstrip():
+                yield number, line
+            if observer is not None and number % _LINES_PER_REPORT == 0:
+                observer(min(file.tell(), total), total)
+    if number == 0:
+        raise InputError.at(path, None, "is empty; expected lines of text")
+    if observer is not None:
+        observer(total, total)
+
+
+def _read_line(path: Path, number: int, stream: io.BufferedReader) -> bytes:
+    try:
+        line = stream.readline(_LONGEST_LINE + 1)
+    except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError.at(path, number, f"damaged or cut short: {error}; copy the file again") from error
+    if len(line) > _LONGEST_LINE:
+        raise InputError.at(path, number, f"longer than {_LONGEST_LINE} bytes; expected lines of text")
+    if b"\0" in line:
+        raise InputError.at(path, number, "a binary or UTF-16 file; expected UTF-8 text")
+    return line
+
+
+def _open(path: Path, stack: ExitStack) -> tuple[IO[bytes], io.BufferedReader]:
+    """The file as it lies on the disk, whose place tells the progress, and the text in it."""
+    if path.is_dir():
+        raise InputError.at(path, None, "is a directory; give the text file in it")
+    try:
+        file = stack.enter_context(path.open("rb"))
+        # Zip members read lines in Python; the buffer around them reads lines in C.
+        return file, io.BufferedReader(cast(io.RawIOBase, _unpack(path, file, stack)), _BUFFER)
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot be read: {error.strerror or error}") from error
+    except (zipfile.BadZipFile, RuntimeError) as error:  # RuntimeError: encrypted, or a method of packing unknown here
+        raise InputError.at(path, None, f"the archive cannot be opened: {error}; unpack it first") from error
+
+
+def _unpack(path: Path, file: IO[bytes], stack: ExitStack) -> IO[bytes]:
+    start = file.read(4)
+    file.seek(0)
+    if start[:2] == b"\x1f\x8b":
+        return cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=file)))
+    if start in (b"PK\x03\x04", b"PK\x05\x06"):  # the second: an archive without files
+        archive = stack.enter_context(zipfile.ZipFile(file))
+        return stack.enter_context(archive.open(_text_member(path, archive)))
+    return file
+
+
+def _text_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    members = [
+        member
+        for member in archive.infolist()
+        if member.filename.lower().endswith(_TEXT_SUFFIXES) and not member.filename.startswith("__MACOSX/")
+    ]
+    if not members:
+        raise InputError.at(path, None, f"the archive has no file that ends in {' or '.join(_TEXT_SUFFIXES)}")
+    if len(members) > 1:
+        names = ", ".join(member.filename for member in members[:5])
+        raise InputError.at(path, None, f"the archive has {len(members)} text files ({names}); unpack the one to use")
+    return members[0]

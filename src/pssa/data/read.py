@@ -1,0 +1,130 @@
+"""Reading instances from any format: `read` for training, `stream` for prediction.
+
+Both go through the same rows. For training a row becomes an `Accepted` example, is `Dropped` for a reason, or is a
+`Problem`; `read` stops at the first problem, `check` lists them all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pssa.data.example import DEFAULT_LABELS, Corpus, Example
+from pssa.data.formats import FORMATS, format_named, hugging_face
+from pssa.data.formats._fields import example_from_fields
+from pssa.data.formats._labels import LabelRule
+from pssa.data.formats._recognise import recognise
+from pssa.data.formats._rows import Dropped, Event, Problem, Row
+from pssa.errors import InputError
+
+__all__ = [
+    "Accepted",
+    "Dropped",
+    "Outcome",
+    "Problem",
+    "Row",
+    "example_from_fields",
+    "format_of",
+    "from_dataset",
+    "outcomes",
+    "read",
+    "stream",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """An instance that can be trained on, and what is odd about it."""
+
+    line: int
+    example: Example
+    warnings: tuple[str, ...]
+
+
+Outcome = Accepted | Dropped | Problem
+
+
+def read(
+    path: str | Path, *, format: str | None = None, labels: tuple[str, ...] = DEFAULT_LABELS, conflict: str = "drop"
+) -> Corpus:
+    """Read labelled instances, all of them sound.
+
+    :param format: the format's name; recognised by extension and content if not given.
+    :param conflict: what to do with the label `conflict` where `labels` does not have it: `drop` and count it, `keep`
+        it as one more label, or take it as an `error`.
+    :raises InputError: naming the file and the line of the first instance that cannot be used.
+    """
+    events = FORMATS[format_of(path, format)].scan(Path(path))
+    return _corpus(path, events, LabelRule.of(labels, conflict))
+
+
+def from_dataset(dataset: Any, *, labels: tuple[str, ...] = DEFAULT_LABELS, conflict: str = "drop") -> Corpus:
+    """Take the instances of a `datasets.Dataset` with the columns text, span, label and, where needed, ordinal."""
+    name = Path("dataset")
+    return _corpus(name, hugging_face.rows_of(dataset, name), LabelRule.of(labels, conflict))
+
+
+def stream(path: str | Path, *, format: str | None = None) -> Iterator[Row]:
+    """The rows as the file gives them, one at a time, labelled or not; see `example_from_fields`.
+
+    :raises InputError: naming the file and the line, on coming to a row that cannot be read.
+    """
+    for event in FORMATS[format_of(path, format)].scan(Path(path)):
+        if isinstance(event, Problem):
+            raise InputError.at(path, event.line, event.what)
+        if isinstance(event, Row):
+            yield event
+
+
+def format_of(path: str | Path, format: str | None) -> str:
+    """The full name of the format that was asked for or, if none was, of the one that the file has."""
+    return format_named(format) if format else recognise(Path(path))
+
+
+def outcomes(events: Iterable[Event], rule: LabelRule) -> Iterator[Outcome]:
+    """What becomes of each row in training. Ids are unique: a repeated one gets a number."""
+    uses: Counter[str] = Counter()
+    for event in events:
+        outcome = _judge(event, rule) if isinstance(event, Row) else event
+        if isinstance(outcome, Accepted):
+            name = outcome.example.id
+            uses[name] += 1
+            if uses[name] > 1:
+                outcome = _renamed(outcome, f"{name}#{uses[name]}")
+        yield outcome
+
+
+def _corpus(path: str | Path, events: Iterable[Event], rule: LabelRule) -> Corpus:
+    examples = []
+    dropped: Counter[str] = Counter()
+    for outcome in outcomes(events, rule):
+        match outcome:
+            case Accepted():
+                examples.append(outcome.example)
+            case Dropped():
+                dropped[outcome.reason] += 1
+            case Problem():
+                raise InputError.at(path, outcome.line, outcome.what)
+    if not examples:
+        raise InputError.at(path, None, "holds no labelled instance; expected at least one")
+    return Corpus(tuple(examples), rule.labels, dict(dropped))
+
+
+def _judge(row: Row, rule: LabelRule) -> Outcome:
+    try:
+        example = example_from_fields(row.fields, ordinal_required=True, default_id=str(row.line))
+        label = rule.normalise(example.label)
+    except InputError as error:
+        return Problem(row.line, str(error))
+    if label not in rule.labels:
+        return Dropped(row.line, label)
+    alone = () if example.candidates else ("the sentence is nothing but its aspect",)
+    return Accepted(row.line, replace(example, label=label), (*row.warnings, *alone))
+
+
+def _renamed(accepted: Accepted, name: str) -> Accepted:
+    warning = f"id {accepted.example.id!r} was used before; this instance is named {name!r}"
+    return Accepted(accepted.line, replace(accepted.example, id=name), (*accepted.warnings, warning))

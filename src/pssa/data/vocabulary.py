@@ -1,0 +1,116 @@
+"""`Vocabulary`: the words that have a row of their own in an embedding matrix.
+
+Row 0 is padding, 1 any unknown word, 2 a hidden word; then the training words, the frequent first; then words that only
+the vector file has. Training never meets the last part, so its rows stay as the file gave them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, TypeVar
+
+from pssa.data.atomic import write_atomically
+from pssa.errors import InputError
+
+__all__ = ["Vocabulary"]
+
+_SPECIAL = ("<pad>", "<unk>", "<mask>")
+_SCHEMA = 1
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words by id; `Vocabulary.build` makes one from the words of a corpus."""
+
+    words: tuple[str, ...]
+    n_trained: int  # rows that training can see: the special ones and the training words
+    counts: tuple[int, ...] = ()  # how often each training word occurs, by id; empty where it is not known
+
+    pad_id: ClassVar[int] = 0
+    unk_id: ClassVar[int] = 1
+    mask_id: ClassVar[int] = 2
+    n_special: ClassVar[int] = len(_SPECIAL)
+
+    def __post_init__(self) -> None:
+        if self.words[: len(_SPECIAL)] != _SPECIAL:
+            raise InputError(f"a vocabulary starts with {', '.join(_SPECIAL)}, not {self.words[:3]}")
+        if len(set(self.words)) < len(self.words):
+            raise InputError(f"the vocabulary has a word twice: {Counter(self.words).most_common(1)[0][0]!r}")
+        if not len(_SPECIAL) <= self.n_trained <= len(self.words):
+            raise InputError(f"n_trained is {self.n_trained}, expected {len(_SPECIAL)} to {len(self.words)}")
+        if self.counts and len(self.counts) != self.n_trained - len(_SPECIAL):
+            raise InputError(f"{len(self.counts)} counts for {self.n_trained - len(_SPECIAL)} training words")
+
+    @classmethod
+    def build(cls, words: Iterable[str], extra: Iterable[str] = ()) -> Vocabulary:
+        """Collect the words of a training corpus, repeats included, and those that only the vector file has."""
+        counts = Counter(words)
+        for word in _SPECIAL:  # what a text spells like a special word is an unknown word
+            counts.pop(word, None)
+        trained = sorted(counts, key=lambda word: (-counts[word], word))
+        seen = {*_SPECIAL, *trained}
+        more = (word for word in dict.fromkeys(extra) if word not in seen)
+        return cls(
+            words=(*_SPECIAL, *trained, *more),
+            n_trained=len(_SPECIAL) + len(trained),
+            counts=tuple(counts[word] for word in trained),
+        )
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def training_words(self) -> tuple[str, ...]:
+        """The words of the training corpus, the frequent first."""
+        return self.words[len(_SPECIAL) : self.n_trained]
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.words) if number >= len(_SPECIAL)}
+
+    def index(self, word: str) -> int:
+        """The id of the word as it stands, else of its lower-case form, else of the unknown word."""
+        found = self._ids.get(word)
+        return self._ids.get(word.lower(), self.unk_id) if found is None else found
+
+    def encode(self, words: Iterable[str]) -> list[int]:
+        """The ids of the words, in order."""
+        return [self.index(word) for word in words]
+
+    def save(self, path: str | Path) -> None:
+        """Write the vocabulary as JSON."""
+        record = {"schema": _SCHEMA, "n_trained": self.n_trained, "counts": self.counts, "words": self.words}
+        # Escaped, since a word may hold half a surrogate pair, which UTF-8 cannot write.
+        write_atomically(path, json.dumps(record).encode("ascii") + b"\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Vocabulary:
+        """Read what `save` wrote.
+
+        :raises InputError: if the file is missing or damaged, or has another schema.
+        """
+        try:
+            record = json.loads(Path(path).read_bytes())
+            if not isinstance(record, dict) or record.get("schema") != _SCHEMA:
+                raise InputError(f"expected a JSON object with schema {_SCHEMA}")
+            words, counts = _typed_list(record, "words", str), _typed_list(record, "counts", int)
+            if type(record.get("n_trained")) is not int:
+                raise InputError("n_trained is not a whole number")
+            return cls(tuple(words), record["n_trained"], tuple(counts))
+        except OSError as error:
+            raise InputError.at(path, None, f"the vocabulary cannot be read: {error.strerror}") from error
+        except (ValueError, RecursionError) as error:
+            raise InputError.at(path, None, f"not a vocabulary: {error}; copy it again or train again") from error
+
+
+def _typed_list(record: dict[str, object], name: str, kind: type[_Value]) -> list[_Value]:
+    values = record.get(name)
+    if not isinstance(values, list) or any(type(value) is not kind for value in values):
+        raise InputError(f"{name} is not a list of {kind.__name__}")
+    return values

@@ -1,0 +1,118 @@
+"""Accuracy, macro-F1, scores per class and the confusion matrix.
+
+Macro-F1 is the mean over all declared labels; a score is 0 where it is undefined (nothing predicted, nothing to find).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pssa.errors import InputError
+
+__all__ = ["ClassScores", "Scores", "accuracy_of", "cells_of", "macro_f1_of", "score"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassScores:
+    """Scores of one label."""
+
+    precision: float
+    recall: float
+    f1: float
+    support: int  # instances with this gold label
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What `score` found."""
+
+    instances: int
+    accuracy: float
+    macro_f1: float
+    per_class: Mapping[str, ClassScores]
+    confusion: tuple[tuple[int, ...], ...]  # (C, C): gold label by predicted label
+    labels: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """The scores as JSON can write them."""
+        return {
+            "instances": self.instances,
+            "accuracy": self.accuracy,
+            "macro_f1": self.macro_f1,
+            "per_class": {label: asdict(scores) for label, scores in self.per_class.items()},
+            "confusion": [list(row) for row in self.confusion],
+            "labels": list(self.labels),
+        }
+
+
+def score(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> Scores:
+    """Compare predictions with gold labels.
+
+    :raises InputError: if the two differ in length, are empty, or hold a label that is not declared.
+    """
+    n_labels = len(labels)
+    cells = cells_of(gold, predicted, labels)
+    confusion = np.bincount(cells, minlength=n_labels**2).reshape(n_labels, n_labels).astype(np.float64)
+    precision, recall, f1 = _class_scores(confusion)
+    support = confusion.sum(axis=1)
+    per_class = {
+        label: ClassScores(float(precision[c]), float(recall[c]), float(f1[c]), int(support[c]))
+        for c, label in enumerate(labels)
+    }
+    return Scores(
+        instances=len(gold),
+        accuracy=float(accuracy_of(confusion)),
+        macro_f1=float(macro_f1_of(confusion)),
+        per_class=per_class,
+        confusion=tuple(tuple(map(int, row)) for row in confusion),
+        labels=tuple(labels),
+    )
+
+
+def cells_of(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> npt.NDArray[np.intp]:
+    """(n,) the cell of the flattened confusion matrix that each instance falls into.
+
+    :raises InputError: if the two differ in length, are empty, or hold a label that is not declared.
+    """
+    if len(gold) != len(predicted):
+        raise InputError(f"{len(gold)} gold labels and {len(predicted)} predictions; expected as many of each")
+    if not gold:
+        raise InputError("there is nothing to score; give at least one labelled instance")
+    place = {label: number for number, label in enumerate(labels)}
+    if len(place) < len(labels):
+        raise InputError(f"a label is declared twice in {', '.join(labels)}")
+    unknown = ({*gold} | {*predicted}) - place.keys()
+    if unknown:
+        raise InputError(
+            f"label {min(map(str, unknown))!r} is not one of {', '.join(labels)}; declare it with --labels"
+        )
+    return np.array([place[g] * len(labels) + place[p] for g, p in zip(gold, predicted, strict=True)], dtype=np.intp)
+
+
+def accuracy_of(confusion: Floats) -> Floats:
+    """(...,) accuracy of confusion matrices (..., C, C)."""
+    return _share(np.trace(confusion, axis1=-2, axis2=-1), confusion.sum(axis=(-2, -1)))
+
+
+def macro_f1_of(confusion: Floats) -> Floats:
+    """(...,) macro-F1 of confusion matrices (..., C, C)."""
+    _, _, f1 = _class_scores(confusion)
+    return np.asarray(f1.mean(axis=-1))
+
+
+def _class_scores(confusion: Floats) -> tuple[Floats, Floats, Floats]:
+    """Precision, recall and F1, each (..., C)."""
+    correct = np.diagonal(confusion, axis1=-2, axis2=-1)
+    predicted = confusion.sum(axis=-2)
+    gold = confusion.sum(axis=-1)
+    return _share(correct, predicted), _share(correct, gold), _share(2 * correct, predicted + gold)
+
+
+def _share(part: Floats, whole: Floats) -> Floats:
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

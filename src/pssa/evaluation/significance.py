@@ -1,0 +1,121 @@
+"""Is one classifier better than another? Paired bootstrap (Koehn 2004), as in the paper, and McNemar's exact test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+from pssa.errors import InputError
+from pssa.evaluation.metrics import accuracy_of, cells_of, macro_f1_of
+
+__all__ = ["Bootstrap", "Predictions", "mcnemar", "paired_bootstrap"]
+
+Floats = npt.NDArray[np.float64]
+Predictions = Sequence[str] | Sequence[Sequence[str]]  # of one run, or of several runs (seeds)
+
+_DRAWS_AT_ONCE = 1 << 20
+# Means over runs of equal scores differ by rounding alone, which is not "better".
+_TIE = 1e-12
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """How sure it is that the first classifier beats the second; differences are first minus second."""
+
+    p_accuracy: float  # share of resamples in which the first is not strictly better
+    p_macro_f1: float
+    accuracy_difference: float  # on the instances as they are
+    accuracy_interval: tuple[float, float]  # 95 %, by percentiles of the resamples
+    macro_f1_difference: float
+    macro_f1_interval: tuple[float, float]
+    resamples: int
+
+    def as_dict(self) -> dict[str, object]:
+        """The result as JSON can write it."""
+        return asdict(self)
+
+
+def paired_bootstrap(
+    gold: Sequence[str],
+    first: Predictions,
+    second: Predictions,
+    labels: Sequence[str],
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Bootstrap:
+    """Resample the instances with replacement, the same for both classifiers and both metrics, and compare.
+
+    Where a classifier comes as the predictions of several runs, its score is the mean over them.
+
+    :raises InputError: if lengths differ, a label is not declared, or `resamples` is below 1.
+    """
+    if resamples < 1:
+        raise InputError(f"the number of resamples is {resamples}; expected 1 or more")
+    ours, theirs = (_one_hot_cells(gold, runs, labels) for runs in (first, second))
+    observed = _differences(np.ones((1, len(gold))), ours, theirs)[:, 0]
+    weights = _resample(len(gold), resamples, np.random.default_rng(seed))
+    drawn = np.concatenate([_differences(chunk, ours, theirs) for chunk in weights], axis=1)
+    p_accuracy, p_macro_f1 = (drawn <= _TIE).mean(axis=1).tolist()
+    (low_accuracy, low_f1), (high_accuracy, high_f1) = np.quantile(drawn, (0.025, 0.975), axis=1).tolist()
+    return Bootstrap(
+        p_accuracy=p_accuracy,
+        p_macro_f1=p_macro_f1,
+        accuracy_difference=float(observed[0]),
+        accuracy_interval=(low_accuracy, high_accuracy),
+        macro_f1_difference=float(observed[1]),
+        macro_f1_interval=(low_f1, high_f1),
+        resamples=resamples,
+    )
+
+
+def mcnemar(gold: Sequence[str], first: Sequence[str], second: Sequence[str]) -> float:
+    """Two-sided exact p: do the two err on different instances equally often? 1 where they never differ.
+
+    :raises InputError: if the three differ in length.
+    """
+    if not len(gold) == len(first) == len(second):
+        raise InputError(
+            f"{len(gold)} gold labels, {len(first)} and {len(second)} predictions; expected as many of each"
+        )
+    only_first = sum(a == g != b for g, a, b in zip(gold, first, second, strict=True))
+    only_second = sum(b == g != a for g, a, b in zip(gold, first, second, strict=True))
+    n, fewer = only_first + only_second, min(only_first, only_second)
+    # Binomial(n, 1/2) up to `fewer`, in logarithms: the binomial coefficients overflow from n = 1030.
+    logs = (
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2) for k in range(fewer + 1)
+    )
+    return min(1.0, 2 * math.fsum(map(math.exp, logs)))
+
+
+def _one_hot_cells(gold: Sequence[str], runs: Predictions, labels: Sequence[str]) -> Floats:
+    """(n, S, C, C): one where an instance falls in the confusion matrix of each of S runs."""
+    one = not runs or isinstance(runs[0], str)
+    several = cast(Sequence[Sequence[str]], [runs] if one else runs)
+    cells = np.stack([cells_of(gold, run, labels) for run in several], axis=1)
+    one_hot = np.eye(len(labels) ** 2)[cells]
+    return one_hot.reshape(*cells.shape, len(labels), len(labels))
+
+
+def _resample(n: int, resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
+    """Yield (R, n) arrays, R rows in all `resamples`: how often each instance is drawn in each resample."""
+    at_once = max(1, _DRAWS_AT_ONCE // n)
+    for start in range(0, resamples, at_once):
+        rows = min(at_once, resamples - start)
+        places = generator.integers(n, size=(rows, n)) + n * np.arange(rows)[:, None]
+        yield np.bincount(places.ravel(), minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def _differences(weights: Floats, ours: Floats, theirs: Floats) -> Floats:
+    """(2, R) accuracy and macro-F1 of the first less those of the second, for resamples (R, n)."""
+    scores = []
+    for cells in (ours, theirs):
+        confusion = np.tensordot(weights, cells, axes=1)  # (R, S, C, C), whole numbers, so exact
+        scores.append(np.stack([accuracy_of(confusion).mean(axis=1), macro_f1_of(confusion).mean(axis=1)]))
+    difference: Floats = scores[0] - scores[1]
+    return difference

@@ -1,0 +1,75 @@
+"""The models: one file each, and the file's name is the model's name.
+
+A model file's class takes (table, n_labels, options, seed), has its options' dataclass in `options`, and says in `attends`
+whether it has attention weights. Files that begin with an underscore are shared parts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, cast
+
+import torch
+from torch import nn
+
+from pssa.errors import InputError
+from pssa.models._attention import pool_words
+from pssa.models._protocol import AspectClassifier, Encoding, Prediction
+from pssa.models._words import WordTable
+
+__all__ = [
+    "AspectClassifier",
+    "Encoding",
+    "Prediction",
+    "WordTable",
+    "attends",
+    "build",
+    "count_parameters",
+    "names",
+    "option_defaults",
+    "pool_words",
+]
+
+
+def names() -> tuple[str, ...]:
+    """Every model there is, by looking into this folder."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))
+
+
+def build(name: str, table: WordTable, n_labels: int, options: Mapping[str, Any], seed: int) -> nn.Module:
+    """A freshly initialised model.
+
+    :raises InputError: for a model or an option that does not exist; the message lists those that do.
+    """
+    kind = _kind(name)
+    known = {field.name for field in fields(kind.options)}
+    if unknown := sorted(set(options) - known):
+        raise InputError(f"unknown option {unknown[0]!r} of model {name}; known: {', '.join(sorted(known))}")
+    # Layers draw default values before ours replace them; the caller's random state must not notice.
+    with torch.random.fork_rng(devices=[]):
+        return cast(nn.Module, kind(table, n_labels, kind.options(**options), seed))
+
+
+def attends(name: str) -> bool:
+    """Whether the model has attention weights to mine and to supervise."""
+    return bool(_kind(name).attends)
+
+
+def option_defaults(name: str) -> dict[str, Any]:
+    """The model's options with their default values."""
+    return {field.name: field.default for field in fields(_kind(name).options)}
+
+
+def count_parameters(model: nn.Module) -> int:
+    """Numbers that training changes."""
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+
+
+def _kind(name: str) -> Any:
+    if name not in names():
+        raise InputError(f"unknown model {name!r}; known: {', '.join(names())}")
+    module = importlib.import_module(f"{__name__}.{name}")
+    return getattr(module, module.__all__[0])

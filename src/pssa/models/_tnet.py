@@ -1,0 +1,111 @@
+"""The body that TNet and TNet-ATT share: Bi-LSTM, then context-preserving transformations (Li et al. 2018).
+
+h(x) = CPT(CPT(BiLSTM(x))). Each CPT asks the aspect's states for what concerns a word, merges the two, preserves the context
+by a gate (`adaptive`) or by addition (`lossless`), and weighs words by their distance from the aspect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pssa.data.batch import Batch
+from pssa.errors import InputError
+from pssa.models._attention import masked_softmax
+from pssa.models._protocol import Encoding
+from pssa.models._words import WordTable, lookup, reset_parameters
+
+__all__ = ["TransformationEncoder", "TransformationOptions"]
+
+# Words further than this from the aspect have weight zero.
+_REACH = 40
+_LAYERS = 2
+
+
+@dataclass(frozen=True)
+class TransformationOptions:
+    """What can be chosen about the body of TNet and TNet-ATT."""
+
+    hidden: int = 50  # LSTM units per direction
+    tied: bool = False  # one LSTM reads both directions, as in the released code
+    gating: str = "adaptive"  # or "lossless": the two context-preserving mechanisms
+    train_embeddings: bool = False  # change the word vectors in training
+    dropout: float = 0.3  # on the word vectors that enter the LSTMs and on the final representation
+    initial_bound: float = 0.01  # other parameters start uniformly in [-bound, bound]
+
+    def __post_init__(self) -> None:
+        if self.gating not in ("adaptive", "lossless"):
+            raise InputError(f"gating is {self.gating!r}; it can be adaptive or lossless")
+
+
+class TransformationEncoder(nn.Module):
+    """h(x) and v(t) of a batch."""
+
+    def __init__(self, table: WordTable, options: TransformationOptions, generator: torch.Generator) -> None:
+        super().__init__()
+        width = 2 * options.hidden
+        self.context = BidirectionalLSTM(table.dimension, options.hidden, options.tied)
+        self.target = BidirectionalLSTM(table.dimension, options.hidden, options.tied)
+        self.merge = nn.Linear(2 * width, width)
+        self.gate = nn.Linear(width, width) if options.gating == "adaptive" else None
+        reset_parameters(self, options.initial_bound, generator)
+        start, unseen = table.divide(options.train_embeddings)
+        self.words = nn.Parameter(start)
+        self.register_buffer("unseen", unseen)
+        self.dropout = options.dropout
+
+    def forward(self, batch: Batch) -> Encoding:
+        """Encode words and aspect."""
+        target, aspect = self.target(self._rows(batch.aspect), (batch.aspect > 0).sum(1))
+        words, _ = self.context(self._rows(batch.positions), batch.lengths)
+        weights = proximity(batch).unsqueeze(-1)
+        for _ in range(_LAYERS):
+            words = self._transform(words, target, batch.aspect > 0) * weights
+        return Encoding(words, aspect)
+
+    def _transform(self, words: Tensor, target: Tensor, real: Tensor) -> Tensor:
+        scores = words @ target.transpose(1, 2)  # (B, P, M)
+        about = masked_softmax(scores, real.unsqueeze(1)) @ target
+        merged = self.merge(torch.cat([words, about], dim=-1))
+        if self.gate is None:
+            return functional.relu(merged) + words
+        keep = torch.sigmoid(self.gate(words))
+        return keep * torch.tanh(merged) + (1 - keep) * words
+
+    def _rows(self, ids: Tensor) -> Tensor:
+        return functional.dropout(lookup(self.words, self.get_buffer("unseen"), ids), self.dropout, self.training)
+
+
+class BidirectionalLSTM(nn.Module):
+    """States of both directions (B, L, 2H) and the last state of each, joined (B, 2H); padding is never read."""
+
+    def __init__(self, width: int, hidden: int, tied: bool) -> None:
+        super().__init__()
+        self.forwards = nn.LSTM(width, hidden, batch_first=True)
+        self.backwards = self.forwards if tied else nn.LSTM(width, hidden, batch_first=True)
+
+    def forward(self, rows: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Read `rows` (B, L, W), of which the first `lengths` (B,) are real."""
+        places = torch.arange(rows.shape[1], device=rows.device)
+        # Rows reversed within their own length: padding stays at the right, where a causal LSTM cannot see it.
+        backwards = (lengths[:, None] - 1 - places).clamp(min=0)
+        first, _ = self.forwards(rows)
+        second, _ = self.backwards(_take(rows, backwards))
+        real = (places < lengths[:, None]).unsqueeze(-1)
+        states = torch.cat([first, _take(second, backwards)], dim=-1) * real
+        end = (lengths - 1)[:, None]
+        return states, torch.cat([_take(first, end), _take(second, end)], dim=-1).squeeze(1)
+
+
+def proximity(batch: Batch) -> Tensor:
+    """(B, P) weight of each word: one at the aspect's first word, falling with the distance, zero on padding."""
+    first, last = batch.aspect_span[:, :1], batch.aspect_span[:, 1:] - 1
+    distance = torch.where(batch.word_of < first, last - batch.word_of, batch.word_of - first)
+    return (1 - distance / _REACH).clamp(min=0) * batch.real
+
+
+def _take(rows: Tensor, places: Tensor) -> Tensor:
+    return rows.gather(1, places.unsqueeze(-1).expand(-1, -1, rows.shape[-1]))

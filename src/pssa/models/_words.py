@@ -1,0 +1,55 @@
+"""Word vectors inside a model: rows that training changes, and rows that only unseen words need.
+
+A vocabulary lists the training words first. Where embeddings are trained, only those rows are parameters: no gradient could
+ever reach the others, so they are a buffer that costs nothing in the optimiser and in checkpoints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+__all__ = ["WordTable", "lookup", "reset_parameters"]
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """The vectors a word model starts from."""
+
+    matrix: Tensor  # (V, D) a row per word of the vocabulary
+    n_trained: int  # rows that occur in training
+
+    @property
+    def dimension(self) -> int:
+        """D."""
+        return self.matrix.shape[1]
+
+    def divide(self, trainable: bool) -> tuple[Tensor, Tensor]:
+        """Rows to be parameters and rows to be a buffer; all of them are the latter where vectors stay as they are."""
+        n_parameters = self.n_trained if trainable else 0
+        return self.matrix[:n_parameters].clone(), self.matrix[n_parameters:].clone()
+
+
+def lookup(trained: Tensor, fixed: Tensor, ids: Tensor) -> Tensor:
+    """Rows of the table that `trained` (T, D) and `fixed` (V - T, D) make up together."""
+    if len(fixed) == 0:
+        return functional.embedding(ids, trained)
+    if len(trained) == 0:
+        return functional.embedding(ids, fixed)
+    beyond = ids >= len(trained)
+    rows = functional.embedding(ids.masked_fill(beyond, 0), trained)
+    unseen = functional.embedding((ids - len(trained)).clamp(min=0), fixed)
+    return torch.where(beyond.unsqueeze(-1), unseen, rows)
+
+
+def reset_parameters(module: nn.Module, bound: float, generator: torch.Generator) -> None:
+    """Draw every matrix uniformly from [-bound, bound] and set every bias to zero, as the paper does."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            if parameter.dim() > 1:
+                parameter.uniform_(-bound, bound, generator=generator)
+            else:
+                parameter.zero_()

@@ -1,0 +1,55 @@
+"""TNet-ATT: TNet with its convolution replaced by attention, o = Attention(h(x), v(t)), so that the method applies to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from pssa.data.batch import Batch
+from pssa.models._attention import attend
+from pssa.models._protocol import Encoding, Prediction
+from pssa.models._tnet import TransformationEncoder, TransformationOptions
+from pssa.models._words import WordTable, reset_parameters
+
+__all__ = ["TNetAttention"]
+
+
+@dataclass(frozen=True)
+class TNetAttentionOptions(TransformationOptions):
+    """What can be chosen about TNet-ATT."""
+
+    attend_aspect: bool = False  # let the aspect's own words be attended, as the released code does
+
+
+class TNetAttention(nn.Module):
+    """Dot-product attention of the aspect on h(x), and a linear layer on o."""
+
+    options = TNetAttentionOptions
+    attends = True
+
+    def __init__(self, table: WordTable, n_labels: int, options: TNetAttentionOptions, seed: int) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(seed)
+        self.encoder = TransformationEncoder(table, options, generator)
+        self.output = nn.Linear(2 * options.hidden, n_labels)
+        reset_parameters(self.output, options.initial_bound, generator)
+        self.attend_aspect = options.attend_aspect
+        self.dropout = options.dropout
+
+    def encode(self, batch: Batch) -> Encoding:
+        """Encode words and aspect."""
+        encoding: Encoding = self.encoder(batch)
+        return encoding
+
+    def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
+        """Attend to h(x) with v(t) and classify o."""
+        attended = batch.candidate_positions
+        if self.attend_aspect:
+            attended = attended | batch.aspect_positions
+        scores = torch.einsum("bd,bpd->bp", encoding.aspect, encoding.words)
+        summary, weights = attend(scores, attended, encoding.words)
+        feature = functional.dropout(summary, self.dropout, self.training)
+        return Prediction(self.output(feature), weights)

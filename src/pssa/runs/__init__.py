@@ -1,0 +1,8 @@
+"""Runs: from data and settings to a directory that holds a classifier."""
+
+from pssa.runs.classifier import Answer, Classifier
+from pssa.runs.config import Config
+from pssa.runs.saved_model import load
+from pssa.runs.train import resume, train
+
+__all__ = ["Answer", "Classifier", "Config", "load", "resume", "train"]

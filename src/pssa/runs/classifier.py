@@ -1,0 +1,95 @@
+"""`Classifier`: a trained run, ready to answer for raw text. `pssa.load(run)` makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from pssa.data.batch import IndexedCorpus, index_words
+from pssa.data.example import Example
+from pssa.data.read import example_from_fields
+from pssa.data.vocabulary import Vocabulary
+from pssa.evaluation import predict_logits
+from pssa.training.ensembles import combine
+
+__all__ = ["Answer", "Classifier"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the classifier says of one aspect of one text."""
+
+    label: str
+    probabilities: dict[str, float]  # by label, sums to one
+    aspect: str
+    start: int  # character offsets of the aspect in the text
+    end: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values under the names that files and the service use."""
+        return {
+            "aspect": self.aspect,
+            "from": self.start,
+            "to": self.end,
+            "label": self.label,
+            "probabilities": self.probabilities,
+        }
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """One model, or several that vote, with the words and labels they know."""
+
+    name: str  # of the model
+    labels: tuple[str, ...]
+    vocabulary: Vocabulary
+    members: tuple[nn.Module, ...]
+    says: tuple[float, ...]
+
+    @property
+    def model(self) -> nn.Module:
+        """The first member, whose attention is looked at; the only one outside ensembles."""
+        return self.members[0]
+
+    def index(self, examples: Sequence[Example]) -> IndexedCorpus:
+        """Examples as tensors for the members."""
+        return index_words(examples, self.vocabulary, self.labels)
+
+    def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
+        """(n, C) probability of each label."""
+        corpus = self.index(examples)
+        each = torch.stack([predict_logits(member, corpus, batch_size).softmax(dim=1) for member in self.members])
+        return each[0] if len(self.members) == 1 else combine(each, torch.tensor(self.says))
+
+    def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
+        """Answers in the order of the examples."""
+        if not examples:
+            return []
+        rows = self.probabilities(examples, batch_size).tolist()
+        return [self._answer(example, row) for example, row in zip(examples, rows, strict=True)]
+
+    def predict(self, text: str, aspect: str | tuple[int, int], *, ordinal: int | None = None) -> Answer:
+        """Say what the text holds of the aspect, given as it stands in the text or by character offsets.
+
+        :param ordinal: which occurrence of the aspect is meant, counted from 0, where it occurs more than once.
+        :raises InputError: if the aspect is not in the text.
+        """
+        if isinstance(aspect, tuple):
+            return self.answer([Example.from_text(text, aspect)])[0]
+        fields = {"text": text, "aspect": aspect, "ordinal": ordinal}
+        return self.answer([example_from_fields(fields, ordinal_required=False)])[0]
+
+    def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
+        """The label of each example."""
+        return [self.labels[number] for number in self.probabilities(examples).argmax(dim=1).tolist()]
+
+    def _answer(self, example: Example, row: list[float]) -> Answer:
+        start, end = example.aspect_chars
+        best = max(range(len(row)), key=row.__getitem__)
+        return Answer(
+            self.labels[best], dict(zip(self.labels, row, strict=True)), example.aspect_text, start, end
+        )

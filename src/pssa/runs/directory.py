@@ -1,0 +1,150 @@
+"""The run directory on disk: where each file is, who may write, and restart points.
+
+    RUN/  config.toml  model.json  vocabulary.json  model.safetensors  history.jsonl  evidence.jsonl  metrics.json  README.md
+          stages/   what a resumed run needs: the corpus, the vectors, and a folder per stage
+          members/  the models of an ensemble
+
+Every file is written under a temporary name and renamed. `metrics.json` is written last: a run that has it is finished.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from pssa.data.atomic import write_atomically
+from pssa.errors import InputError, RunError
+from pssa.training.checkpoint import Checkpoint
+from pssa.training.history import EpochRecord
+
+__all__ = ["FileStore", "RunDirectory", "Stage", "read_json", "read_tensors", "write_json", "write_tensors"]
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """Paths inside one run."""
+
+    root: Path
+
+    @classmethod
+    def create(cls, root: Path) -> RunDirectory:
+        """Make the directory; one that holds anything is refused, never overwritten."""
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            if any(root.iterdir()):
+                raise InputError(f"{root} exists already; choose another --out, or go on with it by --resume {root}")
+        except (FileExistsError, NotADirectoryError) as error:
+            raise InputError(f"{root} is a file; --out must name a new directory") from error
+        except OSError as error:
+            raise InputError(f"{root} cannot be made: {error.strerror}") from error
+        return cls(root)
+
+    @classmethod
+    def open(cls, root: Path) -> RunDirectory:
+        """Find an existing run."""
+        if not (root / "model.json").is_file() and not (root / "config.toml").is_file():
+            raise InputError(f"{root} is not a run: it has neither model.json nor config.toml")
+        return cls(root)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run was carried through."""
+        return (self.root / "metrics.json").is_file()
+
+    def stage(self, name: str) -> Stage:
+        """The restart point `name`, made on first use."""
+        folder = self.root / "stages" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return Stage(folder)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes out while this one writes; the kernel lets go of the lock even after a kill."""
+        with (self.root / ".lock").open("w") as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RunError(f"{self.root} is in use by another process; wait for it, or stop it first") from error
+            yield
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of a run that is done once: its checkpoint while it lasts, its manifest when it is over."""
+
+    folder: Path
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """What the stage left, if it is finished."""
+        path = self.folder / "manifest.json"
+        return read_json(path) if path.is_file() else None
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Write the manifest: from now on the stage is done."""
+        write_json(self.folder / "manifest.json", result)
+
+    @property
+    def store(self) -> FileStore:
+        """Where the epochs of this stage are kept."""
+        return FileStore(self.folder / "checkpoint.safetensors")
+
+
+@dataclass(frozen=True)
+class FileStore:
+    """A checkpoint as one safetensors file, its history in the header, so that an epoch is all there or not at all."""
+
+    path: Path
+
+    def load(self) -> Checkpoint | None:
+        """The newest checkpoint, if there is one."""
+        if not self.path.is_file():
+            return None
+        tensors, metadata = read_tensors(self.path)
+        history = tuple(EpochRecord(**record) for record in json.loads(metadata["history"]))
+        return Checkpoint(tensors, history)
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Replace the newest checkpoint."""
+        history = json.dumps([record.as_dict() for record in checkpoint.history])
+        write_tensors(self.path, checkpoint.tensors, {"history": history})
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
+    """Write tensors, wherever they live, so that any device can load them."""
+    write_atomically(path, save({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, metadata))
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Read tensors and the header's metadata."""
+    try:
+        with safe_open(path, framework="pt") as handle:
+            return {name: handle.get_tensor(name) for name in handle.keys()}, handle.metadata() or {}  # noqa: SIM118
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is missing") from error
+    except (SafetensorError, OSError) as error:
+        raise InputError(f"{path} is damaged: {error}") from error
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` for people and programs."""
+    write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file of a run."""
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(f"{path} is damaged: {error}") from error

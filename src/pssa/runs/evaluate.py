@@ -1,0 +1,60 @@
+"""Reading a test set once: scores, slices by tag, and whether one run is better than another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pssa.data.example import Corpus
+from pssa.errors import InputError
+from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
+from pssa.runs.classifier import Classifier
+
+__all__ = ["Comparison", "Evaluation", "compare", "evaluate"]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How well a classifier did on a corpus."""
+
+    scores: Scores
+    slices: dict[str, Scores]  # by tag, where examples have tags
+    gold: tuple[str, ...]
+    predicted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A classifier against another on the same examples."""
+
+    first: Evaluation
+    second: Evaluation
+    bootstrap: Bootstrap
+    p_mcnemar: float
+
+
+def evaluate(classifier: Classifier, corpus: Corpus) -> Evaluation:
+    """Score a classifier's predictions.
+
+    :raises InputError: if an example has no label to compare with.
+    """
+    if not corpus:
+        raise InputError("there is nothing to evaluate on; the corpus is empty")
+    gold = tuple(example.label or "" for example in corpus)
+    if "" in gold:
+        raise InputError(f"instance {corpus[gold.index('')].id} has no label; evaluation needs one for every instance")
+    predicted = tuple(classifier.predicted_labels(corpus))
+    tags = sorted({tag for example in corpus for tag in example.tags})
+    slices = {}
+    for tag in tags:
+        rows = [row for row, example in enumerate(corpus) if tag in example.tags]
+        slices[tag] = score([gold[row] for row in rows], [predicted[row] for row in rows], classifier.labels)
+    return Evaluation(score(gold, predicted, classifier.labels), slices, gold, predicted)
+
+
+def compare(first: Evaluation, second: Evaluation, *, resamples: int, seed: int) -> Comparison:
+    """Test whether `first` is better than `second` on the same examples."""
+    labels = first.scores.labels
+    bootstrap = paired_bootstrap(
+        first.gold, first.predicted, second.predicted, labels, resamples=resamples, seed=seed
+    )
+    return Comparison(first, second, bootstrap, mcnemar(first.gold, first.predicted, second.predicted))

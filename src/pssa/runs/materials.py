@@ -1,0 +1,88 @@
+"""What training reads, prepared once and kept in the run: corpora, vocabulary, word vectors.
+
+A resumed run reads these copies, so it goes on with the same data even if the user's files have moved or changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, read_vectors, save_matrix
+from pssa.data.example import Corpus
+from pssa.data.read import read
+from pssa.data.vocabulary import Vocabulary
+from pssa.data.write import write
+from pssa.errors import InputError
+from pssa.models import WordTable
+from pssa.runs.config import Config
+from pssa.runs.directory import RunDirectory
+
+__all__ = ["Materials"]
+
+_LEAST_INSTANCES = 10
+
+
+@dataclass(frozen=True)
+class Materials:
+    """Everything a training learns from."""
+
+    corpus: Corpus
+    dev: Corpus | None
+    vocabulary: Vocabulary
+    table: WordTable
+    coverage: Coverage | None  # of the corpus by the vector file; unknown without one, and in a resumed run
+
+    @classmethod
+    def prepare(
+        cls, config: Config, corpus: Corpus, dev: Corpus | None, observer: Callable[[int, int], None] | None = None
+    ) -> Materials:
+        """Build vocabulary and embeddings for a corpus; no test file is ever looked at.
+
+        :param observer: is told how many bytes of the vector file are read, of how many.
+        """
+        _check(corpus, config)
+        words = [word for example in corpus for word in example.words]
+        vectors = None
+        if config.data.vectors:
+            rows = config.data.vector_rows
+            vectors = read_vectors(config.data.vectors, set(words), extra_rows=rows, observer=observer)
+        vocabulary = Vocabulary.build(words, vectors.words if vectors else ())
+        dimension = vectors.dimension if vectors else config.data.dimension
+        matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, config.seed)
+        table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
+        return cls(corpus, dev, vocabulary, table, coverage if vectors else None)
+
+    def save(self, directory: RunDirectory) -> None:
+        """Keep a copy in the run."""
+        folder = directory.root / "stages"
+        folder.mkdir(exist_ok=True)
+        write(self.corpus, folder / "corpus.jsonl")
+        if self.dev is not None:
+            write(self.dev, folder / "dev.jsonl")
+        save_matrix(folder / "vectors.safetensors", self.table.matrix.numpy())
+        self.vocabulary.save(directory.root / "vocabulary.json")
+
+    @classmethod
+    def load(cls, directory: RunDirectory, config: Config) -> Materials:
+        """Read back what `save` kept."""
+        folder = directory.root / "stages"
+        labels = config.data.labels
+        dev_path = folder / "dev.jsonl"
+        vocabulary = Vocabulary.load(directory.root / "vocabulary.json")
+        matrix = load_matrix(folder / "vectors.safetensors")
+        corpus = read(folder / "corpus.jsonl", labels=labels)
+        dev = read(dev_path, labels=labels) if dev_path.is_file() else None
+        table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
+        return cls(corpus, dev, vocabulary, table, None)
+
+
+def _check(corpus: Corpus, config: Config) -> None:
+    if len(corpus) < _LEAST_INSTANCES:
+        raise InputError(f"the training data has {len(corpus)} instances; at least {_LEAST_INSTANCES} are needed")
+    if missing := [example.id for example in corpus if example.label is None]:
+        raise InputError(f"instance {missing[0]} of the training data has no label; every one needs one")
+    if len({example.label for example in corpus}) < 2:
+        raise InputError(f"every training instance is {corpus[0].label}; at least two labels must occur")

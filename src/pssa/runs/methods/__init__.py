@@ -1,0 +1,48 @@
+"""The methods: ways from a corpus to a classifier, one function each, by the names that `--method` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import nn
+
+from pssa.errors import InputError
+from pssa.runs.workshop import Workshop
+
+__all__ = ["Outcome", "find", "names"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method made: one model, or several that vote."""
+
+    members: tuple[nn.Module, ...]
+    says: tuple[float, ...] = (1.0,)  # weight of each member's vote
+
+
+Method = Callable[[Workshop], Outcome]
+
+
+def names() -> tuple[str, ...]:
+    """Every method there is."""
+    return tuple(_table())
+
+
+def find(name: str) -> Method:
+    """The method called `name`."""
+    table = _table()
+    if name not in table:
+        raise InputError(f"unknown method {name!r}; known: {', '.join(table)}")
+    return table[name]
+
+
+def _table() -> dict[str, Method]:
+    from pssa.runs.methods import adaboost, base, boosting, kt
+
+    return {
+        "base": base.run,
+        "kt": kt.run,
+        "boosting": boosting.run,
+        "adaboost": adaboost.run,
+    }

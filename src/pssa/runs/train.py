@@ -1,0 +1,126 @@
+"""`train` starts a run and `resume` goes on with one; both end with the same files and the same weights."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pssa import models
+from pssa.data.atomic import write_atomically
+from pssa.data.example import Corpus
+from pssa.data.read import read
+from pssa.errors import InputError
+from pssa.runs import methods
+from pssa.runs.card import write_card
+from pssa.runs.config import Config
+from pssa.runs.directory import RunDirectory, write_json
+from pssa.runs.materials import Materials
+from pssa.runs.saved_model import Description, save_ensemble, save_weights
+from pssa.runs.workshop import Workshop, choose_device
+from pssa.training import Observer, Silent
+
+__all__ = ["resume", "train"]
+
+
+def train(
+    train: str | Path | Corpus,
+    out: str | Path,
+    *,
+    dev: str | Path | Corpus | None = None,
+    config: Config | None = None,
+    observer: Observer | None = None,
+    on_vectors: Callable[[int, int], None] | None = None,
+    **settings: Any,
+) -> Path:
+    """Train a classifier and leave it in the new directory `out`.
+
+    Inputs are checked before anything is written.
+
+    :param train: labelled instances, or the file that holds them.
+    :param config: values to start from, by default the defaults.
+    :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`.
+    :raises InputError: if a file, a setting or `out` cannot be used.
+    """
+    config = (config or Config()).updated(settings)
+    choose_device(config.device)
+    methods.find(config.method)
+    models.option_defaults(config.model)
+    corpus, dev_corpus = _read(train, config), None if dev is None else _read(dev, config)
+    paths = {"train": "" if isinstance(train, Corpus) else str(Path(train).resolve())}
+    paths["dev"] = "" if dev is None or isinstance(dev, Corpus) else str(Path(dev).resolve())
+    config = replace(config, data=replace(config.data, **paths, labels=corpus.labels))
+    materials = Materials.prepare(config, corpus, dev_corpus, on_vectors)
+    directory = RunDirectory.create(Path(out))
+    with directory.locked():
+        materials.save(directory)
+        # Written last: a directory with a configuration is one that can be resumed.
+        write_atomically(directory.root / "config.toml", config.to_toml().encode())
+        return _carry_out(Workshop(config, directory, materials, observer or Silent()))
+
+
+def resume(run: str | Path, observer: Observer | None = None) -> Path:
+    """Carry an interrupted run through; a finished one is left as it is."""
+    directory = RunDirectory.open(Path(run))
+    if not (directory.root / "config.toml").is_file():
+        raise InputError(f"{run} has no config.toml, so it was stopped before it began; start it again")
+    with directory.locked():
+        if directory.finished:
+            return directory.root
+        config = Config.from_toml(directory.root / "config.toml")
+        materials = Materials.load(directory, config)
+        return _carry_out(Workshop(config, directory, materials, observer or Silent()))
+
+
+def _read(source: str | Path | Corpus, config: Config) -> Corpus:
+    if isinstance(source, Corpus):
+        return source
+    data = config.data
+    return read(source, format=data.format or None, labels=data.labels, conflict=data.conflict)
+
+
+def _carry_out(workshop: Workshop) -> Path:
+    config, root = workshop.config, workshop.directory.root
+    description = Description(config.model, config.options, config.data.labels, workshop.materials.table.dimension)
+    description.save(root)
+    outcome = methods.find(config.method)(workshop)
+    if len(outcome.members) == 1:
+        save_weights(root, outcome.members[0], description, workshop.materials.vocabulary)
+    else:
+        voting = replace(description, says=outcome.says)
+        save_ensemble(root, outcome.members, voting, workshop.materials.vocabulary)
+    lines = "".join(json.dumps(record.as_dict()) + "\n" for record in workshop.history)
+    write_atomically(root / "history.jsonl", lines.encode())
+    metrics = _metrics(workshop, outcome)
+    write_card(root / "README.md", config, metrics)
+    write_json(root / "metrics.json", metrics)
+    _prune(root)
+    return root
+
+
+def _metrics(workshop: Workshop, outcome: methods.Outcome) -> dict[str, Any]:
+    corpus, coverage = workshop.materials.corpus, workshop.materials.coverage
+    search = [record for record in workshop.history if record.stage == "search"]
+    best = max(search, key=lambda record: (record.dev_macro_f1 or 0.0, -record.epoch)) if search else None
+    return {
+        "instances": len(corpus),
+        "labels": corpus.label_counts(),
+        "dropped": dict(corpus.dropped),
+        "corpus_hash": corpus.hash(),
+        "epochs": best.epoch if best else workshop.config.epochs,
+        "dev": {"accuracy": best.dev_accuracy, "macro_f1": best.dev_macro_f1} if best else None,
+        "parameters": models.count_parameters(outcome.members[0]),
+        "members": len(outcome.members),
+        "vector_coverage": {"types": coverage.type_share, "tokens": coverage.token_share} if coverage else None,
+    }
+
+
+def _prune(root: Path) -> None:
+    """Drop what only an unfinished run needs: optimiser states and the copy of the vectors."""
+    for path in [*root.glob("stages/*/checkpoint.safetensors"), root / "stages" / "vectors.safetensors"]:
+        path.unlink(missing_ok=True)
+    for folder in (path for path in root.glob("stages/*") if path.is_dir() and not os.listdir(path)):
+        folder.rmdir()

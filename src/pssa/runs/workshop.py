@@ -1,0 +1,118 @@
+"""Where a method builds its models: it asks for trainings by stage name and never hears of files, devices or resuming.
+
+A stage's training goes on from its own checkpoint. A method that is run again from the top therefore passes its finished stages
+at once and resumes in the one that was interrupted, with the same weights in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import torch
+from torch import Tensor, nn
+
+from pssa import models
+from pssa.data.batch import IndexedCorpus, index_words
+from pssa.data.example import Example
+from pssa.data.split import hold_out
+from pssa.errors import InputError
+from pssa.runs.config import Config
+from pssa.runs.directory import RunDirectory
+from pssa.runs.materials import Materials
+from pssa.training import EpochRecord, Observer, Supervision, Task, best_epoch, fit
+
+__all__ = ["Workshop", "choose_device"]
+
+
+@dataclass
+class Workshop:
+    """A run in the making."""
+
+    config: Config
+    directory: RunDirectory
+    materials: Materials
+    observer: Observer
+    history: list[EpochRecord] = field(default_factory=list)  # of all stages, in the order they were asked for
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Where models are trained."""
+        return choose_device(self.config.device)
+
+    @cached_property
+    def train_data(self) -> IndexedCorpus:
+        """The training corpus as tensors."""
+        return self.index(self.materials.corpus)
+
+    @cached_property
+    def division(self) -> tuple[IndexedCorpus, IndexedCorpus]:
+        """What a search trains on, and the development data that judges it."""
+        if self.materials.dev is not None:
+            return self.train_data, self.index(self.materials.dev)
+        train, dev = hold_out(self.materials.corpus, self.config.data.dev_fraction, self.config.seed)
+        return self.train_data.select(train), self.train_data.select(dev)
+
+    @cached_property
+    def class_weights(self) -> Tensor | None:
+        """(n,) weight of each training example so that every class counts the same, if that is asked for."""
+        if self.config.training.class_weights == "none":
+            return None
+        counts = torch.bincount(self.train_data.labels, minlength=len(self.config.data.labels)).clamp(min=1)
+        weights = 1.0 / counts[self.train_data.labels]
+        return weights / weights.mean()
+
+    def index(self, examples: Sequence[Example]) -> IndexedCorpus:
+        """Examples as tensors for this run's models."""
+        return index_words(examples, self.materials.vocabulary, self.config.data.labels)
+
+    def new_model(self, seed: int | None = None) -> nn.Module:
+        """A model with the initial parameters of `seed`, by default the run's."""
+        seed = self.config.seed if seed is None else seed
+        n_labels = len(self.config.data.labels)
+        model = models.build(self.config.model, self.materials.table, n_labels, self.config.options, seed)
+        return model.to(self.device)
+
+    def find_epochs(self) -> int:
+        """How long to train: as told, or as long as development data gets better; searched once in a run."""
+        if self.config.epochs:
+            return self.config.epochs
+        train, dev = self.division
+        task = Task(train, self.config.seed, "search", self.class_weights, dev=dev)
+        history = self._fit(self.new_model(), task, self.config.training.max_epochs)
+        return best_epoch(history)
+
+    def train(
+        self,
+        stage: str,
+        model: nn.Module,
+        epochs: int,
+        *,
+        data: IndexedCorpus | None = None,
+        weights: Tensor | None = None,
+        supervision: Supervision | None = None,
+    ) -> nn.Module:
+        """Train `model` in place, on all of train unless `data` says otherwise."""
+        weights = self.class_weights if weights is None else weights
+        task = Task(data or self.train_data, self.config.seed, stage, weights, supervision)
+        self._fit(model, task, epochs)
+        return model
+
+    def _fit(self, model: nn.Module, task: Task, epochs: int) -> list[EpochRecord]:
+        store = self.directory.stage(task.stage).store
+        history = fit(model, task, self.config.training, epochs, store, self.observer)
+        self.history.extend(history)
+        self.observer.on_stage_end(task.stage, f"{len(history)} epochs")
+        return history
+
+
+def choose_device(name: str) -> torch.device:
+    """`auto` is the GPU where there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError("device is cuda, but no CUDA device can be used here; take auto or cpu")
+    if name not in ("cpu", "cuda"):
+        raise InputError(f"device is {name!r}; it can be auto, cpu or cuda")
+    return torch.device(name)

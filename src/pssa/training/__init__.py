@@ -1,0 +1,21 @@
+"""Training: one loop for every model, objective and stage."""
+
+from pssa.training.checkpoint import Checkpoint, CheckpointStore
+from pssa.training.fit import Task, fit, search_epochs
+from pssa.training.history import EpochRecord, Observer, Silent, best_epoch
+from pssa.training.losses import Supervision
+from pssa.training.settings import Settings
+
+__all__ = [
+    "Checkpoint",
+    "CheckpointStore",
+    "EpochRecord",
+    "Observer",
+    "Settings",
+    "Silent",
+    "Supervision",
+    "Task",
+    "best_epoch",
+    "fit",
+    "search_epochs",
+]

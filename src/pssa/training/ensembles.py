@@ -1,0 +1,55 @@
+"""How several models answer as one: majority vote (Boosting) and SAMME (AdaBoost; Hastie et al. 2009).
+
+Members vote with their predicted class. The combined shares of the votes are returned as probabilities, with the mean
+probability of the members as a last, smaller voice that decides between equals.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+__all__ = ["Round", "combine", "samme_round"]
+
+# An error of 0 or 1 would give an infinite say; this clamps it as if one instance in a hundred thousand were otherwise.
+_LEAST_ERROR = 1e-5
+
+
+def combine(probabilities: Tensor, says: Tensor) -> Tensor:
+    """(n, C) answers of M members with `probabilities` (M, n, C), each vote weighing `says` (M,)."""
+    n_classes = probabilities.shape[2]
+    votes = torch.nn.functional.one_hot(probabilities.argmax(dim=2), n_classes).to(probabilities.dtype)
+    total = torch.einsum("m,mnc->nc", says, votes)
+    # Smaller than the least difference that two sums of votes can have, unless they tie.
+    voice = float(says.min()) / 2 if len(says) else 0.0
+    answer = total + voice * probabilities.mean(dim=0)
+    return answer / answer.sum(dim=1, keepdim=True)
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of SAMME: what the member may say, and how much each instance counts in the next round."""
+
+    error: float
+    say: float
+    weights: Tensor  # (n,), mean one
+
+
+def samme_round(weights: Tensor, wrong: Tensor, n_classes: int) -> Round:
+    """Weigh a member by its weighted error on the training set, and its mistakes for the next member.
+
+    A member no better than chance gets no say, and the weights start afresh.
+
+    :param weights: (n,) of the instances in this round.
+    :param wrong: (n,) bool, the member's mistakes in eval mode.
+    """
+    error = float((weights * wrong).sum() / weights.sum())
+    clamped = min(max(error, _LEAST_ERROR), 1 - _LEAST_ERROR)
+    say = math.log((1 - clamped) / clamped) + math.log(n_classes - 1)
+    if say <= 0:
+        return Round(error, 0.0, torch.ones_like(weights))
+    raised = weights * torch.exp(say * wrong.to(weights.dtype))
+    return Round(error, say, raised * len(raised) / raised.sum())

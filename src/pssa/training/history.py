@@ -1,0 +1,60 @@
+"""What happened in a training, as data: one record per epoch. Progress bars, curves and tables read it; nobody parses logs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+__all__ = ["EpochRecord", "Observer", "Silent", "best_epoch"]
+
+
+@dataclass(frozen=True)
+class EpochRecord:
+    """One epoch of one stage."""
+
+    stage: str
+    epoch: int  # from 1
+    loss: float  # cross-entropy, mean over instances
+    penalty: float  # attention penalty before gamma, mean over instances; 0 without supervision
+    accuracy: float  # of the predictions made while training, dropout on
+    dev_accuracy: float | None = None
+    dev_macro_f1: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+class Observer(Protocol):
+    """Somebody who watches a training; nothing it does changes the result."""
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        """A stage of at most `steps` epochs or rounds begins."""
+        ...
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        """An epoch ended."""
+        ...
+
+    def on_stage_end(self, stage: str, said: str) -> None:
+        """A stage ended; `said` sums it up."""
+        ...
+
+
+class Silent:
+    """An observer that looks away."""
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        """Ignore."""
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        """Ignore."""
+
+    def on_stage_end(self, stage: str, said: str) -> None:
+        """Ignore."""
+
+
+def best_epoch(history: Sequence[EpochRecord]) -> int:
+    """The epoch with the highest development macro-F1, the earliest of equals."""
+    return max(history, key=lambda record: (record.dev_macro_f1 or 0.0, -record.epoch)).epoch

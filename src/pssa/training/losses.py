@@ -1,0 +1,62 @@
+"""The training objective: cross-entropy, and the attention penalty of the paper's last equation.
+
+J_s = CE + gamma * distance(attention, expected) over the supervised words, both averaged over the batch. Expected is 1/|active|
+on active words and 0 on misleading ones; other words are free, and an example without evidence contributes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from pssa.data.batch import Batch
+from pssa.models import Prediction, pool_words
+
+__all__ = ["DISTANCES", "Supervision", "attention_penalty", "cross_entropy"]
+
+# Keeps the gradient of the norm finite where attention and expectation agree.
+_TINY = 1e-12
+
+
+def _squared(difference: Tensor) -> Tensor:
+    return difference.square().sum(dim=1)
+
+
+def _norm(difference: Tensor) -> Tensor:
+    return (difference.square().sum(dim=1) + _TINY).sqrt() - _TINY**0.5
+
+
+DISTANCES = {"squared": _squared, "norm": _norm}
+
+
+@dataclass(frozen=True)
+class Supervision:
+    """What attention should be, for each word of a corpus of n examples."""
+
+    expected: Tensor  # (n, N) wanted attention
+    supervised: Tensor  # (n, N) bool: words that have an expectation
+    gamma: float
+    distance: str = "squared"  # a name in DISTANCES
+
+    def to(self, device: torch.device) -> Supervision:
+        """The same on `device`."""
+        return Supervision(self.expected.to(device), self.supervised.to(device), self.gamma, self.distance)
+
+
+def cross_entropy(prediction: Prediction, batch: Batch, weights: Tensor | None) -> Tensor:
+    """Mean negative log-likelihood of the batch, each example counted `weights[index]` times."""
+    losses = functional.cross_entropy(prediction.logits, batch.labels, reduction="none")
+    return losses.mean() if weights is None else (losses * weights[batch.index]).mean()
+
+
+def attention_penalty(prediction: Prediction, batch: Batch, supervision: Supervision) -> Tensor:
+    """Mean distance between attention and expectation over the batch, before gamma."""
+    assert prediction.attention is not None, "supervision needs a model that attends"
+    n_words = batch.candidates.shape[1]
+    attention = pool_words(prediction.attention, batch.word_of, n_words)
+    expected = supervision.expected[batch.index, :n_words]
+    supervised = supervision.supervised[batch.index, :n_words]
+    return DISTANCES[supervision.distance]((attention - expected) * supervised).mean()

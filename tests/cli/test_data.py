@@ -1,0 +1,84 @@
+"""`pssa data`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from pssa.cli import data
+from pssa.data.read import read
+from pssa.errors import InputError
+
+_SOUND = "text,aspect,label\na good menu,menu,positive\na bar,bar,conflict\n"
+
+
+def _run(*words: str | Path) -> int:
+    parser = argparse.ArgumentParser()
+    data.add_parser(parser.add_subparsers())
+    arguments = parser.parse_args(["data", *map(str, words)])
+    code: int = arguments.run(arguments)
+    return code
+
+
+def _file(tmp_path: Path, content: str) -> Path:
+    path = tmp_path / "data.csv"
+    path.write_text(content)
+    return path
+
+
+def test_check_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("check", _file(tmp_path, _SOUND), "--json") == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["instances"] == 1
+    assert report["labels"] == {"positive": 1, "negative": 0, "neutral": 0}
+    assert report["dropped"] == {"conflict": 1}
+    assert report["problems"] == []
+
+
+def test_a_rejected_instance_gives_exit_code_2_and_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = _file(tmp_path, _SOUND + "a bar,pub,neutral\n")
+    assert _run("check", path, "--json") == 2
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert (problem["line"], problem["rejected"]) == (4, True)
+    assert _run("check", path) == 2
+    assert "rejected   line 4: aspect 'pub' is not in the text" in capsys.readouterr().out
+
+
+def test_a_warning_gives_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("check", _file(tmp_path, _SOUND + "bar,bar,neutral\n")) == 0
+    assert "warning    line 4" in capsys.readouterr().out
+
+
+def test_long_lists_of_problems_are_cut_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _run("check", _file(tmp_path, _SOUND + "a bar,pub,neutral\n" * 25))
+    assert "... and 5 more; --json lists them all" in capsys.readouterr().out
+
+
+def test_labels_and_conflict_are_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = _file(tmp_path, _SOUND)
+    assert _run("check", path, "--labels", "positive, conflict", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == {"positive": 1, "conflict": 1}
+    assert _run("check", path, "--conflict", "error") == 2
+
+
+def test_convert_keeps_every_instance_and_does_not_write_over_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, target = _file(tmp_path, _SOUND), tmp_path / "out.xml"
+    assert _run("convert", path, target) == 0
+    assert len(read(target, conflict="keep")) == 2
+    with pytest.raises(InputError, match="exists; choose another name, or say --force"):
+        _run("convert", path, target)
+    capsys.readouterr()
+    assert _run("convert", path, target, "--force", "--conflict", "drop", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"output": str(target), "instances": 1, "dropped": {"conflict": 1}}
+
+
+def test_convert_takes_formats_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_text("a good menu/p\n")
+    assert _run("convert", path, tmp_path / "out", "--from", "tagged", "--to", "three-line") == 0
+    assert (tmp_path / "out").read_text() == "a good $T$\nmenu\n1\n"

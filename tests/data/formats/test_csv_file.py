@@ -1,0 +1,63 @@
+"""CSV and TSV."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pssa.data.check import check
+from pssa.data.example import Example
+from pssa.data.formats import csv_file
+from pssa.data.read import read
+from pssa.errors import InputError
+
+
+def _file(tmp_path: Path, content: str, name: str = "data.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode())
+    return path
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_delimiter_is_found_in_the_header(tmp_path: Path, delimiter: str) -> None:
+    rows = [("Text", "aspect", "label", "stars"), ("the menu is ok", "menu", "neu", "3")]
+    path = _file(tmp_path, "\n".join(delimiter.join(row) for row in rows))
+    assert [(e.aspect_chars, e.label, e.id) for e in read(path)] == [((4, 8), "neutral", "2")]
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_welcome(tmp_path: Path) -> None:
+    assert len(read(_file(tmp_path, "\ufefftext,aspect,label\r\na menu,menu,positive\r\n"))) == 1
+
+
+def test_a_record_over_several_lines_is_named_by_its_first(tmp_path: Path) -> None:
+    path = _file(tmp_path, 'text,aspect,label\n"a\nmenu",menu,positive\n"a\nbar",menu,positive\n')
+    assert read(_file(tmp_path, 'text,aspect,label\n"a\nmenu",menu,positive\n', "ok.csv"))[0].text == "a\nmenu"
+    assert [problem.line for problem in check(path).problems] == [4]
+
+
+def test_records_of_another_width_and_stray_quotes_are_rejected_alone(tmp_path: Path) -> None:
+    path = _file(tmp_path, 'text,aspect,label\na menu, good,menu,positive\n"a"b,a,neutral\nok menu,menu,neutral\n')
+    report = check(path)
+    assert report.instances == 1
+    assert [problem.line for problem in report.problems] == [2, 3]
+
+
+def test_offsets_from_a_data_frame_may_be_floats(tmp_path: Path) -> None:
+    path = _file(tmp_path, "text,aspect,from,to,label\na menu,menu,2.0,6.0,positive\na menu,menu,,,positive\n")
+    assert [e.aspect_chars for e in read(path)] == [(2, 6), (2, 6)]
+
+
+def test_a_missing_column_is_named_with_those_that_are_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"line 1: a column is missing: .*found sentence, aspect, label"):
+        read(_file(tmp_path, "sentence,aspect,label\na menu,menu,positive\n"))
+
+
+def test_tags_are_joined_by_a_bar_and_survive(tmp_path: Path) -> None:
+    example = replace(Example.from_text("a menu", (2, 6), label="neutral"), tags=("hard", "negated"))
+    path = tmp_path / "out.csv"
+    path.write_bytes(csv_file.encode([example]))
+    assert read(path)[0].tags == ("hard", "negated")
+    with pytest.raises(InputError, match=r"a tag with \|"):
+        csv_file.encode([replace(example, tags=("a|b",))])

@@ -1,0 +1,45 @@
+"""Parquet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pssa.data.example import Example
+from pssa.data.formats import parquet
+from pssa.data.read import read, stream
+from pssa.errors import InputError
+
+pyarrow = pytest.importorskip("pyarrow")
+
+
+def test_everything_about_an_example_survives(tmp_path: Path) -> None:
+    example = replace(Example.from_text("a menu, a bar", (2, 6), label="neutral", id="7"), tags=("hard",))
+    path = tmp_path / "out.parquet"
+    path.write_bytes(parquet.encode([example]))
+    assert tuple(read(path)) == (example,)
+
+
+def test_parquet_is_recognised_without_its_extension(tmp_path: Path) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(parquet.encode([Example.from_text("a menu", (2, 6), label="neutral")]))
+    assert len(read(path)) == 1
+
+
+def test_rows_are_streamed_with_their_numbers_and_all_their_columns(tmp_path: Path) -> None:
+    table = pyarrow.table({"text": ["a menu", "a bar"], "span": ["menu", "bar"], "stars": [3, 5]})
+    path = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(table, path)
+    assert [(row.line, row.fields["stars"]) for row in stream(path)] == [(1, 3), (2, 5)]
+
+
+def test_a_damaged_file_and_a_missing_column_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bad.parquet"
+    path.write_bytes(b"PAR1 no more")
+    with pytest.raises(InputError, match="cannot be read as Parquet"):
+        read(path)
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["a menu"]}), path)
+    with pytest.raises(InputError, match="a column is missing"):
+        read(path)

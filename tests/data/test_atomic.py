@@ -1,0 +1,30 @@
+"""Atomic writing: the old content or the new, and nothing left beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pssa.data.atomic import write_atomically
+
+
+def test_new_content_replaces_the_old_and_leaves_no_temporary_file(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_bytes(b"old")
+    write_atomically(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failed_write_leaves_the_old_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full_disk(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "file.json"
+    path.write_bytes(b"old")
+    monkeypatch.setattr("os.fsync", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        write_atomically(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,147 @@
+"""`read_vectors` keeps what a run needs; `embedding_matrix` fills in the rest; the cache is read strictly."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from pssa.data.vectors import Vectors, embedding_matrix, load_matrix, read_vectors, save_matrix
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
+
+FILE = b"the 1 1\n. . 2 2\nApple 3 3\napple 4 4\npie 5 5\nbad\xff 6 6\nthe 7 7\ntart 8 8\n"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "vectors.txt"
+    file.write_bytes(FILE)
+    return file
+
+
+def first_values(vectors: Vectors) -> dict[str, float]:
+    return dict(zip(vectors.words, vectors.matrix[:, 0].tolist(), strict=True))
+
+
+def test_wanted_words_are_kept_exactly_or_in_lower_case(path: Path) -> None:
+    vectors = read_vectors(path, {"Apple", "Pie", "unheard"}, extra_rows=0)
+    assert first_values(vectors) == {"Apple": 3, "pie": 5}
+    assert vectors.matrix.dtype == np.float32
+    assert (vectors.find("Apple"), vectors.find("Pie"), vectors.find("apple")) == (0, 1, None)
+
+
+def test_a_lower_case_row_stays_where_one_of_two_words_needs_it(path: Path) -> None:
+    assert first_values(read_vectors(path, {"Apple", "APPLE"}, extra_rows=0)) == {"Apple": 3, "apple": 4}
+
+
+def test_the_first_rows_are_kept_whatever_is_wanted(path: Path) -> None:
+    vectors = read_vectors(path, {"tart"}, extra_rows=3)
+    assert first_values(vectors) == {"the": 1, ". .": 2, "Apple": 3, "tart": 8}
+
+
+def test_the_first_of_equal_words_counts_and_words_that_are_not_utf8_are_passed_over(path: Path) -> None:
+    assert first_values(read_vectors(path, ())) == {"the": 1, ". .": 2, "Apple": 3, "apple": 4, "pie": 5, "tart": 8}
+
+
+def test_nothing_kept_still_tells_the_dimension(path: Path) -> None:
+    vectors = read_vectors(path, {"unheard", "half a pair \ud800"}, extra_rows=0)
+    assert (len(vectors), vectors.dimension) == (0, 2)
+
+
+def test_a_wrong_row_is_refused_even_if_it_is_not_kept(path: Path) -> None:
+    path.write_bytes(FILE + b"odd 9\n")
+    with pytest.raises(InputError, match="line 9: the vector has 1 values, expected 2"):
+        read_vectors(path, {"the"}, extra_rows=1)
+
+
+def test_memory_is_that_of_the_kept_rows(tmp_path: Path) -> None:
+    path = tmp_path / "large.txt"
+    path.write_bytes(b"".join(b"word%d" % n + b" 0.12345" * 300 + b"\n" for n in range(20_000)))  # 48 MB
+    tracemalloc.start()
+    vectors = read_vectors(path, {"word19999"}, extra_rows=100)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(vectors) == 101
+    assert peak < 4 << 20
+
+
+def test_rows_of_the_matrix_come_from_the_file_or_are_small_and_the_special_ones_zero(path: Path) -> None:
+    vectors = read_vectors(path, {"Pie", "cake", "the"}, extra_rows=1)
+    vocabulary = Vocabulary.build(["the", "the", "Pie", "cake"], extra=vectors.words)
+    matrix, coverage = embedding_matrix(vocabulary, vectors, dimension=2, seed=1)
+    assert vocabulary.words[3:] == ("the", "Pie", "cake", "pie")
+    assert matrix[[0, 1, 2, 3, 4, 6]].tolist() == [[0, 0], [0, 0], [0, 0], [1, 1], [5, 5], [5, 5]]
+    assert (np.abs(matrix[5]) <= 0.25).all()
+    assert matrix[5].all()
+    assert (coverage.types, coverage.covered_types, coverage.tokens, coverage.covered_tokens) == (3, 2, 4, 3)
+    assert (coverage.type_share, coverage.token_share) == (2 / 3, 3 / 4)
+
+
+def test_a_word_without_vector_has_the_same_row_in_every_vocabulary_and_another_for_every_seed() -> None:
+    alone, _ = embedding_matrix(Vocabulary.build(["cake"]), None, dimension=50, seed=1)
+    among, _ = embedding_matrix(Vocabulary.build(["a", "a", "cake"]), None, dimension=50, seed=1)
+    other, _ = embedding_matrix(Vocabulary.build(["cake"]), None, dimension=50, seed=2)
+    assert (alone[3] == among[4]).all()
+    assert (among[3] != among[4]).all()
+    assert (alone[3] != other[3]).all()
+
+
+def test_rows_without_vector_are_uniform_between_minus_and_plus_a_quarter() -> None:
+    matrix, coverage = embedding_matrix(Vocabulary.build(map(str, range(1000))), None, dimension=300, seed=0)
+    values = np.sort(matrix[3:].ravel())
+    expected = np.linspace(-0.25, 0.25, values.size)
+    assert np.abs(values - expected).max() < 0.002  # Kolmogorov-Smirnov: 0.5 * 1.95 / sqrt(300,000) at p = 0.001
+    assert (coverage.type_share, coverage.covered_tokens) == (0, 0)
+
+
+def test_a_dimension_other_than_the_files_is_refused(path: Path) -> None:
+    with pytest.raises(InputError, match="the vectors have 2 values and the model expects 300"):
+        embedding_matrix(Vocabulary.build(["the"]), read_vectors(path, {"the"}), dimension=300, seed=0)
+
+
+def test_shares_of_nothing_are_zero() -> None:
+    _, coverage = embedding_matrix(Vocabulary.build([]), None, dimension=2, seed=0)
+    assert (coverage.type_share, coverage.token_share) == (0, 0)
+
+
+def test_a_saved_matrix_loads_as_the_same(tmp_path: Path) -> None:
+    matrix = np.arange(12, dtype=np.float32).reshape(3, 4)
+    save_matrix(tmp_path / "embedding.safetensors", matrix.T)
+    loaded = load_matrix(tmp_path / "embedding.safetensors")
+    assert loaded.dtype == np.float32
+    assert (loaded == matrix.T).all()
+
+
+def test_a_damaged_matrix_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "embedding.safetensors"
+    with pytest.raises(InputError, match="cannot be read"):
+        load_matrix(path)
+    save_matrix(path, np.ones((3, 4), dtype=np.float32))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InputError, match="cannot be read"):
+        load_matrix(path)
+    for wrong in (
+        {"other": np.ones((3, 4), np.float32)},
+        {"embedding": np.ones(3, np.float32)},
+        {"embedding": np.ones((3, 4))},
+    ):
+        save_file(wrong, path)
+        with pytest.raises(InputError, match="expected one float32 matrix"):
+            load_matrix(path)
+
+
+@pytest.mark.shared
+def test_the_real_vectors_have_the_rows_that_their_page_says(shared_vectors: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    vectors = read_vectors(shared_vectors, {"the"}, observer=lambda done, total: seen.append((done, total)))
+    assert vectors.matrix.shape == (12_285, 300)
+    assert vectors.matrix[0, :3].tolist() == pytest.approx([0.27204, -0.06203, -0.1884], rel=1e-6)
+    assert vectors.words[0] == "the"
+    assert seen[-1] == (shared_vectors.stat().st_size,) * 2
+    few = read_vectors(shared_vectors, {"battery", "Screen", "toshiba"}, extra_rows=10)
+    assert few.words == (*vectors.words[:10], "screen", "battery")
+    assert (few.matrix[-1] == vectors.matrix[1303]).all()  # line 1304 of the file
