@@ -9,6 +9,9 @@ import pytest
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
 
+# Toys are too small for two threads, and tests already run in two processes; before torch is imported, and for children.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 def _resource(variable: str, default: Path) -> Path:
     path = Path(os.environ.get(variable, default))

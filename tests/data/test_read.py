@@ -90,6 +90,7 @@ _GOOD = b"text,aspect,from,to,label\na menu,menu,2,6,positive\n"
         ("latin.txt", "a café/p\n".encode("latin-1"), "line 1: is not UTF-8"),
         ("wide.csv", _GOOD.decode().encode("utf-16"), "is UTF-16; save the file as UTF-8"),
         ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file"),
+        ("mac.csv", _GOOD.replace(b"\n", b"\r"), "line 1: a column is missing"),
         ("cut.csv.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03KI", "cannot be read"),
         ("plain.csv.gz", _GOOD, "cannot be read"),
     ],

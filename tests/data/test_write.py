@@ -8,15 +8,19 @@ import pytest
 
 from pssa.data.example import Corpus, Example
 from pssa.data.read import read
+from pssa.data.tokenize import Span
 from pssa.data.write import write
 from pssa.errors import InputError
 
 _FILES = ("a.xml", "a.csv", "a.jsonl", "a.parquet", "a.seg", "a.jsonl.gz", "hf:a")
-_TAGGED = "the battery/p life/p is great , battery ok\nthe battery life/n is great , battery ok\na //0 b y/n\n"
+_TAGGED = """the battery/p life/p is great , battery ok
+the battery life/n is great , battery ok
+a //0 b y/n -LRB- don't -RRB-
+"""
 
 
-def _essence(examples: Corpus) -> list[tuple[str, tuple[int, int], str | None]]:
-    return sorted((example.text, example.aspect_chars, example.label) for example in examples)
+def _essence(examples: Corpus) -> list[tuple[str, tuple[Span, ...], Span, str | None]]:
+    return sorted((example.text, example.spans, example.aspect_chars, example.label) for example in examples)
 
 
 def _under(folder: Path, name: str) -> str:
@@ -32,7 +36,9 @@ def corpus(tmp_path: Path) -> Corpus:
 
 @pytest.mark.parametrize("second", _FILES)
 @pytest.mark.parametrize("first", _FILES)
-def test_text_aspect_and_label_survive_any_two_formats(tmp_path: Path, corpus: Corpus, first: str, second: str) -> None:
+def test_text_words_aspect_and_label_survive_any_two_formats(
+    tmp_path: Path, corpus: Corpus, first: str, second: str
+) -> None:
     (tmp_path / "1").mkdir()
     (tmp_path / "2").mkdir()
     write(corpus, _under(tmp_path / "1", first))
@@ -82,5 +88,4 @@ def test_no_instance_of_the_public_files_is_lost_on_the_way(tmp_path: Path, shar
         if first == "a.jsonl":
             write(corpus, tmp_path / first)
         write(read(tmp_path / first), tmp_path / second)
-    assert _essence(read(tmp_path / "c.csv")) == _essence(corpus)
-    assert len(read(tmp_path / "e.seg")) == len(corpus)
+    assert _essence(read(tmp_path / "e.seg")) == _essence(corpus)

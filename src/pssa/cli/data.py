@@ -3,107 +3,116 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options
-from pssa.data.check import Report, check
-from pssa.data.example import DEFAULT_LABELS
-from pssa.data.formats import FORMATS
-from pssa.data.formats.hugging_face import PREFIX
-from pssa.data.read import read
-from pssa.data.write import write
-from pssa.errors import InputError
+from pssa.cli._options import common_options, data_options
+
+if TYPE_CHECKING:
+    from pssa.data.check import Report
 
 __all__ = ["add_parser"]
 
 _SHOWN_PROBLEMS = 20
+_FORMATS = "csv, hugging_face, json_lines, parquet, semeval_xml, tagged or three_line"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add `data` with its two actions."""
+    """Declare `data` with its two actions."""
     parser = commands.add_parser("data", help="check or convert a file of instances")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    formats = ", ".join(FORMATS)
-
-    checking = actions.add_parser(
-        "check", help="what is in a file, and what is wrong in which line", parents=[common_options()]
-    )
-    checking.add_argument("file", metavar="FILE", help="a file in any known format, or a saved dataset")
-    checking.add_argument("--format", metavar="F", help=f"one of {formats}; recognised if not given")
-    _add_label_options(checking, "drop")
-    checking.set_defaults(run=_run_check)
-
-    converting = actions.add_parser("convert", help="any format to any other", parents=[common_options()])
-    converting.add_argument("input", metavar="IN", help="a file in any known format, or a saved dataset")
-    converting.add_argument("output", metavar="OUT", help="the file to write; hf:DIRECTORY for a saved dataset")
-    converting.add_argument("--from", dest="source", metavar="F", help=f"one of {formats}; recognised if not given")
-    converting.add_argument(
-        "--to", dest="target", metavar="F", help="the same names; by the extension of OUT if not given"
-    )
-    converting.add_argument("--force", action="store_true", help="write over OUT if it exists")
-    _add_label_options(converting, "keep")
-    converting.set_defaults(run=_run_convert)
+    _add_check(actions)
+    _add_convert(actions)
 
 
-def _add_label_options(parser: argparse.ArgumentParser, conflict: str) -> None:
-    parser.add_argument(
-        "--labels",
-        metavar="A,B,...",
-        type=_label_list,
-        default=DEFAULT_LABELS,
-        help=f"the labels of the file (default: {','.join(DEFAULT_LABELS)})",
-    )
-    parser.add_argument(
-        "--conflict",
-        choices=("drop", "keep", "error"),
-        default=conflict,
-        help="what to do with instances labelled conflict (default: %(default)s)",
-    )
+def run_check(arguments: argparse.Namespace) -> int:
+    """Report on a file; the exit code is 2 if an instance was rejected."""
+    from dataclasses import asdict
 
+    from pssa.cli._output import print_json
+    from pssa.data.check import check
 
-def _label_list(given: str) -> tuple[str, ...]:
-    return tuple(label.strip() for label in given.split(","))
-
-
-def _run_check(arguments: argparse.Namespace) -> int:
-    report = check(arguments.file, format=arguments.format, labels=arguments.labels, conflict=arguments.conflict)
+    labels = _labels(arguments.labels)
+    report = check(arguments.file, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
     if arguments.json:
-        print(json.dumps({"file": arguments.file, **asdict(report)}, ensure_ascii=False))
+        print_json({"file": arguments.file, **asdict(report)})
     else:
         _show(arguments.file, report)
     return 2 if report.rejected else 0
 
 
-def _run_convert(arguments: argparse.Namespace) -> int:
+def run_convert(arguments: argparse.Namespace) -> int:
+    """Read one file and write another."""
+    from pssa.cli._output import print_json, say
+    from pssa.data.formats.hugging_face import PREFIX
+    from pssa.data.read import read
+    from pssa.data.write import write
+    from pssa.errors import InputError
+
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
         raise InputError.at(output, None, "exists; choose another name, or say --force to write over it")
-    corpus = read(arguments.input, format=arguments.source, labels=arguments.labels, conflict=arguments.conflict)
+    labels = _labels(arguments.labels)
+    corpus = read(arguments.input, format=arguments.source, labels=labels, conflict=arguments.conflict)
     write(corpus, arguments.output, format=arguments.target)
     if arguments.json:
-        print(json.dumps({"output": arguments.output, "instances": len(corpus), "dropped": dict(corpus.dropped)}))
+        print_json({"output": arguments.output, "instances": len(corpus), "dropped": dict(corpus.dropped)})
     else:
-        print(f"{arguments.output}: {len(corpus)} instances{_counts(', dropped: ', corpus.dropped)}")
+        dropped = f", dropped: {_counts(corpus.dropped)}" if corpus.dropped else ""
+        say(f"{arguments.output}: {len(corpus)} instances{dropped}")
     return 0
 
 
+def _add_check(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = actions.add_parser(
+        "check", parents=[common_options(), data_options()], help="what is in a file, and what is wrong in which line"
+    )
+    parser.add_argument("file", metavar="FILE", help=f"instances as {_FORMATS}")
+    parser.set_defaults(run=run_check)
+
+
+def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = actions.add_parser("convert", parents=[common_options()], help="any format to any other")
+    parser.add_argument("input", metavar="IN", help=f"instances as {_FORMATS}")
+    parser.add_argument("output", metavar="OUT", help="the file to write; hf:DIRECTORY for a Hugging Face dataset")
+    parser.add_argument("--from", dest="source", metavar="FORMAT", help="the format of IN, if it is not recognised")
+    parser.add_argument("--to", dest="target", metavar="FORMAT", help="the format of OUT, if its extension says none")
+    parser.add_argument("--labels", help="label names, separated by commas (default positive,negative,neutral)")
+    parser.add_argument(
+        "--conflict",
+        choices=("drop", "keep", "error"),
+        default="keep",
+        help="what to do with the label `conflict` (default keep: no instance is lost)",
+    )
+    parser.add_argument("--force", action="store_true", help="write over OUT if it exists")
+    parser.set_defaults(run=run_convert)
+
+
+def _labels(given: str | None) -> tuple[str, ...]:
+    from pssa.data.example import DEFAULT_LABELS
+
+    return DEFAULT_LABELS if given is None else tuple(label.strip() for label in given.split(","))
+
+
 def _show(name: str, report: Report) -> None:
-    print(f"{name}: {report.instances} instances ({report.format})")
-    print(f"  labels     {_counts('', report.labels)}")
-    print(f"  sentences  {report.sentences}, {report.sentences_with_several_aspects} of them with several aspects")
-    print(f"  words      {report.words_mean:.1f} on average, {report.words_max} at most")
-    print(f"  repeated   {report.duplicates}")
-    if report.dropped:
-        print(f"  dropped    {_counts('', report.dropped)}")
+    from pssa.cli._output import say
+
+    lines = [
+        f"{name}: {report.instances} instances ({report.format})",
+        f"  labels     {_counts(report.labels)}",
+        f"  sentences  {report.sentences}, {report.sentences_with_several_aspects} of them with several aspects",
+        f"  words      {report.words_mean:.1f} on average, {report.words_max} at most",
+        f"  repeated   {report.duplicates}",
+        f"  dropped    {_counts(report.dropped) or 'none'}",
+    ]
     for problem in report.problems[:_SHOWN_PROBLEMS]:
         place = "" if problem.line is None else f"line {problem.line}: "
-        print(f"  {'rejected' if problem.rejected else 'warning '}   {place}{problem.what}")
+        lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{problem.what}")
     if len(report.problems) > _SHOWN_PROBLEMS:
-        print(f"  ... and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them all")
+        lines.append(f"  ... and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them all")
+    say("\n".join(lines))
 
 
-def _counts(lead: str, counts: Mapping[str, int]) -> str:
-    return lead + ", ".join(f"{count} {name}" for name, count in counts.items()) if counts else ""
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())

@@ -85,7 +85,8 @@ class BidirectionalLSTM(nn.Module):
     def __init__(self, width: int, hidden: int, tied: bool) -> None:
         super().__init__()
         self.forwards = nn.LSTM(width, hidden, batch_first=True)
-        self.backwards = self.forwards if tied else nn.LSTM(width, hidden, batch_first=True)
+        # Tied: no second name for the same weights, which a file of tensors would refuse.
+        self.backwards = None if tied else nn.LSTM(width, hidden, batch_first=True)
 
     def forward(self, rows: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Read `rows` (B, L, W), of which the first `lengths` (B,) are real."""
@@ -93,7 +94,7 @@ class BidirectionalLSTM(nn.Module):
         # Rows reversed within their own length: padding stays at the right, where a causal LSTM cannot see it.
         backwards = (lengths[:, None] - 1 - places).clamp(min=0)
         first, _ = self.forwards(rows)
-        second, _ = self.backwards(_take(rows, backwards))
+        second, _ = (self.forwards if self.backwards is None else self.backwards)(_take(rows, backwards))
         real = (places < lengths[:, None]).unsqueeze(-1)
         states = torch.cat([first, _take(second, backwards)], dim=-1) * real
         end = (lengths - 1)[:, None]

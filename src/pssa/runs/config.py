@@ -21,6 +21,8 @@ from pssa.training.settings import Settings
 
 __all__ = ["Config", "DataConfig", "parse_value"]
 
+_SEEDS = 2**32
+
 
 @dataclass(frozen=True)
 class DataConfig:
@@ -36,6 +38,14 @@ class DataConfig:
     vector_rows: int = 50_000  # rows of the file kept beside the training words, for words unseen in training
     dimension: int = 300  # of the embeddings where there is no `vectors`
 
+    def __post_init__(self) -> None:
+        if not 0 < self.dev_fraction < 1:
+            raise InputError(f"dev_fraction is {self.dev_fraction}; it must be greater than 0 and less than 1")
+        if self.vector_rows < 0:
+            raise InputError(f"vector_rows is {self.vector_rows}; it must not be negative")
+        if self.dimension < 1:
+            raise InputError(f"dimension is {self.dimension}; it must be greater than 0")
+
 
 @dataclass(frozen=True)
 class Config:
@@ -50,13 +60,19 @@ class Config:
     options: dict[str, Any] = field(default_factory=dict)  # of the model
     training: Settings = field(default_factory=Settings)
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed < _SEEDS:
+            raise InputError(f"seed is {self.seed}; it must be a whole number from 0 to {_SEEDS - 1}")
+        if self.epochs < 0:
+            raise InputError(f"epochs is {self.epochs}; it must be a number of epochs, or 0 to search for it")
+
     def updated(self, changes: Mapping[str, Any]) -> Config:
-        """A copy with these values, by bare or dotted name.
+        """A copy with these values, by bare or dotted name, or by section as a mapping.
 
         :raises InputError: for an unknown name or a value of the wrong type.
         """
         config = self
-        for name, value in changes.items():
+        for name, value in _flat(changes).items():
             config = _with_value(config, name, value)
         return config
 
@@ -74,7 +90,7 @@ class Config:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError.at(path, None, f"not a TOML file: {error}") from error
         try:
-            return cls().updated(_flat(table))
+            return cls().updated(table)
         except InputError as error:
             raise InputError.at(path, None, str(error)) from error
 
@@ -147,7 +163,8 @@ def _names(config: Config) -> list[str]:
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
     # The model comes first, since the names of its options depend on it.
-    values = {key: value for key, value in table.items() if not isinstance(value, dict)}
+    order = sorted(table, key=lambda key: key != "model")
+    values = {key: table[key] for key in order if not isinstance(table[key], dict)}
     for section, inner in table.items():
         if isinstance(inner, dict):
             values |= {f"{section}.{key}": value for key, value in inner.items()}

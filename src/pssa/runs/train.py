@@ -27,7 +27,7 @@ __all__ = ["resume", "train"]
 
 
 def train(
-    train: str | Path | Corpus,
+    data: str | Path | Corpus,
     out: str | Path,
     *,
     dev: str | Path | Corpus | None = None,
@@ -40,19 +40,15 @@ def train(
 
     Inputs are checked before anything is written.
 
-    :param train: labelled instances, or the file that holds them.
+    :param data: labelled instances, or the file that holds them.
     :param config: values to start from, by default the defaults.
     :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
-    config = (config or Config()).updated(settings)
-    choose_device(config.device)
-    methods.find(config.method)
-    models.option_defaults(config.model)
-    corpus, dev_corpus = _read(train, config), None if dev is None else _read(dev, config)
-    paths = {"train": "" if isinstance(train, Corpus) else str(Path(train).resolve())}
-    paths["dev"] = "" if dev is None or isinstance(dev, Corpus) else str(Path(dev).resolve())
-    config = replace(config, data=replace(config.data, **paths, labels=corpus.labels))
+    config = _resolved((config or Config()).updated(settings))
+    corpus, dev_corpus = _read(data, config), None if dev is None else _read(dev, config)
+    sources = replace(config.data, train=_name(data), dev="" if dev is None else _name(dev), labels=corpus.labels)
+    config = replace(config, data=sources)
     materials = Materials.prepare(config, corpus, dev_corpus, on_vectors)
     directory = RunDirectory.create(Path(out))
     with directory.locked():
@@ -73,6 +69,20 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
         config = Config.from_toml(directory.root / "config.toml")
         materials = Materials.load(directory, config)
         return _carry_out(Workshop(config, directory, materials, observer or Silent()))
+
+
+def _resolved(config: Config) -> Config:
+    """The configuration, its names checked and what follows from other values filled in."""
+    choose_device(config.device)
+    methods.find(config.method)
+    defaults = models.option_defaults(config.model)
+    # Random vectors that stay random would carry nothing but the identity of words.
+    learned = {"train_embeddings": True} if "train_embeddings" in defaults and not config.data.vectors else {}
+    return replace(config, options={**defaults, **learned, **config.options})
+
+
+def _name(source: str | Path | Corpus) -> str:
+    return "" if isinstance(source, Corpus) else str(Path(source).resolve())
 
 
 def _read(source: str | Path | Corpus, config: Config) -> Corpus:

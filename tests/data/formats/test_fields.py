@@ -70,6 +70,8 @@ def test_an_ambiguous_aspect_is_an_error_in_training_and_a_warning_in_prediction
         ({"text": "a menu", "aspect": "menu", "words": [[0, 0], [2, 6]]}, "`words` is no list"),
         ({"text": "a menu", "aspect": "menu", "words": [[True, 6]]}, "`words` is no list"),
         ({"text": "a menu", "aspect": "menu", "words": ["a", "menu"]}, "`words` is no list"),
+        ({"text": "a menu", "aspect": "menu", "words": "12"}, "`words` is no list"),
+        ({"text": "a menu", "aspect": "menu", "words": "0-1 2-9"}, "`words` is no list"),
         ({"text": "a menu", "aspect": "menu", "tags": 3}, "`tags` is 3"),
     ],
 )

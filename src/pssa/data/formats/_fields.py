@@ -5,7 +5,7 @@ aspect (or span)     the aspect as it stands in the text
 from, to             its character offsets, half-open; they decide, and must agree with `aspect` where both are given
 ordinal              which occurrence of `aspect` is meant, from 0, where there are no offsets
 label, id, sentence_id, tags
-words                character offsets of each word, where the tokenisation is not ours
+words                character offsets of each word, where the tokenisation is not ours: [[0, 3], ...] or "0-3 ..."
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pssa.data.formats._values import integer, names, spans, string, tags
 from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.errors import InputError
 
-__all__ = ["example_from_fields", "fields_of", "require_columns"]
+__all__ = ["example_from_fields", "fields_of", "require_columns", "words_as_text"]
 
 
 def example_from_fields(
@@ -71,6 +71,13 @@ def fields_of(example: Example) -> dict[str, Any]:
         "words": [list(span) for span in example.spans],
         "tags": list(example.tags),
     }
+
+
+def words_as_text(example: Example) -> str:
+    """The field `words` for formats without lists; empty where the words are those that our tokeniser finds."""
+    if example.spans == tokenize(example.text, example.aspect_chars):
+        return ""
+    return " ".join(f"{start}-{end}" for start, end in example.spans)
 
 
 def require_columns(path: Path, columns: list[str]) -> None:

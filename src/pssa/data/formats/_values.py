@@ -15,6 +15,7 @@ __all__ = ["integer", "names", "spans", "string", "tags"]
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _INTEGER = re.compile(r"\s*(-?\d+)(?:\.0*)?\s*", re.ASCII)
+_SPANS = re.compile(r"(?:\d{1,9}-\d{1,9}(?: |$))+", re.ASCII)
 _MAX_DIGITS = 18
 
 
@@ -49,9 +50,11 @@ def integer(fields: Mapping[str, Any], name: str) -> int | None:
 
 def spans(fields: Mapping[str, Any], name: str, length: int) -> tuple[Span, ...] | None:
     """Ordered spans inside a text of this length; None if the field is absent."""
-    value = fields.get(name)
-    if value is None:
+    value: Any = fields.get(name)
+    if _is_absent(value):
         return None
+    if isinstance(value, str) and _SPANS.fullmatch(value):
+        value = [tuple(map(int, pair.split("-"))) for pair in value.split()]
     try:
         found = tuple((start, end) for start, end in value)
         edges = [0, *(edge for span in found for edge in span), length]

@@ -1,4 +1,4 @@
-"""CSV and TSV with a header: `text`, `aspect`, `label` and, where known, the other fields of `_fields` but `words`.
+"""CSV and TSV with a header: `text`, `aspect`, `label` and, where known, the other fields of `_fields`.
 
 The delimiter (comma, semicolon or tab) is the one that is most frequent in the header. Quotes follow RFC 4180.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pssa.data.example import Example
-from pssa.data.formats._fields import fields_of, require_columns
+from pssa.data.formats._fields import fields_of, require_columns, words_as_text
 from pssa.data.formats._rows import Event, Problem, Row
 from pssa.data.formats._text import decoding_fault, lines
 from pssa.errors import InputError
@@ -45,26 +45,33 @@ def scan(path: Path) -> Iterator[Event]:
 
 
 def encode(examples: Sequence[Example]) -> bytes:
-    """A comma-separated table; the column `tags` only where there are some."""
-    columns = (*_COLUMNS, "tags") if any(example.tags for example in examples) else _COLUMNS
+    """A comma-separated table; the columns `tags` and `words` only where they say something."""
+    rows = [{**fields_of(example), "tags": _tags(example), "words": words_as_text(example)} for example in examples]
+    columns = (*_COLUMNS, *(name for name in ("tags", "words") if any(row[name] for row in rows)))
     target = io.StringIO(newline="")
     writer = csv.DictWriter(target, columns, extrasaction="ignore")
     writer.writeheader()
-    for example in examples:
-        if any("|" in tag for tag in example.tags):
-            raise InputError(f"example {example.id!r}: a tag with | in it cannot be written as CSV; use JSON Lines")
-        writer.writerow({**fields_of(example), "tags": "|".join(example.tags)})
+    writer.writerows(rows)
     return target.getvalue().encode()
 
 
 def columns_in(header: str) -> list[str]:
-    """The names in a header line, lower-cased."""
-    return [name.strip().lower() for name in next(csv.reader([header], delimiter=delimiter_of(header)), [])]
+    """The names in a header line, lower-cased; none if it is no CSV."""
+    try:
+        return [name.strip().lower() for name in next(csv.reader([header], delimiter=delimiter_of(header)), [])]
+    except csv.Error:
+        return []
 
 
 def delimiter_of(header: str) -> str:
     """The most frequent of the delimiters; a comma if there is none."""
     return max(",;\t", key=header.count)
+
+
+def _tags(example: Example) -> str:
+    if any("|" in tag for tag in example.tags):
+        raise InputError(f"example {example.id!r}: a tag with | in it cannot be written as CSV; use JSON Lines")
+    return "|".join(example.tags)
 
 
 def _row(line: int, columns: list[str], record: list[str]) -> Event:

@@ -28,7 +28,7 @@ def scan(path: Path) -> Iterator[Event]:
             records = chain.from_iterable(batch.to_pylist() for batch in table.iter_batches(_BATCH))
             for line, fields in enumerate(records, 1):
                 yield Row(line, fields)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         what = str(error).splitlines()[0]
         raise InputError.at(path, None, f"cannot be read as Parquet ({what}); write the file again") from error
 

@@ -4,7 +4,8 @@
       <aspectTerms><aspectTerm term="screen" polarity="positive" from="4" to="10"/></aspectTerms></sentence>
 
 Sentences without an aspect and opinions whose target is NULL are no instances and are counted. Entities that a file
-declares are refused: they can grow without bound or reach for other files.
+declares are refused: they can grow without bound or reach for other files. Where the words are not those of our
+tokeniser, we write them in an attribute of our own, `words`, which other readers pass over.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from xml.sax.xmlreader import AttributesImpl, Locator
 from defusedxml.expatreader import create_parser
 
 from pssa.data.example import Example
+from pssa.data.formats._fields import words_as_text
 from pssa.data.formats._rows import Dropped, Event, Problem, Row
 from pssa.data.formats._text import open_text
 from pssa.errors import InputError
@@ -85,8 +87,8 @@ class _Sentences(ContentHandler):
         elif name == "text":
             self._inside_text = True
         elif name in _TERM_NAMES:
-            offsets = {key: attrs[key] for key in ("from", "to") if key in attrs}
-            self._aspects.append({"aspect": attrs.get(_TERM_NAMES[name]), "label": attrs.get("polarity"), **offsets})
+            more = {key: attrs[key] for key in ("from", "to", "words") if key in attrs}
+            self._aspects.append({"aspect": attrs.get(_TERM_NAMES[name]), "label": attrs.get("polarity"), **more})
 
     def characters(self, content: str) -> None:
         """Collect the sentence's text."""
@@ -139,8 +141,13 @@ def _sentence(sentence_id: str, text: str, aspects: Sequence[Example]) -> str:
 
 def _term(example: Example) -> str:
     start, end = example.aspect_chars
-    polarity = "" if example.label is None else f" polarity={_attribute(example.label)}"
-    return f'<aspectTerm term={_attribute(example.aspect_text)}{polarity} from="{start}" to="{end}"/>'
+    attributes = f'term={_attribute(example.aspect_text)} from="{start}" to="{end}"'
+    if example.label is not None:
+        attributes += f" polarity={_attribute(example.label)}"
+    words = words_as_text(example)
+    if words:
+        attributes += f' words="{words}"'
+    return f"<aspectTerm {attributes}/>"
 
 
 def _attribute(value: str) -> str:

@@ -1,0 +1,202 @@
+"""The evidence file: JSON Lines, a header and then one line for each example, also for those without findings.
+
+    {"schema":1,"examples":2,"model":"memnet","saliency":"gradient",...,"rounds":[...],"edits":[...]}
+    {"id":"1","words":["Huge","menu"],"spans":[[0,4],[5,9]],"aspect":[1,2],"label":"positive","findings":[...]}
+
+A finding repeats its word's text and span for the person who reads the file. The same evidence always gives the same
+bytes: no time, host or path is in it, keys have one order and floats their shortest form. It is meant to be edited by
+hand, so it is read strictly: whatever is not as written here is an error with the number of its line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from pssa.data.evidence import SCHEMA, Evidence, ExampleEvidence, Finding, Header, RoundReport
+from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.strict_fields import (
+    Parser,
+    integer,
+    list_of,
+    number,
+    object_of,
+    optional,
+    parse_object,
+    record,
+    span,
+    text,
+)
+from pssa.errors import InputError
+
+__all__ = ["example_fields", "read_evidence", "stream_evidence", "write_evidence"]
+
+_ROUND: dict[str, Parser] = {
+    "iteration": integer,
+    "accuracy": number,
+    "mean_entropy": number,
+    "open_share": number,
+    "active": integer,
+    "misleading": integer,
+}
+_HEADER: dict[str, Parser] = {
+    "schema": integer,
+    "examples": integer,
+    "model": text,
+    "saliency": text,
+    "epsilon": optional(number),
+    "iterations": integer,
+    "corpus_hash": text,
+    "seed": integer,
+    "method": text,
+    "rounds": list_of(object_of(_ROUND)),
+    "edits": list_of(text),
+}
+_FINDING: dict[str, Parser] = {
+    "word": integer,
+    "text": text,
+    "span": span,
+    "kind": text,
+    "iteration": integer,
+    "entropy": number,
+    "score": number,
+    "predicted": text,
+    "gold": text,
+    "expected": optional(number),
+}
+_EXAMPLE: dict[str, Parser] = {
+    "id": text,
+    "words": list_of(text),
+    "spans": list_of(span),
+    "aspect": span,
+    "label": text,
+    "findings": list_of(object_of(_FINDING)),
+}
+
+
+def write_evidence(evidence: Evidence, path: str | Path) -> None:
+    """Write line by line to a temporary name beside `path`, then rename it; a failure leaves `path` as it was."""
+    path = Path(path)
+    if path.suffix == ".gz":
+        raise InputError.at(path, None, "evidence is written as plain text; choose a name such as evidence.jsonl")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    header = {"schema": SCHEMA, "examples": len(evidence.examples), **asdict(evidence.header)}
+    try:
+        with part.open("wb") as stream:
+            stream.write(_line(record(header, "", _HEADER)))
+            stream.writelines(_line(example_fields(example)) for example in evidence.examples)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_evidence(path: str | Path) -> Evidence:
+    """Read a whole file.
+
+    :raises InputError: naming the file and the first line that is not as it should be.
+    """
+    header, examples = stream_evidence(path)
+    return Evidence(header, tuple(examples))
+
+
+def stream_evidence(path: str | Path) -> tuple[Header, Iterator[ExampleEvidence]]:
+    """Read the header now and the examples one at a time; see `read_evidence`."""
+    path = Path(path)
+    contents = lines(path)
+    line, content = next(contents)
+    with _place(path, line):
+        header, count = _parse_header(content)
+    return header, _parse_examples(path, contents, header, count)
+
+
+def example_fields(example: ExampleEvidence) -> dict[str, Any]:
+    """What the line of an example holds."""
+    fields = {
+        "id": example.id,
+        "words": example.words,
+        "spans": example.spans,
+        "aspect": example.aspect,
+        "label": example.label,
+        "findings": [
+            {"text": example.words[finding.word], "span": example.spans[finding.word], **asdict(finding)}
+            for finding in example.findings
+        ],
+    }
+    return record(fields, "", _EXAMPLE)
+
+
+def _line(fields: dict[str, Any]) -> bytes:
+    return (json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+
+
+def _parse_examples(
+    path: Path, contents: Iterator[tuple[int, str]], header: Header, count: int
+) -> Iterator[ExampleEvidence]:
+    line = 1
+    for line, content in contents:
+        with _place(path, line):
+            if line > count + 1:
+                raise InputError(f"is one too many, for the header says {count} examples; remove it")
+            example = _parse_example(content)
+            header.check(example)
+        yield example
+    if line <= count:
+        with _place(path, line):
+            raise InputError(f"is the last, but the header says {count} examples; restore the missing lines")
+
+
+@contextmanager
+def _place(path: Path, line: int) -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise InputError.at(path, line, str(error)) from None
+
+
+def _parse_header(content: str) -> tuple[Header, int]:
+    fields = _parse_line(content)
+    if "schema" not in fields:
+        raise InputError("is no header of an evidence file, which has a `schema`; make one with: pssa mine")
+    schema = integer(fields["schema"], "schema")
+    if schema != SCHEMA:
+        remedy = "use the newer pssa that wrote it" if schema > SCHEMA else "mine again"
+        raise InputError(f"has schema {schema}; this version reads schema {SCHEMA} only; {remedy}")
+    values = record(fields, "", _HEADER)
+    del values["schema"]
+    count = values.pop("examples")
+    rounds = tuple(RoundReport(**report) for report in values.pop("rounds"))
+    return Header(**values, rounds=rounds), count
+
+
+def _parse_example(content: str) -> ExampleEvidence:
+    values = record(_parse_line(content), "", _EXAMPLE)
+    findings = values.pop("findings")
+    example = ExampleEvidence(**values)
+    return replace(example, findings=tuple(_parse_finding(fields, example) for fields in findings))
+
+
+def _parse_finding(fields: dict[str, Any], example: ExampleEvidence) -> Finding:
+    given = fields.pop("text"), fields.pop("span")
+    finding = Finding(**fields)
+    if 0 <= finding.word < len(example.words):
+        expected = example.words[finding.word], example.spans[finding.word]
+        if given != expected:
+            raise InputError(
+                f"word {finding.word} is given as {given[0]!r} at {given[1]}, but is {expected[0]!r} at {expected[1]}; "
+                "correct the index, or the text and the span"
+            )
+    return finding
+
+
+def _parse_line(content: str) -> dict[str, Any]:
+    fault = decoding_fault(content)
+    if fault:
+        raise InputError(fault)
+    return parse_object(content)

@@ -1,0 +1,51 @@
+"""Saliency: how much each word counts for a prediction. One file per definition, and the file's name is its name.
+
+A definition's file exports one frozen dataclass: its fields are the options, calling it gives raw word scores.
+`score_words` makes shares of them, in the same way for every definition. Files that begin with an underscore are shared
+parts.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, cast
+
+from pssa.errors import InputError
+from pssa.saliency._protocol import Saliency
+from pssa.saliency._scores import entropy_bits, normalise, score_words
+from pssa.saliency._smooth import Smooth
+
+__all__ = ["Saliency", "Smooth", "build", "entropy_bits", "names", "normalise", "option_defaults", "score_words"]
+
+
+def names() -> tuple[str, ...]:
+    """Every saliency there is, by looking into this folder."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))
+
+
+def build(name: str, options: Mapping[str, Any]) -> Saliency:
+    """The saliency called `name` with these options; what they do not name keeps its default.
+
+    :raises InputError: for a saliency or an option that does not exist; the message lists those that do.
+    """
+    kind = _kind(name)
+    known = {field.name for field in fields(kind)}
+    if unknown := sorted(set(options) - known):
+        known_names = ", ".join(sorted(known)) or "none"
+        raise InputError(f"unknown option {unknown[0]!r} of saliency {name}; known: {known_names}")
+    return cast(Saliency, kind(**options))
+
+
+def option_defaults(name: str) -> dict[str, Any]:
+    """The saliency's options with their default values."""
+    return {field.name: field.default for field in fields(_kind(name))}
+
+
+def _kind(name: str) -> Any:
+    if name not in names():
+        raise InputError(f"unknown saliency {name!r}; known: {', '.join(names())}")
+    module = importlib.import_module(f"{__name__}.{name}")
+    return getattr(module, module.__all__[0])

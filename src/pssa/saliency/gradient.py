@@ -1,0 +1,84 @@
+"""PG, Definition 2 of the paper: the saliency of a word is the prediction's gradient times the word's representation.
+
+For each of n noisy samples: the sum over cells of d logit / d h(x_i), taken at h(x_i) + N(0, sigma^2), times the clean
+h(x_i); its absolute value, normalised over the candidate words. Then the mean of the samples. The logit is the predicted
+class's: the paper's gradient of a whole distribution is not one number, and a probability's vanishes where it saturates.
+The encoder runs once, and the samples go through the head as one batch of n * B rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from pssa.data.batch import Batch
+from pssa.errors import InputError
+from pssa.models import AspectClassifier, Encoding
+from pssa.saliency._gradients import logit_gradient, predicted_classes
+from pssa.saliency._noise import Noise
+from pssa.saliency._scores import normalise, to_words
+
+__all__ = ["Gradient"]
+
+_TARGETS = ("predicted", "gold")
+_AVERAGES = ("scores", "raw")
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """Gradient times representation; the released code is `target="gold", signed_shift=True, average="raw"`."""
+
+    samples: int = 10  # 0: one pass without noise
+    sigma: float = 0.15
+    seed: int = 0
+    target: str = "predicted"  # the class whose logit is differentiated, or "gold"
+    signed_shift: bool = False  # subtract a negative minimum of the candidates instead of taking absolute values
+    average: str = "scores"  # of the samples' normalised scores, or "raw": before absolute values and normalising
+
+    def __post_init__(self) -> None:
+        if self.samples < 0:
+            raise InputError(f"samples is {self.samples}; expected 0 (no noise) or more")
+        if self.target not in _TARGETS:
+            raise InputError(f"target is {self.target!r}; it can be {' or '.join(_TARGETS)}")
+        if self.average not in _AVERAGES:
+            raise InputError(f"average is {self.average!r}; it can be {' or '.join(_AVERAGES)}")
+        self._noise()
+
+    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+        """(B, N) mean shares of the words.
+
+        :raises InputError: if the gold class is asked for and an example has none.
+        """
+        with torch.no_grad():
+            encoding = model.encode(batch)
+        classes = predicted_classes(model, encoding, batch) if self.target == "predicted" else _gold_classes(batch)
+        signed = self._signed_scores(model, encoding, batch, classes)
+        if self.average == "raw":
+            signed = signed.mean(dim=0, keepdim=True)
+        scores = torch.stack([self._word_scores(sample, batch) for sample in signed])
+        return normalise(scores, batch.candidates).mean(dim=0)
+
+    def _signed_scores(self, model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
+        # (S, B, P)
+        noise = self._noise()
+        noised = noise.add(encoding, batch.real)
+        gradient = logit_gradient(model, noised, batch.repeat(noise.samples), classes.repeat(noise.samples))
+        return torch.einsum("sbpd,bpd->sbp", gradient.view(noise.samples, *encoding.words.shape), encoding.words)
+
+    def _word_scores(self, signed: Tensor, batch: Batch) -> Tensor:
+        if not self.signed_shift:
+            return to_words(signed.abs(), batch)
+        # Zero where no candidate stands, as in the released code: positive scores alone are not shifted.
+        scores = to_words(signed, batch).masked_fill(~batch.candidates, 0)
+        return scores - scores.amin(dim=1, keepdim=True).clamp(max=0)
+
+    def _noise(self) -> Noise:
+        return Noise(self.samples, self.sigma, self.seed) if self.samples else Noise(1, 0.0, self.seed)
+
+
+def _gold_classes(batch: Batch) -> Tensor:
+    if bool((batch.labels < 0).any()):
+        raise InputError('an example has no label; target="gold" needs labelled data, target="predicted" does not')
+    return batch.labels

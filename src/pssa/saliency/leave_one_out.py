@@ -1,0 +1,58 @@
+"""Leave one out: the saliency of a word is what the predicted class's probability loses when the word is hidden.
+
+A hidden word is the mask token to the encoder and no candidate to the attention, as in mining. The encoder reads the
+sentence again for every candidate word, so this is the dearest of the definitions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from pssa.data.batch import Batch
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
+from pssa.models import AspectClassifier
+
+__all__ = ["LeaveOneOut"]
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Drop of the predicted class's probability; a word whose absence raises it has score zero unless `signed`."""
+
+    chunk: int = 512  # sentences, each with one word hidden, that are read at once
+    signed: bool = False  # keep negative drops in the raw scores
+
+    def __post_init__(self) -> None:
+        if self.chunk < 1:
+            raise InputError(f"chunk is {self.chunk}; expected 1 or more")
+
+    @torch.no_grad()
+    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+        """(B, N) the drops; zero for words that are no candidates."""
+        mask_id = getattr(model, "mask_id", Vocabulary.mask_id)
+        whole, classes = _probabilities(model, batch).max(dim=1)
+        places = batch.candidates.nonzero()  # (V, 2) row and word of each sentence to read
+        drops = whole.new_zeros(batch.candidates.shape)
+        for start in range(0, len(places), self.chunk):
+            rows, words = places[start : start + self.chunk].unbind(dim=1)
+            without = _probabilities(model, _hide(batch, rows, words, mask_id))
+            drops[rows, words] = whole[rows] - without.gather(1, classes[rows, None]).squeeze(1)
+        return drops if self.signed else drops.clamp(min=0)
+
+
+def _probabilities(model: AspectClassifier, batch: Batch) -> Tensor:
+    return model.classify(model.encode(batch), batch).logits.softmax(dim=1)
+
+
+def _hide(batch: Batch, rows: Tensor, words: Tensor, mask_id: int) -> Batch:
+    """The examples at `rows` (V,), each with the word at the same place of `words` (V,) hidden."""
+    taken = Batch(**{field.name: getattr(batch, field.name)[rows] for field in fields(batch)})
+    return replace(
+        taken,
+        positions=taken.positions.masked_fill(taken.word_of == words[:, None], mask_id),
+        candidates=taken.candidates.scatter(1, words[:, None], False),
+    )

@@ -1,0 +1,156 @@
+"""Batches: tensors of two sentences written out by hand, bucketing, hiding, and the way between positions and words."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from pssa.data.batch import Batch, IndexedCorpus, index_words
+from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
+
+SHORT = Example.from_text("good screen", (5, 11), label="positive")
+LONG = Example.from_text("the battery life is bad", (4, 16), label="negative")
+# Ids: 3 bad, 4 battery, 5 good, 6 is, 7 life, 8 screen, 9 the.
+VOCABULARY = Vocabulary.build([*SHORT.words, *LONG.words])
+
+
+def index(*examples: Example) -> IndexedCorpus:
+    return index_words(examples, VOCABULARY, DEFAULT_LABELS)
+
+
+def of_lengths(lengths: list[int]) -> IndexedCorpus:
+    """Sentences of these many words, the aspect first."""
+    return index(*(Example.from_text("good " * length, (0, 4), label="neutral") for length in lengths))
+
+
+def test_two_sentences_become_the_tensors_written_here() -> None:
+    batch = index(SHORT, LONG).batch(torch.tensor([0, 1]))
+    assert batch.positions.tolist() == [[5, 8, 0, 0, 0], [9, 4, 7, 6, 3]]
+    assert batch.word_of.tolist() == [[0, 1, -1, -1, -1], [0, 1, 2, 3, 4]]
+    assert batch.aspect.tolist() == [[8, 0], [4, 7]]
+    assert batch.aspect_span.tolist() == [[1, 2], [1, 3]]
+    assert batch.candidates.int().tolist() == [[1, 0, 0, 0, 0], [1, 0, 0, 1, 1]]
+    assert batch.labels.tolist() == [0, 1]
+    assert batch.index.tolist() == [0, 1]
+    assert batch.lengths.tolist() == [2, 5]
+
+
+def test_a_batch_is_cropped_to_its_longest_row() -> None:
+    batch = index(SHORT, LONG).batch(torch.tensor([0]))
+    assert batch.positions.tolist() == [[5, 8]]
+    assert batch.word_of.tolist() == [[0, 1]]
+    assert batch.aspect.tolist() == [[8]]
+    assert batch.candidates.int().tolist() == [[1, 0]]
+
+
+def test_a_hidden_word_has_the_mask_id_and_is_no_candidate_but_an_aspect_keeps_its_own_ids() -> None:
+    batch = index(LONG.hide([1, 4])).batch(torch.tensor([0]))
+    assert batch.positions.tolist() == [[9, Vocabulary.mask_id, 7, 6, Vocabulary.mask_id]]
+    assert batch.aspect.tolist() == [[4, 7]]
+    assert batch.candidates.int().tolist() == [[1, 0, 0, 1, 0]]
+
+
+def test_hiding_in_tensors_is_hiding_in_examples() -> None:
+    words = torch.zeros(2, 5, dtype=torch.bool)
+    words[0, 0] = words[1, 3] = words[1, 4] = True
+    hidden = index(SHORT, LONG).hide(words, Vocabulary.mask_id)
+    expected = index(SHORT.hide([0]), LONG.hide([3, 4]))
+    assert torch.equal(hidden.table.positions, expected.table.positions)
+    assert torch.equal(hidden.table.candidates, expected.table.candidates)
+
+
+def test_hiding_leaves_the_corpus_it_came_from_and_its_padding_alone() -> None:
+    corpus = index(SHORT, LONG)
+    hidden = corpus.hide(torch.ones(2, 5, dtype=torch.bool), Vocabulary.mask_id)
+    assert corpus.table.positions.tolist()[0] == [5, 8, 0, 0, 0]
+    assert hidden.table.positions.tolist()[0] == [2, 2, 0, 0, 0]
+
+
+def test_positions_of_pieces_follow_their_words() -> None:
+    # [CLS] the bat ##tery life [SEP] [PAD]: word 1 is the aspect, word 2 is hidden.
+    batch = Batch(
+        positions=torch.arange(7)[None],
+        word_of=torch.tensor([[-1, 0, 1, 1, 2, -1, -1]]),
+        aspect=torch.tensor([[2]]),
+        aspect_span=torch.tensor([[1, 2]]),
+        candidates=torch.tensor([[True, False, False]]),
+        labels=torch.tensor([0]),
+        index=torch.tensor([0]),
+    )
+    assert batch.real.int().tolist() == [[0, 1, 1, 1, 1, 0, 0]]
+    assert batch.aspect_positions.int().tolist() == [[0, 0, 1, 1, 0, 0, 0]]
+    assert batch.candidate_positions.int().tolist() == [[0, 1, 0, 0, 0, 0, 0]]
+
+
+def test_a_batch_repeats_as_a_whole() -> None:
+    twice = index(SHORT, LONG).batch(torch.tensor([0, 1])).repeat(2)
+    assert twice.index.tolist() == [0, 1, 0, 1]
+    assert twice.positions.tolist() == [[5, 8, 0, 0, 0], [9, 4, 7, 6, 3]] * 2
+
+
+def test_moving_a_batch_keeps_its_values() -> None:
+    batch = index(SHORT, LONG).batch(torch.tensor([1]))
+    assert torch.equal(batch.to(torch.device("cpu")).positions, batch.positions)
+
+
+@pytest.mark.parametrize(("n", "size"), [(1, 4), (7, 2), (8, 2), (100, 3)])
+def test_an_epoch_has_every_example_exactly_once(n: int, size: int) -> None:
+    corpus = of_lengths([1 + number % 9 for number in range(n)])
+    batches = list(corpus.shuffled_batches(size, torch.Generator().manual_seed(0)))
+    assert sorted(row for batch in batches for row in batch.index.tolist()) == list(range(n))
+    assert all(len(batch.labels) <= size for batch in batches)
+    assert all(batch.positions.shape[1] == int(batch.lengths.max()) for batch in batches)
+
+
+def test_batches_follow_from_the_seed() -> None:
+    corpus = of_lengths([3] * 50)
+
+    def order(seed: int) -> list[list[int]]:
+        return [batch.index.tolist() for batch in corpus.shuffled_batches(8, torch.Generator().manual_seed(seed))]
+
+    assert order(1) == order(1)
+    assert order(1) != order(2)
+
+
+def test_batching_leaves_the_callers_random_state_alone() -> None:
+    before = torch.get_rng_state()
+    list(of_lengths([2] * 9).shuffled_batches(2, torch.Generator().manual_seed(0)))
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_rows_of_like_length_share_a_batch() -> None:
+    # 16 batches of 4 make one bucket, so 64 rows are sorted as a whole: nothing is padded.
+    corpus = of_lengths([1 + number % 4 for number in range(64)])
+    for batch in corpus.shuffled_batches(4, torch.Generator().manual_seed(0)):
+        assert len(set(batch.lengths.tolist())) == 1
+
+
+def test_the_length_order_starts_with_the_longest_and_keeps_equals_in_place() -> None:
+    assert of_lengths([2, 5, 2, 9]).length_order().tolist() == [3, 1, 0, 2]
+
+
+def test_a_selection_still_points_into_the_corpus_it_came_from() -> None:
+    chosen = index(SHORT, LONG, SHORT).select([2, 1])
+    assert len(chosen) == 2
+    assert chosen.labels.tolist() == [0, 1]
+    assert chosen.batch(torch.tensor([0])).index.tolist() == [2]
+    assert chosen.batch(torch.tensor([0])).positions.tolist() == [[5, 8]]
+
+
+def test_words_that_the_vocabulary_lacks_are_unknown_not_padding() -> None:
+    example = Example.from_text("superb screen", (7, 13))
+    batch = index(example).batch(torch.tensor([0]))
+    assert batch.positions.tolist() == [[Vocabulary.unk_id, 8]]
+    assert batch.labels.tolist() == [-1]
+
+
+def test_an_empty_corpus_is_refused() -> None:
+    with pytest.raises(InputError, match="there are no examples"):
+        index()
+
+
+def test_a_label_that_was_not_declared_is_refused() -> None:
+    with pytest.raises(InputError, match="label 'negative' is not one of good, positive; declare it"):
+        index_words([SHORT, LONG], VOCABULARY, ("good", "positive"))

@@ -1,0 +1,63 @@
+"""A small corpus that can be learned, a model that is quick to train, and a checkpoint store in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from pssa import models
+from pssa.data.batch import IndexedCorpus, index_words
+from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.vocabulary import Vocabulary
+from pssa.models import WordTable
+from pssa.training import Checkpoint
+
+_OPINIONS = {"positive": "great", "negative": "poor", "neutral": "usual"}
+
+
+def _sentence(number: int) -> Example:
+    label = DEFAULT_LABELS[number % 3]
+    filler = " and".join([" so"] * (number % 4))
+    return Example.from_text(f"screen is{filler} {_OPINIONS[label]}", (0, 6), label=label)
+
+
+_EXAMPLES = [_sentence(number) for number in range(18)]
+_VOCABULARY = Vocabulary.build([word for example in _EXAMPLES for word in example.words], extra=["unheard"])
+
+
+@pytest.fixture
+def corpus() -> IndexedCorpus:
+    """18 sentences of 3 to 9 words, six of each label, told apart by their last word."""
+    return index_words(_EXAMPLES, _VOCABULARY, DEFAULT_LABELS)
+
+
+@pytest.fixture
+def new_model() -> Callable[[], nn.Module]:
+    """Always the same MN, of four values a word, with dropout."""
+    matrix = torch.randn(len(_VOCABULARY), 4, generator=torch.Generator().manual_seed(1))
+    table = WordTable(matrix, _VOCABULARY.n_trained)
+    return lambda: models.build("memnet", table, 3, {"initial_bound": 0.5}, seed=0)
+
+
+class Memory:
+    """A store that keeps copies of everything it was given."""
+
+    def __init__(self) -> None:
+        self.saved: list[Checkpoint] = []
+
+    def load(self) -> Checkpoint | None:
+        return self.saved[-1] if self.saved else None
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        tensors = {name: tensor.clone() for name, tensor in checkpoint.tensors.items()}
+        self.saved.append(replace(checkpoint, tensors=tensors))
+
+
+@pytest.fixture
+def new_store() -> Callable[[], Memory]:
+    """An empty store."""
+    return Memory

@@ -1,0 +1,78 @@
+"""Checkpoints: model and optimiser go back exactly where they were, and random numbers follow from names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+from pssa.data.batch import IndexedCorpus
+from pssa.training.checkpoint import CheckpointStore, Forgetful, epoch_seed, load_parameters, restore, take
+from pssa.training.history import EpochRecord
+
+HISTORY = [EpochRecord("initial", 1, 0.5, 0.0, 0.75)]
+
+
+def step(model: nn.Module, optimizer: torch.optim.Optimizer, corpus: IndexedCorpus) -> None:
+    batch = corpus.batch(torch.arange(len(corpus)))
+    logits = model.eval().classify(model.encode(batch), batch).logits  # type: ignore[operator]
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(logits, batch.labels).backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+
+
+def test_a_restored_training_takes_the_same_next_step(
+    corpus: IndexedCorpus, new_model: Callable[[], nn.Module], new_store: Callable[[], CheckpointStore]
+) -> None:
+    model, store = new_model(), new_store()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(2):
+        step(model, optimizer, corpus)
+    store.save(take(model, optimizer, HISTORY))
+    checkpoint = store.load()
+    assert checkpoint is not None
+    other = new_model()
+    other_optimizer = torch.optim.Adam(other.parameters(), lr=0.01)
+    assert restore(checkpoint, other, other_optimizer) == HISTORY
+    step(model, optimizer, corpus)
+    step(other, other_optimizer, corpus)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+
+
+def test_a_checkpoint_holds_every_parameter_and_both_moments_of_each(
+    corpus: IndexedCorpus, new_model: Callable[[], nn.Module]
+) -> None:
+    model = new_model()
+    optimizer = torch.optim.Adam(model.parameters())
+    step(model, optimizer, corpus)
+    checkpoint = take(model, optimizer, HISTORY)
+    names = [name for name, _ in model.named_parameters()]
+    keys = ("step", "exp_avg", "exp_avg_sq")
+    expected = {f"model.{name}" for name in names} | {f"optimizer.{n}.{key}" for n in range(len(names)) for key in keys}
+    assert checkpoint.tensors.keys() == expected
+    assert checkpoint.history == tuple(HISTORY)
+
+
+def test_parameters_alone_can_be_loaded(new_model: Callable[[], nn.Module]) -> None:
+    model, other = new_model(), new_model()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(1)
+    load_parameters(take(model, torch.optim.Adam(model.parameters()), HISTORY), other)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+
+
+def test_a_forgetful_store_keeps_nothing(new_model: Callable[[], nn.Module]) -> None:
+    model, store = new_model(), Forgetful()
+    store.save(take(model, torch.optim.Adam(model.parameters()), HISTORY))
+    assert store.load() is None  # type: ignore[func-returns-value]
+
+
+def test_the_seed_of_an_epoch_follows_from_run_stage_and_epoch() -> None:
+    digest = hashlib.sha256(b"3/initial/2").hexdigest()
+    assert epoch_seed(3, "initial", 2) == int(digest[:16], 16) // 2
+    seeds = {epoch_seed(seed, stage, epoch) for seed in range(5) for stage in ("a", "b") for epoch in range(1, 6)}
+    assert len(seeds) == 50
+    assert all(0 <= seed < 2**63 for seed in seeds)

@@ -1,0 +1,81 @@
+"""Votes and SAMME with numbers that can be followed on paper."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from pssa.training.ensembles import combine, samme_round
+
+EQUAL = torch.ones(3)
+
+
+def decided(probabilities: list[list[float]], says: torch.Tensor) -> int:
+    """The class that members with these probabilities give one instance."""
+    return int(combine(torch.tensor(probabilities)[:, None], says).argmax())
+
+
+def test_the_majority_beats_a_confident_minority() -> None:
+    assert decided([[0.4, 0.35, 0.25], [0.4, 0.35, 0.25], [0.0, 1.0, 0.0]], EQUAL) == 0
+
+
+def test_a_tie_is_broken_by_mean_probability() -> None:
+    assert decided([[0.6, 0.4, 0.0], [0.1, 0.9, 0.0]], torch.ones(2)) == 1
+    assert decided([[0.9, 0.1, 0.0], [0.4, 0.6, 0.0]], torch.ones(2)) == 0
+    assert decided([[0.6, 0.2, 0.2], [0.2, 0.7, 0.1], [0.0, 0.45, 0.55]], EQUAL) == 1
+
+
+def test_a_heavy_vote_beats_two_light_ones() -> None:
+    assert decided([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], torch.tensor([3.0, 1.0, 1.0])) == 0
+
+
+def test_a_member_without_a_say_does_not_vote() -> None:
+    assert decided([[0.6, 0.4], [0.0, 1.0], [0.0, 1.0]], torch.tensor([2.0, 0.0, 0.0])) == 0
+
+
+def test_answers_are_distributions_in_the_order_of_the_instances() -> None:
+    probabilities = torch.tensor([[[0.8, 0.2], [0.3, 0.7]], [[0.6, 0.4], [0.4, 0.6]]])
+    answers = combine(probabilities, torch.ones(2))
+    torch.testing.assert_close(answers.sum(dim=1), torch.ones(2))
+    assert answers.argmax(dim=1).tolist() == [0, 1]
+
+
+def test_a_round_of_samme_is_the_one_worked_out_by_hand() -> None:
+    # One of four is wrong: error 1/4, say ln 3 + ln 2 = ln 6; weights 1 1 1 6, of sum 9, brought to a mean of one.
+    outcome = samme_round(torch.ones(4), torch.tensor([False, False, False, True]), n_classes=3)
+    assert outcome.error == pytest.approx(0.25)
+    assert outcome.say == pytest.approx(math.log(6))
+    torch.testing.assert_close(outcome.weights, torch.tensor([1.0, 1.0, 1.0, 6.0]) * 4 / 9)
+
+
+def test_the_error_is_weighted() -> None:
+    # The mistake holds 1 of 8: say ln 7 in two classes; weights 3 4 7 of sum 14.
+    outcome = samme_round(torch.tensor([3.0, 4.0, 1.0]), torch.tensor([False, False, True]), n_classes=2)
+    assert outcome.error == pytest.approx(1 / 8)
+    assert outcome.say == pytest.approx(math.log(7))
+    torch.testing.assert_close(outcome.weights, torch.tensor([3.0, 4.0, 7.0]) * 3 / 14)
+
+
+def test_a_member_without_mistakes_has_a_large_but_finite_say_and_leaves_the_weights() -> None:
+    weights = torch.tensor([0.5, 1.5])
+    outcome = samme_round(weights, torch.tensor([False, False]), n_classes=3)
+    assert outcome.error == 0
+    assert outcome.say == pytest.approx(math.log((1 - 1e-5) / 1e-5) + math.log(2))
+    torch.testing.assert_close(outcome.weights, weights)
+
+
+@pytest.mark.parametrize("n_wrong", [3, 4])
+def test_a_member_worse_than_chance_has_no_say_and_the_weights_start_afresh(n_wrong: int) -> None:
+    # Chance in three classes is an error of 2/3.
+    wrong = torch.arange(4) < n_wrong
+    outcome = samme_round(torch.tensor([1.0, 1.0, 1.0, 1.0]), wrong, n_classes=3)
+    assert outcome.say == 0
+    assert outcome.weights.tolist() == [1.0] * 4
+
+
+def test_three_classes_allow_more_errors_than_two() -> None:
+    wrong = torch.tensor([True, True, True, False, False])
+    assert samme_round(torch.ones(5), wrong, n_classes=2).say == 0
+    assert samme_round(torch.ones(5), wrong, n_classes=3).say == pytest.approx(math.log(2 / 3) + math.log(2))

@@ -1,0 +1,245 @@
+"""The loop: repeatable, resumable without a trace, polite to the caller's random state, and it learns."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+
+from pssa.data.batch import IndexedCorpus
+from pssa.errors import PssaError
+from pssa.evaluation import predict_classes, predict_logits
+from pssa.training import EpochRecord, Settings, Silent, Supervision, Task, fit, search_epochs
+from pssa.training.fit import run_epoch, train_step
+
+SETTINGS = Settings(batch_size=4, learning_rate=0.01)
+NewModel = Callable[[], nn.Module]
+
+
+@pytest.fixture
+def task(corpus: IndexedCorpus) -> Task:
+    return Task(corpus, seed=5, stage="initial")
+
+
+def parameters(model: nn.Module) -> torch.Tensor:
+    return nn.utils.parameters_to_vector(model.parameters()).detach()
+
+
+def trained(new_model: NewModel, task: Task, epochs: int = 3) -> torch.Tensor:
+    model = new_model()
+    fit(model, task, SETTINGS, epochs)
+    return parameters(model)
+
+
+class Interrupting(Silent):
+    """An observer that presses Ctrl-C after an epoch."""
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        if record.epoch == self.epoch:
+            raise KeyboardInterrupt
+
+
+def test_the_same_seed_gives_the_same_weights(new_model: NewModel, task: Task) -> None:
+    assert torch.equal(trained(new_model, task), trained(new_model, task))
+
+
+def test_another_seed_or_stage_gives_other_weights(new_model: NewModel, task: Task) -> None:
+    first = trained(new_model, task)
+    assert not torch.equal(first, trained(new_model, replace(task, seed=6)))
+    assert not torch.equal(first, trained(new_model, replace(task, stage="final")))
+
+
+def test_the_callers_random_state_neither_matters_nor_changes(new_model: NewModel, task: Task) -> None:
+    torch.manual_seed(1)
+    first = trained(new_model, task)
+    torch.manual_seed(2)
+    before = torch.get_rng_state()
+    assert torch.equal(trained(new_model, task), first)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("interrupted_after", [1, 3])
+def test_an_interrupted_training_ends_like_an_undisturbed_one_bit_for_bit(
+    new_model: NewModel, new_store: Callable[[], Any], task: Task, interrupted_after: int
+) -> None:
+    undisturbed, store = new_store(), new_store()
+    model = new_model()
+    expected = fit(model, task, SETTINGS, 5, undisturbed)
+    with pytest.raises(KeyboardInterrupt):
+        fit(new_model(), task, SETTINGS, 5, store, Interrupting(interrupted_after))
+    assert len(store.saved) == interrupted_after
+    resumed = new_model()
+    assert fit(resumed, task, SETTINGS, 5, store) == expected
+    assert torch.equal(parameters(resumed), parameters(model))
+    first, second = undisturbed.saved[-1].tensors, store.saved[-1].tensors
+    assert any(name.startswith("optimizer.") for name in first)
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_a_finished_training_is_restored_without_another_epoch(
+    new_model: NewModel, new_store: Callable[[], Any], task: Task
+) -> None:
+    store, model, again = new_store(), new_model(), new_model()
+    history = fit(model, task, SETTINGS, 2, store)
+    assert fit(again, task, SETTINGS, 2, store) == history
+    assert len(store.saved) == 2
+    assert torch.equal(parameters(again), parameters(model))
+
+
+class Watching(Silent):
+    """An observer that writes down what it sees."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        self.seen.append(f"{stage} of {steps}")
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        self.seen.append(f"epoch {record.epoch}")
+
+
+def test_an_observer_sees_every_epoch_also_those_before_an_interruption(
+    new_model: NewModel, new_store: Callable[[], Any], task: Task
+) -> None:
+    store, observer = new_store(), Watching()
+    fit(new_model(), task, SETTINGS, 2, store)
+    fit(new_model(), task, SETTINGS, 3, store, observer)
+    assert observer.seen == ["initial of 3", "epoch 1", "epoch 2", "epoch 3"]
+
+
+def script_dev_scores(monkeypatch: pytest.MonkeyPatch, scores: list[float]) -> None:
+    script = iter(scores)
+    # By name: the function `fit` hides its module as an attribute of the package.
+    module = importlib.import_module("pssa.training.fit")
+    monkeypatch.setattr(module, "_score_dev", lambda model, dev: (0.5, next(script)))
+
+
+def test_a_search_picks_the_best_epoch_and_stops_after_its_patience(
+    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
+) -> None:
+    script_dev_scores(monkeypatch, [0.3, 0.6, 0.5, 0.6, 0.9])
+    settings = replace(SETTINGS, patience=2, max_epochs=5)
+    best, history = search_epochs(new_model(), replace(task, dev=task.train), settings)
+    assert best == 2
+    assert [record.dev_macro_f1 for record in history] == [0.3, 0.6, 0.5, 0.6]
+
+
+def test_a_search_ends_with_its_last_epoch_at_the_latest(
+    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
+) -> None:
+    script_dev_scores(monkeypatch, [0.1, 0.2, 0.3])
+    best, history = search_epochs(new_model(), replace(task, dev=task.train), replace(SETTINGS, max_epochs=3))
+    assert (best, len(history)) == (3, 3)
+
+
+def test_a_search_that_was_exhausted_is_not_taken_up_again(
+    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, new_store: Callable[[], Any], task: Task
+) -> None:
+    script_dev_scores(monkeypatch, [0.5, 0.4])
+    settings, store = replace(SETTINGS, patience=1, max_epochs=9), new_store()
+    task = replace(task, dev=task.train)
+    assert search_epochs(new_model(), task, settings, store) == search_epochs(new_model(), task, settings, store)
+    assert len(store.saved) == 2
+
+
+def test_development_scores_are_those_of_the_model_in_eval_mode(new_model: NewModel, task: Task) -> None:
+    model = new_model()
+    (record,) = fit(model, replace(task, dev=task.train), SETTINGS, 1)
+    right = predict_classes(model, task.train) == task.train.labels
+    assert record.dev_accuracy == pytest.approx(float(right.float().mean()))
+
+
+def test_development_data_never_changes_the_weights(new_model: NewModel, task: Task) -> None:
+    assert torch.equal(trained(new_model, task), trained(new_model, replace(task, dev=task.train)))
+
+
+def test_the_model_learns_what_can_be_learned(new_model: NewModel, task: Task) -> None:
+    model = new_model()
+    history = fit(model, task, replace(SETTINGS, learning_rate=0.05), 30)
+    assert history[-1].loss < history[0].loss / 2
+    assert not model.training
+    assert torch.equal(predict_classes(model, task.train), task.train.labels)
+
+
+def test_rows_of_words_unseen_in_training_stay_as_they_were(new_model: NewModel, task: Task) -> None:
+    model = new_model()
+    before = model.get_buffer("unseen").clone()
+    fit(model, task, SETTINGS, 2)
+    assert torch.equal(model.get_buffer("unseen"), before)
+
+
+def test_examples_of_weight_zero_teach_nothing(new_model: NewModel, task: Task) -> None:
+    nothing = replace(task, weights=torch.zeros(len(task.train)))
+    assert torch.equal(trained(new_model, nothing), parameters(new_model()))
+
+
+def test_weights_are_found_by_the_place_in_the_corpus_also_in_a_selection(new_model: NewModel, task: Task) -> None:
+    rows = torch.arange(9, 18)
+    weights = (torch.arange(18) < 9).float()  # nothing in the selection counts
+    selected = replace(task, train=task.train.select(rows), weights=weights)
+    assert torch.equal(trained(new_model, selected), parameters(new_model()))
+
+
+def supervised(corpus: IndexedCorpus, gamma: float) -> Supervision:
+    """Attention is wanted on the last word of every sentence."""
+    expected = torch.zeros(corpus.table.candidates.shape)
+    expected[torch.arange(len(corpus)), corpus.widths[:, 2] - 1] = 1
+    return Supervision(expected, expected > 0, gamma)
+
+
+def test_supervision_moves_the_attention_and_its_penalty_falls(new_model: NewModel, task: Task) -> None:
+    model = new_model()
+    history = fit(model, replace(task, supervision=supervised(task.train, 5.0)), replace(SETTINGS, learning_rate=0.05), 20)
+    assert history[-1].penalty < history[0].penalty / 2
+    assert history[0].penalty > 0
+
+
+def test_a_gamma_of_zero_is_no_supervision(new_model: NewModel, task: Task) -> None:
+    assert torch.equal(
+        trained(new_model, replace(task, supervision=supervised(task.train, 0.0))), trained(new_model, task)
+    )
+
+
+def test_a_step_returns_sums_over_the_batch(new_model: NewModel, task: Task) -> None:
+    model = new_model().eval()
+    logits = predict_logits(model, task.train)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    sums = train_step(model, optimizer, task.train.batch(torch.arange(18)), task, clip_norm=1.0)
+    loss = float(nn.functional.cross_entropy(logits, task.train.labels, reduction="sum"))
+    right = float((logits.argmax(1) == task.train.labels).sum())
+    assert sums.tolist() == pytest.approx([loss, 0.0, right], rel=1e-5)
+
+
+def test_a_step_is_no_longer_than_its_clipped_gradient(new_model: NewModel, task: Task) -> None:
+    model = new_model()
+    before = parameters(model)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    train_step(model, optimizer, task.train.batch(torch.arange(18)), task, clip_norm=0.001)
+    assert float((parameters(model) - before).norm()) == pytest.approx(0.001, rel=0.01)
+
+
+def test_an_epoch_is_a_mean_over_the_examples(new_model: NewModel, task: Task) -> None:
+    model = new_model()
+    for parameter in model.parameters():
+        parameter.detach().zero_()
+    record = run_epoch(model, torch.optim.SGD(model.parameters(), lr=1e-9), task, replace(SETTINGS, batch_size=5), 1)
+    # All logits are equal: every loss is ln 3, and the first class, a third of the corpus, is predicted.
+    assert record.loss == pytest.approx(float(torch.tensor(3.0).log()))
+    assert record == EpochRecord("initial", 1, record.loss, 0.0, record.accuracy)
+
+
+def test_a_loss_that_is_no_number_ends_the_training_with_a_hint(new_model: NewModel, task: Task) -> None:
+    model = new_model()
+    model.get_parameter("output.bias").detach().fill_(float("nan"))
+    with pytest.raises(PssaError, match="the loss became nan in epoch 1 of stage initial; try a smaller learning rate"):
+        fit(model, task, SETTINGS, 1)
