@@ -9,7 +9,7 @@ import pytest
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
 
-# Toys are too small for two threads, and tests already run in two processes; before torch is imported, and for children.
+# Toys are too small for two threads, and tests run in two processes. Set before torch is imported, for children too.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 

@@ -1,9 +1,9 @@
 """The package's exceptions.
 
-    PssaError
-    ├── InputError          what the user gave cannot be used; the command ends with exit code 2
-    │   └── MissingExtra    an optional dependency is not installed
-    └── RunError            a run directory is locked, unfinished or damaged
+PssaError
+├── InputError          what the user gave cannot be used; the command ends with exit code 2
+│   └── MissingExtra    an optional dependency is not installed
+└── RunError            a run directory is locked, unfinished or damaged
 """
 
 from __future__ import annotations

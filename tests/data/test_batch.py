@@ -55,7 +55,7 @@ def test_a_hidden_word_has_the_mask_id_and_is_no_candidate_but_an_aspect_keeps_i
 def test_hiding_in_tensors_is_hiding_in_examples() -> None:
     words = torch.zeros(2, 5, dtype=torch.bool)
     words[0, 0] = words[1, 3] = words[1, 4] = True
-    hidden = index(SHORT, LONG).hide(words, Vocabulary.mask_id)
+    hidden = index(SHORT, LONG).hide(words)
     expected = index(SHORT.hide([0]), LONG.hide([3, 4]))
     assert torch.equal(hidden.table.positions, expected.table.positions)
     assert torch.equal(hidden.table.candidates, expected.table.candidates)
@@ -63,7 +63,7 @@ def test_hiding_in_tensors_is_hiding_in_examples() -> None:
 
 def test_hiding_leaves_the_corpus_it_came_from_and_its_padding_alone() -> None:
     corpus = index(SHORT, LONG)
-    hidden = corpus.hide(torch.ones(2, 5, dtype=torch.bool), Vocabulary.mask_id)
+    hidden = corpus.hide(torch.ones(2, 5, dtype=torch.bool))
     assert corpus.table.positions.tolist()[0] == [5, 8, 0, 0, 0]
     assert hidden.table.positions.tolist()[0] == [2, 2, 0, 0, 0]
 

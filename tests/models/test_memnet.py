@@ -1,7 +1,7 @@
 """MN on a toy of two dimensions, worked out by hand.
 
 The sentence is "deep blue sea" with the aspect "sea". Rows: deep = (2, ln 3), blue = (4, 0), sea = (1, 0). With
-M = [[0, 1], [0, 0]], v(t)'M = (0, 1), so a word's score is the second value of its memory: ln 3 and 0, weights 3/4 and 1/4.
+M = [[0, 1], [0, 0]], v(t)'M = (0, 1): a word's score is the second value of its memory, ln 3 and 0; weights 3/4, 1/4.
 Then o = 3/4 (2, ln 3) + 1/4 (4, 0) = (2.5, 0.75 ln 3), and with the identity as output layer the logits are o + v(t).
 """
 

@@ -28,7 +28,7 @@ def test_only_models_with_attention_weights_attend() -> None:
 
 
 def test_an_unknown_model_is_refused_with_the_known_ones(table: WordTable) -> None:
-    with pytest.raises(InputError, match="unknown model 'memnett'; known: .*memnet, tnet, tnet_att"):
+    with pytest.raises(InputError, match=r"unknown model 'memnett'; known: .*memnet, tnet, tnet_att"):
         models.build("memnett", table, 3, {}, seed=0)
     with pytest.raises(InputError, match="unknown model '_tnet'"):
         models.option_defaults("_tnet")

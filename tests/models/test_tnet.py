@@ -13,7 +13,7 @@ from pssa.models.tnet import TNet
 
 @pytest.fixture
 def head(table: WordTable) -> TNet:
-    """Two values a word; the first filter adds up first values, the second takes them away; the output is the identity."""
+    """Two values a word; one filter adds up the first values, the other takes them away; the output is the identity."""
     model = models.build("tnet", table, 2, {"hidden": 1, "filters": 2}, seed=0).eval()
     assert isinstance(model, TNet)
     with torch.no_grad():

@@ -48,6 +48,6 @@ def test_the_aspects_own_words_can_be_attended(table: WordTable, sentence: Batch
 def test_hidden_words_stay_out_even_where_the_aspect_is_attended(table: WordTable, corpus: IndexedCorpus) -> None:
     words = torch.zeros(5, 9, dtype=torch.bool)
     words[1, 2] = True
-    prediction = classify(table, corpus.hide(words, mask_id=2).batch(torch.tensor([1])), attend_aspect=True)
+    prediction = classify(table, corpus.hide(words).batch(torch.tensor([1])), attend_aspect=True)
     assert prediction.attention is not None
     torch.testing.assert_close(prediction.attention, torch.tensor([[0.25, 0.75, 0.0]]))

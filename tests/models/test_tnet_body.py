@@ -21,7 +21,9 @@ def spanned(aspect: tuple[int, int], lengths: list[int], width: int) -> Batch:
     return Batch(word_of, word_of, word_of, span, word_of >= 0, rows, rows)
 
 
-def test_weights_fall_by_a_fortieth_a_word_to_the_left_from_the_last_and_to_the_right_from_the_first_aspect_word() -> None:
+def test_weights_fall_by_a_fortieth_a_word_to_the_left_from_the_last_and_to_the_right_from_the_first_aspect_word() -> (
+    None
+):
     # The aspect is words 3 and 4: word 0 is 4 - 0 away, word 4 is 4 - 3, word 43 is 43 - 3.
     weights = proximity(spanned((3, 5), [50, 6], width=50))
     expected = {0: 36 / 40, 2: 38 / 40, 3: 1.0, 4: 39 / 40, 5: 38 / 40, 42: 1 / 40, 43: 0.0, 49: 0.0}

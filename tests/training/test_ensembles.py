@@ -31,6 +31,15 @@ def test_a_heavy_vote_beats_two_light_ones() -> None:
     assert decided([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], torch.tensor([3.0, 1.0, 1.0])) == 0
 
 
+def test_a_narrow_vote_is_not_overruled_by_confidence() -> None:
+    # Votes 1.00 against 0.52 + 0.50.
+    assert decided([[1.0, 0.0], [0.4, 0.6], [0.4, 0.6]], torch.tensor([1.0, 0.52, 0.5])) == 1
+
+
+def test_a_tie_is_broken_also_beside_a_member_without_a_say() -> None:
+    assert decided([[0.6, 0.4], [0.1, 0.9], [0.5, 0.5]], torch.tensor([1.0, 1.0, 0.0])) == 1
+
+
 def test_a_member_without_a_say_does_not_vote() -> None:
     assert decided([[0.6, 0.4], [0.0, 1.0], [0.0, 1.0]], torch.tensor([2.0, 0.0, 0.0])) == 0
 

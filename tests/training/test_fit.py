@@ -199,7 +199,9 @@ def supervised(corpus: IndexedCorpus, gamma: float) -> Supervision:
 
 def test_supervision_moves_the_attention_and_its_penalty_falls(new_model: NewModel, task: Task) -> None:
     model = new_model()
-    history = fit(model, replace(task, supervision=supervised(task.train, 5.0)), replace(SETTINGS, learning_rate=0.05), 20)
+    history = fit(
+        model, replace(task, supervision=supervised(task.train, 5.0)), replace(SETTINGS, learning_rate=0.05), 20
+    )
     assert history[-1].penalty < history[0].penalty / 2
     assert history[0].penalty > 0
 

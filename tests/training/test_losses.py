@@ -43,7 +43,7 @@ def test_weights_belong_to_examples_of_the_corpus_not_to_rows_of_the_batch() -> 
     assert float(cross_entropy(predicted(), BATCH, weights)) == pytest.approx(expected)
 
 
-# Example 0: word 0 active, word 1 misleading, word 2 free. Example 1: no evidence. The corpus has one more word than the batch.
+# Example 0: word 0 active, word 1 misleading, word 2 free. Example 1: no evidence. The batch is cropped by a word.
 SUPERVISED = torch.tensor([[True, True, False, False], [False] * 4])
 EXPECTED = torch.tensor([[1.0, 0.0, 0.0, 0.0], [0.0] * 4])
 ATTENTION = [[0.1, 0.2, 0.7], [0.4, 0.5, 0.1]]

@@ -19,6 +19,14 @@ _SETTINGS: dict[str, tuple[type, str]] = {
     "batch_size": (int, "instances in a training step (default 64)"),
     "patience": (int, "epochs without improvement before the search stops (default 8)"),
     "device": (str, "auto, cpu or cuda (default auto)"),
+    "evidence": (str, "train with this evidence file instead of mining"),
+    "epsilon": (float, "entropy in bits below which a word is taken (default by model)"),
+    "iterations": (int, "rounds of mining (default 5)"),
+    "round_epochs": (int, "epochs of training between two rounds (default 2)"),
+    "folds": (int, "cross-fitting: mine every instance by a model that has not seen it (default 0: off)"),
+    "gamma": (float, "weight of the attention penalty (default by penalty and model)"),
+    "penalty": (str, "tuned, letter or release (default tuned)"),
+    "words": (str, "evidence to train with: both, active or misleading (default both)"),
 }
 _NAME_IN_CONFIG = {"lr": "learning_rate"}
 

@@ -24,7 +24,9 @@ _QUESTIONS = (
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("demo", parents=[common_options()], help="the main job on the embedded corpus")
-    parser.add_argument("--out", type=Path, default=Path("demo"), help="where to put the run (default demo, demo-2, ...)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo"), help="where to put the run (default demo, demo-2, ...)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -39,7 +41,9 @@ def run(arguments: argparse.Namespace) -> int:
     out = _free_name(arguments.out)
     corpus = embedded.load("train")
     if not arguments.json:
-        say(f"Training {_SETTINGS['model']} on {len(corpus)} instances of the embedded corpus (made up, for demonstration)")
+        say(
+            f"Training {_SETTINGS['model']} on {len(corpus)} instances of the embedded corpus (made up, for demonstration)"
+        )
     with ProgressBars() as bars:
         train(corpus, out, observer=bars, **_SETTINGS)
     classifier = load(out)

@@ -21,7 +21,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--train", type=Path, help="labelled instances to learn from")
     parser.add_argument("--dev", type=Path, help="instances that choose the number of epochs, instead of held-out ones")
     parser.add_argument("--model", help="memnet, tnet, tnet_att (default tnet_att)")
-    parser.add_argument("--method", help="base, kt, boosting, adaboost (default base)")
+    parser.add_argument("--method", help="base, kt, boosting, adaboost, aw-as, pg-as, rm-as, consensus (default base)")
     parser.add_argument("--out", type=Path, help="the run directory to make")
     parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with an interrupted run; needs nothing else")
     parser.set_defaults(run=run)

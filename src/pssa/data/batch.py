@@ -71,6 +71,7 @@ class IndexedCorpus:
 
     table: Batch
     widths: Tensor  # (n, 3) positions, aspect words and words of each row
+    mask_id: int  # what stands in place of a hidden word
 
     def __len__(self) -> int:
         return len(self.table.labels)
@@ -94,14 +95,14 @@ class IndexedCorpus:
         """The corpus of these rows alone; `index` still points into the corpus it came from."""
         rows = torch.as_tensor(rows, dtype=torch.long)
         table = Batch(**{f.name: getattr(self.table, f.name)[rows] for f in fields(Batch)})
-        return IndexedCorpus(table, self.widths[rows])
+        return IndexedCorpus(table, self.widths[rows], self.mask_id)
 
-    def hide(self, words: Tensor, mask_id: int) -> IndexedCorpus:
+    def hide(self, words: Tensor) -> IndexedCorpus:
         """The corpus with more words hidden, `words` being (n, N): mask token, and out of the candidates."""
         position_hidden = words.gather(1, self.table.word_of.clamp(min=0)) & self.table.real
         table = replace(
             self.table,
-            positions=self.table.positions.masked_fill(position_hidden, mask_id),
+            positions=self.table.positions.masked_fill(position_hidden, self.mask_id),
             candidates=self.table.candidates & ~words,
         )
         return replace(self, table=table)
@@ -150,7 +151,7 @@ def index_words(examples: Sequence[Example], vocabulary: Vocabulary, labels: Seq
         labels=label_ids(examples, labels),
         index=torch.arange(len(examples)),
     )
-    return IndexedCorpus(table, torch.stack([lengths, spans[:, 1] - spans[:, 0], lengths], dim=1))
+    return IndexedCorpus(table, torch.stack([lengths, spans[:, 1] - spans[:, 0], lengths], dim=1), vocabulary.mask_id)
 
 
 def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> Tensor:

@@ -5,6 +5,7 @@ Words are compared without regard to case.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -37,6 +38,8 @@ def flip(evidence: Evidence, word: str) -> Evidence:
 
 def keep_above(evidence: Evidence, score: float) -> Evidence:
     """Keep the findings with a score above this one."""
+    if not math.isfinite(score):
+        raise InputError(f"cannot keep scores above {score}; expected a finite number")
     return _keep(evidence, f"keep-above {score!r}", lambda _, finding: finding.score > score)
 
 

@@ -68,7 +68,12 @@ class Example:
         if not 0 <= start < end <= len(text):
             raise InputError(f"aspect offsets {start}-{end} are not inside the text of {len(text)} characters")
         return cls.from_spans(
-            text, tokenize(text, (start, end)), aspect, label=label, id=id, sentence_id=sentence_id or sentence_key(text)
+            text,
+            tokenize(text, (start, end)),
+            aspect,
+            label=label,
+            id=id,
+            sentence_id=sentence_id or sentence_key(text),
         )
 
     @classmethod

@@ -31,6 +31,7 @@ __all__ = [
     "names",
     "option_defaults",
     "pool_words",
+    "read_options",
 ]
 
 
@@ -44,13 +45,22 @@ def build(name: str, table: WordTable, n_labels: int, options: Mapping[str, Any]
 
     :raises InputError: for a model or an option that does not exist; the message lists those that do.
     """
-    kind = _kind(name)
-    known = {field.name for field in fields(kind.options)}
-    if unknown := sorted(set(options) - known):
-        raise InputError(f"unknown option {unknown[0]!r} of model {name}; known: {', '.join(sorted(known))}")
+    kind, chosen = _kind(name), read_options(name, options)
     # Layers draw default values before ours replace them; the caller's random state must not notice.
     with torch.random.fork_rng(devices=[]):
-        return cast(nn.Module, kind(table, n_labels, kind.options(**options), seed))
+        return cast(nn.Module, kind(table, n_labels, chosen, seed))
+
+
+def read_options(name: str, options: Mapping[str, Any]) -> Any:
+    """The model's options with these values and else its defaults.
+
+    :raises InputError: for an option that does not exist, or a value that it cannot have.
+    """
+    kind = _kind(name).options
+    known = {field.name for field in fields(kind)}
+    if unknown := sorted(set(options) - known):
+        raise InputError(f"unknown option {unknown[0]!r} of model {name}; known: {', '.join(sorted(known))}")
+    return kind(**options)
 
 
 def attends(name: str) -> bool:

@@ -15,6 +15,7 @@ from torch.nn import functional
 from pssa.data.batch import Batch
 from pssa.errors import InputError
 from pssa.models._attention import masked_softmax
+from pssa.models._dropout import dropout
 from pssa.models._protocol import Encoding
 from pssa.models._words import WordTable, lookup, reset_parameters
 
@@ -76,7 +77,7 @@ class TransformationEncoder(nn.Module):
         return keep * torch.tanh(merged) + (1 - keep) * words
 
     def _rows(self, ids: Tensor) -> Tensor:
-        return functional.dropout(lookup(self.words, self.get_buffer("unseen"), ids), self.dropout, self.training)
+        return dropout(lookup(self.words, self.get_buffer("unseen"), ids), self.dropout, self.training)
 
 
 class BidirectionalLSTM(nn.Module):

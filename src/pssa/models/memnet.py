@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from pssa.data.batch import Batch
 from pssa.models._attention import attend
+from pssa.models._dropout import dropout
 from pssa.models._protocol import Encoding, Prediction
 from pssa.models._words import WordTable, lookup, reset_parameters
 
@@ -29,7 +29,9 @@ class MemoryNetworkOptions:
     scale_scores: bool = True  # divide the attention scores by sqrt(D); the paper does not
     aspect_matrix: bool = False  # the released code's extra matrix H on v(t) before the sum
     dropout: float = 0.3  # on o + v(t)
-    embedding_dropout: float = 0.5  # on all word vectors; the paper has none, and MN then over-fits (chosen on held-out data)
+    embedding_dropout: float = (
+        0.5  # on all word vectors; the paper has none, and MN then over-fits (chosen on held-out data)
+    )
     initial_bound: float = 0.01  # other parameters start uniformly in [-bound, bound]
 
 
@@ -69,9 +71,9 @@ class MemoryNetwork(nn.Module):
         scores = torch.einsum("bd,bpd->bp", encoding.aspect @ self.match, encoding.memory) * self.scale
         summary, weights = attend(scores, batch.candidate_positions, encoding.words)
         aspect = encoding.aspect if self.shift is None else encoding.aspect @ self.shift
-        feature = functional.dropout(summary + aspect, self.dropout, self.training)
+        feature = dropout(summary + aspect, self.dropout, self.training)
         return Prediction(self.output(feature), weights)
 
     def _rows(self, trained: Tensor, ids: Tensor) -> Tensor:
         rows = lookup(trained, self.get_buffer("unseen"), ids)
-        return functional.dropout(rows, self.embedding_dropout, self.training)
+        return dropout(rows, self.embedding_dropout, self.training)

@@ -12,6 +12,7 @@ from torch import nn
 from torch.nn import functional
 
 from pssa.data.batch import Batch
+from pssa.models._dropout import dropout
 from pssa.models._protocol import Encoding, Prediction
 from pssa.models._tnet import TransformationEncoder, TransformationOptions
 from pssa.models._words import WordTable, reset_parameters
@@ -60,5 +61,5 @@ class TNet(nn.Module):
         # A window that reaches into padding does not count, except the only one of a sentence shorter than the kernel.
         whole = starts < (batch.lengths[:, None] - _KERNEL + 1).clamp(min=1)
         strongest = answers.masked_fill(~whole.unsqueeze(1), 0).amax(dim=2)
-        feature = functional.dropout(strongest, self.dropout, self.training)
+        feature = dropout(strongest, self.dropout, self.training)
         return Prediction(self.output(feature), None)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import nn
-from torch.nn import functional
 
 from pssa.data.batch import Batch
 from pssa.models._attention import attend
+from pssa.models._dropout import dropout
 from pssa.models._protocol import Encoding, Prediction
 from pssa.models._tnet import TransformationEncoder, TransformationOptions
 from pssa.models._words import WordTable, reset_parameters
@@ -51,5 +51,5 @@ class TNetAttention(nn.Module):
             attended = attended | batch.aspect_positions
         scores = torch.einsum("bd,bpd->bp", encoding.aspect, encoding.words)
         summary, weights = attend(scores, attended, encoding.words)
-        feature = functional.dropout(summary, self.dropout, self.training)
+        feature = dropout(summary, self.dropout, self.training)
         return Prediction(self.output(feature), weights)

@@ -56,7 +56,7 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         digest=metrics["corpus_hash"][:16],
         epochs=f"{metrics['epochs']}{'' if dev else ' (given, not searched)'}",
         dev=f"accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}" if dev else "none",
-        vectors=f"cover {coverage['tokens']:.1%} of the training tokens" if coverage else "none, or not recorded",
+        vectors=f"cover {coverage['tokens']:.1%} of the training tokens" if coverage else "none",
         seed=config.seed,
     )
     write_atomically(path, card.encode())

@@ -90,6 +90,4 @@ class Classifier:
     def _answer(self, example: Example, row: list[float]) -> Answer:
         start, end = example.aspect_chars
         best = max(range(len(row)), key=row.__getitem__)
-        return Answer(
-            self.labels[best], dict(zip(self.labels, row, strict=True)), example.aspect_text, start, end
-        )
+        return Answer(self.labels[best], dict(zip(self.labels, row, strict=True)), example.aspect_text, start, end)

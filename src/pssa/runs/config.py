@@ -19,7 +19,7 @@ from pssa.data.example import DEFAULT_LABELS
 from pssa.errors import InputError
 from pssa.training.settings import Settings
 
-__all__ = ["Config", "DataConfig", "parse_value"]
+__all__ = ["Config", "DataConfig", "MiningConfig", "SupervisionConfig", "parse_value"]
 
 _SEEDS = 2**32
 
@@ -48,6 +48,34 @@ class DataConfig:
 
 
 @dataclass(frozen=True)
+class MiningConfig:
+    """How words are mined; methods that do not mine ignore it."""
+
+    saliency: str = ""  # empty: the method's own
+    epsilon: float = 0.0  # bits; 0: the model's default
+    iterations: int = 5
+    round_epochs: int = 2  # of the training between two rounds
+    start: str = "continue"  # each round from the previous parameters, or "restart" from the initial ones, in full
+    folds: int = 0  # 0: one miner, trained on what it judges; N: each instance judged by a model that has not seen it
+    stop_drop: float = 0.0  # leave a sentence alone once hiding its last word cost less confidence; 0: never
+    consensus_models: int = 3  # seeds of the consensus; each has a model per fold
+    consensus_folds: int = 5
+    consensus_right: int = 2  # models that must have been right about an instance
+    consensus_threshold: float = 0.5  # least mean share of a word
+    consensus_soft: bool = False  # expect the mean distribution itself
+
+
+@dataclass(frozen=True)
+class SupervisionConfig:
+    """How evidence is used in the final training."""
+
+    evidence: str = ""  # a file to train with instead of mining
+    words: str = "both"  # or "active", "misleading"
+    penalty: str = "tuned"  # or "letter", "release"
+    gamma: float = 0.0  # 0: the penalty's own
+
+
+@dataclass(frozen=True)
 class Config:
     """Everything that determines a run."""
 
@@ -59,6 +87,8 @@ class Config:
     data: DataConfig = field(default_factory=DataConfig)
     options: dict[str, Any] = field(default_factory=dict)  # of the model
     training: Settings = field(default_factory=Settings)
+    mining: MiningConfig = field(default_factory=MiningConfig)
+    supervision: SupervisionConfig = field(default_factory=SupervisionConfig)
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed < _SEEDS:
@@ -116,7 +146,8 @@ def _with_value(config: Config, name: str, value: Any) -> Config:
     part = getattr(config, section, None)
     if not is_dataclass(part) or isinstance(part, type) or key not in {f.name for f in fields(part)}:
         raise InputError(f"unknown setting {name!r}; known: {', '.join(_names(config))}")
-    return replace(config, **{section: replace(part, **{key: _checked(part, key, value)})})
+    changed: Any = replace(part, **{key: _checked(part, key, value)})
+    return replace(config, **{section: changed})
 
 
 def _home(config: Config, key: str) -> str:

@@ -54,7 +54,5 @@ def evaluate(classifier: Classifier, corpus: Corpus) -> Evaluation:
 def compare(first: Evaluation, second: Evaluation, *, resamples: int, seed: int) -> Comparison:
     """Test whether `first` is better than `second` on the same examples."""
     labels = first.scores.labels
-    bootstrap = paired_bootstrap(
-        first.gold, first.predicted, second.predicted, labels, resamples=resamples, seed=seed
-    )
+    bootstrap = paired_bootstrap(first.gold, first.predicted, second.predicted, labels, resamples=resamples, seed=seed)
     return Comparison(first, second, bootstrap, mcnemar(first.gold, first.predicted, second.predicted))

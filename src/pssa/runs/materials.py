@@ -6,19 +6,21 @@ A resumed run reads these copies, so it goes on with the same data even if the u
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 import torch
 
-from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, read_vectors, save_matrix
+from pssa.data.evidence import Evidence
+from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
 from pssa.data.read import read
+from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, read_vectors, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.data.write import write
 from pssa.errors import InputError
 from pssa.models import WordTable
 from pssa.runs.config import Config
-from pssa.runs.directory import RunDirectory
+from pssa.runs.directory import RunDirectory, read_json, write_json
 
 __all__ = ["Materials"]
 
@@ -33,7 +35,8 @@ class Materials:
     dev: Corpus | None
     vocabulary: Vocabulary
     table: WordTable
-    coverage: Coverage | None  # of the corpus by the vector file; unknown without one, and in a resumed run
+    evidence: Evidence | None  # given by the user instead of mined
+    coverage: Coverage | None  # of the corpus by the vector file, where there is one
 
     @classmethod
     def prepare(
@@ -44,6 +47,10 @@ class Materials:
         :param observer: is told how many bytes of the vector file are read, of how many.
         """
         _check(corpus, config)
+        evidence = None
+        if config.supervision.evidence:
+            evidence = read_evidence(config.supervision.evidence)
+            evidence.check_corpus(corpus)
         words = [word for example in corpus for word in example.words]
         vectors = None
         if config.data.vectors:
@@ -53,7 +60,7 @@ class Materials:
         dimension = vectors.dimension if vectors else config.data.dimension
         matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, config.seed)
         table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
-        return cls(corpus, dev, vocabulary, table, coverage if vectors else None)
+        return cls(corpus, dev, vocabulary, table, evidence, coverage if vectors else None)
 
     def save(self, directory: RunDirectory) -> None:
         """Keep a copy in the run."""
@@ -63,6 +70,10 @@ class Materials:
         if self.dev is not None:
             write(self.dev, folder / "dev.jsonl")
         save_matrix(folder / "vectors.safetensors", self.table.matrix.numpy())
+        coverage = asdict(self.coverage) if self.coverage else None
+        write_json(folder / "materials.json", {"dropped": dict(self.corpus.dropped), "coverage": coverage})
+        if self.evidence is not None:
+            write_evidence(self.evidence, directory.root / "evidence.jsonl")
         self.vocabulary.save(directory.root / "vocabulary.json")
 
     @classmethod
@@ -73,10 +84,14 @@ class Materials:
         dev_path = folder / "dev.jsonl"
         vocabulary = Vocabulary.load(directory.root / "vocabulary.json")
         matrix = load_matrix(folder / "vectors.safetensors")
-        corpus = read(folder / "corpus.jsonl", labels=labels)
+        known = read_json(folder / "materials.json")
+        corpus = replace(read(folder / "corpus.jsonl", labels=labels), dropped=known["dropped"])
+        coverage = Coverage(**known["coverage"]) if known["coverage"] else None
         dev = read(dev_path, labels=labels) if dev_path.is_file() else None
         table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
-        return cls(corpus, dev, vocabulary, table, None)
+        evidence_path = directory.root / "evidence.jsonl"
+        evidence = read_evidence(evidence_path) if config.supervision.evidence else None
+        return cls(corpus, dev, vocabulary, table, evidence, coverage)
 
 
 def _check(corpus: Corpus, config: Config) -> None:

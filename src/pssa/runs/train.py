@@ -5,25 +5,27 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from pssa import models
 from pssa.data.atomic import write_atomically
+from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus
 from pssa.data.read import read
 from pssa.errors import InputError
 from pssa.runs import methods
 from pssa.runs.card import write_card
 from pssa.runs.config import Config
+from pssa.runs.defaults import check_method
 from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.materials import Materials
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.workshop import Workshop, choose_device
 from pssa.training import Observer, Silent
 
-__all__ = ["resume", "train"]
+__all__ = ["prepare", "resume", "train"]
 
 
 def train(
@@ -45,17 +47,13 @@ def train(
     :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
-    config = _resolved((config or Config()).updated(settings))
-    corpus, dev_corpus = _read(data, config), None if dev is None else _read(dev, config)
-    sources = replace(config.data, train=_name(data), dev="" if dev is None else _name(dev), labels=corpus.labels)
-    config = replace(config, data=sources)
-    materials = Materials.prepare(config, corpus, dev_corpus, on_vectors)
+    config, materials = prepare(data, dev, (config or Config()).updated(settings), on_vectors)
     directory = RunDirectory.create(Path(out))
     with directory.locked():
         materials.save(directory)
         # Written last: a directory with a configuration is one that can be resumed.
         write_atomically(directory.root / "config.toml", config.to_toml().encode())
-        return _carry_out(Workshop(config, directory, materials, observer or Silent()))
+        return _carry_out(directory.root, Workshop(config, directory, materials, observer or Silent()))
 
 
 def resume(run: str | Path, observer: Observer | None = None) -> Path:
@@ -68,13 +66,29 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
             return directory.root
         config = Config.from_toml(directory.root / "config.toml")
         materials = Materials.load(directory, config)
-        return _carry_out(Workshop(config, directory, materials, observer or Silent()))
+        return _carry_out(directory.root, Workshop(config, directory, materials, observer or Silent()))
+
+
+def prepare(
+    data: str | Path | Corpus,
+    dev: str | Path | Corpus | None,
+    config: Config,
+    on_vectors: Callable[[int, int], None] | None = None,
+) -> tuple[Config, Materials]:
+    """Check the settings, read the files, and fill in what follows from them; nothing is written."""
+    config = _resolved(config)
+    corpus, dev_corpus = _read(data, config), None if dev is None else _read(dev, config)
+    sources = replace(config.data, train=_name(data), dev="" if dev is None else _name(dev), labels=corpus.labels)
+    config = replace(config, data=sources)
+    return config, Materials.prepare(config, corpus, dev_corpus, on_vectors)
 
 
 def _resolved(config: Config) -> Config:
     """The configuration, its names checked and what follows from other values filled in."""
     choose_device(config.device)
     methods.find(config.method)
+    check_method(config)
+    models.read_options(config.model, config.options)
     defaults = models.option_defaults(config.model)
     # Random vectors that stay random would carry nothing but the identity of words.
     learned = {"train_embeddings": True} if "train_embeddings" in defaults and not config.data.vectors else {}
@@ -92,8 +106,8 @@ def _read(source: str | Path | Corpus, config: Config) -> Corpus:
     return read(source, format=data.format or None, labels=data.labels, conflict=data.conflict)
 
 
-def _carry_out(workshop: Workshop) -> Path:
-    config, root = workshop.config, workshop.directory.root
+def _carry_out(root: Path, workshop: Workshop) -> Path:
+    config = workshop.config
     description = Description(config.model, config.options, config.data.labels, workshop.materials.table.dimension)
     description.save(root)
     outcome = methods.find(config.method)(workshop)
@@ -102,6 +116,8 @@ def _carry_out(workshop: Workshop) -> Path:
     else:
         voting = replace(description, says=outcome.says)
         save_ensemble(root, outcome.members, voting, workshop.materials.vocabulary)
+    if outcome.evidence is not None:
+        write_evidence(outcome.evidence, root / "evidence.jsonl")
     lines = "".join(json.dumps(record.as_dict()) + "\n" for record in workshop.history)
     write_atomically(root / "history.jsonl", lines.encode())
     metrics = _metrics(workshop, outcome)
@@ -112,7 +128,7 @@ def _carry_out(workshop: Workshop) -> Path:
 
 
 def _metrics(workshop: Workshop, outcome: methods.Outcome) -> dict[str, Any]:
-    corpus, coverage = workshop.materials.corpus, workshop.materials.coverage
+    corpus, coverage, evidence = workshop.materials.corpus, workshop.materials.coverage, outcome.evidence
     search = [record for record in workshop.history if record.stage == "search"]
     best = max(search, key=lambda record: (record.dev_macro_f1 or 0.0, -record.epoch)) if search else None
     return {
@@ -124,6 +140,7 @@ def _metrics(workshop: Workshop, outcome: methods.Outcome) -> dict[str, Any]:
         "dev": {"accuracy": best.dev_accuracy, "macro_f1": best.dev_macro_f1} if best else None,
         "parameters": models.count_parameters(outcome.members[0]),
         "members": len(outcome.members),
+        "mining": [asdict(report) for report in evidence.header.rounds] if evidence else None,
         "vector_coverage": {"types": coverage.type_share, "tokens": coverage.token_share} if coverage else None,
     }
 

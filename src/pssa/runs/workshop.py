@@ -15,13 +15,17 @@ from torch import Tensor, nn
 
 from pssa import models
 from pssa.data.batch import IndexedCorpus, index_words
+from pssa.data.evidence import Evidence
 from pssa.data.example import Example
 from pssa.data.split import hold_out
 from pssa.errors import InputError
 from pssa.runs.config import Config
+from pssa.runs.defaults import choose_penalty
 from pssa.runs.directory import RunDirectory
 from pssa.runs.materials import Materials
+from pssa.runs.saved_model import Description, save_weights
 from pssa.training import EpochRecord, Observer, Supervision, Task, best_epoch, fit
+from pssa.training.supervision import supervise
 
 __all__ = ["Workshop", "choose_device"]
 
@@ -31,7 +35,7 @@ class Workshop:
     """A run in the making."""
 
     config: Config
-    directory: RunDirectory
+    directory: RunDirectory | None  # None: nothing is kept, for experiments that need no restart points
     materials: Materials
     observer: Observer
     history: list[EpochRecord] = field(default_factory=list)  # of all stages, in the order they were asked for
@@ -74,6 +78,27 @@ class Workshop:
         model = models.build(self.config.model, self.materials.table, n_labels, self.config.options, seed)
         return model.to(self.device)
 
+    @cached_property
+    def supervision(self) -> Supervision | None:
+        """What attention should be, where the run was given evidence."""
+        if self.materials.evidence is None:
+            return None
+        return self.supervise(self.materials.evidence)
+
+    def supervise(self, evidence: Evidence) -> Supervision:
+        """What attention should be by this evidence, with the run's penalty."""
+        settings = self.config.supervision
+        n_words = self.train_data.table.candidates.shape[1]
+        return supervise(evidence, n_words, choose_penalty(self.config), settings.words)
+
+    def keep(self, stage: str, model: nn.Module) -> None:
+        """Leave a model in its stage's folder, where it can be loaded like any run."""
+        if self.directory is None:
+            return
+        config = self.config
+        description = Description(config.model, config.options, config.data.labels, self.materials.table.dimension)
+        save_weights(self.directory.stage(stage).folder, model, description, self.materials.vocabulary)
+
     def find_epochs(self) -> int:
         """How long to train: as told, or as long as development data gets better; searched once in a run."""
         if self.config.epochs:
@@ -100,7 +125,7 @@ class Workshop:
         return model
 
     def _fit(self, model: nn.Module, task: Task, epochs: int) -> list[EpochRecord]:
-        store = self.directory.stage(task.stage).store
+        store = None if self.directory is None else self.directory.stage(task.stage).store
         history = fit(model, task, self.config.training, epochs, store, self.observer)
         self.history.extend(history)
         self.observer.on_stage_end(task.stage, f"{len(history)} epochs")

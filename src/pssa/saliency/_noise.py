@@ -45,9 +45,9 @@ class Noise:
             return stacked
         width = encoding.words.shape[2]
         noise = self._draw(encoding.words, width if encoding.memory is None else 2 * width)
-        noise = (noise.unsqueeze(1) * real[None, :, :, None]).flatten(0, 1)  # (S * B, P, D) or (S * B, P, 2 D)
-        memory = None if stacked.memory is None else stacked.memory + noise[..., width:]
-        return stacked.with_words(stacked.words + noise[..., :width], memory)
+        where = real.unsqueeze(-1).to(noise.dtype)  # (B, P, 1)
+        memory = None if encoding.memory is None else _jitter(encoding.memory, noise[..., width:], where)
+        return stacked.with_words(_jitter(encoding.words, noise[..., :width], where), memory)
 
     def _draw(self, words: Tensor, width: int) -> Tensor:
         # (S, P, width)
@@ -58,3 +58,8 @@ class Noise:
             for _ in range(0, n_positions, _BLOCK)
         ]
         return torch.cat(blocks)[:n_positions].transpose(0, 1) * self.sigma
+
+
+def _jitter(values: Tensor, noise: Tensor, where: Tensor) -> Tensor:
+    """`values` (B, P, D) plus each sample of `noise` (S, P, D), where `where` (B, P, 1) is one: (S * B, P, D)."""
+    return torch.addcmul(values, noise.unsqueeze(1), where).flatten(0, 1)

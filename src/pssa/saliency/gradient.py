@@ -1,8 +1,8 @@
 """PG, Definition 2 of the paper: the saliency of a word is the prediction's gradient times the word's representation.
 
 For each of n noisy samples: the sum over cells of d logit / d h(x_i), taken at h(x_i) + N(0, sigma^2), times the clean
-h(x_i); its absolute value, normalised over the candidate words. Then the mean of the samples. The logit is the predicted
-class's: the paper's gradient of a whole distribution is not one number, and a probability's vanishes where it saturates.
+h(x_i); its absolute value, normalised over the candidate words. Then the mean of the samples. The logit is that of the
+predicted class: a whole distribution has no single gradient, and a probability's vanishes where it saturates.
 The encoder runs once, and the samples go through the head as one batch of n * B rows.
 """
 
@@ -70,9 +70,9 @@ class Gradient:
     def _word_scores(self, signed: Tensor, batch: Batch) -> Tensor:
         if not self.signed_shift:
             return to_words(signed.abs(), batch)
-        # Zero where no candidate stands, as in the released code: positive scores alone are not shifted.
+        # Zero at the aspect, which is never a candidate: as in the released code, the minimum is zero or negative.
         scores = to_words(signed, batch).masked_fill(~batch.candidates, 0)
-        return scores - scores.amin(dim=1, keepdim=True).clamp(max=0)
+        return scores - scores.amin(dim=1, keepdim=True)
 
     def _noise(self) -> Noise:
         return Noise(self.samples, self.sigma, self.seed) if self.samples else Noise(1, 0.0, self.seed)

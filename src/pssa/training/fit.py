@@ -52,7 +52,7 @@ def fit(
     """
     store, observer = store or Forgetful(), observer or Silent()
     task = task.to(next(model.parameters()).device)
-    optimizer = torch.optim.Adam(_trainable(model), lr=settings.learning_rate)
+    optimizer = torch.optim.Adam(_trainable(model), lr=settings.learning_rate, fused=True)
     checkpoint = store.load()
     history = restore(checkpoint, model, optimizer) if checkpoint else []
     observer.on_stage(task.stage, epochs)

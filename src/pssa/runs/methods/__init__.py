@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from pssa.data.evidence import Evidence
 from pssa.errors import InputError
 from pssa.runs.workshop import Workshop
 
@@ -19,6 +20,7 @@ class Outcome:
 
     members: tuple[nn.Module, ...]
     says: tuple[float, ...] = (1.0,)  # weight of each member's vote
+    evidence: Evidence | None = None  # that the final training was supervised with
 
 
 Method = Callable[[Workshop], Outcome]
@@ -38,11 +40,15 @@ def find(name: str) -> Method:
 
 
 def _table() -> dict[str, Method]:
-    from pssa.runs.methods import adaboost, base, boosting, kt
+    from pssa.runs.methods import adaboost, base, boosting, consensus, kt, progressive
 
     return {
         "base": base.run,
         "kt": kt.run,
         "boosting": boosting.run,
         "adaboost": adaboost.run,
+        "aw-as": progressive.run,
+        "pg-as": progressive.run,
+        "rm-as": progressive.run,
+        "consensus": consensus.run,
     }

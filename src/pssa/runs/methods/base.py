@@ -1,4 +1,7 @@
-"""`base`: find the number of epochs on held-out data, then train on all of train with it."""
+"""`base`: find the number of epochs on held-out data, then train on all of train with it.
+
+With evidence at hand, attention is supervised by it in that last training.
+"""
 
 from __future__ import annotations
 
@@ -9,5 +12,8 @@ __all__ = ["run"]
 
 
 def run(workshop: Workshop) -> Outcome:
-    """One plain training."""
-    return Outcome((workshop.train("initial", workshop.new_model(), workshop.find_epochs()),))
+    """One training."""
+    epochs = workshop.find_epochs()
+    stage = "initial" if workshop.supervision is None else "final"
+    model = workshop.train(stage, workshop.new_model(), epochs, supervision=workshop.supervision)
+    return Outcome((model,), evidence=workshop.materials.evidence)

@@ -1,0 +1,80 @@
+"""Consensus: what several models that have not seen an instance agree on.
+
+Each instance is scored by several models, none of which was trained on it. The scores of those that predicted it correctly are
+averaged. Where enough of them were right, the top word of the mean is active if its share exceeds a threshold; or, `soft`, the
+mean itself becomes the expected attention of all candidates. Nothing is called misleading: a wrong model is not listened to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from pssa.data.evidence import ACTIVE, Finding, RoundReport
+from pssa.errors import InputError
+from pssa.mining.observe import Observation
+from pssa.mining.progressive import Mined
+from pssa.saliency import entropy_bits
+
+__all__ = ["Agreement", "agree"]
+
+# A share below this changes nothing that anybody could measure, and would make evidence files long.
+_LEAST_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """When models agree."""
+
+    least_right: int = 2  # of the models that may judge an instance
+    threshold: float = 0.5  # least mean share of the word
+    soft: bool = False  # supervise the whole distribution instead of one word
+
+    def __post_init__(self) -> None:
+        if self.least_right < 1:
+            raise InputError(f"least_right is {self.least_right}; at least one model must be right")
+        if not 0 <= self.threshold < 1:
+            raise InputError(f"threshold is {self.threshold}; it is a share, at least 0 and below 1")
+
+
+def agree(seen: Sequence[Observation], gold: Tensor, labels: Sequence[str], rule: Agreement) -> Mined:
+    """Mine from several looks at a whole corpus, each by models that have not seen what they judge."""
+    right = torch.stack([look.predicted == gold for look in seen])  # (M, n)
+    scores = torch.stack([look.scores for look in seen])  # (M, n, N)
+    votes = right.sum(dim=0)
+    mean = torch.einsum("mn,mnw->nw", right.float(), scores) / votes.clamp(min=1)[:, None]
+    entropies = entropy_bits(mean)
+    findings = []
+    for row, (count, label) in enumerate(zip(votes.tolist(), gold.tolist(), strict=True)):
+        heard = count >= rule.least_right
+        shares = _taken(mean[row], rule) if heard else {}
+        findings.append(_findings(shares, float(entropies[row]), labels[label], rule))
+    report = RoundReport(
+        iteration=1,
+        accuracy=right.float().mean().item(),
+        mean_entropy=entropies.mean().item(),
+        open_share=sum(map(bool, findings)) / len(findings),
+        active=sum(map(len, findings)),
+        misleading=0,
+    )
+    return Mined(tuple(findings), (report,))
+
+
+def _taken(mean: Tensor, rule: Agreement) -> dict[int, float]:
+    """Words and their mean shares, the top word first."""
+    order = mean.argsort(descending=True, stable=True).tolist()
+    shares = {word: float(mean[word]) for word in order}
+    if rule.soft:
+        return {word: share for word, share in shares.items() if share >= _LEAST_SHARE}
+    top = order[0]
+    return {top: shares[top]} if shares[top] > rule.threshold else {}
+
+
+def _findings(shares: dict[int, float], entropy: float, label: str, rule: Agreement) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(word, ACTIVE, 1, entropy, share, predicted=label, gold=label, expected=share if rule.soft else None)
+        for word, share in shares.items()
+    )

@@ -1,0 +1,148 @@
+"""Algorithm 1: mine the words that decide, round by round, hiding what was found so that the next word can show itself.
+
+Each example is judged by one miner. Usually there is one miner for all, trained on all; with cross-fitting there are several,
+each judging only examples that it was not trained on. How a miner is trained is somebody else's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from pssa.data.batch import IndexedCorpus
+from pssa.data.evidence import ACTIVE, MISLEADING, Finding, RoundReport
+from pssa.mining.observe import Observation, observe
+from pssa.mining.rule import Extraction, Rule
+from pssa.saliency import Saliency
+
+__all__ = ["Mined", "Miner", "Procedure", "RoundObserver", "Train", "mine"]
+
+
+@dataclass(frozen=True)
+class Miner:
+    """A trained model and the examples that it judges."""
+
+    model: nn.Module
+    rows: Tensor  # (m,)
+
+
+# (iteration, number of the miner, its model, the whole corpus as masked for this training) -> the model trained on
+Train = Callable[[int, int, nn.Module, IndexedCorpus], nn.Module]
+RoundObserver = Callable[[RoundReport], None]
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What was found, for each example of the corpus, and what each round measured."""
+
+    findings: tuple[tuple[Finding, ...], ...]
+    rounds: tuple[RoundReport, ...]
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """How the rounds are run.
+
+    The paper's Algorithm 1 trains on the sentences as they were masked *before* the extraction of the round that just ended
+    (`lagged`); the released code restarts every time and trains on the sentences that it will mine.
+    """
+
+    saliency: Saliency
+    rule: Rule
+    iterations: int
+    lagged: bool = True
+
+
+def mine(
+    corpus: IndexedCorpus,
+    miners: Sequence[Miner],
+    train: Train,
+    procedure: Procedure,
+    labels: Sequence[str],
+    on_round: RoundObserver | None = None,
+) -> Mined:
+    """Run the rounds. The training after the last one is skipped, since nothing would read it.
+
+    :param labels: names of the classes, for the record.
+    """
+    findings: list[list[Finding]] = [[] for _ in range(len(corpus))]
+    hidden = torch.zeros_like(corpus.table.candidates)
+    sentences = _Sentences(procedure.rule, len(corpus))
+    before = masked = corpus
+    rounds = []
+    for iteration in range(1, procedure.iterations + 1):
+        if iteration > 1:
+            before, masked = masked, corpus.hide(hidden)
+            miners = _train_all(miners, train, iteration, before if procedure.lagged else masked)
+        seen = _look(miners, masked, procedure.saliency)
+        taken = procedure.rule.extract(seen, corpus.labels, masked.table.candidates, iteration)
+        taken = sentences.leave_alone(taken, seen)
+        rounds.append(_record(taken, iteration, corpus.labels, labels, findings))
+        rows = (taken.words >= 0).nonzero().squeeze(1)
+        hidden[rows, taken.words[rows]] = True
+        if on_round is not None:
+            on_round(rounds[-1])
+    return Mined(tuple(map(tuple, findings)), tuple(rounds))
+
+
+class _Sentences:
+    """Which sentences are done with: hiding their last word cost the prediction less confidence than the rule asks for."""
+
+    def __init__(self, rule: Rule, n: int) -> None:
+        self._drop = rule.stop_drop
+        self._done = torch.zeros(n, dtype=torch.bool)
+        self._before: tuple[Tensor, Tensor, Tensor] | None = None  # class, its probability, whether a word was hidden
+
+    def leave_alone(self, taken: Extraction, seen: Observation) -> Extraction:
+        """Take nothing from sentences that are done with."""
+        if self._drop is None:
+            return taken
+        if self._before is not None:
+            classes, confidence, was_hidden = self._before
+            now = seen.probabilities.gather(1, classes[:, None]).squeeze(1)
+            self._done |= was_hidden & (confidence - now < self._drop)
+        kept = replace(taken, words=taken.words.masked_fill(self._done, -1))
+        confidence = seen.probabilities.amax(dim=1)
+        self._before = (seen.predicted, confidence, kept.words >= 0)
+        return kept
+
+
+def _look(miners: Sequence[Miner], masked: IndexedCorpus, saliency: Saliency) -> Observation:
+    parts = [(miner.rows, observe(miner.model, masked.select(miner.rows), saliency)) for miner in miners]
+    n_words, n_classes = masked.table.candidates.shape[1], parts[0][1].probabilities.shape[1]
+    whole = Observation.blank(len(masked), n_words, n_classes)
+    for rows, part in parts:
+        whole.fill(rows, part)
+    return whole
+
+
+def _train_all(miners: Sequence[Miner], train: Train, iteration: int, data: IndexedCorpus) -> list[Miner]:
+    return [
+        Miner(train(iteration, number, miner.model, data), miner.rows) for number, miner in enumerate(miners, start=1)
+    ]
+
+
+def _record(
+    taken: Extraction, iteration: int, gold: Tensor, labels: Sequence[str], findings: list[list[Finding]]
+) -> RoundReport:
+    counts = {ACTIVE: 0, MISLEADING: 0}
+    columns = (taken.words, taken.entropies, taken.shares, taken.predicted, gold)
+    for row, (word, entropy, share, predicted, label) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
+        if word < 0:
+            continue
+        kind = ACTIVE if predicted == label else MISLEADING
+        counts[kind] += 1
+        findings[row].append(
+            Finding(word, kind, iteration, entropy, share, predicted=labels[predicted], gold=labels[label])
+        )
+    return RoundReport(
+        iteration,
+        accuracy=taken.correct.float().mean().item(),
+        mean_entropy=taken.entropies.mean().item(),
+        open_share=(taken.words >= 0).float().mean().item(),
+        active=counts[ACTIVE],
+        misleading=counts[MISLEADING],
+    )

@@ -1,0 +1,61 @@
+"""The rule of Algorithm 1, lines 13 to 21: which word of a sentence is extracted, and what it is called.
+
+A sentence gives its top word where the entropy of its scores is below epsilon; the word is active where the prediction was
+right, misleading where it was wrong. The last candidate of a sentence is never taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from pssa.errors import InputError
+from pssa.mining.observe import Observation
+from pssa.saliency import entropy_bits
+
+__all__ = ["Extraction", "Rule"]
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What one round took from n examples."""
+
+    words: Tensor  # (n,) the word of each, -1 where none was taken
+    entropies: Tensor  # (n,) bits
+    shares: Tensor  # (n,) the word's share of the scores
+    predicted: Tensor  # (n,) classes
+    correct: Tensor  # (n,) bool
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a word is taken, and which."""
+
+    epsilon: float  # bits
+    random_pick: bool = False  # RM: gate and route as ever, but take any candidate instead of the top word
+    stop_drop: float | None = None  # leave a sentence alone once hiding its last word cost less confidence than this
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise InputError(f"epsilon is {self.epsilon}; it must be greater than 0 (bits of entropy)")
+
+    def extract(self, seen: Observation, labels: Tensor, candidates: Tensor, iteration: int) -> Extraction:
+        """Take at most one word from each example; `candidates` (n, N) are the words not hidden so far."""
+        entropies = entropy_bits(seen.scores)
+        speaks = seen.scores.sum(dim=1) > 0
+        is_open = (entropies < self.epsilon) & speaks & (candidates.sum(dim=1) > 1)
+        words = self._random_words(candidates, iteration) if self.random_pick else seen.scores.argmax(dim=1)
+        return Extraction(
+            words=words.masked_fill(~is_open, -1),
+            entropies=entropies,
+            shares=seen.scores.gather(1, words[:, None]).squeeze(1),
+            predicted=seen.predicted,
+            correct=seen.predicted == labels,
+        )
+
+    def _random_words(self, candidates: Tensor, iteration: int) -> Tensor:
+        generator = torch.Generator().manual_seed(self.seed * 1009 + iteration)
+        return torch.rand(candidates.shape, generator=generator).masked_fill(~candidates, -1).argmax(dim=1)

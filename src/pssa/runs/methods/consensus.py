@@ -1,0 +1,65 @@
+"""`consensus`: evidence that several models agree on, each judging only instances that it has not seen.
+
+Stages: `search`, then `seed-S-fold-F` for every seed and fold, then `final`.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from pssa import saliency as saliencies
+from pssa.data.evidence import Evidence, Header
+from pssa.data.split import folds
+from pssa.mining import Agreement, Mined, Observation, agree, observe
+from pssa.runs.defaults import choose_saliency
+from pssa.runs.methods import Outcome
+from pssa.runs.workshop import Workshop
+
+__all__ = ["run"]
+
+# Far from the seeds that people number their runs with.
+_STRIDE = 1009
+
+
+def run(workshop: Workshop) -> Outcome:
+    """Train the judges, let them agree, train the final model."""
+    epochs = workshop.find_epochs()
+    evidence = mine_evidence(workshop, epochs)
+    final = workshop.train("final", workshop.new_model(), epochs, supervision=workshop.supervise(evidence))
+    return Outcome((final,), evidence=evidence)
+
+
+def mine_evidence(workshop: Workshop, epochs: int) -> Evidence:
+    """Mine by agreement."""
+    config, corpus = workshop.config, workshop.materials.corpus
+    mining = config.mining
+    looks = [_look(workshop, epochs, number) for number in range(mining.consensus_models)]
+    rule = Agreement(mining.consensus_right, mining.consensus_threshold, mining.consensus_soft)
+    mined: Mined = agree(looks, workshop.train_data.labels, config.data.labels, rule)
+    header = Header(
+        model=config.model,
+        saliency=choose_saliency(config),
+        epsilon=None,
+        iterations=1,
+        corpus_hash=corpus.hash(),
+        seed=config.seed,
+        method=config.method,
+        rounds=mined.rounds,
+    )
+    return Evidence.from_findings(header, corpus, mined.findings)
+
+
+def _look(workshop: Workshop, epochs: int, number: int) -> Observation:
+    """One judgement of every instance, by models of one seed that were trained on the other folds."""
+    config, data = workshop.config, workshop.train_data
+    seed = config.seed + _STRIDE * number
+    saliency = saliencies.build(choose_saliency(config), {})
+    whole = Observation.blank(len(data), data.table.candidates.shape[1], len(config.data.labels))
+    for fold, judged in enumerate(folds(workshop.materials.corpus, config.mining.consensus_folds, seed), start=1):
+        rows = torch.tensor(judged)
+        taught = torch.ones(len(data), dtype=torch.bool)
+        taught[rows] = False
+        stage = f"seed-{number + 1}-fold-{fold}"
+        model = workshop.train(stage, workshop.new_model(seed), epochs, data=data.select(taught.nonzero().squeeze(1)))
+        whole.fill(rows, observe(model, data.select(rows), saliency))
+    return whole

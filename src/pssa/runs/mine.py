@@ -1,0 +1,45 @@
+"""`mine`: the stages of a method up to its evidence, without the final training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pssa.data.evidence import Evidence
+from pssa.data.evidence_file import write_evidence
+from pssa.data.example import Corpus
+from pssa.errors import InputError
+from pssa.runs.config import Config
+from pssa.runs.methods import consensus, progressive
+from pssa.runs.train import prepare
+from pssa.runs.workshop import Workshop
+from pssa.training import Observer, Silent
+
+__all__ = ["mine"]
+
+
+def mine(
+    data: str | Path | Corpus,
+    out: str | Path,
+    *,
+    dev: str | Path | Corpus | None = None,
+    config: Config | None = None,
+    observer: Observer | None = None,
+    **settings: Any,
+) -> Evidence:
+    """Mine evidence with the method and the settings that `train` takes, and write it to the file `out`.
+
+    :raises InputError: if a file or a setting cannot be used.
+    """
+    if not Path(out).parent.is_dir():
+        raise InputError(f"{Path(out).parent} is not a directory; --out must name a file in one that exists")
+    config, materials = prepare(data, dev, (config or Config()).updated(settings))
+    workshop = Workshop(config, None, materials, observer or Silent())
+    epochs = workshop.find_epochs()
+    if config.method == "consensus":
+        evidence = consensus.mine_evidence(workshop, epochs)
+    else:
+        initial = workshop.train("initial", workshop.new_model(), epochs)
+        evidence = progressive.mine_evidence(workshop, initial, epochs)
+    write_evidence(evidence, out)
+    return evidence

@@ -1,0 +1,194 @@
+"""`pssa evidence`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from pssa.cli import main
+from pssa.cli._evidence_view import sentence
+from pssa.data.evidence import Evidence, Finding, Header, RoundReport
+from pssa.data.evidence_file import read_evidence, write_evidence
+from pssa.data.example import Corpus, Example
+
+_CORPUS = Corpus(
+    (
+        Example.from_text("Huge wine list, but slow", (5, 14), label="positive", id="a"),
+        Example.from_text("a huge [bar]", (8, 11), label="negative", id="b"),
+    )
+)
+_HEADER = Header("memnet", "gradient", 3.0, 4, _CORPUS.hash(), 0, "pg-as", (RoundReport(1, 0.5, 1.5, 0.75, 2, 0),))
+_EVIDENCE = Evidence.from_findings(
+    _HEADER,
+    _CORPUS,
+    [
+        [
+            Finding(0, "active", 1, 1.0, 0.5, "positive", "positive"),
+            Finding(4, "misleading", 4, 0.5, 0.25, "negative", "positive"),
+        ],
+        [Finding(2, "active", 1, 2.0, 0.75, "negative", "negative")],
+    ],
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "evidence.jsonl"
+    write_evidence(_EVIDENCE, path)
+    return path
+
+
+def _json(capsys: pytest.CaptureFixture[str], *words: str | Path) -> Any:
+    assert main(["evidence", *map(str, words), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def _text(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
+    assert main(["evidence", *map(str, words)]) == 0
+    return capsys.readouterr().out
+
+
+def _refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
+    assert main(["evidence", *map(str, words)]) == 2
+    return capsys.readouterr().err
+
+
+def test_stats_prints_one_json_object(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = _json(capsys, "stats", path, "--top", "1")
+    assert (found["examples"], found["active"], found["misleading"]) == (2, 2, 1)
+    empty = {"active": 0, "misleading": 0, "mean_entropy": None}
+    assert found["per_iteration"] == [
+        {"active": 2, "misleading": 0, "mean_entropy": 1.5},
+        empty,
+        empty,
+        {"active": 0, "misleading": 1, "mean_entropy": 0.5},
+    ]
+    assert found["per_class"]["positive"] == {"examples": 1, "active": 1, "misleading": 1}
+    assert found["active_words"] == [{"word": "[", "count": 1, "labels": {"negative": 1}}]
+    assert found["rounds"][0]["open_share"] == 0.75
+
+
+def test_stats_prints_tables_for_people(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = _text(capsys, "stats", path)
+    assert "2 examples, 0 of them without findings; 2 active and 1 misleading words" in shown
+    for title in ("as mined", "findings", "most frequent active words", "most frequent misleading words"):
+        assert title in shown
+
+
+def test_show_marks_the_words_so_that_they_can_be_read_without_colour(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _text(capsys, "show", path).splitlines() == [
+        "a positive: Huge[+1] [wine list], but[-4] slow",
+        "b negative: a huge [[+1][bar]]",
+    ]
+
+
+def test_show_colours_the_words() -> None:
+    console = Console(force_terminal=True, color_system="standard", width=200)
+    with console.capture() as capture:
+        console.print(sentence(_EVIDENCE.examples[0]), highlight=False)
+    assert capture.get() == (
+        "\x1b[32mHuge[+1]\x1b[0m \x1b[1m[wine\x1b[0m\x1b[1m \x1b[0m\x1b[1mlist]\x1b[0m, \x1b[31mbut[-4]\x1b[0m slow\n"
+    )
+
+
+@pytest.mark.parametrize("which", [("--id", "a"), ("--index", "0"), ("--word", "HUGE"), ("--limit", "1")])
+def test_show_selects_examples(path: Path, capsys: pytest.CaptureFixture[str], which: tuple[str, str]) -> None:
+    shown = _json(capsys, "show", path, *which)
+    assert [example["id"] for example in shown["examples"]] == ["a"]
+    assert shown["examples"][0]["shown"] == "Huge[+1] [wine list], but[-4] slow"
+
+
+def test_show_says_how_many_are_not_shown(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _text(capsys, "show", path, "--limit", "1").endswith("... and 1 more; --limit shows them\n")
+
+
+@pytest.mark.parametrize(
+    ("which", "said"),
+    [
+        (("--id", "c"), "has no example 'c'"),
+        (("--index", "2"), "has no example at 2; expected 0 to 1"),
+        (("--word", "slow"), "has no finding 'slow'"),
+    ],
+)
+def test_show_refuses_what_is_not_there(
+    path: Path, capsys: pytest.CaptureFixture[str], which: tuple[str, str], said: str
+) -> None:
+    assert said in _refused(capsys, "show", path, *which)
+
+
+def test_edits_are_made_in_the_order_given_and_kept_in_the_header(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "edited.jsonl"
+    done = _json(capsys, "edit", path, "--out", out, "--flip", "huge", "but", "--keep", "active", "--drop-word", "[")
+    said = ["flip 'huge': 1 changed", "flip 'but': 1 changed", "keep active: 1 changed", "drop-word '[': 1 changed"]
+    assert done == {"output": str(out), "edits": said, "active": 1, "misleading": 0}
+    edited = read_evidence(out)
+    assert list(edited.header.edits) == said
+    assert [finding.word for finding in edited.examples[0].findings] == [4]
+
+
+def test_edit_keeps_findings_by_score_and_by_iteration(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "edited.jsonl"
+    shown = _text(capsys, "edit", path, "--out", out, "--keep-iterations", "3", "--keep-above", "0.5")
+    assert shown.splitlines()[:2] == ["keep-iterations 3: 1 changed", "keep-above 0.5: 1 changed"]
+    assert [len(example.findings) for example in read_evidence(out).examples] == [0, 1]
+
+
+def test_edit_does_not_write_over_a_file_unless_told_to(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = path.read_bytes()
+    assert "exists; choose another name, or say --force" in _refused(
+        capsys, "edit", path, "--out", path, "--flip", "but"
+    )
+    assert path.read_bytes() == before
+    _text(capsys, "edit", path, "--out", path, "--force", "--flip", "but")
+    assert read_evidence(path).header.edits == ("flip 'but': 1 changed",)
+
+
+def test_edit_without_an_edit_is_refused(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "no edit is given" in _refused(capsys, "edit", path, "--out", tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_diff_names_the_words_that_differ(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "edited.jsonl"
+    _text(capsys, "edit", path, "--out", out, "--flip", "but", "--drop-word", "huge")
+    shown = _text(capsys, "diff", path, out)
+    assert shown.splitlines() == [
+        "0 added, 1 removed, 1 flipped, 1 the same",
+        "a: removed Huge (active); flipped but (active)",
+    ]
+    found = _json(capsys, "diff", path, out)
+    assert (found["added"], found["removed"], found["flipped"], found["same"]) == (0, 1, 1, 1)
+    assert found["examples"][0]["removed"] == [{"word": 0, "text": "Huge", "kind": "active"}]
+
+
+def test_opinion_words_become_evidence_of_the_training_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train, words, out = tmp_path / "train.csv", tmp_path / "words.tsv", tmp_path / "out.jsonl"
+    train.write_text("text,aspect,label\na good bar,bar,positive\na pub,pub,neutral\n")
+    words.write_text(
+        "s_id\tsentence\ttarget_tags\topinion_words_tags\n1\tA good bar\tA\\O good\\O bar\\B\tA\\O good\\B bar\\O\n"
+    )
+    command = ("from-opinion-words", "--opinion-words", words, "--train", train, "--out", out)
+    done = _json(capsys, *command)
+    assert (done["examples"], done["matched"], done["share"], done["active"]) == (2, 1, 0.5, 1)
+    assert done["per_label"]["neutral"] == {"examples": 1, "matched": 0}
+    assert "exists" in _refused(capsys, *command)
+    assert "1 of 2 examples matched (50.0%)" in _text(capsys, *command, "--force")
+    assert _text(capsys, "show", out, "--index", "0") == "2 positive: a good[+1] [bar]\n"
+
+
+def test_a_file_that_is_no_evidence_is_refused_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "data.jsonl"
+    other.write_text('{"text": "a bar", "aspect": "bar"}\n')
+    assert f"{other}, line 1: is no header of an evidence file" in _refused(capsys, "stats", other)

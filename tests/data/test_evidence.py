@@ -1,0 +1,117 @@
+"""The types of evidence and the rules that they hold."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pssa.data.evidence import Evidence, ExampleEvidence, Finding, Header, RoundReport
+from pssa.data.example import Corpus, Example
+from pssa.errors import InputError
+
+_EXAMPLE = Example.from_text("the huge menu but slow", (9, 13), label="positive", id="7")
+_CORPUS = Corpus((_EXAMPLE,))
+_HEADER = Header("memnet", "gradient", 3.0, 5, _CORPUS.hash(), 0, "pg-as")
+
+
+def _finding(word: int, kind: str = "active", iteration: int = 1) -> Finding:
+    return Finding(word, kind, iteration, entropy=1.5, score=0.25, predicted="positive", gold="positive")
+
+
+def _example(*findings: Finding) -> ExampleEvidence:
+    return Evidence.from_findings(_HEADER, _CORPUS, [findings]).examples[0]
+
+
+def test_findings_of_a_kind_come_in_the_order_of_their_iterations() -> None:
+    late, early, other = _finding(1, iteration=3), _finding(4, iteration=2), _finding(3, "misleading")
+    example = _example(late, other, early)
+    assert example.active == (early, late)
+    assert example.misleading == (other,)
+    assert example.findings == (late, other, early)
+
+
+def test_an_example_keeps_what_is_needed_to_read_it_without_the_corpus() -> None:
+    example = _example()
+    assert (example.id, example.label, example.aspect) == ("7", "positive", (2, 3))
+    assert example.words == ("the", "huge", "menu", "but", "slow")
+    assert example.spans[2] == (9, 13)
+
+
+@pytest.mark.parametrize(
+    ("findings", "said"),
+    [
+        ([_finding(5)], "word 5 is not in example '7', which has 5 words"),
+        ([_finding(-1)], "word -1 is not in example"),
+        ([_finding(2)], "word 2, 'menu', is in the aspect"),
+        ([_finding(1), _finding(1, "misleading")], "word 1, 'huge', is found twice"),
+        ([_finding(1, iteration=6)], "iteration 6; expected at most 5"),
+    ],
+)
+def test_findings_that_cannot_be_are_refused(findings: list[Finding], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        _example(*findings)
+
+
+def test_a_finding_has_a_known_kind_an_iteration_from_1_and_finite_numbers() -> None:
+    with pytest.raises(InputError, match="`kind` is 'Active'; expected active or misleading"):
+        _finding(1, "Active")
+    with pytest.raises(InputError, match="`iteration` is 0"):
+        _finding(1, iteration=0)
+    for name in ("entropy", "score", "expected"):
+        with pytest.raises(InputError, match=f"`{name}` is nan; expected a finite number"):
+            replace(_finding(1), **_nan(name))
+
+
+def _nan(name: str) -> dict[str, Any]:
+    return {name: float("nan")}
+
+
+def test_header_and_reports_have_finite_numbers() -> None:
+    with pytest.raises(InputError, match="`epsilon` is inf"):
+        replace(_HEADER, epsilon=float("inf"))
+    with pytest.raises(InputError, match="`iterations` is -1"):
+        replace(_HEADER, iterations=-1)
+    with pytest.raises(InputError, match="`mean_entropy` is nan"):
+        RoundReport(1, 0.5, float("nan"), 0.5, 0, 0)
+
+
+def test_words_spans_and_aspect_agree() -> None:
+    with pytest.raises(InputError, match="`words` and `spans` of example '7' differ"):
+        replace(_example(), words=("the", "huge", "menu", "but", "fast!"))
+    with pytest.raises(InputError, match="`aspect` is 4-6; expected word offsets inside the 5 words"):
+        replace(_example(), aspect=(4, 6))
+
+
+def test_there_is_a_list_of_findings_for_each_labelled_example() -> None:
+    with pytest.raises(InputError, match="findings for 2 examples; expected them for the 1"):
+        Evidence.from_findings(_HEADER, _CORPUS, [(), ()])
+    unlabelled = Corpus((replace(_EXAMPLE, label=None),))
+    with pytest.raises(InputError, match="example '7' has no label"):
+        Evidence.from_findings(_HEADER, unlabelled, [()])
+
+
+def test_another_corpus_is_refused_and_the_message_says_what_to_do() -> None:
+    evidence = Evidence.from_findings(_HEADER, _CORPUS, [()])
+    evidence.check_corpus(_CORPUS)
+    relabelled = Corpus((replace(_EXAMPLE, label="negative"),))
+    with pytest.raises(InputError, match=r"made from another corpus .* give the file it was made from"):
+        evidence.check_corpus(relabelled)
+
+
+def test_evidence_whose_examples_are_not_those_of_its_corpus_is_refused() -> None:
+    evidence = Evidence.from_findings(_HEADER, _CORPUS, [()])
+    with pytest.raises(InputError, match="has 0 examples; expected the 1 of its corpus"):
+        replace(evidence, examples=()).check_corpus(_CORPUS)
+    for changed in (replace(_example(), id="8"), replace(_example(), words=("the", "HUGE", "menu", "but", "slow"))):
+        with pytest.raises(InputError, match="is not example '7', which is in its place"):
+            replace(evidence, examples=(changed,)).check_corpus(_CORPUS)
+
+
+def test_evidence_is_read_and_edited_without_torch() -> None:
+    modules = "evidence_file, evidence_edit, evidence_diff, evidence_stats, opinion_words"
+    code = f"import sys; from pssa.data import {modules}; import pssa.cli.evidence; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,132 @@
+"""Human opinion words, carried over to a corpus that is cut into other words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pssa.data.evidence import Evidence
+from pssa.data.example import Corpus, Example
+from pssa.data.opinion_words import OpinionEvidence, evidence_from_opinion_words, read_opinion_words
+from pssa.data.read import read
+from pssa.errors import InputError
+
+_COLUMNS = "s_id\tsentence\ttarget_tags\topinion_words_tags\n"
+
+
+def _row(sentence: str, target: str, opinion: str) -> str:
+    """One line: tags are given as a string of B, I and O, one for each word."""
+    columns = [
+        " ".join(f"{word}\\{tag}" for word, tag in zip(sentence.split(), tags, strict=True))
+        for tags in (target, opinion)
+    ]
+    return "\t".join(("1", sentence, *columns)) + "\n"
+
+
+def _make(tmp_path: Path, rows: str, *examples: Example) -> OpinionEvidence:
+    path = tmp_path / "opinion.tsv"
+    path.write_text(_COLUMNS + rows)
+    return evidence_from_opinion_words(read_opinion_words(path), Corpus(examples))
+
+
+def _marked(evidence: Evidence) -> list[list[str]]:
+    return [[example.words[finding.word] for finding in example.findings] for example in evidence.examples]
+
+
+def test_marks_go_over_although_words_are_cut_and_cased_differently(tmp_path: Path) -> None:
+    example = Example.from_text("the built-in camera doesn ' t work , well-made though", (4, 19), label="negative")
+    row = _row("The built -in camera does n't work , well - made though", "OBIIOOOOOOOO", "OOOOBIIOBIIO")
+    assert _marked(_make(tmp_path, row, example).evidence) == [["doesn", "t", "work", "well-made"]]
+
+
+def test_an_opinion_word_is_active_at_iteration_1_with_an_equal_share(tmp_path: Path) -> None:
+    made = _make(
+        tmp_path,
+        _row("a good cheap bar", "OOOB", "OBBO"),
+        Example.from_text("A good cheap bar", (13, 16), label="positive"),
+    )
+    first, second = made.evidence.examples[0].findings
+    assert (first.kind, first.iteration, first.entropy, first.score) == ("active", 1, 0.0, 0.5)
+    assert (second.word, second.predicted, second.gold, second.expected) == (2, "positive", "positive", None)
+    assert (made.evidence.header.method, made.evidence.header.iterations) == ("opinion-words", 1)
+    assert made.matched == {"positive": 1, "negative": 0, "neutral": 0}
+
+
+def test_words_of_the_aspect_are_passed_over(tmp_path: Path) -> None:
+    example = Example.from_text("fast boot up", (0, 9), label="positive")
+    made = _make(tmp_path, _row("fast boot up", "BIO", "BOB"), example)
+    assert _marked(made.evidence) == [["up"]]
+
+
+def test_an_example_without_a_row_is_there_without_findings(tmp_path: Path) -> None:
+    row = _row("a good bar", "OOB", "OBO")
+    unknown = [
+        Example.from_text("a good pub", (7, 10), label="positive"),
+        Example.from_text("a good bar", (2, 6), label="neutral"),
+    ]
+    made = _make(tmp_path, row, *unknown)
+    assert _marked(made.evidence) == [[], []]
+    assert sum(made.matched.values()) == 0
+
+
+def test_an_aspect_that_occurs_twice_gets_the_row_of_its_place(tmp_path: Path) -> None:
+    text = "good food here , bad food there"
+    rows = _row(text, "OOOOOBO", "OOOOBOO") + _row(text, "OBOOOOO", "BOOOOOO")
+    first, second = (Example.from_text(text, place, label="positive") for place in ((5, 9), (21, 25)))
+    assert _marked(_make(tmp_path, rows, first, second).evidence) == [["good"], ["bad"]]
+
+
+def test_a_row_of_another_place_is_taken_only_if_it_belongs_to_no_other_example(tmp_path: Path) -> None:
+    text = "good food here , bad food there"
+    row = _row(text, "OBOOOOO", "BOOOOOO")
+    first, second = (Example.from_text(text, place, label="positive") for place in ((5, 9), (21, 25)))
+    assert _marked(_make(tmp_path, row, second).evidence) == [["good"]]
+    assert _marked(_make(tmp_path, row, first, second).evidence) == [["good"], []]
+
+
+def test_a_target_that_was_marked_twice_has_the_words_of_both(tmp_path: Path) -> None:
+    rows = _row("a good cheap bar", "OOOB", "OBOO") + _row("a good cheap bar", "OOOB", "OOBO")
+    made = _make(tmp_path, rows, Example.from_text("a good cheap bar", (13, 16), label="positive"))
+    assert _marked(made.evidence) == [["good", "cheap"]]
+
+
+def test_quotes_are_characters_and_a_target_of_signs_only_is_passed_over(tmp_path: Path) -> None:
+    rows = _row('a "good bar', "OOB", "OBO") + _row("a bar !", "OOB", "OBO")
+    made = _make(
+        tmp_path,
+        rows,
+        Example.from_text('a " good bar', (9, 12), label="positive"),
+        Example.from_text("a bar !", (6, 7), label="neutral"),
+    )
+    assert _marked(made.evidence) == [["good"], []]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a\tb\n", "line 1: is 'a\\\\tb'; expected the columns s_id, sentence"),
+        (_COLUMNS + "1\ta bar\n", "line 2: has 2 columns; expected 4"),
+        (_COLUMNS + "1\ta bar\ta\\O\ta\\O bar\\O\n", "line 2: `target_tags` has 1 words; expected the 2"),
+        (_COLUMNS + "1\ta bar\ta\\O bar\\B\ta\\X bar\\O\n", "line 2: `opinion_words_tags` has 'a.*X'; expected a word"),
+    ],
+)
+def test_a_wrong_line_is_an_error_with_its_number(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "opinion.tsv"
+    path.write_text(content)
+    with pytest.raises(InputError, match=said):
+        read_opinion_words(path)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "instances", "matched"), [("laptop", 2291, 1538), ("rest", 3589, 2442)])
+def test_two_thirds_of_the_public_training_instances_have_opinion_words(
+    shared_data: Path, name: str, instances: int, matched: int
+) -> None:
+    corpus = read(shared_data / name / "train.txt")
+    rows = read_opinion_words(shared_data / "opinion_words" / name / "train.tsv")
+    made = evidence_from_opinion_words(rows, corpus)
+    assert len(corpus) == instances
+    assert sum(made.matched.values()) == matched
+    # Neutral instances seldom have an opinion word at all.
+    assert made.matched["neutral"] / corpus.label_counts()["neutral"] < 0.35

@@ -1,0 +1,65 @@
+"""A corpus that trains in a blink, and the settings that go with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pssa.data.example import DEFAULT_LABELS, Corpus, Example
+from pssa.runs import train
+
+_OPINIONS = {"positive": "great", "negative": "poor", "neutral": "usual"}
+_ASPECTS = ("screen", "battery life", "price")
+_TINY: dict[str, Any] = {
+    "model": "memnet",
+    "dimension": 8,
+    "epochs": 2,
+    "batch_size": 8,
+    "learning_rate": 0.01,
+    "initial_bound": 0.1,
+    "device": "cpu",
+}
+
+
+def _example(number: int) -> Example:
+    label, aspect = DEFAULT_LABELS[number % 3], _ASPECTS[number // 3 % 3]
+    text = f"{'so ' * (number % 4)}the {aspect} of number {number} is {_OPINIONS[label]}."
+    start = text.index(aspect)
+    tags = ("odd",) if number % 2 else ()
+    example = Example.from_text(text, (start, start + len(aspect)), label=label, id=f"n{number}")
+    return replace(example, tags=tags)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """No test cuts the power, so none need wait until its files would survive that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Corpus:
+    """24 instances, eight of each label, half of them tagged; two conflicts were dropped on reading."""
+    return Corpus(tuple(_example(number) for number in range(24)), dropped={"conflict": 2})
+
+
+@pytest.fixture(scope="session")
+def train_tiny(corpus: Corpus) -> Callable[..., Path]:
+    """`train` on the small corpus: MN of eight values a word, two epochs; settings and arguments by name."""
+
+    def run(out: Path, **changes: Any) -> Path:
+        return train(corpus, out, **_TINY | changes)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def finished_run(train_tiny: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was carried through; to be read only."""
+    return train_tiny(tmp_path_factory.mktemp("runs") / "finished")

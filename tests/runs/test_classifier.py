@@ -1,0 +1,87 @@
+"""Answers for raw text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+import pssa
+from pssa.data.batch import Batch
+from pssa.data.example import Corpus
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
+from pssa.models import Encoding, Prediction
+from pssa.runs import Answer, Classifier
+
+VOCABULARY = Vocabulary.build(["a", "b"])
+LABELS = ("first", "second")
+
+
+class FirstWord(nn.Module):
+    """Votes for `first` where the sentence begins with a, else for `second`, with odds of three to one."""
+
+    def __init__(self, sign: int = 1) -> None:
+        super().__init__()
+        self.odds = nn.Parameter(torch.tensor(3.0).log() * sign)
+
+    def encode(self, batch: Batch) -> Encoding:
+        return Encoding(batch.positions.float().unsqueeze(-1), batch.aspect.float())
+
+    def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
+        first = (encoding.words[:, 0, 0] == 3).float()
+        return Prediction(torch.stack([first, 1 - first], dim=1) * self.odds, None)
+
+
+@pytest.fixture
+def classifier() -> Classifier:
+    return Classifier("toy", LABELS, VOCABULARY, (FirstWord(),), (1.0,))
+
+
+def test_an_answer_says_label_probabilities_and_where_the_aspect_stands(classifier: Classifier) -> None:
+    answer = classifier.predict("a good b", "b")
+    assert answer == Answer("first", answer.probabilities, "b", 7, 8)
+    assert answer.probabilities == pytest.approx({"first": 0.75, "second": 0.25})
+    assert answer.as_dict() == {
+        "aspect": "b",
+        "from": 7,
+        "to": 8,
+        "label": "first",
+        "probabilities": answer.probabilities,
+    }
+
+
+def test_an_aspect_may_be_given_by_offsets_or_by_its_occurrence(classifier: Classifier) -> None:
+    assert classifier.predict("b or b", (5, 6)).start == 5
+    assert classifier.predict("b or b", "b", ordinal=1).start == 5
+    assert classifier.predict("b or b", "b").start == 0
+
+
+@pytest.mark.parametrize("aspect", ["screen", (3, 99), ""])
+def test_an_aspect_that_is_not_in_the_text_is_refused(classifier: Classifier, aspect: str | tuple[int, int]) -> None:
+    with pytest.raises(InputError):
+        classifier.predict("a good b", aspect)
+
+
+def test_answers_come_in_the_order_of_the_examples_whatever_their_length(finished_run: Path, corpus: Corpus) -> None:
+    classifier = pssa.load(finished_run)
+    together = classifier.answer(corpus, batch_size=5)
+    for example, answer in zip(corpus, together, strict=True):
+        alone = classifier.predict(example.text, example.aspect_chars)
+        assert alone.label == answer.label
+        assert alone.probabilities == pytest.approx(answer.probabilities, abs=1e-6)
+        assert sum(answer.probabilities.values()) == pytest.approx(1)
+
+
+def test_no_examples_have_no_answers(classifier: Classifier) -> None:
+    assert classifier.answer([]) == []
+
+
+def test_several_members_vote_by_their_says() -> None:
+    members = (FirstWord(), FirstWord(sign=-1), FirstWord(sign=-1))
+    equal = Classifier("toy", LABELS, VOCABULARY, members, (1.0, 1.0, 1.0))
+    heavy = Classifier("toy", LABELS, VOCABULARY, members, (9.0, 1.0, 1.0))
+    assert equal.predict("a b", "b").label == "second"
+    assert heavy.predict("a b", "b").label == "first"

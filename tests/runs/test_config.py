@@ -1,0 +1,181 @@
+"""The configuration: names bare and dotted, TOML there and back, and errors that say what is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pssa.errors import InputError
+from pssa.runs.config import Config, DataConfig, parse_value
+from pssa.training import Settings
+
+
+def test_the_defaults_are_those_of_the_command() -> None:
+    config = Config()
+    assert (config.model, config.method, config.seed, config.device, config.epochs) == (
+        "tnet_att",
+        "base",
+        0,
+        "auto",
+        0,
+    )
+    assert config.data.labels == ("positive", "negative", "neutral")
+    assert config.data.dev_fraction == 0.2
+    assert config.training == Settings()
+
+
+@pytest.mark.parametrize(
+    "names", [("patience", "dev_fraction", "hidden"), ("training.patience", "data.dev_fraction", "options.hidden")]
+)
+def test_values_are_set_by_bare_and_by_dotted_names(names: tuple[str, str, str]) -> None:
+    config = Config().updated(dict(zip(names, (3, 0.5, 7), strict=True)))
+    assert config.training == Settings(patience=3)
+    assert config.data == DataConfig(dev_fraction=0.5)
+    assert config.options == {"hidden": 7}
+
+
+def test_a_section_can_be_given_as_a_whole() -> None:
+    config = Config().updated({"options": {"hidden": 7}, "training": {"patience": 3}})
+    assert config == Config().updated({"hidden": 7, "patience": 3})
+
+
+def test_an_update_leaves_the_original_as_it_was() -> None:
+    config = Config().updated({"hidden": 7})
+    config.updated({"hidden": 9, "seed": 4})
+    assert config == Config().updated({"hidden": 7})
+
+
+def test_options_are_those_of_the_model_wherever_it_stands() -> None:
+    assert Config().updated({"filters": 9, "model": "tnet"}).options == {"filters": 9}
+    assert Config().updated({"options.filters": 9, "model": "tnet"}).options == {"filters": 9}
+
+
+def test_a_whole_number_may_stand_for_a_real_one() -> None:
+    config = Config().updated({"clip_norm": 3, "dropout": 0})
+    assert type(config.training.clip_norm) is float
+    assert type(config.options["dropout"]) is float
+
+
+@pytest.mark.parametrize("labels", ["good,bad", ["good", "bad"], ("good", "bad")])
+def test_labels_are_given_as_a_list_or_separated_by_commas(labels: Any) -> None:
+    assert Config().updated({"labels": labels}).data.labels == ("good", "bad")
+
+
+@pytest.mark.parametrize(
+    "name", ["speed", "training.speed", "trainings.patience", "model.patience", "data.train.format"]
+)
+def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
+    with pytest.raises(InputError, match=rf"unknown setting '{name}'; known: model, .*training\.patience"):
+        Config().updated({name: 1})
+
+
+def test_an_unknown_option_is_refused_with_those_of_the_model() -> None:
+    with pytest.raises(InputError, match="unknown option 'hidden' of model memnet; known: aspect_matrix, dropout"):
+        Config().updated({"model": "memnet", "options.hidden": 3})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("patience", "3", "patience is '3'; expected int"),
+        ("patience", True, "patience is True; expected int"),
+        ("patience", 2.5, "patience is 2.5; expected int"),
+        ("learning_rate", "fast", "learning_rate is 'fast'; expected float"),
+        ("tied", 1, "tied is 1; expected bool"),
+        ("model", 3, "model is 3; expected str"),
+        ("labels", [1, 2], r"labels is \[1, 2\]; expected tuple"),
+        ("data", 1, "data is 1; expected DataConfig"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused(name: str, value: Any, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        Config().updated({name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("patience", 0),
+        ("epochs", -1),
+        ("seed", -1),
+        ("seed", 2**64),
+        ("dev_fraction", 1.0),
+        ("dev_fraction", 0.0),
+        ("dimension", 0),
+        ("vector_rows", -1),
+        ("class_weights", "equal"),
+    ],
+)
+def test_a_value_out_of_range_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"^{name} is {value!r}; it "):
+        Config().updated({name: value})
+
+
+def test_an_unknown_model_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown model 'lstm'; known: "):
+        Config().updated({"model": "lstm", "options.hidden": 3})
+
+
+def test_a_configuration_survives_its_file(tmp_path: Path) -> None:
+    changes = {
+        "model": "tnet",
+        "filters": 9,
+        "gating": "lossless",
+        "dropout": 0.1,
+        "labels": "good,bad",
+        "train": 'a "strange"\\path\n.csv',
+        "learning_rate": 1e-5,
+        "seed": 11,
+    }
+    config = Config().updated(changes)
+    path = tmp_path / "config.toml"
+    path.write_text(config.to_toml(), "utf-8")
+    assert Config.from_toml(path) == config
+    assert Config.from_toml(path).to_toml() == config.to_toml()
+
+
+def test_a_file_names_every_value_also_defaults() -> None:
+    text = Config().to_toml()
+    for line in ('model = "tnet_att"', "epochs = 0", "[data]", "dev_fraction = 0.2", "[training]", "patience = 8"):
+        assert line in text.splitlines()
+
+
+def test_what_a_file_does_not_name_keeps_its_default(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('filters = 9\nmodel = "tnet"\n[training]\npatience = 2\n')
+    assert Config.from_toml(path) == Config().updated({"model": "tnet", "filters": 9, "patience": 2})
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"seed = ", "not a TOML file"),
+        (b"\xff\xfe", "not a TOML file"),
+        (b"speed = 1", "unknown setting 'speed'; known: "),
+        (b"[training]\nspeed = 1", r"unknown setting 'training\.speed'"),
+        (b"[extra]\nspeed = 1", r"unknown setting 'extra\.speed'"),
+        (b"[training.more]\nspeed = 1", r"more"),
+        (b"seed = 'one'", "seed is 'one'; expected int"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named_with_the_reason(tmp_path: Path, content: bytes, what: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=what) as caught:
+        Config.from_toml(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read: No such file"):
+        Config.from_toml(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("3", 3), ("0.5", 0.5), ("true", True), ("'a b'", "a b"), ("lossless", "lossless"), ("[1, 2]", [1, 2]), ("", "")],
+)
+def test_a_value_on_the_command_line_is_toml_and_else_a_string(text: str, value: Any) -> None:
+    assert parse_value(text) == value

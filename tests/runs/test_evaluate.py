@@ -1,0 +1,70 @@
+"""Scores of a classifier whose answers are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+import pssa
+from pssa.data.example import Corpus, Example
+from pssa.errors import InputError
+from pssa.runs import Classifier
+from pssa.runs.evaluate import compare, evaluate
+
+
+class Always:
+    """A classifier that always gives the same answer."""
+
+    labels = ("positive", "negative", "neutral")
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+
+    def predicted_labels(self, examples: Corpus) -> list[str]:
+        return [self.label] * len(examples)
+
+
+def always(label: str) -> Classifier:
+    return cast(Classifier, Always(label))
+
+
+@pytest.fixture
+def labelled(corpus: Corpus) -> Corpus:
+    """Three positive instances, one of them tagged, and one negative, tagged too."""
+    chosen = [corpus[row] for row in (0, 6, 3, 1)]
+    assert [example.label for example in chosen] == ["positive", "positive", "positive", "negative"]
+    return Corpus(tuple(chosen))
+
+
+def test_accuracy_and_slices_are_those_counted_by_hand(labelled: Corpus) -> None:
+    result = evaluate(always("positive"), labelled)
+    assert result.scores.accuracy == 0.75
+    assert result.scores.macro_f1 == pytest.approx((2 * 3 / 7) / 3)
+    assert list(result.slices) == ["odd"]
+    assert result.slices["odd"].instances == 2
+    assert result.slices["odd"].accuracy == 0.5
+    assert result.gold == ("positive", "positive", "positive", "negative")
+    assert result.predicted == ("positive",) * 4
+
+
+def test_a_classifier_is_no_better_than_itself(labelled: Corpus) -> None:
+    first = evaluate(always("positive"), labelled)
+    comparison = compare(first, first, resamples=50, seed=0)
+    assert comparison.p_mcnemar == 1
+    assert comparison.bootstrap.p_accuracy == 1
+
+
+def test_a_corpus_without_examples_or_labels_is_refused(labelled: Corpus) -> None:
+    with pytest.raises(InputError, match="there is nothing to evaluate on"):
+        evaluate(always("positive"), Corpus(()))
+    bare: Example = replace(labelled[0], id="bare", label=None)
+    with pytest.raises(InputError, match="instance bare has no label"):
+        evaluate(always("positive"), Corpus((labelled[1], bare)))
+
+
+def test_a_label_that_the_run_does_not_know_is_refused(finished_run: Path, labelled: Corpus) -> None:
+    with pytest.raises(InputError, match="label 'mixed' is not one of positive, negative, neutral"):
+        evaluate(pssa.load(finished_run), Corpus((replace(labelled[0], label="mixed"),)))

@@ -1,0 +1,92 @@
+"""What a run learns from, and that a resumed run reads it back as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from pssa.data.example import Corpus, Example
+from pssa.data.tokenize import split_on_space
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
+from pssa.runs.config import Config
+from pssa.runs.directory import RunDirectory
+from pssa.runs.materials import Materials
+
+CONFIG = Config().updated({"dimension": 4})
+
+
+def test_without_vectors_every_training_word_has_a_small_random_row(corpus: Corpus) -> None:
+    materials = Materials.prepare(CONFIG, corpus, None)
+    assert materials.table.matrix.shape == (len(materials.vocabulary), 4)
+    assert materials.table.n_trained == len(materials.vocabulary)
+    assert set(materials.vocabulary.training_words) == {word for example in corpus for word in example.words}
+    assert torch.all(materials.table.matrix[Vocabulary.n_special :].abs() <= 0.25)
+    assert materials.coverage is None
+
+
+def test_with_vectors_rows_are_the_files_and_unseen_words_follow_the_training_words(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text("unheard 1 2\nscreen 3 4\nlater 5 6\n")
+    materials = Materials.prepare(CONFIG.updated({"vectors": str(path), "vector_rows": 1}), corpus, None)
+    assert materials.vocabulary.words[materials.vocabulary.n_trained :] == ("unheard",)
+    rows = materials.table.matrix[materials.vocabulary.encode(["screen", "unheard"])]
+    assert rows.tolist() == [[3.0, 4.0], [1.0, 2.0]]
+    assert materials.coverage is not None
+    assert materials.coverage.covered_types == 1
+    directory = RunDirectory.create(tmp_path / "run")
+    materials.save(directory)
+    assert Materials.load(directory, CONFIG).coverage == materials.coverage
+
+
+def test_development_words_do_not_join_the_vocabulary(corpus: Corpus) -> None:
+    dev = Corpus((Example.from_text("a splendid screen", (11, 17), label="positive"),))
+    assert "splendid" not in Materials.prepare(CONFIG, corpus, dev).vocabulary.words
+
+
+def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) -> None:
+    text = "do n't buy 3.5mm jacks"
+    tokens = Example.from_spans(text, split_on_space(text), (17, 22), label="negative", id="own", sentence_id="s")
+    corpus = replace(corpus, examples=(*corpus.examples, tokens))
+    dev = corpus.select([3, 1])
+    saved = Materials.prepare(CONFIG, corpus, dev)
+    directory = RunDirectory.create(tmp_path / "run")
+    saved.save(directory)
+    found = Materials.load(directory, CONFIG)
+    assert found.corpus == corpus
+    assert found.dev is not None
+    assert found.dev.examples == dev.examples
+    assert found.vocabulary == saved.vocabulary
+    assert torch.equal(found.table.matrix, saved.table.matrix)
+    assert found.table.n_trained == saved.table.n_trained
+
+
+def test_labels_of_ones_own_are_read_back(tmp_path: Path, corpus: Corpus) -> None:
+    labels = ("conflict", "Gut", "schlecht")
+    own = tuple(replace(example, label=labels[number % 3]) for number, example in enumerate(corpus))
+    directory = RunDirectory.create(tmp_path / "run")
+    config = CONFIG.updated({"labels": labels})
+    Materials.prepare(config, Corpus(own, labels), None).save(directory)
+    assert Materials.load(directory, config).corpus.examples == own
+
+
+def test_a_corpus_of_nine_is_too_small(corpus: Corpus) -> None:
+    with pytest.raises(InputError, match="the training data has 9 instances; at least 10 are needed"):
+        Materials.prepare(CONFIG, corpus.select(range(9)), None)
+
+
+def test_every_training_instance_needs_a_label(corpus: Corpus) -> None:
+    examples = (*corpus.examples, replace(corpus[0], id="bare", label=None))
+    with pytest.raises(InputError, match="instance bare of the training data has no label"):
+        Materials.prepare(CONFIG, Corpus(examples), None)
+
+
+def test_one_label_cannot_be_learned(corpus: Corpus) -> None:
+    alike = corpus.select([row for row in range(24) if corpus[row].label == "neutral"] * 2)
+    with pytest.raises(InputError, match="every training instance is neutral; at least two labels must occur"):
+        Materials.prepare(CONFIG, alike, None)

@@ -1,0 +1,144 @@
+"""A model in a folder: it loads as it was saved, and what does not fit is refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import pssa
+from pssa import models
+from pssa.data.example import Corpus
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError, RunError
+from pssa.models import WordTable
+from pssa.runs.directory import write_tensors
+from pssa.runs.saved_model import Description, load, save_ensemble, save_weights
+from pssa.training import Silent
+
+VOCABULARY = Vocabulary.build(["the", "screen", "is", "great"], extra=["poor"])
+LABELS = ("positive", "negative", "neutral")
+
+
+def new_model(name: str, seed: int = 0, **options: Any) -> torch.nn.Module:
+    matrix = torch.randn(len(VOCABULARY), 5, generator=torch.Generator().manual_seed(0))
+    return models.build(name, WordTable(matrix, VOCABULARY.n_trained), 3, options, seed)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((name, {}) for name in models.names()),
+        ("memnet", {"train_embeddings": False, "aspect_matrix": True}),
+        ("tnet_att", {"hidden": 3, "tied": True, "train_embeddings": True}),
+        ("tnet", {"hidden": 3, "filters": 4, "gating": "lossless"}),
+    ],
+)
+def test_a_model_loads_with_every_weight_it_was_saved_with(tmp_path: Path, name: str, options: dict[str, Any]) -> None:
+    model = new_model(name, **options)
+    save_weights(tmp_path, model, Description(name, options, LABELS, 5), VOCABULARY)
+    classifier = load(tmp_path)
+    assert (classifier.name, classifier.labels, classifier.vocabulary) == (name, LABELS, VOCABULARY)
+    expected, found = model.state_dict(), classifier.model.state_dict()
+    assert expected.keys() == found.keys()
+    assert all(torch.equal(expected[key], found[key]) for key in expected)
+    assert not classifier.model.training
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        save_weights(tmp_path / folder, new_model("memnet"), Description("memnet", {}, LABELS, 5), VOCABULARY)
+    first, second = ((tmp_path / folder / "model.safetensors").read_bytes() for folder in ("one", "two"))
+    assert first == second
+
+
+@pytest.fixture
+def ensemble(tmp_path: Path) -> Path:
+    members = (new_model("memnet", seed=1), new_model("memnet", seed=2))
+    save_ensemble(tmp_path, members, Description("memnet", {}, LABELS, 5, says=(2.0, 0.5)), VOCABULARY)
+    return tmp_path
+
+
+def test_an_ensemble_loads_with_its_members_in_order_and_their_says(ensemble: Path) -> None:
+    classifier = load(ensemble)
+    assert classifier.says == (2.0, 0.5)
+    for member, seed in zip(classifier.members, (1, 2), strict=True):
+        assert torch.equal(member.get_parameter("match"), new_model("memnet", seed=seed).get_parameter("match"))
+
+
+def test_a_member_loads_on_its_own(ensemble: Path) -> None:
+    classifier = load(ensemble / "members" / "2")
+    assert (len(classifier.members), classifier.says) == (1, (1.0,))
+
+
+def test_a_lost_member_is_noticed(ensemble: Path) -> None:
+    shutil.rmtree(ensemble / "members" / "1")
+    with pytest.raises(InputError, match=r"has 1 members where model\.json has 2"):
+        load(ensemble)
+
+
+@pytest.fixture
+def run(tmp_path: Path, finished_run: Path) -> Path:
+    return Path(shutil.copytree(finished_run, tmp_path / "run"))
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a run"):
+        pssa.load(tmp_path)
+
+
+def test_damaged_weights_are_refused(run: Path) -> None:
+    path = run / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"model\.safetensors is damaged"):
+        pssa.load(run)
+
+
+def test_weights_of_another_model_are_refused(run: Path) -> None:
+    write_tensors(run / "model.safetensors", {"weight": torch.ones(2)})
+    with pytest.raises(InputError, match=r"model\.safetensors does not fit the model that model\.json describes: \w+"):
+        pssa.load(run)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        ({"schema": 99}, "has schema 99; this version reads schema 1"),
+        ({"labels": None}, "is damaged"),
+        ({"surprise": 1}, "is damaged"),
+        ({"model": "lstm"}, "unknown model 'lstm'"),
+        ({"options": {"heads": 8}}, "unknown option 'heads'"),
+    ],
+)
+def test_a_description_that_cannot_be_used_is_refused(run: Path, change: dict[str, Any], what: str) -> None:
+    path = run / "model.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(InputError, match=what):
+        pssa.load(run)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "null", "{}"])
+def test_a_description_that_is_none_is_refused(run: Path, content: str) -> None:
+    (run / "model.json").write_text(content)
+    with pytest.raises(InputError, match=r"model\.json is damaged"):
+        pssa.load(run)
+
+
+def test_a_run_without_its_first_epoch_says_how_to_go_on(tmp_path: Path, train_tiny: Callable[..., Path]) -> None:
+    class Impatient(Silent):
+        def on_stage(self, stage: str, steps: int) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_tiny(tmp_path / "run", observer=Impatient())
+    with pytest.raises(RunError, match=r"was interrupted before its first epoch; go on with: pssa train --resume"):
+        pssa.load(tmp_path / "run")
+
+
+def test_a_run_that_has_moved_still_loads(run: Path, finished_run: Path, corpus: Corpus) -> None:
+    assert pssa.load(run).predicted_labels(corpus) == pssa.load(finished_run).predicted_labels(corpus)

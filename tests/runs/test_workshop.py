@@ -1,0 +1,123 @@
+"""Where methods train: devices, class weights, the division for a search, and stages that are done once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from pssa.data.example import Corpus
+from pssa.errors import InputError
+from pssa.runs.config import Config
+from pssa.runs.directory import RunDirectory
+from pssa.runs.materials import Materials
+from pssa.runs.workshop import Workshop, choose_device
+from pssa.training import EpochRecord, Silent
+
+NewWorkshop = Callable[..., Workshop]
+
+
+@pytest.fixture
+def new_workshop(corpus: Corpus, tmp_path: Path) -> NewWorkshop:
+    """A workshop in the same directory each time, as a resumed run has one."""
+
+    def open_shop(data: Corpus = corpus, dev: Corpus | None = None, **settings: Any) -> Workshop:
+        tiny = {"model": "memnet", "dimension": 4, "device": "cpu", "batch_size": 8}
+        config = Config().updated(tiny | settings)
+        return Workshop(config, RunDirectory(tmp_path), Materials.prepare(config, data, dev), Silent())
+
+    return open_shop
+
+
+def test_the_processor_can_be_asked_for_and_auto_finds_something() -> None:
+    assert choose_device("cpu") == torch.device("cpu")
+    assert choose_device("auto").type in ("cpu", "cuda")
+
+
+def test_an_unknown_device_is_refused() -> None:
+    with pytest.raises(InputError, match="device is 'tpu'; it can be auto, cpu or cuda"):
+        choose_device("tpu")
+
+
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert choose_device("auto") == torch.device("cpu")
+    with pytest.raises(InputError, match="no CUDA device can be used here; take auto or cpu"):
+        choose_device("cuda")
+
+
+def test_balanced_weights_give_every_class_the_same_sum(new_workshop: NewWorkshop, corpus: Corpus) -> None:
+    # Eight positive, two negative, two neutral: with a mean of one, the classes share 12 as 4 and 4 and 4.
+    rows = [*range(0, 24, 3), 1, 4, 2, 5]
+    weights = new_workshop(corpus.select(rows), class_weights="balanced").class_weights
+    assert weights is not None
+    torch.testing.assert_close(weights, torch.tensor([0.5] * 8 + [2.0] * 4))
+    assert new_workshop().class_weights is None
+
+
+def test_a_search_holds_out_a_part_of_train_by_sentence(new_workshop: NewWorkshop) -> None:
+    train, dev = new_workshop(dev_fraction=0.25).division
+    assert (len(train), len(dev)) == (18, 6)
+    assert sorted([*train.table.index.tolist(), *dev.table.index.tolist()]) == list(range(24))
+
+
+def test_development_data_of_its_own_is_not_taken_from_train(new_workshop: NewWorkshop, corpus: Corpus) -> None:
+    train, dev = new_workshop(dev=corpus.select([0, 1, 2])).division
+    assert (len(train), len(dev)) == (24, 3)
+
+
+def test_a_number_of_epochs_that_is_given_is_not_searched(new_workshop: NewWorkshop) -> None:
+    workshop = new_workshop(epochs=7)
+    assert workshop.find_epochs() == 7
+    assert workshop.history == []
+
+
+def test_a_search_reports_its_epochs_and_its_answer_is_one_of_them(new_workshop: NewWorkshop) -> None:
+    workshop = new_workshop(max_epochs=3)
+    assert 1 <= workshop.find_epochs() <= len(workshop.history) <= 3
+    assert {record.stage for record in workshop.history} == {"search"}
+    assert all(record.dev_macro_f1 is not None for record in workshop.history)
+
+
+def test_models_start_from_the_runs_seed_unless_told_otherwise(new_workshop: NewWorkshop) -> None:
+    workshop = new_workshop(seed=3)
+    first, again, other = workshop.new_model(), workshop.new_model(3), workshop.new_model(4)
+    assert torch.equal(first.get_parameter("match"), again.get_parameter("match"))
+    assert not torch.equal(first.get_parameter("match"), other.get_parameter("match"))
+
+
+class Counting(Silent):
+    def __init__(self) -> None:
+        self.stages: list[str] = []
+        self.ended: list[str] = []
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        self.stages.append(stage)
+
+    def on_stage_end(self, stage: str, said: str) -> None:
+        self.ended.append(f"{stage}: {said}")
+
+
+def test_a_stage_that_is_done_is_passed_at_once_with_the_same_weights(new_workshop: NewWorkshop) -> None:
+    first, second = new_workshop(), new_workshop()
+    second.observer = observer = Counting()
+    model = first.train("initial", first.new_model(), 2)
+    again = second.train("initial", second.new_model(), 2)
+    assert torch.equal(model.get_parameter("match"), again.get_parameter("match"))
+    assert first.history == second.history
+    assert [type(record) for record in second.history] == [EpochRecord] * 2
+    assert observer.stages == ["initial"]
+    assert observer.ended == ["initial: 2 epochs"]
+
+
+def test_training_on_other_data_still_finds_weights_by_place(new_workshop: NewWorkshop) -> None:
+    workshop = new_workshop()
+    model = workshop.new_model()
+    before = model.get_parameter("match").detach().clone()
+    weights = torch.ones(24)
+    weights[5:7] = 0
+    workshop.train("part", model, 1, data=workshop.train_data.select([5, 6]), weights=weights)
+    assert torch.equal(model.get_parameter("match"), before)

@@ -1,0 +1,41 @@
+"""The folder is the list of saliencies."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from pssa import saliency
+from pssa.errors import InputError
+from pssa.saliency.gradient import Gradient
+
+
+def test_the_folder_is_the_list() -> None:
+    assert saliency.names() == ("attention", "gradient", "integrated_gradients", "leave_one_out", "random")
+
+
+@pytest.mark.parametrize("name", saliency.names())
+def test_a_file_has_one_public_class_with_its_options_as_fields(name: str) -> None:
+    assert len(importlib.import_module(f"pssa.saliency.{name}").__all__) == 1
+    built = saliency.build(name, saliency.option_defaults(name))
+    assert built == saliency.build(name, {})
+    with pytest.raises(FrozenInstanceError):
+        built.anything = 1  # type: ignore[attr-defined]
+
+
+def test_options_reach_the_saliency() -> None:
+    assert saliency.build("gradient", {"samples": 3, "target": "gold"}) == Gradient(samples=3, target="gold")
+
+
+def test_an_unknown_saliency_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="unknown saliency 'grad'; known: attention, gradient, integrated_gradients"):
+        saliency.build("grad", {})
+
+
+def test_an_unknown_option_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(InputError, match="unknown option 'step' of saliency integrated_gradients; known: steps"):
+        saliency.build("integrated_gradients", {"step": 3})
+    with pytest.raises(InputError, match="unknown option 'seed' of saliency attention; known: none"):
+        saliency.build("attention", {"seed": 3})

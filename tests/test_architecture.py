@@ -1,0 +1,125 @@
+"""The house plan, held by reading the source: who may import whom, and what no file may do."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import pssa
+
+ROOT = Path(pssa.__file__).parent
+# A room may import itself, the rooms before it, the package's errors and its version.
+ROOMS = (
+    "data",
+    "models",
+    "saliency",
+    "evaluation",
+    "training",
+    "mining",
+    "runs",
+    "report",
+    "bulk",
+    "experiments",
+    "serve",
+    "cli",
+)
+MOST_LINES = 300
+# Modules whose files can run code when they are read.
+UNSAFE_MODULES = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
+UNSAFE_NAMES = {"eval", "exec", "torch.load"}
+EMPTY_NAMES = {"utils", "util", "helpers", "common", "misc"}
+
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"), str(path))
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0]
+
+
+def imports_in(tree: ast.AST) -> Iterator[str]:
+    """Everything that is imported, at the top or inside functions, as dotted names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def calls_in(tree: ast.AST) -> Iterator[str]:
+    """Every call whose function is a plain or dotted name, as it is written."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+            yield ast.unparse(node.func)
+
+
+def test_every_folder_is_a_room_of_the_plan() -> None:
+    assert {room_of(path) for path in FILES if path.parent != ROOT} <= set(ROOMS)
+
+
+def test_imports_are_written_in_full() -> None:
+    assert [name_of(path) for path in FILES if any(found.startswith(".") for found in imports_in(parse(path)))] == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_itself_and_rooms_before_it(room: str) -> None:
+    allowed = {"errors", "__version__", *ROOMS[: ROOMS.index(room) + 1]}
+    wrong = [
+        f"{name_of(path)} imports {found}"
+        for path in FILES
+        if room_of(path) == room
+        for found in imports_in(parse(path))
+        if f"{found}.".startswith("pssa.") and f"{found}.".split(".")[1] not in allowed
+    ]
+    assert wrong == []
+
+
+def test_the_package_itself_imports_rooms_for_type_checkers_only() -> None:
+    tree = parse(ROOT / "__init__.py")
+    guards = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    lazy = {found for guard in guards for found in imports_in(guard)}
+    assert lazy
+    eager = {found.split(".")[0] for found in set(imports_in(tree)) - lazy}
+    assert eager <= {"__future__", "importlib", "typing"}
+
+
+def test_errors_depend_on_nothing_of_the_package() -> None:
+    assert not any(found.startswith("pssa") for found in imports_in(parse(ROOT / "errors.py")))
+
+
+def test_every_file_opens_with_a_docstring() -> None:
+    assert [name_of(path) for path in FILES if not ast.get_docstring(parse(path))] == []
+
+
+def test_no_file_is_too_long() -> None:
+    lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in FILES}
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+
+
+def test_no_module_is_named_after_nothing() -> None:
+    assert [name_of(path) for path in FILES if path.stem.strip("_") in EMPTY_NAMES] == []
+
+
+def test_nothing_that_is_read_can_run_code() -> None:
+    wrong = []
+    for path in FILES:
+        modules = {found.split(".")[0] for found in imports_in(parse(path))}
+        names = {*imports_in(parse(path)), *calls_in(parse(path))}
+        wrong += [f"{name_of(path)} uses {found}" for found in modules & UNSAFE_MODULES | names & UNSAFE_NAMES]
+    assert wrong == []
+
+
+def test_only_the_command_line_prints() -> None:
+    assert [name_of(path) for path in FILES if room_of(path) != "cli" and "print" in calls_in(parse(path))] == []

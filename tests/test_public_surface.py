@@ -1,0 +1,84 @@
+"""`pssa.__all__` is the public surface; importing it is light."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pssa
+
+SURFACE = [
+    "Answer",
+    "Classifier",
+    "Config",
+    "Corpus",
+    "Example",
+    "InputError",
+    "PssaError",
+    "check",
+    "from_dataset",
+    "load",
+    "paired_bootstrap",
+    "read",
+    "resume",
+    "score",
+    "train",
+    "write",
+]
+
+
+def loaded_after(statement: str) -> set[str]:
+    """Top-level modules that a fresh interpreter has loaded after a statement."""
+    code = f"{statement}\nimport sys\nprint(*{{name.partition('.')[0] for name in sys.modules}})"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(found.stdout.split())
+
+
+def test_the_public_names_are_these_and_no_others() -> None:
+    assert pssa.__all__ == SURFACE
+
+
+def test_the_public_names_are_sorted() -> None:
+    assert pssa.__all__ == sorted(pssa.__all__)
+
+
+@pytest.mark.parametrize("name", SURFACE)
+def test_every_public_name_resolves_to_a_documented_thing_of_that_name(name: str) -> None:
+    thing = getattr(pssa, name)
+    assert thing.__name__ == name
+    assert thing.__doc__
+
+
+def test_the_public_names_can_be_listed() -> None:
+    assert set(SURFACE) <= set(dir(pssa))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'pssa' has no attribute 'trian'"):
+        pssa.trian  # noqa: B018
+
+
+def test_importing_the_package_loads_neither_torch_nor_numpy() -> None:
+    assert not loaded_after("import pssa") & {"torch", "numpy", "safetensors", "rich"}
+
+
+def test_reading_data_does_not_load_torch() -> None:
+    assert "torch" not in loaded_after("import pssa; pssa.read; pssa.write; pssa.check")
+
+
+def test_the_help_of_the_command_does_not_load_torch() -> None:
+    assert "torch" not in loaded_after("import pssa.cli")
+
+
+def test_the_package_is_typed_and_says_its_version() -> None:
+    assert (Path(pssa.__file__).parent / "py.typed").is_file()
+    assert pssa.__version__
+
+
+@pytest.mark.skipif("PSSA_EXPECT_INSTALLED" not in os.environ, reason="only where an installed wheel is tested")
+def test_the_installed_package_is_the_one_under_test() -> None:
+    assert Path(pssa.__file__).is_relative_to(os.environ["PSSA_EXPECT_INSTALLED"])
