@@ -14,11 +14,11 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import multiprocessing
 import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_wo
 from pssa.evaluation import predict_classes, score
 from pssa.runs.config import Config
 from pssa.runs.methods import consensus, progressive
-from pssa.runs.train import prepare
+from pssa.runs.training_run import prepare
 from pssa.runs.workshop import Workshop
 from pssa.training import Silent
 
@@ -65,11 +65,10 @@ PLANS = {
             ("aw", 1, (0.5, 2.0, 8.0)),
             ("pg", 5, (0.5, 2.0, 8.0)),
             ("pg", 1, (0.5, 2.0, 8.0)),
-            ("aw-1", 5, (2.0,)),
             ("pg-1", 5, (2.0,)),
-            ("aw-restart", 5, (2.0,)),
             ("pg-restart", 5, (2.0,)),
-            ("aw-stop", 5, (2.0,)),
+            ("aw-1", 5, (2.0,)),
+            ("aw-restart", 5, (2.0,)),
         ),
         human_gammas=(0.5, 2.0, 8.0),
     ),
@@ -100,75 +99,102 @@ class Cell:
     seed: int
 
 
-def run_cell(cell: Cell, plan: Plan, data: Path, vectors: Path, held_out: bool) -> list[dict[str, Any]]:
-    """Everything of one cell, as plain records."""
+@dataclass(frozen=True)
+class Task:
+    """A cell with where its data is, where its records go and which of them are there already."""
+
+    cell: Cell
+    plan: Plan
+    data: Path
+    vectors: Path
+    out: Path
+    held_out: bool
+    device: str
+    done: frozenset[tuple[str, int, float]]
+
+
+def run_cell(task: Task) -> Cell:
+    """Everything of one cell that is missing; each record is appended as soon as it is there."""
     import torch
 
     torch.set_num_threads(1)
-    corpus = read(data / cell.data_set / "train.txt")
-    opinion_words = data / "opinion_words" / cell.data_set / "train.tsv"
-    if held_out:
+    cell = task.cell
+    corpus = read(task.data / cell.data_set / "train.txt")
+    opinion_words = task.data / "opinion_words" / cell.data_set / "train.tsv"
+    if task.held_out:
         train_rows, test_rows = hold_out(corpus, 0.2, 1000 + cell.seed)
         corpus, test = corpus.select(train_rows), corpus.select(test_rows)
     else:
-        test = read(data / cell.data_set / "test.txt")
-    config = Config().updated({"model": cell.model, "seed": cell.seed, "vectors": str(vectors), "device": "cpu"})
-    config, materials = prepare(corpus, None, config)
-    workshop = Workshop(config, None, materials, Silent())
-    epochs = workshop.find_epochs()
+        test = read(task.data / cell.data_set / "test.txt")
+    settings = {"model": cell.model, "seed": cell.seed, "vectors": str(task.vectors), "device": task.device}
+    config, materials = prepare(corpus, None, Config().updated(settings))
     human = None
     if opinion_words.is_file():
         human = evidence_from_opinion_words(read_opinion_words(opinion_words), corpus).evidence
-    return list(_records(cell, plan, workshop, test, epochs, human))
+    began = time.perf_counter()
+    workshop = Workshop(config, None, materials, Silent())
+    epochs = workshop.find_epochs()
+    bench = _Bench(task, workshop, test, epochs, human, time.perf_counter() - began)
+    bench.run()
+    return cell
 
 
-def _records(
-    cell: Cell, plan: Plan, workshop: Workshop, test: Corpus, epochs: int, human: Evidence | None
-) -> Iterator[dict[str, Any]]:
-    def final(variant: str, rounds: int, gamma: float, evidence: Evidence | None, seconds: float) -> dict[str, Any]:
-        own = replace(workshop.config, supervision=replace(workshop.config.supervision, gamma=gamma))
-        # A workshop of its own, since the gamma is part of the configuration; data as tensors is made again.
-        shop = Workshop(own, None, workshop.materials, Silent())
+@dataclass(frozen=True)
+class _Bench:
+    """One cell at work."""
+
+    task: Task
+    workshop: Workshop
+    test: Corpus
+    epochs: int
+    human: Evidence | None
+    search_seconds: float
+
+    def run(self) -> None:
+        self._final("base", 0, 0.0, None, 0.0)
+        for gamma in self.task.plan.human_gammas if self.human is not None else ():
+            self._final("human", 1, gamma, self.human, 0.0)
+        for variant, rows in itertools.groupby(self.task.plan.finals, key=lambda row: row[0]):
+            finals = [(rounds, gamma) for _, rounds, gammas in rows for gamma in gammas]
+            if all((variant, rounds, gamma) in self.task.done for rounds, gamma in finals):
+                continue
+            began = time.perf_counter()
+            evidence = _mine(self.workshop, VARIANTS[variant], self.epochs)
+            seconds = time.perf_counter() - began
+            for rounds, gamma in finals:
+                self._final(variant, rounds, gamma, keep_iterations(evidence, rounds), seconds)
+
+    def _final(self, variant: str, rounds: int, gamma: float, evidence: Evidence | None, mining_seconds: float) -> None:
+        """Train the model that this evidence supervises, test it and append the record."""
+        if (variant, rounds, gamma) in self.task.done:
+            return
+        config = self.workshop.config.updated({"gamma": gamma})
+        shop = Workshop(config, None, self.workshop.materials, Silent())
         began = time.perf_counter()
         supervision = None if evidence is None else shop.supervise(evidence)
-        stage = "initial" if evidence is None else "final"
-        model = shop.train(stage, shop.new_model(), epochs, supervision=supervision)
-        took = time.perf_counter() - began
-        labels = workshop.config.data.labels
-        predicted = [labels[number] for number in predict_classes(model, shop.index(test)).tolist()]
-        scores = score([example.label or "" for example in test], predicted, labels)
-        return {
-            "data_set": cell.data_set,
-            "model": cell.model,
-            "seed": cell.seed,
+        model = shop.train(
+            "initial" if evidence is None else "final", shop.new_model(), self.epochs, supervision=supervision
+        )
+        seconds = time.perf_counter() - began
+        labels = config.data.labels
+        predicted = [labels[number] for number in predict_classes(model, shop.index(self.test)).tolist()]
+        scores = score([example.label or "" for example in self.test], predicted, labels)
+        record = asdict(self.task.cell) | {
             "variant": variant,
             "rounds": rounds,
             "gamma": gamma,
-            "epochs": epochs,
+            "epochs": self.epochs,
             "accuracy": scores.accuracy,
             "macro_f1": scores.macro_f1,
-            "seconds": took,
-            "mining_seconds": seconds,
-            "agreement": None if evidence is None or human is None else _agreement(evidence, human),
-            "mining": None if evidence is None else [vars_of(r) for r in evidence.header.rounds],
+            "seconds": seconds,
+            "mining_seconds": mining_seconds,
+            "search_seconds": self.search_seconds,
+            "agreement": None if evidence is None or self.human is None else _agreement(evidence, self.human),
+            "mining": None if evidence is None else [asdict(report) for report in evidence.header.rounds],
             "predicted": "".join(label[:3] for label in predicted),
         }
-
-    yield final("base", 0, 0.0, None, 0.0)
-    for gamma in plan.human_gammas if human is not None else ():
-        yield final("human", 1, gamma, human, 0.0)
-    for variant, finals in itertools.groupby(plan.finals, key=lambda row: row[0]):
-        began = time.perf_counter()
-        evidence = _mine(workshop, VARIANTS[variant], epochs)
-        seconds = time.perf_counter() - began
-        for _, rounds, gammas in finals:
-            for gamma in gammas:
-                yield final(variant, rounds, gamma, keep_iterations(evidence, rounds), seconds)
-
-
-def vars_of(report: Any) -> dict[str, float]:
-    """A round's report as plain values."""
-    return {name: getattr(report, name) for name in type(report).__dataclass_fields__}
+        with self.task.out.open("a") as handle:
+            handle.write(json.dumps(record) + "\n")
 
 
 def _mine(workshop: Workshop, settings: dict[str, Any], epochs: int) -> Evidence:
@@ -203,6 +229,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--device", default="cpu")
     arguments = parser.parse_args()
     cells = [
         Cell(data_set, model, seed)
@@ -210,24 +237,30 @@ def main() -> None:
         for model in reversed(arguments.models.split(","))
         for data_set in reversed(arguments.data_sets.split(","))
     ]
-    done = set()
+    done: dict[Cell, set[tuple[str, int, float]]] = {}
     if arguments.out.is_file():
-        records = [json.loads(line) for line in arguments.out.read_text().splitlines()]
-        done = {Cell(record["data_set"], record["model"], record["seed"]) for record in records}
+        for line in arguments.out.read_text().splitlines():
+            record = json.loads(line)
+            cell = Cell(record["data_set"], record["model"], record["seed"])
+            done.setdefault(cell, set()).add((record["variant"], record["rounds"], record["gamma"]))
     os.environ["OMP_NUM_THREADS"] = "1"
-    plan = PLANS[arguments.plan]
-    with ProcessPoolExecutor(arguments.jobs) as pool:
-        futures = [
-            pool.submit(run_cell, cell, plan, arguments.data, arguments.vectors, arguments.held_out)
-            for cell in cells
-            if cell not in done
-        ]
-        for number, future in enumerate(as_completed(futures), start=1):
-            records = future.result()
-            with arguments.out.open("a") as handle:
-                handle.writelines(json.dumps(record) + "\n" for record in records)
-            first = records[0]
-            print(f"{number}/{len(futures)} {first['data_set']} {first['model']} seed {first['seed']}", flush=True)
+    tasks = [
+        Task(
+            cell,
+            PLANS[arguments.plan],
+            arguments.data,
+            arguments.vectors,
+            arguments.out,
+            arguments.held_out,
+            arguments.device,
+            frozenset(done.get(cell, ())),
+        )
+        for cell in cells
+    ]
+    # Spawned, not forked: a forked process cannot use CUDA.
+    with ProcessPoolExecutor(arguments.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for number, future in enumerate(as_completed([pool.submit(run_cell, task) for task in tasks]), start=1):
+            print(f"{number}/{len(tasks)} {future.result()}", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from pssa.evaluation import predict_classes, predict_logits
 from pssa.training import EpochRecord, Settings, Silent, Supervision, Task, fit, search_epochs
 from pssa.training.fit import run_epoch, train_step
 
-SETTINGS = Settings(batch_size=4, learning_rate=0.01)
+SETTINGS = Settings(batch_size=4, learning_rate=0.01, smoothing=1)
 NewModel = Callable[[], nn.Module]
 
 

@@ -49,6 +49,8 @@ def predict_file(
 
     :raises InputError: naming the line of the first row that cannot be used; `target` is then not written.
     """
+    if batch_size < 1:
+        raise InputError(f"batch_size is {batch_size}; it must be at least 1")
     counts: Counter[str] = Counter()
     ambiguous: list[str] = []
     with _writer(target) as write:

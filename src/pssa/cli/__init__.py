@@ -13,6 +13,7 @@ import pkgutil
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import NoReturn
 
 from pssa import __version__
 from pssa.errors import InputError, PssaError
@@ -27,8 +28,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         return int(arguments.run(arguments))
-    except KeyboardInterrupt:
-        return _fail("interrupted", arguments.debug, INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        return _fail("; ".join(["interrupted", *map(str, interrupt.args)]), arguments.debug, INTERRUPTED)
     except InputError as error:
         return _fail(str(error), arguments.debug, BAD_INPUT)
     except BrokenPipeError:
@@ -43,15 +44,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser with every command of this folder."""
-    parser = argparse.ArgumentParser(
-        prog="pssa", description="Aspect-based sentiment classifiers whose attention teaches itself."
-    )
+    parser = _Parser(prog="pssa", description="Aspect-based sentiment classifiers whose attention teaches itself.")
     parser.add_argument("--version", action="version", version=f"pssa {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for module in pkgutil.iter_modules(__path__):
         if not module.name.startswith("_"):
             importlib.import_module(f"{__name__}.{module.name}").add_parser(commands)
     return parser
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the words of a command in one line; argparse would put its whole usage before that."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with the exit code of bad usage."""
+        self.exit(BAD_INPUT, f"pssa: {message}; see {self.prog} --help\n")
 
 
 def _fail(message: str, debug: bool, code: int) -> int:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-__all__ = ["common_options", "data_options", "training_options", "training_settings"]
+__all__ = ["common_options", "data_options", "label_names", "training_options", "training_settings"]
 
 # Command-line options that set one value of the configuration each, by its name there.
 _SETTINGS: dict[str, tuple[type, str]] = {
@@ -43,9 +43,16 @@ def data_options() -> argparse.ArgumentParser:
     """How a file of instances is read."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--format", help="the format of the file, if it is not recognised")
-    parser.add_argument("--labels", help="label names, separated by commas (default positive,negative,neutral)")
+    parser.add_argument(
+        "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"
+    )
     parser.add_argument("--conflict", choices=("drop", "keep", "error"), help="what to do with the label `conflict`")
     return parser
+
+
+def label_names(given: str) -> tuple[str, ...]:
+    """The names in a list with commas; white space around them is not theirs."""
+    return tuple(name.strip() for name in given.split(","))
 
 
 def training_options() -> argparse.ArgumentParser:

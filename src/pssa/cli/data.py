@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, data_options
+from pssa.cli._options import common_options, data_options, label_names
 
 if TYPE_CHECKING:
     from pssa.data.check import Report
@@ -32,8 +32,9 @@ def run_check(arguments: argparse.Namespace) -> int:
 
     from pssa.cli._output import print_json
     from pssa.data.check import check
+    from pssa.data.example import DEFAULT_LABELS
 
-    labels = _labels(arguments.labels)
+    labels = arguments.labels or DEFAULT_LABELS
     report = check(arguments.file, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
     if arguments.json:
         print_json({"file": arguments.file, **asdict(report)})
@@ -45,6 +46,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 def run_convert(arguments: argparse.Namespace) -> int:
     """Read one file and write another."""
     from pssa.cli._output import print_json, say
+    from pssa.data.example import DEFAULT_LABELS
     from pssa.data.formats.hugging_face import PREFIX
     from pssa.data.read import read
     from pssa.data.write import write
@@ -53,7 +55,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
         raise InputError.at(output, None, "exists; choose another name, or say --force to write over it")
-    labels = _labels(arguments.labels)
+    labels = arguments.labels or DEFAULT_LABELS
     corpus = read(arguments.input, format=arguments.source, labels=labels, conflict=arguments.conflict)
     write(corpus, arguments.output, format=arguments.target)
     if arguments.json:
@@ -78,7 +80,9 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser.add_argument("output", metavar="OUT", help="the file to write; hf:DIRECTORY for a Hugging Face dataset")
     parser.add_argument("--from", dest="source", metavar="FORMAT", help="the format of IN, if it is not recognised")
     parser.add_argument("--to", dest="target", metavar="FORMAT", help="the format of OUT, if its extension says none")
-    parser.add_argument("--labels", help="label names, separated by commas (default positive,negative,neutral)")
+    parser.add_argument(
+        "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"
+    )
     parser.add_argument(
         "--conflict",
         choices=("drop", "keep", "error"),
@@ -87,12 +91,6 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     parser.add_argument("--force", action="store_true", help="write over OUT if it exists")
     parser.set_defaults(run=run_convert)
-
-
-def _labels(given: str | None) -> tuple[str, ...]:
-    from pssa.data.example import DEFAULT_LABELS
-
-    return DEFAULT_LABELS if given is None else tuple(label.strip() for label in given.split(","))
 
 
 def _show(name: str, report: Report) -> None:

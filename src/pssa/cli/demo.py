@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import common_options
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser"]
 
-_SETTINGS = {"model": "tnet_att", "dimension": 100}
+_SETTINGS: dict[str, Any] = {"model": "tnet_att", "dimension": 100}
 _QUESTIONS = (
     ("The performance is a huge disappointment.", "performance"),
     ("The screen is huge and colourful, but the battery dies within an hour.", "battery"),

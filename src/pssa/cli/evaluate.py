@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.runs.evaluate import compare, evaluate
 
     classifier = load(arguments.run_path)
-    labels = tuple(arguments.labels.split(",")) if arguments.labels else classifier.labels
+    labels = arguments.labels or classifier.labels
     corpus = read(arguments.data, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
     result = evaluate(classifier, corpus)
     comparison = None

@@ -212,7 +212,7 @@ def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
     from pssa.data.read import read
 
     _refuse_existing(arguments)
-    labels = tuple(arguments.labels.split(",")) if arguments.labels else DEFAULT_LABELS
+    labels = arguments.labels or DEFAULT_LABELS
     corpus = read(arguments.train, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
     made = evidence_from_opinion_words(read_opinion_words(arguments.opinion_words), corpus)
     write_evidence(made.evidence, arguments.out)

@@ -53,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
                     **settings,
                 )
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"go on with: pssa train --resume {out}") from None
+        # Until its configuration is written there is no run to go on with.
+        hint = [f"go on with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
+        raise KeyboardInterrupt(*hint) from None
     return _summarise(out, arguments.json)
 
 

@@ -81,9 +81,14 @@ class IndexedCorpus:
         """(n,) classes."""
         return self.table.labels
 
+    def to(self, device: torch.device) -> IndexedCorpus:
+        """The same on `device`, so that no batch has to travel; widths stay on the CPU, which decides how to crop."""
+        return replace(self, table=self.table.to(device))
+
     def batch(self, rows: Tensor) -> Batch:
-        """The examples at `rows`, no wider than needed."""
+        """The examples at `rows` (on the CPU), no wider than needed."""
         positions, aspect, words = self.widths[rows].amax(dim=0).tolist()
+        rows = rows.to(self.table.labels.device, non_blocking=True)
         taken = {f.name: getattr(self.table, f.name)[rows] for f in fields(Batch)}
         taken["positions"] = taken["positions"][:, :positions]
         taken["word_of"] = taken["word_of"][:, :positions]
@@ -117,7 +122,7 @@ class IndexedCorpus:
         batches: list[Tensor] = []
         while bucket := list(islice(shuffled, size * _BUCKET)):
             rows = torch.tensor(bucket)
-            batches.extend(rows[self.widths[rows, 0].argsort(stable=True)].split(size))
+            batches.extend(torch.split(rows[self.widths[rows, 0].argsort(stable=True)], size))
         for place in torch.randperm(len(batches), generator=generator).tolist():
             yield self.batch(batches[place])
 

@@ -20,7 +20,7 @@ def predict_logits(model: nn.Module, corpus: IndexedCorpus, batch_size: int = _B
     # Batches come by length; this corpus' own order is restored through row numbers, since `index` may point elsewhere.
     order = corpus.length_order()
     pieces = []
-    for rows in order.split(batch_size):
+    for rows in torch.split(order, batch_size):
         batch = corpus.batch(rows).to(device)
         pieces.append(model.classify(model.encode(batch), batch).logits)  # type: ignore[operator]
     logits = torch.cat(pieces).float().cpu()

@@ -12,7 +12,7 @@ from pssa.saliency import Saliency, score_words
 
 __all__ = ["Observation", "observe"]
 
-_BATCH = 128
+_BATCH = 64
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def observe(model: nn.Module, corpus: IndexedCorpus, saliency: Saliency) -> Obse
     model.eval()
     device = next(model.parameters()).device
     seen: Observation | None = None
-    for rows in corpus.length_order().split(_BATCH):
+    for rows in torch.split(corpus.length_order(), _BATCH):
         batch = corpus.batch(rows).to(device)
         with torch.no_grad():
             logits = model.classify(model.encode(batch), batch).logits  # type: ignore[operator]

@@ -41,6 +41,8 @@ class Rule:
     def __post_init__(self) -> None:
         if not self.epsilon > 0:
             raise InputError(f"epsilon is {self.epsilon}; it must be greater than 0 (bits of entropy)")
+        if self.stop_drop is not None and not self.stop_drop > 0:
+            raise InputError(f"stop_drop is {self.stop_drop}; it must be greater than 0 (of a probability)")
 
     def extract(self, seen: Observation, labels: Tensor, candidates: Tensor, iteration: int) -> Extraction:
         """Take at most one word from each example; `candidates` (n, N) are the words not hidden so far."""

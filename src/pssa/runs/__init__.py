@@ -3,6 +3,6 @@
 from pssa.runs.classifier import Answer, Classifier
 from pssa.runs.config import Config
 from pssa.runs.saved_model import load
-from pssa.runs.train import resume, train
+from pssa.runs.training_run import resume, train
 
 __all__ = ["Answer", "Classifier", "Config", "load", "resume", "train"]

@@ -5,20 +5,38 @@ Epsilon is the paper's. Gamma of the `tuned` penalty was chosen on held-out data
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from pssa import models
+from pssa import saliency as saliencies
 from pssa.errors import InputError
+from pssa.mining import Agreement, Rule
 from pssa.runs.config import Config
 from pssa.training.supervision import PENALTIES, WORDS, Penalty
 
-__all__ = ["RANDOM", "check_method", "choose_epsilon", "choose_penalty", "choose_saliency"]
+__all__ = [
+    "RANDOM",
+    "check_method",
+    "choose_agreement",
+    "choose_epsilon",
+    "choose_penalty",
+    "choose_rule",
+    "choose_saliency",
+    "mines",
+]
 
 # Mining with this name gates and routes on gradient scores and takes a random word.
 RANDOM = "random"
 _SALIENCY_OF = {"aw-as": "attention", "pg-as": "gradient", "rm-as": RANDOM, "consensus": "attention"}
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
+_LEAST = {"iterations": 1, "round_epochs": 1, "consensus_models": 1, "consensus_folds": 2}
 _TUNED_GAMMA = {"memnet": 1.0, "tnet_att": 1.0}
+
+
+def mines(method: str) -> bool:
+    """Whether the method makes evidence of its own."""
+    return method in _SALIENCY_OF
 
 
 def choose_saliency(config: Config) -> str:
@@ -31,13 +49,25 @@ def choose_epsilon(config: Config) -> float:
     return config.mining.epsilon or _EPSILON.get(config.model, 4.0)
 
 
+def choose_rule(config: Config) -> Rule:
+    """When progressive mining takes a word."""
+    random_pick = choose_saliency(config) == RANDOM
+    return Rule(choose_epsilon(config), random_pick, config.mining.stop_drop or None, config.seed)
+
+
+def choose_agreement(config: Config) -> Agreement:
+    """When the models of a consensus agree."""
+    mining = config.mining
+    return Agreement(mining.consensus_right, mining.consensus_threshold, mining.consensus_soft)
+
+
 def choose_penalty(config: Config) -> Penalty:
     """The penalty with the gamma that is asked for, or its own."""
     settings = config.supervision
     if settings.penalty not in PENALTIES:
         raise InputError(f"penalty is {settings.penalty!r}; it can be {', '.join(PENALTIES)}")
-    if settings.gamma < 0:
-        raise InputError(f"gamma is {settings.gamma}; it must not be negative")
+    if not 0 <= settings.gamma < math.inf:
+        raise InputError(f"gamma is {settings.gamma}; it must be a finite number and not negative")
     penalty = PENALTIES[settings.penalty]
     tuned = _TUNED_GAMMA.get(config.model, penalty.gamma) if settings.penalty == "tuned" else penalty.gamma
     return replace(penalty, gamma=settings.gamma or tuned)
@@ -45,7 +75,7 @@ def choose_penalty(config: Config) -> Penalty:
 
 def check_method(config: Config) -> None:
     """Refuse what cannot work before anything is read or written."""
-    supervised = config.method in _SALIENCY_OF or config.supervision.evidence
+    supervised = mines(config.method) or config.supervision.evidence
     if supervised and not models.attends(config.model):
         raise InputError(
             f"model {config.model} has no attention to supervise; method {config.method} needs one that attends: "
@@ -53,13 +83,25 @@ def check_method(config: Config) -> None:
         )
     if config.supervision.evidence and config.method != "base":
         raise InputError(f"--evidence goes with method base, since {config.method} would mine its own or use none")
-    if config.mining.start not in ("continue", "restart"):
-        raise InputError(f"start is {config.mining.start!r}; it can be continue or restart")
     if config.supervision.words not in WORDS:
         raise InputError(f"words is {config.supervision.words!r}; it can be {', '.join(WORDS)}")
-    for name in ("iterations", "round_epochs"):
-        if getattr(config.mining, name) < 1:
-            raise InputError(f"{name} is {getattr(config.mining, name)}; it must be at least 1")
-    if config.mining.folds == 1:
-        raise InputError("folds is 1; it can be 0 (no cross-fitting) or at least 2")
     choose_penalty(config)
+    _check_mining(config)
+
+
+def _check_mining(config: Config) -> None:
+    mining = config.mining
+    if mining.start not in ("continue", "restart"):
+        raise InputError(f"start is {mining.start!r}; it can be continue or restart")
+    for name, least in _LEAST.items():
+        if getattr(mining, name) < least:
+            raise InputError(f"{name} is {getattr(mining, name)}; it must be at least {least}")
+    if mining.folds < 0 or mining.folds == 1:
+        raise InputError(f"folds is {mining.folds}; it can be 0 (no cross-fitting) or at least 2")
+    if mining.consensus_right > mining.consensus_models:
+        raise InputError(
+            f"consensus_right is {mining.consensus_right}; it must be at most consensus_models, {mining.consensus_models}"
+        )
+    saliencies.build(choose_saliency(config), {})
+    choose_rule(config)
+    choose_agreement(config)

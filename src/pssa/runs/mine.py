@@ -9,9 +9,11 @@ from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus
 from pssa.errors import InputError
+from pssa.runs import methods
 from pssa.runs.config import Config
+from pssa.runs.defaults import mines
 from pssa.runs.methods import consensus, progressive
-from pssa.runs.train import prepare
+from pssa.runs.training_run import prepare
 from pssa.runs.workshop import Workshop
 from pssa.training import Observer, Silent
 
@@ -33,7 +35,10 @@ def mine(
     """
     if not Path(out).parent.is_dir():
         raise InputError(f"{Path(out).parent} is not a directory; --out must name a file in one that exists")
-    config, materials = prepare(data, dev, (config or Config()).updated(settings))
+    config = (config or Config()).updated(settings)
+    if not mines(config.method):
+        raise InputError(f"method {config.method} does not mine; take " + ", ".join(filter(mines, methods.names())))
+    config, materials = prepare(data, dev, config)
     workshop = Workshop(config, None, materials, observer or Silent())
     epochs = workshop.find_epochs()
     if config.method == "consensus":

@@ -24,7 +24,7 @@ from pssa.runs.defaults import choose_penalty
 from pssa.runs.directory import RunDirectory
 from pssa.runs.materials import Materials
 from pssa.runs.saved_model import Description, save_weights
-from pssa.training import EpochRecord, Observer, Supervision, Task, best_epoch, fit
+from pssa.training import CheckpointStore, EpochRecord, Observer, Supervision, Task, fit, search_epochs
 from pssa.training.supervision import supervise
 
 __all__ = ["Workshop", "choose_device"]
@@ -105,8 +105,11 @@ class Workshop:
             return self.config.epochs
         train, dev = self.division
         task = Task(train, self.config.seed, "search", self.class_weights, dev=dev)
-        history = self._fit(self.new_model(), task, self.config.training.max_epochs)
-        return best_epoch(history)
+        epochs, history = search_epochs(
+            self.new_model(), task, self.config.training, self._store(task.stage), self.observer
+        )
+        self._note(task.stage, history)
+        return epochs
 
     def train(
         self,
@@ -121,15 +124,15 @@ class Workshop:
         """Train `model` in place, on all of train unless `data` says otherwise."""
         weights = self.class_weights if weights is None else weights
         task = Task(data or self.train_data, self.config.seed, stage, weights, supervision)
-        self._fit(model, task, epochs)
+        self._note(stage, fit(model, task, self.config.training, epochs, self._store(stage), self.observer))
         return model
 
-    def _fit(self, model: nn.Module, task: Task, epochs: int) -> list[EpochRecord]:
-        store = None if self.directory is None else self.directory.stage(task.stage).store
-        history = fit(model, task, self.config.training, epochs, store, self.observer)
+    def _store(self, stage: str) -> CheckpointStore | None:
+        return None if self.directory is None else self.directory.stage(stage).store
+
+    def _note(self, stage: str, history: list[EpochRecord]) -> None:
         self.history.extend(history)
-        self.observer.on_stage_end(task.stage, f"{len(history)} epochs")
-        return history
+        self.observer.on_stage_end(stage, f"{len(history)} epochs")
 
 
 def choose_device(name: str) -> torch.device:

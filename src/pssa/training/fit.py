@@ -32,10 +32,11 @@ class Task:
     dev: IndexedCorpus | None = None
 
     def to(self, device: torch.device) -> Task:
-        """The same with what every step looks up on `device`; batches follow one by one."""
+        """The same with everything on `device`."""
         weights = None if self.weights is None else self.weights.to(device)
         supervision = None if self.supervision is None else self.supervision.to(device)
-        return replace(self, weights=weights, supervision=supervision)
+        dev = None if self.dev is None else self.dev.to(device)
+        return replace(self, train=self.train.to(device), dev=dev, weights=weights, supervision=supervision)
 
 
 def fit(
@@ -58,7 +59,7 @@ def fit(
     observer.on_stage(task.stage, epochs)
     for record in history:
         observer.on_epoch(record)
-    while len(history) < epochs and not (task.dev and _is_exhausted(history, settings.patience)):
+    while len(history) < epochs and not (task.dev and _is_exhausted(history, settings)):
         history.append(run_epoch(model, optimizer, task, settings, len(history) + 1))
         store.save(take(model, optimizer, history))
         observer.on_epoch(history[-1])
@@ -75,7 +76,7 @@ def search_epochs(
 ) -> tuple[int, list[EpochRecord]]:
     """How many epochs serve the development data best, by training until it gets no better."""
     history = fit(model, task, settings, settings.max_epochs, store, observer)
-    return best_epoch(history), history
+    return best_epoch(history, settings.smoothing), history
 
 
 def run_epoch(
@@ -87,7 +88,7 @@ def run_epoch(
     totals = torch.zeros(3, device=device)
     with _seeded(epoch_seed(task.seed, task.stage, epoch), device) as generator:
         for batch in task.train.shuffled_batches(settings.batch_size, generator):
-            totals += train_step(model, optimizer, batch.to(device), task, settings.clip_norm)
+            totals += train_step(model, optimizer, batch, task, settings.clip_norm)
     loss, penalty, correct = (totals / len(task.train)).tolist()
     if not loss < float("inf"):
         raise PssaError(f"the loss became {loss} in epoch {epoch} of stage {task.stage}; try a smaller learning rate")
@@ -118,8 +119,8 @@ def _trainable(model: nn.Module) -> list[nn.Parameter]:
     return [parameter for parameter in model.parameters() if parameter.numel()]
 
 
-def _is_exhausted(history: Sequence[EpochRecord], patience: int) -> bool:
-    return bool(history) and len(history) - best_epoch(history) >= patience
+def _is_exhausted(history: Sequence[EpochRecord], settings: Settings) -> bool:
+    return bool(history) and len(history) - best_epoch(history, settings.smoothing) >= settings.patience
 
 
 def _score_dev(model: nn.Module, dev: IndexedCorpus) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any, Protocol
 
 __all__ = ["EpochRecord", "Observer", "Silent", "best_epoch"]
@@ -55,6 +56,15 @@ class Silent:
         """Ignore."""
 
 
-def best_epoch(history: Sequence[EpochRecord]) -> int:
-    """The epoch with the highest development macro-F1, the earliest of equals."""
-    return max(history, key=lambda record: (record.dev_macro_f1 or 0.0, -record.epoch)).epoch
+def best_epoch(history: Sequence[EpochRecord], window: int = 1) -> int:
+    """The epoch with the highest development macro-F1, averaged over `window` epochs around it; the earliest of equals.
+
+    Development data is small, so that the best single epoch is as much luck as merit.
+    """
+    scores = [record.dev_macro_f1 or 0.0 for record in history]
+    means = []
+    for place in range(len(scores)):
+        # The window shrinks on both sides towards the ends, or a score that still rises would be held back.
+        reach = min(window // 2, place, len(scores) - 1 - place)
+        means.append(fmean(scores[place - reach : place + reach + 1]))
+    return history[means.index(max(means))].epoch

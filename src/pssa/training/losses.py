@@ -6,6 +6,7 @@ on active words and 0 on misleading ones; other words are free, and an example w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -26,10 +27,11 @@ def _squared(difference: Tensor) -> Tensor:
 
 
 def _norm(difference: Tensor) -> Tensor:
-    return (difference.square().sum(dim=1) + _TINY).sqrt() - _TINY**0.5
+    norm: Tensor = (difference.square().sum(dim=1) + _TINY).sqrt() - _TINY**0.5
+    return norm
 
 
-DISTANCES = {"squared": _squared, "norm": _norm}
+DISTANCES: dict[str, Callable[[Tensor], Tensor]] = {"squared": _squared, "norm": _norm}
 
 
 @dataclass(frozen=True)

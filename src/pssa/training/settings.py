@@ -18,10 +18,11 @@ class Settings:
     clip_norm: float = 5.0
     max_epochs: int = 40  # of a search; a training of known length runs that long
     patience: int = 8  # epochs without a better development score before a search stops
+    smoothing: int = 5  # epochs over which development scores are averaged before the best is chosen
     class_weights: str = "none"  # or "balanced": every class counts the same in the loss
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "batch_size", "clip_norm", "max_epochs", "patience"):
+        for name in ("learning_rate", "batch_size", "clip_norm", "max_epochs", "patience", "smoothing"):
             if not getattr(self, name) > 0:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be greater than 0")
         if self.class_weights not in ("none", "balanced"):

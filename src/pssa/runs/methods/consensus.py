@@ -10,8 +10,8 @@ import torch
 from pssa import saliency as saliencies
 from pssa.data.evidence import Evidence, Header
 from pssa.data.split import folds
-from pssa.mining import Agreement, Mined, Observation, agree, observe
-from pssa.runs.defaults import choose_saliency
+from pssa.mining import Mined, Observation, agree, observe
+from pssa.runs.defaults import choose_agreement, choose_saliency
 from pssa.runs.methods import Outcome
 from pssa.runs.workshop import Workshop
 
@@ -32,10 +32,8 @@ def run(workshop: Workshop) -> Outcome:
 def mine_evidence(workshop: Workshop, epochs: int) -> Evidence:
     """Mine by agreement."""
     config, corpus = workshop.config, workshop.materials.corpus
-    mining = config.mining
-    looks = [_look(workshop, epochs, number) for number in range(mining.consensus_models)]
-    rule = Agreement(mining.consensus_right, mining.consensus_threshold, mining.consensus_soft)
-    mined: Mined = agree(looks, workshop.train_data.labels, config.data.labels, rule)
+    looks = [_look(workshop, epochs, number) for number in range(config.mining.consensus_models)]
+    mined: Mined = agree(looks, workshop.train_data.labels, config.data.labels, choose_agreement(config))
     header = Header(
         model=config.model,
         saliency=choose_saliency(config),

@@ -13,8 +13,8 @@ from pssa import saliency as saliencies
 from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import Evidence, Header, RoundReport
 from pssa.data.split import folds
-from pssa.mining import Miner, Procedure, Rule, mine
-from pssa.runs.defaults import RANDOM, choose_epsilon, choose_saliency
+from pssa.mining import Miner, Procedure, mine
+from pssa.runs.defaults import RANDOM, choose_rule, choose_saliency
 from pssa.runs.methods import Outcome
 from pssa.runs.workshop import Workshop
 
@@ -35,7 +35,7 @@ def mine_evidence(workshop: Workshop, initial: nn.Module, epochs: int) -> Eviden
     """Mine with the trained `initial` model; it is changed by the rounds."""
     config = workshop.config
     name = choose_saliency(config)
-    rule = Rule(choose_epsilon(config), name == RANDOM, config.mining.stop_drop or None, config.seed)
+    rule = choose_rule(config)
     saliency = saliencies.build("gradient" if name == RANDOM else name, {})
     procedure = Procedure(saliency, rule, config.mining.iterations, lagged=config.mining.start == "continue")
     crew = _Crew(workshop, epochs)

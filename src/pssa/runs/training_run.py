@@ -23,7 +23,7 @@ from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.materials import Materials
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.workshop import Workshop, choose_device
-from pssa.training import Observer, Silent
+from pssa.training import Observer, Silent, best_epoch
 
 __all__ = ["prepare", "resume", "train"]
 
@@ -130,7 +130,7 @@ def _carry_out(root: Path, workshop: Workshop) -> Path:
 def _metrics(workshop: Workshop, outcome: methods.Outcome) -> dict[str, Any]:
     corpus, coverage, evidence = workshop.materials.corpus, workshop.materials.coverage, outcome.evidence
     search = [record for record in workshop.history if record.stage == "search"]
-    best = max(search, key=lambda record: (record.dev_macro_f1 or 0.0, -record.epoch)) if search else None
+    best = search[best_epoch(search, workshop.config.training.smoothing) - 1] if search else None
     return {
         "instances": len(corpus),
         "labels": corpus.label_counts(),

@@ -189,7 +189,7 @@ def test_a_run_says_nothing_of_where_it_was_made(finished_run: Path) -> None:
 
 
 def test_a_search_chooses_the_epochs_and_its_score_is_recorded(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    run = train_tiny(tmp_path / "run", epochs=0, max_epochs=3, patience=1)
+    run = train_tiny(tmp_path / "run", epochs=0, max_epochs=3, patience=1, smoothing=1)
     metrics = json.loads((run / "metrics.json").read_text())
     records = [json.loads(line) for line in (run / "history.jsonl").read_text().splitlines()]
     searched = [record for record in records if record["stage"] == "search"]

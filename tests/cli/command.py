@@ -1,0 +1,39 @@
+"""A command that was carried out in this process, and what came of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Result:
+    """Exit code and both streams."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The one object on standard output, where it was asked for and everything went well."""
+        assert (self.code, self.err) == (0, "")
+        assert self.out.count("\n") == 1
+        found = json.loads(self.out)
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def refusal(self) -> str:
+        """The one line on standard error that bad input or usage gives."""
+        assert (self.code, self.out) == (2, "")
+        assert self.err.count("\n") == 1
+        assert self.err.endswith("\n")
+        assert "Traceback" not in self.err
+        assert self.err.startswith("pssa: ")
+        return self.err.strip()
+
+
+Command = Callable[..., Result]

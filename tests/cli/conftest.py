@@ -1,0 +1,81 @@
+"""The command in this process, a small file to train on, and a run made of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command, Result
+
+import pssa
+from pssa.cli import main
+from pssa.data import embedded
+from pssa.data.example import Corpus
+
+TINY = [
+    "--model",
+    "memnet",
+    "--epochs",
+    "2",
+    "--set",
+    "dimension=8",
+    "--batch-size",
+    "16",
+    "--lr",
+    "0.01",
+    "--device",
+    "cpu",
+]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """No test cuts the power, so none need wait until its files would survive that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """`pssa` with these words."""
+
+    def run(*words: str | Path) -> Result:
+        capsys.readouterr()
+        try:
+            code = main([str(word) for word in words])
+        except SystemExit as end:  # argparse ends by itself
+            code = int(end.code or 0)
+        return Result(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Corpus:
+    """The first 60 instances of the embedded corpus."""
+    return embedded.load("train").select(range(60))
+
+
+@pytest.fixture(scope="session")
+def train_file(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus as a file."""
+    path = tmp_path_factory.mktemp("data") / "train.jsonl"
+    pssa.write(corpus, path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def tiny(train_file: Path) -> tuple[str, ...]:
+    """Options for a training that takes a blink: MN of eight values a word, two epochs."""
+    return ("--train", str(train_file), *TINY)
+
+
+@pytest.fixture(scope="session")
+def run(tiny: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run; to be read only."""
+    out = tmp_path_factory.mktemp("runs") / "run"
+    assert main(["train", *tiny, "--out", str(out)]) == 0
+    return out

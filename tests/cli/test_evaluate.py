@@ -1,0 +1,91 @@
+"""`pssa evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+
+import pssa
+from pssa.cli import main
+from pssa.data import embedded
+from pssa.data.example import Corpus
+from pssa.runs.evaluate import compare, evaluate
+
+
+@pytest.fixture(scope="module")
+def held_out() -> Corpus:
+    return embedded.load("test").select(range(40))
+
+
+@pytest.fixture(scope="module")
+def data(held_out: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "test.jsonl"
+    pssa.write(held_out, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def other(tiny: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was trained for longer."""
+    out = tmp_path_factory.mktemp("runs") / "other"
+    assert main(["train", *tiny, "--epochs", "12", "--out", str(out)]) == 0
+    return out
+
+
+def test_scores_are_one_json_object(command: Command, run: Path, data: Path, held_out: Corpus) -> None:
+    found = command("evaluate", run, "--data", data, "--json").json
+    expected = evaluate(pssa.load(run), held_out).scores
+    assert found["instances"] == 40
+    assert (found["accuracy"], found["macro_f1"]) == (expected.accuracy, expected.macro_f1)
+    assert set(found["per_class"]) == {"positive", "negative", "neutral"}
+    assert {"misleading", "plain"} <= set(found["slices"])
+    assert "p_accuracy" not in found
+
+
+def test_two_runs_are_compared_by_bootstrap(
+    command: Command, run: Path, other: Path, data: Path, held_out: Corpus
+) -> None:
+    words = ("--versus", run, "--resamples", "200", "--seed", "3")
+    found = command("evaluate", other, "--data", data, *words, "--json").json
+    results = [evaluate(pssa.load(path), held_out) for path in (other, run)]
+    expected = compare(results[0], results[1], resamples=200, seed=3)
+    assert found["p_accuracy"] == expected.bootstrap.p_accuracy
+    assert found["p_macro_f1"] == expected.bootstrap.p_macro_f1
+    assert found["p_mcnemar"] == expected.p_mcnemar
+    assert found["versus"]["accuracy"] == results[1].scores.accuracy
+    assert (found["resamples"], found["accuracy"]) == (200, results[0].scores.accuracy)
+
+
+def test_a_run_is_not_better_than_itself(command: Command, run: Path, data: Path) -> None:
+    found = command("evaluate", run, "--data", data, "--versus", run, "--json").json
+    assert (found["p_accuracy"], found["p_macro_f1"], found["p_mcnemar"]) == (1, 1, 1)
+
+
+def test_people_get_tables(command: Command, run: Path, data: Path) -> None:
+    result = command("evaluate", run, "--data", data, "--versus", run)
+    assert (result.code, result.err) == (0, "")
+    for part in ("40 instances: accuracy", "confusion: gold in rows", "paired bootstrap, 1000 resamples", "p = 1.000"):
+        assert part in result.out
+
+
+def test_the_initial_model_of_a_method_can_be_compared_with(
+    command: Command, tiny: tuple[str, ...], data: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    assert command("train", *tiny, "--method", "aw-as", "--iterations", "1", "--out", out).code == 0
+    found = command("evaluate", out, "--data", data, "--versus", out / "stages" / "initial", "--json").json
+    assert 0 <= found["p_macro_f1"] <= 1
+
+
+def test_bad_input_is_refused(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
+    assert "is not a run" in command("evaluate", tmp_path, "--data", data).refusal
+    assert "does not exist" in command("evaluate", run, "--data", tmp_path / "nowhere.csv").refusal
+    assert "is not a run" in command("evaluate", run, "--data", data, "--versus", tmp_path).refusal
+    assert "unknown label" in command("evaluate", run, "--data", data, "--labels", "good,bad").refusal
+    no_label = tmp_path / "unlabelled.csv"
+    no_label.write_text("text,aspect\na screen,screen\n")
+    assert "line 2: no `label`" in command("evaluate", run, "--data", no_label).refusal
+    words = ("--versus", run, "--resamples", "0")
+    assert "the number of resamples is 0" in command("evaluate", run, "--data", data, *words).refusal

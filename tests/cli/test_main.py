@@ -1,0 +1,90 @@
+"""What all commands share: exit codes, errors in one line, and help."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from tests.cli.command import Command
+
+import pssa
+from pssa import cli
+from pssa.cli import build_parser
+from pssa.errors import InputError, MissingExtra, RunError
+
+COMMANDS = ("data", "demo", "evaluate", "evidence", "mine", "predict", "train")
+
+
+def end_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:
+    """Let `pssa evaluate` come to this end."""
+
+    def load(path: Path) -> NoReturn:
+        raise error
+
+    patch.setattr("pssa.runs.load", load)
+
+
+EVALUATE = ("evaluate", "RUN", "--data", "FILE")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (InputError("FILE is odd;\n  mend it"), 2, "FILE is odd; mend it"),
+        (MissingExtra("pyarrow", "data"), 2, "pyarrow is not installed; get it with: pip install 'pssa[data]'"),
+        (RunError("RUN is in use"), 1, "RUN is in use"),
+        (PermissionError(13, "Permission denied", "RUN"), 1, "[Errno 13] Permission denied: 'RUN'"),
+        (ZeroDivisionError("oh"), 1, "unexpected ZeroDivisionError: oh; --debug shows where"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (KeyboardInterrupt("go on with this"), 130, "interrupted; go on with this"),
+    ],
+)
+def test_an_error_is_one_line_and_an_exit_code(
+    command: Command, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
+) -> None:
+    end_with(error, monkeypatch)
+    result = command(*EVALUATE)
+    assert (result.code, result.out, result.err) == (code, "", f"pssa: {said}\n")
+
+
+def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    end_with(InputError("FILE is odd"), monkeypatch)
+    result = command(*EVALUATE, "--debug")
+    assert result.code == 2
+    assert result.err.startswith("Traceback")
+    assert result.err.endswith("pssa: FILE is odd\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "the following arguments are required: COMMAND; see pssa --help"),
+        (("fly",), "argument COMMAND: invalid choice: 'fly'"),
+        (("train", "--wings"), "unrecognized arguments: --wings"),
+        (("train", "--epochs", "many"), "argument --epochs: invalid int value: 'many'; see pssa train --help"),
+        (("predict", "RUN"), "the following arguments are required: --input, --output; see pssa predict --help"),
+        (("evidence",), "the following arguments are required: ACTION; see pssa evidence --help"),
+    ],
+)
+def test_bad_usage_is_one_line_too(command: Command, words: tuple[str, ...], said: str) -> None:
+    assert command(*words).refusal.startswith(f"pssa: {said}")
+
+
+@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS)])
+def test_every_command_has_help(command: Command, words: tuple[str, ...]) -> None:
+    result = command(*words, "--help")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(" ".join(["usage: pssa", *words]))
+
+
+def test_the_commands_are_the_files_of_the_folder() -> None:
+    (actions,) = (action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    assert set(COMMANDS) <= set(actions.choices)
+    folder = Path(cli.__file__).parent
+    assert set(actions.choices) == {path.stem for path in folder.glob("[!_]*.py")}
+
+
+def test_the_version_is_the_packages(command: Command) -> None:
+    assert command("--version").out == f"pssa {pssa.__version__}\n"

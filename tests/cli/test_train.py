@@ -1,0 +1,219 @@
+"""`pssa train`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+
+import pssa
+from pssa.cli import main
+from pssa.cli._progress import ProgressBars
+from pssa.data.evidence_file import read_evidence
+from pssa.runs import Config
+from pssa.runs.directory import RunDirectory
+from pssa.training import EpochRecord
+
+Tiny = tuple[str, ...]
+
+
+def stages(run: Path) -> list[str]:
+    """Names of the stages, each once, in the order of the history."""
+    records = (json.loads(line) for line in (run / "history.jsonl").read_text().splitlines())
+    return list(dict.fromkeys(record["stage"] for record in records))
+
+
+def test_training_leaves_a_run_and_says_so(command: Command, tiny: Tiny, tmp_path: Path) -> None:
+    result = command("train", *tiny, "--out", tmp_path / "run")
+    assert (result.code, result.err) == (0, "")
+    assert f"{tmp_path / 'run'}: 60 instances; 2 epochs\n" in result.out
+    assert "trained parameters" in result.out
+    assert pssa.load(tmp_path / "run").labels == ("positive", "negative", "neutral")
+
+
+def test_json_is_one_object(command: Command, tiny: Tiny, tmp_path: Path) -> None:
+    found = command("train", *tiny, "--out", tmp_path / "run", "--json").json
+    assert (found["run"], found["instances"], found["epochs"]) == (str(tmp_path / "run"), 60, 2)
+    assert found["labels"] == {"positive": 22, "negative": 23, "neutral": 15}
+
+
+def test_options_settings_and_a_file_come_together(command: Command, tiny: Tiny, tmp_path: Path) -> None:
+    file = tmp_path / "settings.toml"
+    file.write_text('model = "tnet"\nseed = 5\n[training]\npatience = 3\nbatch_size = 2\n')
+    words = ("--config", file, "--set", "options.dropout=0.25", "--set", "labels=positive,neutral,negative")
+    assert command("train", *tiny, *words, "--out", tmp_path / "run").code == 0
+    config = Config.from_toml(tmp_path / "run" / "config.toml")
+    assert (config.model, config.seed) == ("memnet", 5), "an option goes before the file"
+    assert (config.training.patience, config.training.batch_size, config.training.learning_rate) == (3, 16, 0.01)
+    assert config.options["dropout"] == 0.25
+    assert config.data.labels == ("positive", "neutral", "negative")
+
+
+def test_white_space_around_labels_is_not_theirs(command: Command, tiny: Tiny, tmp_path: Path) -> None:
+    words = ("--labels", "neutral, positive ,negative")
+    assert command("train", *tiny, *words, "--out", tmp_path / "run").code == 0
+    assert pssa.load(tmp_path / "run").labels == ("neutral", "positive", "negative")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--model", "lstm"), "unknown model 'lstm'; known: memnet, tnet, tnet_att"),
+        (("--method", "magic"), "unknown method 'magic'; known: base, kt, boosting, adaboost, aw-as"),
+        (("--set", "options.speed=1"), "unknown option 'speed' of model memnet; known: aspect_matrix"),
+        (("--set", "speed=1"), "unknown setting 'speed'; known: model, method"),
+        (("--set", "speed"), "--set speed has no value; write --set KEY=VALUE"),
+        (("--set", "patience=long"), "patience is 'long'; expected int"),
+        (("--model", "tnet", "--method", "aw-as"), "model tnet has no attention to supervise; method aw-as needs"),
+        (("--method", "aw-as", "--epsilon", "-1"), "epsilon is -1.0; it must be greater than 0"),
+        (("--method", "pg-as", "--set", "saliency=grad"), "unknown saliency 'grad'"),
+        (("--method", "aw-as", "--evidence", "e.jsonl"), "--evidence goes with method base"),
+        (("--evidence", "nowhere.jsonl"), "nowhere.jsonl"),
+        (("--device", "tpu"), "device is 'tpu'; it can be auto, cpu or cuda"),
+        (("--dev-fraction", "1"), "dev_fraction is 1.0; it must be greater than 0 and less than 1"),
+        (("--labels", "good,bad"), "unknown label 'positive'; expected one of good, bad"),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_one_line_and_nothing_is_written(
+    command: Command, tiny: Tiny, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    assert said in command("train", *tiny, *words, "--out", tmp_path / "run").refusal
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("words", [(), ("--out", "run"), ("--train", "file")])
+def test_a_training_needs_data_and_a_place(command: Command, words: tuple[str, ...]) -> None:
+    assert command("train", *words).refusal == "pssa: pssa train needs --train FILE and --out RUN, or --resume RUN"
+
+
+def test_an_existing_place_is_refused(command: Command, tiny: Tiny, run: Path, tmp_path: Path) -> None:
+    before = (run / "model.safetensors").read_bytes()
+    assert f"{run} exists already; choose another --out" in command("train", *tiny, "--out", run).refusal
+    assert (run / "model.safetensors").read_bytes() == before
+    (tmp_path / "file").touch()
+    assert "is a file; --out must name a new directory" in command("train", *tiny, "--out", tmp_path / "file").refusal
+
+
+@pytest.fixture
+def interrupted(command: Command, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run that Ctrl-C ended after its first epoch."""
+
+    def interrupt(bars: ProgressBars, record: EpochRecord) -> None:
+        raise KeyboardInterrupt
+
+    out = tmp_path / "interrupted"
+    with monkeypatch.context() as patch:
+        patch.setattr(ProgressBars, "on_epoch", interrupt)
+        result = command("train", *tiny, "--out", out)
+    assert (result.code, result.out) == (130, "")
+    assert result.err == f"pssa: interrupted; go on with: pssa train --resume {out}\n"
+    return out
+
+
+def test_an_interrupted_run_goes_on_with_resume_alone(command: Command, interrupted: Path, run: Path) -> None:
+    found = command("train", "--resume", interrupted, "--json").json
+    assert (found["run"], found["instances"]) == (str(interrupted), 60)
+    assert (interrupted / "model.safetensors").read_bytes() == (run / "model.safetensors").read_bytes()
+    assert (interrupted / "history.jsonl").read_bytes() == (run / "history.jsonl").read_bytes()
+
+
+def test_a_run_that_another_process_works_on_is_a_failure(command: Command, interrupted: Path) -> None:
+    with RunDirectory.open(interrupted).locked():
+        result = command("train", "--resume", interrupted)
+    assert result.code == 1
+    assert result.err == f"pssa: {interrupted} is in use by another process; wait for it, or stop it first\n"
+
+
+def test_resuming_a_finished_run_sums_it_up(command: Command, run: Path) -> None:
+    assert command("train", "--resume", run, "--json").json["epochs"] == 2
+
+
+def test_what_is_no_run_cannot_be_resumed(command: Command, tmp_path: Path) -> None:
+    assert "is not a run" in command("train", "--resume", tmp_path).refusal
+
+
+def test_an_interruption_before_there_is_a_run_gives_no_advice(
+    command: Command, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*given: object, **settings: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pssa.runs.train", interrupt)
+    result = command("train", *tiny, "--out", tmp_path / "run")
+    assert (result.code, result.err) == (130, "pssa: interrupted\n")
+
+
+ROUNDS = ("--iterations", "3", "--round-epochs", "1", "--epsilon", "9")
+
+
+@pytest.fixture(scope="module")
+def enhanced(tiny: Tiny, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the paper's method; to be read only."""
+    out = tmp_path_factory.mktemp("runs") / "enhanced"
+    assert main(["train", *tiny, "--method", "aw-as", *ROUNDS, "--out", str(out)]) == 0
+    return out
+
+
+def test_the_whole_method_leaves_evidence_and_both_models(enhanced: Path, run: Path) -> None:
+    assert stages(enhanced) == ["initial", "round-2", "round-3", "final"]
+    evidence = read_evidence(enhanced / "evidence.jsonl")
+    assert (evidence.header.saliency, evidence.header.iterations) == ("attention", 3)
+    for example in evidence.examples:
+        # No gate is closed at nine bits, but the last candidate stays.
+        n_candidates = len(example.words) - (example.aspect[1] - example.aspect[0])
+        assert len(example.findings) == min(3, n_candidates - 1)
+    initial = pssa.load(enhanced / "stages" / "initial")
+    assert initial.predict("The screen is huge.", "screen").label in initial.labels
+    # The initial stage is the training of a plain run, and supervision leads elsewhere.
+    weights = [path / "model.safetensors" for path in (run, enhanced / "stages" / "initial", enhanced)]
+    plain, first, final = (path.read_bytes() for path in weights)
+    assert plain == first != final
+
+
+def test_a_search_comes_first_where_no_epochs_are_given(command: Command, tiny: Tiny, tmp_path: Path) -> None:
+    words = ("--method", "aw-as", *ROUNDS, "--epochs", "0", "--set", "max_epochs=2", "--patience", "1")
+    assert command("train", *tiny, *words, "--out", tmp_path / "run").code == 0
+    assert stages(tmp_path / "run") == ["search", "initial", "round-2", "round-3", "final"]
+
+
+def test_a_training_with_the_evidence_of_a_method_ends_like_the_method(
+    command: Command, tiny: Tiny, enhanced: Path, tmp_path: Path
+) -> None:
+    evidence = enhanced / "evidence.jsonl"
+    assert command("train", *tiny, "--evidence", evidence, "--out", tmp_path / "run").code == 0
+    assert stages(tmp_path / "run") == ["final"]
+    assert (tmp_path / "run" / "evidence.jsonl").read_bytes() == evidence.read_bytes()
+    expected = (enhanced / "model.safetensors").read_bytes()
+    assert (tmp_path / "run" / "model.safetensors").read_bytes() == expected
+
+
+def test_edited_evidence_leads_to_another_model(command: Command, tiny: Tiny, enhanced: Path, tmp_path: Path) -> None:
+    edited = tmp_path / "edited.jsonl"
+    words = ("--keep-iterations", "1", "--out", edited)
+    assert command("evidence", "edit", enhanced / "evidence.jsonl", *words).code == 0
+    assert command("train", *tiny, "--evidence", edited, "--out", tmp_path / "run").code == 0
+    assert (tmp_path / "run" / "evidence.jsonl").read_bytes() == edited.read_bytes()
+    before = (enhanced / "model.safetensors").read_bytes()
+    assert (tmp_path / "run" / "model.safetensors").read_bytes() != before
+
+
+def test_evidence_of_another_corpus_is_refused_before_anything_is_written(
+    command: Command, tiny: Tiny, enhanced: Path, train_file: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text("".join(train_file.read_text().splitlines(keepends=True)[1:]))
+    words = ("--train", other, "--evidence", enhanced / "evidence.jsonl", "--out", tmp_path / "run")
+    assert "the evidence was made from another corpus" in command("train", *tiny, *words).refusal
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["aw-as", "pg-as", "rm-as", "consensus"])
+def test_every_mining_method_runs_with_tnet_att(
+    command: Command, train_file: Path, tmp_path: Path, method: str
+) -> None:
+    words = ("--train", train_file, "--epochs", "2", "--set", "dimension=8", "--set", "hidden=4", "--device", "cpu")
+    assert command("train", *words, "--method", method, "--out", tmp_path / "run").code == 0
+    assert len(read_evidence(tmp_path / "run" / "evidence.jsonl").examples) == 60

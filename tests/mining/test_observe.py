@@ -1,0 +1,45 @@
+"""One look of a model at a corpus."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+import torch
+from tests.mining.toys import NEGATIVE, POSITIVE, index, scripted
+
+from pssa.mining import Observation, observe
+from pssa.saliency import build
+
+ATTENTION = build("attention", {})
+CORPUS = index("screen good", "a screen so very good", "bad screen")
+MODEL_SAYS = [[9.0, 2.0, 0.0, 0.0, 0.0], [1.0, 9.0, 1.0, 0.0, 2.0], [0.0, 9.0, 0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 128])
+def test_what_is_seen_is_in_the_order_of_the_corpus(batch_size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The package has a function of the module's name.
+    monkeypatch.setattr(importlib.import_module("pssa.mining.observe"), "_BATCH", batch_size)
+    seen = observe(scripted(MODEL_SAYS, [POSITIVE, NEGATIVE, NEGATIVE]), CORPUS, ATTENTION)
+    assert seen.predicted.tolist() == [POSITIVE, NEGATIVE, NEGATIVE]
+    torch.testing.assert_close(seen.probabilities[0], torch.tensor([0.9, 0.05, 0.05]))
+    # Shares over the candidates: the aspect's weight is nobody's, and what has no weight at all says nothing.
+    expected = [[0.0, 1.0, 0.0, 0.0, 0.0], [0.25, 0.0, 0.25, 0.0, 0.5], [0.0, 0.0, 0.0, 0.0, 0.0]]
+    torch.testing.assert_close(seen.scores, torch.tensor(expected))
+
+
+def test_the_model_is_looked_at_in_eval_mode_and_on_batches_that_are_no_wider_than_they_must_be() -> None:
+    model = scripted(MODEL_SAYS, [POSITIVE] * 3)
+    model.train()
+    observe(model, CORPUS.select([0, 2]), ATTENTION)
+    assert model.modes
+    assert not any(model.modes)
+    assert {batch.positions.shape[1] for batch in model.shown} == {2}
+
+
+def test_a_part_of_the_corpus_is_filled_into_its_places() -> None:
+    whole = Observation.blank(3, 4, 2)
+    part = Observation(torch.tensor([[0.3, 0.7], [0.8, 0.2]]), torch.tensor([[0.5, 0.5], [1.0, 0.0]]))
+    whole.fill(torch.tensor([2, 0]), part)
+    assert whole.predicted.tolist() == [0, 0, 1]
+    assert whole.scores.tolist() == [[1.0, 0.0, 0.0, 0.0], [0.0] * 4, [0.5, 0.5, 0.0, 0.0]]

@@ -1,0 +1,104 @@
+"""Which word is taken: lines 13 to 21 of Algorithm 1, and the random pick of RM."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from pssa.errors import InputError
+from pssa.mining import Observation, Rule
+from pssa.mining.rule import Extraction
+
+HALVES = [0.5, 0.5, 0.0, 0.0]  # 1 bit
+QUARTERS = [0.25] * 4  # 2 bits
+SURE = [0.0, 0.0, 1.0, 0.0]  # 0 bits
+
+
+def extract(
+    rule: Rule,
+    scores: list[list[float]],
+    *,
+    predicted: list[int] | None = None,
+    candidates: Tensor | None = None,
+    iteration: int = 1,
+) -> Extraction:
+    """Take words from examples that all are of class 0 and, unless said otherwise, predicted so."""
+    probabilities = torch.eye(2)[torch.tensor(predicted or [0] * len(scores))]
+    seen = Observation(probabilities, torch.tensor(scores))
+    everything = torch.ones(len(scores), len(scores[0]), dtype=torch.bool)
+    labels = torch.zeros(len(scores), dtype=torch.long)
+    return rule.extract(seen, labels, everything if candidates is None else candidates, iteration)
+
+
+def test_the_top_word_is_taken_where_entropy_in_bits_is_below_epsilon() -> None:
+    taken = extract(Rule(epsilon=1.5), [HALVES, QUARTERS, SURE])
+    assert taken.words.tolist() == [0, -1, 2]
+    torch.testing.assert_close(taken.entropies, torch.tensor([1.0, 2.0, 0.0]))
+    assert taken.shares[[0, 2]].tolist() == [0.5, 1.0]
+
+
+def test_entropy_must_be_below_epsilon_not_equal_to_it() -> None:
+    assert extract(Rule(epsilon=1.0), [HALVES]).words.tolist() == [-1]
+    assert extract(Rule(epsilon=1.01), [HALVES]).words.tolist() == [0]
+
+
+def test_what_was_predicted_is_kept_for_the_route() -> None:
+    taken = extract(Rule(epsilon=2.0), [SURE, SURE], predicted=[0, 1])
+    assert taken.predicted.tolist() == [0, 1]
+    assert taken.correct.tolist() == [True, False]
+
+
+def test_the_only_remaining_candidate_is_never_taken() -> None:
+    candidates = torch.tensor([[False, False, True, False], [False, True, True, False]])
+    assert extract(Rule(epsilon=2.0), [SURE, SURE], candidates=candidates).words.tolist() == [-1, 2]
+
+
+@pytest.mark.parametrize("random_pick", [False, True])
+def test_a_sentence_whose_scores_say_nothing_gives_no_word(random_pick: bool) -> None:
+    taken = extract(Rule(epsilon=2.0, random_pick=random_pick), [[0.0] * 4])
+    assert taken.words.tolist() == [-1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ({"epsilon": 0.0}, "epsilon is 0.0; it must be greater than 0"),
+        ({"epsilon": float("nan")}, "epsilon is nan"),
+        ({"epsilon": 1.0, "stop_drop": 0.0}, "stop_drop is 0.0; it must be greater than 0"),
+    ],
+)
+def test_a_rule_that_can_never_apply_is_refused(settings: dict[str, float], what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        Rule(**settings)  # type: ignore[arg-type]
+
+
+N_ROWS = 4000
+CANDIDATES = torch.tensor([[True, False, True, True]] * N_ROWS)
+RANDOM = Rule(epsilon=1.0, random_pick=True)
+
+
+def pick(rule: Rule, iteration: int = 1) -> list[int]:
+    """Words of 4000 sentences whose scores all sit on word 2 and whose word 1 is no candidate."""
+    return extract(rule, [SURE] * N_ROWS, candidates=CANDIDATES, iteration=iteration).words.tolist()
+
+
+def test_a_random_pick_is_uniform_over_the_candidates_whatever_their_scores() -> None:
+    words = pick(RANDOM)
+    # Each count is binomial with mean 1333 and standard deviation 29.8; five of those are allowed.
+    assert set(words) == {0, 2, 3}
+    assert all(abs(words.count(word) - N_ROWS / 3) < 150 for word in (0, 2, 3))
+
+
+def test_a_random_pick_is_gated_and_routed_by_the_scores_and_the_prediction() -> None:
+    taken = extract(RANDOM, [SURE, HALVES, SURE], predicted=[0, 0, 1])
+    assert [word >= 0 for word in taken.words.tolist()] == [True, False, True]
+    assert taken.correct.tolist() == [True, True, False]
+    picked = taken.words[0]
+    assert float(taken.shares[0]) == SURE[int(picked)]
+
+
+def test_random_picks_follow_from_the_seed_and_the_iteration() -> None:
+    assert pick(RANDOM) == pick(Rule(epsilon=3.0, random_pick=True))
+    assert pick(RANDOM) != pick(RANDOM, iteration=2)
+    assert pick(RANDOM) != pick(Rule(epsilon=1.0, random_pick=True, seed=1))

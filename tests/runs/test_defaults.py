@@ -1,0 +1,120 @@
+"""Values that follow from model and method, and combinations that are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pssa import models
+from pssa.errors import InputError
+from pssa.runs import Config, methods
+from pssa.runs.defaults import (
+    check_method,
+    choose_agreement,
+    choose_epsilon,
+    choose_penalty,
+    choose_rule,
+    choose_saliency,
+    mines,
+)
+
+
+def config(**changes: Any) -> Config:
+    return Config().updated(changes)
+
+
+@pytest.mark.parametrize(
+    ("method", "saliency"),
+    [("aw-as", "attention"), ("pg-as", "gradient"), ("rm-as", "random"), ("consensus", "attention")],
+)
+def test_a_method_has_its_saliency_unless_another_is_asked_for(method: str, saliency: str) -> None:
+    assert choose_saliency(config(method=method)) == saliency
+    assert choose_saliency(config(method=method, saliency="leave_one_out")) == "leave_one_out"
+
+
+@pytest.mark.parametrize(("model", "epsilon"), [("memnet", 3.0), ("tnet_att", 4.0)])
+def test_epsilon_is_the_papers_for_each_model_unless_it_is_given(model: str, epsilon: float) -> None:
+    assert choose_epsilon(config(model=model)) == epsilon
+    assert choose_epsilon(config(model=model, epsilon=1.5)) == 1.5
+
+
+def test_only_rm_picks_at_random() -> None:
+    for method in ("aw-as", "pg-as"):
+        assert not choose_rule(config(method=method)).random_pick
+    assert choose_rule(config(method="rm-as")).random_pick
+    assert not choose_rule(config(method="rm-as", saliency="gradient")).random_pick
+
+
+def test_the_rule_takes_seed_and_stopping_from_the_configuration() -> None:
+    rule = choose_rule(config(seed=7, stop_drop=0.25, epsilon=2.0))
+    assert (rule.seed, rule.stop_drop, rule.epsilon) == (7, 0.25, 2.0)
+    assert choose_rule(config()).stop_drop is None
+
+
+def test_the_agreement_is_the_configured_one() -> None:
+    rule = choose_agreement(config(consensus_right=1, consensus_threshold=0.25, consensus_soft=True))
+    assert (rule.least_right, rule.threshold, rule.soft) == (1, 0.25, True)
+
+
+@pytest.mark.parametrize(("penalty", "distance", "gamma"), [("letter", "norm", 0.1), ("release", "squared", 0.1)])
+def test_a_penalty_brings_its_distance_and_gamma(penalty: str, distance: str, gamma: float) -> None:
+    chosen = choose_penalty(config(penalty=penalty))
+    assert (chosen.distance, chosen.gamma) == (distance, gamma)
+    assert choose_penalty(config(penalty=penalty, gamma=3.0)).gamma == 3.0
+
+
+@pytest.mark.parametrize("model", [name for name in models.names() if models.attends(name)])
+def test_the_tuned_penalty_has_a_gamma_for_every_model_that_attends(model: str) -> None:
+    chosen = choose_penalty(config(model=model))
+    assert chosen.gamma > 0
+    assert (chosen.distance, chosen.equal_shares) == ("squared", True)
+    assert choose_penalty(config(model=model, gamma=0.5)).gamma == 0.5
+
+
+def test_methods_that_mine_are_known() -> None:
+    assert {name for name in methods.names() if mines(name)} == {"aw-as", "pg-as", "rm-as", "consensus"}
+
+
+@pytest.mark.parametrize("method", methods.names())
+def test_every_method_goes_with_a_model_that_attends(method: str) -> None:
+    check_method(config(model="memnet", method=method))
+
+
+@pytest.mark.parametrize("method", ["base", "kt", "boosting", "adaboost"])
+def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(method: str) -> None:
+    check_method(config(model="tnet", method=method))
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        (
+            {"model": "tnet", "method": "aw-as"},
+            "model tnet has no attention to supervise; method aw-as needs one that attends: memnet, tnet_att",
+        ),
+        ({"model": "tnet", "method": "consensus"}, "model tnet has no attention"),
+        ({"model": "tnet", "evidence": "e.jsonl"}, "model tnet has no attention"),
+        ({"method": "pg-as", "evidence": "e.jsonl"}, "--evidence goes with method base, since pg-as would mine"),
+        ({"start": "anew"}, "start is 'anew'; it can be continue or restart"),
+        ({"words": "all"}, "words is 'all'; it can be both, active, misleading"),
+        ({"penalty": "strict"}, "penalty is 'strict'; it can be tuned, letter, release"),
+        ({"gamma": -1.0}, r"gamma is -1\.0; it must be a finite number and not negative"),
+        ({"gamma": float("nan")}, "gamma is nan"),
+        ({"gamma": float("inf")}, "gamma is inf"),
+        ({"iterations": 0}, "iterations is 0; it must be at least 1"),
+        ({"round_epochs": 0}, "round_epochs is 0; it must be at least 1"),
+        ({"folds": 1}, r"folds is 1; it can be 0 \(no cross-fitting\) or at least 2"),
+        ({"folds": -2}, "folds is -2"),
+        ({"saliency": "grad"}, "unknown saliency 'grad'; known: attention, gradient"),
+        ({"epsilon": -1.0}, r"epsilon is -1\.0; it must be greater than 0"),
+        ({"stop_drop": -0.1}, r"stop_drop is -0\.1; it must be greater than 0"),
+        ({"consensus_models": 0}, "consensus_models is 0; it must be at least 1"),
+        ({"consensus_folds": 1}, "consensus_folds is 1; it must be at least 2"),
+        ({"consensus_right": 4}, "consensus_right is 4; it must be at most consensus_models, 3"),
+        ({"consensus_threshold": 1.0}, r"threshold is 1\.0; it is a share"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_the_reason(changes: dict[str, Any], what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        check_method(config(**changes))

@@ -1,0 +1,79 @@
+"""Mining without the final training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pssa
+from pssa.data.evidence_file import read_evidence
+from pssa.data.example import Corpus
+from pssa.errors import InputError
+from pssa.runs import Config
+from pssa.runs.mine import mine
+
+SETTINGS: dict[str, Any] = {"model": "memnet", "dimension": 8, "epochs": 2, "batch_size": 8, "device": "cpu"}
+NO_GATE = 9.0  # bits, more than any sentence here can have
+
+
+@pytest.mark.parametrize("method", ["aw-as", "pg-as", "rm-as", "consensus"])
+def test_mining_alone_finds_what_the_whole_method_finds(
+    train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path, method: str
+) -> None:
+    run = train_tiny(tmp_path / "run", method=method)
+    config = Config.from_toml(run / "config.toml")
+    mine(corpus, tmp_path / "evidence.jsonl", config=config)
+    assert (tmp_path / "evidence.jsonl").read_bytes() == (run / "evidence.jsonl").read_bytes()
+
+
+def test_the_evidence_is_returned_and_written_with_its_provenance(corpus: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "evidence.jsonl"
+    evidence = mine(corpus, path, **SETTINGS, method="pg-as", iterations=3, epsilon=NO_GATE, seed=4)
+    assert read_evidence(path) == evidence
+    header = evidence.header
+    assert (header.model, header.saliency, header.method) == ("memnet", "gradient", "pg-as")
+    assert (header.epsilon, header.iterations, header.seed) == (NO_GATE, 3, 4)
+    assert header.corpus_hash == corpus.hash()
+    assert [report.iteration for report in header.rounds] == [1, 2, 3]
+    # No gate is closed, and every sentence has more than three candidates.
+    assert all(len(example.findings) == 3 for example in evidence.examples)
+    assert sum(report.active + report.misleading for report in header.rounds) == 3 * len(corpus)
+
+
+def test_cross_fitted_mining_finds_other_words(corpus: Corpus, tmp_path: Path) -> None:
+    settings = SETTINGS | {"method": "aw-as", "iterations": 1, "epsilon": NO_GATE}
+    plain = mine(corpus, tmp_path / "plain.jsonl", **settings)
+    folded = mine(corpus, tmp_path / "folded.jsonl", **settings, folds=3)
+    assert len(folded.examples) == len(plain.examples) == len(corpus)
+    assert folded.examples != plain.examples
+
+
+def test_each_way_of_starting_a_round_finds_its_words(corpus: Corpus, tmp_path: Path) -> None:
+    settings = SETTINGS | {"method": "aw-as", "iterations": 2, "epsilon": NO_GATE}
+    found = [mine(corpus, tmp_path / f"{start}.jsonl", **settings, start=start) for start in ("continue", "restart")]
+    first, second = ([example.findings[0] for example in evidence.examples] for evidence in found)
+    assert first == second, "round 1 looks at the initial model in both"
+    assert found[0].examples != found[1].examples
+
+
+def test_a_file_is_mined_like_its_corpus(corpus: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "train.jsonl"
+    pssa.write(corpus, path)
+    settings = SETTINGS | {"method": "aw-as", "iterations": 1}
+    assert mine(path, tmp_path / "1.jsonl", **settings) == mine(corpus, tmp_path / "2.jsonl", **settings)
+
+
+@pytest.mark.parametrize("method", ["base", "kt", "magic"])
+def test_a_method_that_does_not_mine_is_refused(corpus: Corpus, tmp_path: Path, method: str) -> None:
+    with pytest.raises(InputError, match=f"method {method} does not mine; take aw-as, pg-as, rm-as, consensus"):
+        mine(corpus, tmp_path / "evidence.jsonl", **SETTINGS, method=method)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_place_that_does_not_exist_is_refused_before_anything_is_trained(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere is not a directory; --out must name a file in one that exists"):
+        mine(replace(corpus, examples=()), tmp_path / "nowhere" / "evidence.jsonl", method="aw-as")
