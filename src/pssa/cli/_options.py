@@ -22,7 +22,7 @@ _SETTINGS: dict[str, tuple[type, str]] = {
     "evidence": (str, "train with this evidence file instead of mining"),
     "epsilon": (float, "entropy in bits below which a word is taken (default by model)"),
     "iterations": (int, "rounds of mining (default 5)"),
-    "round_epochs": (int, "epochs of training between two rounds (default 2)"),
+    "round_epochs": (int, "epochs of training between two rounds (default 1)"),
     "folds": (int, "cross-fitting: mine every instance by a model that has not seen it (default 0: off)"),
     "gamma": (float, "weight of the attention penalty (default by penalty and model)"),
     "penalty": (str, "tuned, letter or release (default tuned)"),

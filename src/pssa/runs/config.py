@@ -54,7 +54,7 @@ class MiningConfig:
     saliency: str = ""  # empty: the method's own
     epsilon: float = 0.0  # bits; 0: the model's default
     iterations: int = 5
-    round_epochs: int = 2  # of the training between two rounds
+    round_epochs: int = 1  # of the training between two rounds
     start: str = "continue"  # each round from the previous parameters, or "restart" from the initial ones, in full
     folds: int = 0  # 0: one miner, trained on what it judges; N: each instance judged by a model that has not seen it
     stop_drop: float = 0.0  # leave a sentence alone once hiding its last word cost less confidence; 0: never

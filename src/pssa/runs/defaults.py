@@ -31,7 +31,7 @@ RANDOM = "random"
 _SALIENCY_OF = {"aw-as": "attention", "pg-as": "gradient", "rm-as": RANDOM, "consensus": "attention"}
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 _LEAST = {"iterations": 1, "round_epochs": 1, "consensus_models": 1, "consensus_folds": 2}
-_TUNED_GAMMA = {"memnet": 1.0, "tnet_att": 1.0}
+_TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5}
 
 
 def mines(method: str) -> bool:
