@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,20 +15,47 @@ from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors
 from pssa.training import Checkpoint, EpochRecord
 
 
+def fill(directory: RunDirectory) -> None:
+    (directory.root / "first").touch()
+
+
 def test_a_new_directory_is_made_with_its_parents(tmp_path: Path) -> None:
-    directory = RunDirectory.create(tmp_path / "runs" / "one")
-    assert directory.root.is_dir()
+    directory = RunDirectory.create(tmp_path / "runs" / "one", fill)
+    assert os.listdir(directory.root) == ["first"]
+    assert os.listdir(tmp_path / "runs") == ["one"]
     assert not directory.finished
 
 
+def test_a_directory_that_could_not_be_filled_never_appears(tmp_path: Path) -> None:
+    def fail(directory: RunDirectory) -> None:
+        fill(directory)
+        raise InputError("no")
+
+    with pytest.raises(InputError, match="no"):
+        RunDirectory.create(tmp_path / "run", fail)
+    assert os.listdir(tmp_path) == []
+
+
+def test_of_two_that_make_the_same_directory_the_slower_is_refused(tmp_path: Path) -> None:
+    def fill_slowly(directory: RunDirectory) -> None:
+        fill(directory)
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "theirs").touch()
+
+    with pytest.raises(InputError, match="exists already"):
+        RunDirectory.create(tmp_path / "run", fill_slowly)
+    assert os.listdir(tmp_path / "run") == ["theirs"]
+
+
 def test_an_empty_directory_may_be_used(tmp_path: Path) -> None:
-    assert RunDirectory.create(tmp_path).root == tmp_path
+    assert RunDirectory.create(tmp_path, fill).root == tmp_path
+    assert (tmp_path / "first").is_file()
 
 
 def test_a_directory_that_holds_anything_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     with pytest.raises(InputError, match=r"exists already; choose another --out, or go on with it by --resume"):
-        RunDirectory.create(tmp_path)
+        RunDirectory.create(tmp_path, fill)
 
 
 @pytest.mark.parametrize("below", [".", "deeper"])
@@ -35,7 +63,7 @@ def test_a_file_is_no_directory(tmp_path: Path, below: str) -> None:
     path = tmp_path / "file"
     path.touch()
     with pytest.raises(InputError, match="is a file; --out must name a new directory"):
-        RunDirectory.create(path / below)
+        RunDirectory.create(path / below, fill)
 
 
 def test_only_a_directory_with_a_model_or_a_configuration_is_a_run(tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ def test_with_vectors_rows_are_the_files_and_unseen_words_follow_the_training_wo
     assert rows.tolist() == [[3.0, 4.0], [1.0, 2.0]]
     assert materials.coverage is not None
     assert materials.coverage.covered_types == 1
-    directory = RunDirectory.create(tmp_path / "run")
+    directory = RunDirectory(tmp_path / "run")
+    directory.root.mkdir()
     materials.save(directory)
     assert Materials.load(directory, CONFIG).coverage == materials.coverage
 
@@ -55,7 +56,8 @@ def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) ->
     corpus = replace(corpus, examples=(*corpus.examples, tokens))
     dev = corpus.select([3, 1])
     saved = Materials.prepare(CONFIG, corpus, dev)
-    directory = RunDirectory.create(tmp_path / "run")
+    directory = RunDirectory(tmp_path / "run")
+    directory.root.mkdir()
     saved.save(directory)
     found = Materials.load(directory, CONFIG)
     assert found.corpus == corpus
@@ -69,7 +71,8 @@ def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) ->
 def test_labels_of_ones_own_are_read_back(tmp_path: Path, corpus: Corpus) -> None:
     labels = ("conflict", "Gut", "schlecht")
     own = tuple(replace(example, label=labels[number % 3]) for number, example in enumerate(corpus))
-    directory = RunDirectory.create(tmp_path / "run")
+    directory = RunDirectory(tmp_path / "run")
+    directory.root.mkdir()
     config = CONFIG.updated({"labels": labels})
     Materials.prepare(config, Corpus(own, labels), None).save(directory)
     assert Materials.load(directory, config).corpus.examples == own

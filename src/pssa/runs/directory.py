@@ -10,9 +10,12 @@ Every file is written under a temporary name and renamed. `metrics.json` is writ
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
-from collections.abc import Iterator
+import os
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,16 +39,30 @@ class RunDirectory:
     root: Path
 
     @classmethod
-    def create(cls, root: Path) -> RunDirectory:
-        """Make the directory; one that holds anything is refused, never overwritten."""
+    def create(cls, root: Path, fill: Callable[[RunDirectory], None]) -> RunDirectory:
+        """Make the directory, with what `fill` puts there inside from its first moment.
+
+        :raises InputError: if `root` holds anything already; it is never overwritten.
+        """
+        taken = f"{root} exists already; choose another --out, or go on with it by --resume {root}"
+        part = cls(root.with_name(f".{root.name}.{os.getpid()}.part"))
         try:
-            root.mkdir(parents=True, exist_ok=True)
-            if any(root.iterdir()):
-                raise InputError(f"{root} exists already; choose another --out, or go on with it by --resume {root}")
-        except (FileExistsError, NotADirectoryError) as error:
-            raise InputError(f"{root} is a file; --out must name a new directory") from error
+            if root.is_dir() and any(root.iterdir()):
+                raise InputError(taken)
+            if root.is_file():
+                raise NotADirectoryError
+            part.root.mkdir(parents=True)
+            fill(part)
+            # Fails where another process was faster and the directory is no longer empty.
+            part.root.replace(root)
         except OSError as error:
-            raise InputError(f"{root} cannot be made: {error.strerror}") from error
+            if error.errno == errno.ENOTEMPTY:
+                raise InputError(taken) from error
+            if isinstance(error, (FileExistsError, NotADirectoryError)):
+                raise InputError(f"{root} is a file; --out must name a new directory") from error
+            raise InputError(f"{root} cannot be made: {error.strerror or error}") from error
+        finally:
+            shutil.rmtree(part.root, ignore_errors=True)
         return cls(root)
 
     @classmethod

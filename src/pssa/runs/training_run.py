@@ -48,11 +48,13 @@ def train(
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     config, materials = prepare(data, dev, (config or Config()).updated(settings), on_vectors)
-    directory = RunDirectory.create(Path(out))
-    with directory.locked():
+
+    def begin(directory: RunDirectory) -> None:
         materials.save(directory)
-        # Written last: a directory with a configuration is one that can be resumed.
         write_atomically(directory.root / "config.toml", config.to_toml().encode())
+
+    directory = RunDirectory.create(Path(out), begin)
+    with directory.locked():
         return _carry_out(directory.root, Workshop(config, directory, materials, observer or Silent()))
 
 

@@ -1,0 +1,64 @@
+"""How much faster an epoch is than a plain loop that pads every sentence to the corpus maximum, same model, same run.
+
+    python benchmarks/speed.py --train FILE --vectors F
+
+Both train the same model on the same batches of examples in turns, so that a noisy machine disturbs both alike; medians are
+compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from pssa.data.batch import IndexedCorpus
+from pssa.runs.config import Config
+from pssa.runs.training_run import prepare
+from pssa.runs.workshop import Workshop
+from pssa.training import Silent, Task, fit
+
+
+def padded(corpus: IndexedCorpus) -> IndexedCorpus:
+    """The same corpus, every row as wide as the widest."""
+    return replace(corpus, widths=corpus.widths.amax(dim=0).expand_as(corpus.widths))
+
+
+def seconds_of_an_epoch(workshop: Workshop, corpus: IndexedCorpus, stage: str) -> float:
+    """Wall time of the second epoch: the first one warms up."""
+    model = workshop.new_model()
+    fit(model, Task(corpus, 0, stage), workshop.config.training, 1)
+    began = time.perf_counter()
+    fit(model, Task(corpus, 0, stage), workshop.config.training, 1)
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--train", type=Path, required=True)
+    parser.add_argument("--vectors", type=Path)
+    parser.add_argument("--model", default="tnet_att")
+    parser.add_argument("--repeats", type=int, default=5)
+    arguments = parser.parse_args()
+    settings = {"model": arguments.model, "device": "cpu", "vectors": str(arguments.vectors or "")}
+    config, materials = prepare(arguments.train, None, Config().updated(settings))
+    workshop = Workshop(config, None, materials, Silent())
+    bucketed, wide = workshop.train_data, padded(workshop.train_data)
+    ours, plain = [], []
+    for repeat in range(arguments.repeats):
+        ours.append(seconds_of_an_epoch(workshop, bucketed, f"ours-{repeat}"))
+        plain.append(seconds_of_an_epoch(workshop, wide, f"plain-{repeat}"))
+    ratio = statistics.median(plain) / statistics.median(ours)
+    print(
+        f"{arguments.model}, {len(bucketed)} instances, {torch.get_num_threads()} threads: bucketed "
+        f"{statistics.median(ours):.2f} s an epoch, padded {statistics.median(plain):.2f} s, ratio {ratio:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    main()
