@@ -17,7 +17,7 @@ from pssa.errors import InputError
 from pssa.models._attention import masked_softmax
 from pssa.models._dropout import dropout
 from pssa.models._protocol import Encoding
-from pssa.models._words import WordTable, lookup, reset_parameters
+from pssa.models._words import WordTable, check_options, lookup, reset_parameters
 
 __all__ = ["TransformationEncoder", "TransformationOptions"]
 
@@ -38,6 +38,7 @@ class TransformationOptions:
     initial_bound: float = 0.01  # other parameters start uniformly in [-bound, bound]
 
     def __post_init__(self) -> None:
+        check_options(self, shares=("dropout",), positive=("hidden", "initial_bound"))
         if self.gating not in ("adaptive", "lossless"):
             raise InputError(f"gating is {self.gating!r}; it can be adaptive or lossless")
 

@@ -7,12 +7,15 @@ ever reach the others, so they are a buffer that costs nothing in the optimiser 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["WordTable", "lookup", "reset_parameters"]
+from pssa.errors import InputError
+
+__all__ = ["WordTable", "check_options", "lookup", "reset_parameters"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,16 @@ class WordTable:
         """Rows to be parameters and rows to be a buffer; all of them are the latter where vectors stay as they are."""
         n_parameters = self.n_trained if trainable else 0
         return self.matrix[:n_parameters].clone(), self.matrix[n_parameters:].clone()
+
+
+def check_options(options: Any, *, shares: tuple[str, ...], positive: tuple[str, ...]) -> None:
+    """Refuse a model's options that are out of range: `shares` lie in [0, 1), `positive` values above 0."""
+    for name in shares:
+        if not 0 <= getattr(options, name) < 1:
+            raise InputError(f"{name} is {getattr(options, name)}; it must be at least 0 and below 1")
+    for name in positive:
+        if not getattr(options, name) > 0:
+            raise InputError(f"{name} is {getattr(options, name)}; it must be greater than 0")
 
 
 def lookup(trained: Tensor, fixed: Tensor, ids: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from pssa.data.batch import Batch
 from pssa.models._attention import attend
 from pssa.models._dropout import dropout
 from pssa.models._protocol import Encoding, Prediction
-from pssa.models._words import WordTable, lookup, reset_parameters
+from pssa.models._words import WordTable, check_options, lookup, reset_parameters
 
 __all__ = ["MemoryNetwork"]
 
@@ -33,6 +33,9 @@ class MemoryNetworkOptions:
         0.5  # on all word vectors; the paper has none, and MN then over-fits (chosen on held-out data)
     )
     initial_bound: float = 0.01  # other parameters start uniformly in [-bound, bound]
+
+    def __post_init__(self) -> None:
+        check_options(self, shares=("dropout", "embedding_dropout"), positive=("initial_bound",))
 
 
 class MemoryNetwork(nn.Module):

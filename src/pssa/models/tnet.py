@@ -15,7 +15,7 @@ from pssa.data.batch import Batch
 from pssa.models._dropout import dropout
 from pssa.models._protocol import Encoding, Prediction
 from pssa.models._tnet import TransformationEncoder, TransformationOptions
-from pssa.models._words import WordTable, reset_parameters
+from pssa.models._words import WordTable, check_options, reset_parameters
 
 __all__ = ["TNet"]
 
@@ -27,6 +27,10 @@ class TNetOptions(TransformationOptions):
     """What can be chosen about TNet."""
 
     filters: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_options(self, shares=(), positive=("filters",))
 
 
 class TNet(nn.Module):

@@ -173,7 +173,7 @@ def _as_kind(key: str, value: Any, kind: Any) -> Any:
     if kind == tuple[str, ...]:
         parts = value.split(",") if isinstance(value, str) else value
         if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
-            return tuple(parts)
+            return tuple(part.strip() for part in parts)
     elif type(value) is kind:
         return value
     raise InputError(f"{key} is {value!r}; expected {getattr(kind, '__name__', str(kind))}")

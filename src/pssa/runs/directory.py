@@ -127,7 +127,10 @@ class FileStore:
         if not self.path.is_file():
             return None
         tensors, metadata = read_tensors(self.path)
-        history = tuple(EpochRecord(**record) for record in json.loads(metadata["history"]))
+        try:
+            history = tuple(EpochRecord(**record) for record in json.loads(metadata["history"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{self.path} is damaged: its header has no history") from error
         return Checkpoint(tensors, history)
 
     def save(self, checkpoint: Checkpoint) -> None:

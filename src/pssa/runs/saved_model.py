@@ -81,10 +81,12 @@ def load(path: str | Path, device: str = "cpu") -> Classifier:
     folder = RunDirectory.open(Path(path)).root
     description = Description.load(folder)
     vocabulary = Vocabulary.load(folder / "vocabulary.json")
-    folders = sorted((folder / "members").glob("*")) or [folder]
+    # An ensemble that was interrupted has members but no says yet; it is loaded like any unfinished run.
+    numbers = range(1, len(description.says) + 1)
+    folders = [folder / "members" / str(number) for number in numbers] if len(numbers) > 1 else [folder]
+    if len(folders) > 1 and (lost := [member for member in folders if not (member / "model.safetensors").is_file()]):
+        raise InputError(f"{lost[0]} is missing; the ensemble has {len(folders)} members; copy the run again")
     members = tuple(_load_model(member, description, vocabulary).to(device).eval() for member in folders)
-    if len(members) != len(description.says):
-        raise InputError(f"{folder} has {len(members)} members where model.json has {len(description.says)}")
     return Classifier(description.model, description.labels, vocabulary, members, description.says)
 
 

@@ -14,11 +14,12 @@ from pssa.data.atomic import write_atomically
 from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus
 from pssa.data.read import read
+from pssa.data.split import folds
 from pssa.errors import InputError
 from pssa.runs import methods
 from pssa.runs.card import write_card
 from pssa.runs.config import Config
-from pssa.runs.defaults import check_method
+from pssa.runs.defaults import check_method, mines
 from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.materials import Materials
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
@@ -82,6 +83,10 @@ def prepare(
     corpus, dev_corpus = _read(data, config), None if dev is None else _read(dev, config)
     sources = replace(config.data, train=_name(data), dev="" if dev is None else _name(dev), labels=corpus.labels)
     config = replace(config, data=sources)
+    if mines(config.method):
+        # Refused now rather than after the initial training, where there are fewer sentences than folds.
+        needed = config.mining.consensus_folds if config.method == "consensus" else config.mining.folds
+        folds(corpus, max(needed, 2), config.seed)
     return config, Materials.prepare(config, corpus, dev_corpus, on_vectors)
 
 
