@@ -30,7 +30,7 @@ from pssa.data.evidence import Evidence
 from pssa.data.evidence_edit import keep_iterations
 from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
 from pssa.evaluation import Scores, predict_classes, score
-from pssa.runs.config import Config
+from pssa.runs.config import UNSET, Config
 from pssa.runs.methods import consensus, progressive
 from pssa.runs.training_run import prepare
 from pssa.runs.workshop import Workshop
@@ -80,18 +80,18 @@ PLANS = {
     ),
     "test": Plan(
         (
-            ("aw", 5, (0.0,)),
-            ("aw", 2, (0.0,)),
-            ("aw", 1, (0.0,)),
-            ("pg", 5, (0.0,)),
-            ("pg", 2, (0.0,)),
-            ("pg", 1, (0.0,)),
-            ("rm", 5, (0.0,)),
-            ("aw-folds", 1, (0.0,)),
-            ("pg-folds", 1, (0.0,)),
-            ("consensus", 1, (0.0,)),
+            ("aw", 5, (UNSET,)),
+            ("aw", 2, (UNSET,)),
+            ("aw", 1, (UNSET,)),
+            ("pg", 5, (UNSET,)),
+            ("pg", 2, (UNSET,)),
+            ("pg", 1, (UNSET,)),
+            ("rm", 5, (UNSET,)),
+            ("aw-folds", 1, (UNSET,)),
+            ("pg-folds", 1, (UNSET,)),
+            ("consensus", 1, (UNSET,)),
         ),
-        human_gammas=(0.0,),
+        human_gammas=(UNSET,),
     ),
 }
 

@@ -62,7 +62,7 @@ def main() -> None:
 def _key(record: dict[str, Any]) -> Key:
     method: str = record["variant"]
     if method != "base":
-        method += f" K={record['rounds']}" + (f" gamma={record['gamma']:g}" if record["gamma"] else "")
+        method += f" K={record['rounds']}" + (f" gamma={record['gamma']:g}" if record["gamma"] > 0 else "")
     return record["model"], record["data_set"], method
 
 

@@ -13,6 +13,7 @@ from embedded.markup import parse, read_sections
 from embedded.plan import TEST, TRAIN, Drawing
 from embedded.sentences import assemble
 from pssa.data.example import Example
+from pssa.data.formats._fields import fields_of
 
 __all__ = ["PACKAGED", "build", "to_json_lines"]
 
@@ -72,14 +73,6 @@ def _tagged(sentence: _Sentence, sentence_id: str, split: str) -> list[Example]:
 
 
 def _record(example: Example) -> dict[str, object]:
-    start, end = example.aspect_chars
-    return {
-        "id": example.id,
-        "sentence_id": example.sentence_id,
-        "text": example.text,
-        "aspect": example.aspect_text,
-        "from": start,
-        "to": end,
-        "label": example.label,
-        "tags": list(example.tags),
-    }
+    fields = fields_of(example)
+    del fields["words"]  # the tokeniser finds them again
+    return fields

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
+from pssa.cli._progress import ProgressBars
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus
 
@@ -48,6 +49,68 @@ def test_method_and_saliency_are_recorded(
     assert (header.method, header.saliency) == (method, saliency)
 
 
+@pytest.mark.parametrize(
+    ("file", "words", "method", "saliency"),
+    [
+        ('method = "aw-as"', (), "aw-as", "attention"),
+        ('method = "aw-as"', ("--method", "progressive"), "aw-as", "attention"),
+        ('method = "aw-as"', ("--saliency", "random"), "rm-as", "random"),
+        ('method = "aw-as"', ("--set", "method=rm-as"), "rm-as", "random"),
+        ('method = "consensus"', (), "consensus", "attention"),
+        ('method = "consensus"', ("--saliency", "gradient"), "consensus", "gradient"),
+        ('method = "consensus"', ("--method", "progressive"), "pg-as", "gradient"),
+        ('method = "base"', (), "pg-as", "gradient"),
+        ('method = "base"\nsaliency = "attention"', (), "aw-as", "attention"),
+    ],
+)
+def test_a_file_says_how_to_mine_and_the_command_overrules_it(
+    command: Command, tiny: Tiny, tmp_path: Path, file: str, words: tuple[str, ...], method: str, saliency: str
+) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text(file + "\niterations = 1\nconsensus_models = 2\nconsensus_folds = 2\n")
+    path = tmp_path / "evidence.jsonl"
+    result = command("mine", *tiny, "--epochs", "1", "--config", settings, *words, "--out", path)
+    assert (result.code, result.err) == (0, "")
+    header = read_evidence(path).header
+    assert (header.method, header.saliency) == (method, saliency)
+
+
+def test_a_misspelt_method_in_a_file_is_refused(command: Command, tiny: Tiny, tmp_path: Path) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text('method = "aw_as"\n')
+    words = ("--config", settings, "--out", tmp_path / "evidence.jsonl")
+    assert "unknown method 'aw_as'; known: base" in command("mine", *tiny, *words).refusal
+
+
+def test_a_file_may_name_the_data(command: Command, tiny: Tiny, run: Path, tmp_path: Path) -> None:
+    own, named = tmp_path / "own.jsonl", tmp_path / "named.jsonl"
+    assert command("mine", *tiny, "--iterations", "1", "--out", own).code == 0
+    words = ("--config", run / "config.toml", "--iterations", "1", "--out", named)
+    assert command("mine", *words).code == 0
+    assert named.read_bytes() == own.read_bytes()
+    assert command("mine", "--out", tmp_path / "3.jsonl").refusal == "pssa: pssa mine needs --train FILE"
+
+
+def test_a_model_without_attention_can_be_mined(command: Command, tiny: Tiny, tmp_path: Path) -> None:
+    path = tmp_path / "evidence.jsonl"
+    words = ("--model", "tnet", "--set", "hidden=4", "--set", "filters=4", "--iterations", "1", "--out", path)
+    assert command("mine", *tiny, *words).code == 0
+    header = read_evidence(path).header
+    assert (header.model, header.saliency) == ("tnet", "gradient")
+
+
+def test_the_reading_of_vectors_is_shown(
+    command: Command, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(ProgressBars, "on_vectors", lambda bars, read, total: seen.append(read))
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("screen 1 2 3\n")
+    words = ("--vectors", vectors, "--iterations", "1", "--out", tmp_path / "evidence.jsonl")
+    assert command("mine", *tiny, *words).code == 0
+    assert seen[-1] == vectors.stat().st_size
+
+
 def test_mined_evidence_can_be_trained_with(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     assert command("mine", *tiny, "--iterations", "1", "--out", path).code == 0
@@ -65,7 +128,13 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
     ("words", "said"),
     [
         (("--saliency", "grad"), "unknown saliency 'grad'; known: attention"),
-        (("--model", "tnet"), "model tnet has no attention to supervise"),
+        (("--model", "tnet", "--saliency", "attention"), "model tnet has no attention to mine"),
+        (("--model", "tnet", "--method", "consensus"), "model tnet has no attention to mine"),
+        (("--set", "config=3"), "unknown setting 'config'; known: model, method"),
+        (("--set", "observer=3"), "unknown setting 'observer'; known: model, method"),
+        (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
+        (("--set", "method=base"), "method base does not mine; take aw-as"),
+        (("--evidence", "e.jsonl"), "evidence is e.jsonl; it is for training, and mining makes its own"),
         (("--folds", "1"), "folds is 1; it can be 0 (no cross-fitting) or at least 2"),
         (("--method", "boosting"), "argument --method: invalid choice: 'boosting'"),
         (("--train", "nowhere.csv"), "nowhere.csv: does not exist"),

@@ -12,6 +12,7 @@ import pssa
 from pssa.cli import main
 from pssa.cli._progress import ProgressBars
 from pssa.data.evidence_file import read_evidence
+from pssa.data.example import Corpus
 from pssa.runs import Config
 from pssa.runs.directory import RunDirectory
 from pssa.training import EpochRecord
@@ -64,10 +65,13 @@ def test_white_space_around_labels_is_not_theirs(command: Command, tiny: Tiny, t
         (("--method", "magic"), "unknown method 'magic'; known: base, kt, boosting, adaboost, aw-as"),
         (("--set", "options.speed=1"), "unknown option 'speed' of model memnet; known: aspect_matrix"),
         (("--set", "speed=1"), "unknown setting 'speed'; known: model, method"),
+        (("--set", "config=3"), "unknown setting 'config'; known: model, method"),
+        (("--set", "observer=3"), "unknown setting 'observer'; known: model, method"),
+        (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
         (("--set", "speed"), "--set speed has no value; write --set KEY=VALUE"),
         (("--set", "patience=long"), "patience is 'long'; expected int"),
-        (("--model", "tnet", "--method", "aw-as"), "model tnet has no attention to supervise; method aw-as needs"),
-        (("--method", "aw-as", "--epsilon", "-1"), "epsilon is -1.0; it must be greater than 0"),
+        (("--model", "tnet", "--method", "aw-as"), "model tnet has no attention to mine; method aw-as needs"),
+        (("--method", "aw-as", "--epsilon", "0"), "epsilon is 0.0; it must be greater than 0"),
         (("--method", "pg-as", "--set", "saliency=grad"), "unknown saliency 'grad'"),
         (("--method", "aw-as", "--evidence", "e.jsonl"), "--evidence goes with method base"),
         (("--evidence", "nowhere.jsonl"), "nowhere.jsonl"),
@@ -94,6 +98,22 @@ def test_an_existing_place_is_refused(command: Command, tiny: Tiny, run: Path, t
     assert (run / "model.safetensors").read_bytes() == before
     (tmp_path / "file").touch()
     assert "is a file; --out must name a new directory" in command("train", *tiny, "--out", tmp_path / "file").refusal
+
+
+def test_the_configuration_of_a_run_makes_the_run_again(
+    command: Command, train_file: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pssa.write(corpus.select(range(0, 60, 5)), tmp_path / "dev.jsonl")
+    (tmp_path / "vectors.txt").write_text("screen 1 2 3\n")
+    monkeypatch.chdir(tmp_path)
+    words = ("--dev", "dev.jsonl", "--vectors", "vectors.txt", "--model", "memnet", "--device", "cpu")
+    few = ("--set", "max_epochs=2")
+    assert command("train", "--train", train_file, *words, *few, "--out", tmp_path / "run").code == 0
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert command("train", "--config", tmp_path / "run" / "config.toml", "--out", tmp_path / "again").code == 0
+    for name in ("config.toml", "history.jsonl", "metrics.json", "model.safetensors", "stages/dev.jsonl"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "run" / name).read_bytes(), name
 
 
 @pytest.fixture
@@ -124,6 +144,24 @@ def test_a_run_that_another_process_works_on_is_a_failure(command: Command, inte
         result = command("train", "--resume", interrupted)
     assert result.code == 1
     assert result.err == f"pssa: {interrupted} is in use by another process; wait for it, or stop it first\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("--epochs", "0"), "--epochs"),
+        (("--vector-rows", "5"), "--vector-rows"),
+        (("--out", "elsewhere"), "--out"),
+        (("--train", "file"), "--train"),
+        (("--config", "nowhere.toml"), "--config"),
+        (("--set", "speed=1"), "--set"),
+    ],
+)
+def test_what_a_resumed_run_would_ignore_is_refused(
+    command: Command, run: Path, words: tuple[str, ...], option: str
+) -> None:
+    said = f"pssa: {option} does not go with --resume, since the run keeps its own settings; leave it out"
+    assert command("train", "--resume", run, *words).refusal == said
 
 
 def test_resuming_a_finished_run_sums_it_up(command: Command, run: Path) -> None:

@@ -139,6 +139,11 @@ def test_mcnemar_holds_for_counts_whose_coefficients_overflow() -> None:
     assert mcnemar(gold, first, second) == pytest.approx(exact, rel=1e-9)
 
 
+def test_a_negative_seed_is_refused() -> None:
+    with pytest.raises(InputError, match="the seed is -1; expected 0 or more"):
+        paired_bootstrap(["a", "b"], ["a", "b"], ["a", "b"], ("a", "b"), seed=-1)
+
+
 def test_mcnemar_refuses_lists_of_different_lengths() -> None:
     with pytest.raises(InputError, match="2 gold labels, 1 and 2 predictions"):
         mcnemar(["a", "b"], ["a"], ["a", "b"])

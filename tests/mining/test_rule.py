@@ -102,3 +102,11 @@ def test_random_picks_follow_from_the_seed_and_the_iteration() -> None:
     assert pick(RANDOM) == pick(Rule(epsilon=3.0, random_pick=True))
     assert pick(RANDOM) != pick(RANDOM, iteration=2)
     assert pick(RANDOM) != pick(Rule(epsilon=1.0, random_pick=True, seed=1))
+
+
+def test_random_masking_can_take_the_top_word_and_hide_another() -> None:
+    seen = Observation(torch.tensor([[0.9, 0.1]]).repeat(60, 1), torch.tensor([[0.7, 0.2, 0.1, 0.0]]).repeat(60, 1))
+    candidates = torch.tensor([[True, True, True, False]]).repeat(60, 1)
+    taken = Rule(epsilon=3.0, random_mask=True).extract(seen, torch.zeros(60, dtype=torch.long), candidates, 1)
+    assert set(taken.words.tolist()) == {0}
+    assert set(taken.hidden.tolist()) == {0, 1, 2}

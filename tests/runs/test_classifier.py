@@ -56,7 +56,12 @@ def test_an_answer_says_label_probabilities_and_where_the_aspect_stands(classifi
 def test_an_aspect_may_be_given_by_offsets_or_by_its_occurrence(classifier: Classifier) -> None:
     assert classifier.predict("b or b", (5, 6)).start == 5
     assert classifier.predict("b or b", "b", ordinal=1).start == 5
-    assert classifier.predict("b or b", "b").start == 0
+
+
+def test_the_first_of_several_occurrences_is_taken_with_a_warning(classifier: Classifier) -> None:
+    with pytest.warns(UserWarning, match="'b' occurs 2 times; the first is taken; say which by `ordinal`") as told:
+        assert classifier.predict("b or b", "b").start == 0
+    assert [warning.filename for warning in told] == [__file__]  # where the caller is, not the library
 
 
 @pytest.mark.parametrize("aspect", ["screen", (3, 99), ""])

@@ -17,6 +17,8 @@ from pssa.runs.defaults import (
     choose_rule,
     choose_saliency,
     mines,
+    resolve,
+    unresolve,
 )
 
 
@@ -70,6 +72,7 @@ def test_the_tuned_penalty_has_a_gamma_for_every_model_that_attends(model: str) 
     assert chosen.gamma > 0
     assert (chosen.distance, chosen.equal_shares) == ("squared", True)
     assert choose_penalty(config(model=model, gamma=0.5)).gamma == 0.5
+    assert choose_penalty(config(model=model, gamma=0.0)).gamma == 0.0
 
 
 def test_methods_that_mine_are_known() -> None:
@@ -91,7 +94,7 @@ def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(metho
     [
         (
             {"model": "tnet", "method": "aw-as"},
-            "model tnet has no attention to supervise; method aw-as needs one that attends: memnet, tnet_att",
+            "model tnet has no attention to mine; method aw-as needs a model that attends: memnet, tnet_att",
         ),
         ({"model": "tnet", "method": "consensus"}, "model tnet has no attention"),
         ({"model": "tnet", "evidence": "e.jsonl"}, "model tnet has no attention"),
@@ -99,7 +102,7 @@ def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(metho
         ({"start": "anew"}, "start is 'anew'; it can be continue or restart"),
         ({"words": "all"}, "words is 'all'; it can be both, active, misleading"),
         ({"penalty": "strict"}, "penalty is 'strict'; it can be tuned, letter, release"),
-        ({"gamma": -1.0}, r"gamma is -1\.0; it must be a finite number and not negative"),
+        ({"gamma": -2.0}, r"gamma is -2\.0; it must be a finite number and not negative"),
         ({"gamma": float("nan")}, "gamma is nan"),
         ({"gamma": float("inf")}, "gamma is inf"),
         ({"iterations": 0}, "iterations is 0; it must be at least 1"),
@@ -107,7 +110,7 @@ def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(metho
         ({"folds": 1}, r"folds is 1; it can be 0 \(no cross-fitting\) or at least 2"),
         ({"folds": -2}, "folds is -2"),
         ({"saliency": "grad"}, "unknown saliency 'grad'; known: attention, gradient"),
-        ({"epsilon": -1.0}, r"epsilon is -1\.0; it must be greater than 0"),
+        ({"epsilon": 0.0}, r"epsilon is 0\.0; it must be greater than 0"),
         ({"stop_drop": -0.1}, r"stop_drop is -0\.1; it must be greater than 0"),
         ({"consensus_models": 0}, "consensus_models is 0; it must be at least 1"),
         ({"consensus_folds": 1}, "consensus_folds is 1; it must be at least 2"),
@@ -118,3 +121,11 @@ def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(metho
 def test_what_cannot_work_is_refused_with_the_reason(changes: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError, match=what):
         check_method(config(**changes))
+
+
+def test_what_a_run_filled_in_by_its_method_does_not_outlive_the_method() -> None:
+    asked = config(method="pg-as", iterations=3)
+    assert resolve(asked).mining.epsilon == 4.0
+    assert unresolve(resolve(asked)) == asked
+    own = config(method="pg-as", epsilon=2.5)
+    assert unresolve(resolve(own)) == resolve(own)

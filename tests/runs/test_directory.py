@@ -107,14 +107,6 @@ def test_a_locked_run_is_refused_to_another_process(tmp_path: Path) -> None:
         pass
 
 
-def test_a_stage_is_finished_once_it_has_a_manifest(tmp_path: Path) -> None:
-    stage = RunDirectory(tmp_path).stage("initial")
-    assert stage.folder == tmp_path / "stages" / "initial"
-    assert stage.result is None
-    stage.finish({"epochs": 3})
-    assert RunDirectory(tmp_path).stage("initial").result == {"epochs": 3}
-
-
 CHECKPOINT = Checkpoint(
     {
         "model.weight": torch.tensor([[1.0, 2.0]]),

@@ -15,6 +15,7 @@ from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.runs import Config
 from pssa.runs.mine import mine
+from pssa.training import Silent
 
 SETTINGS: dict[str, Any] = {"model": "memnet", "dimension": 8, "epochs": 2, "batch_size": 8, "device": "cpu"}
 NO_GATE = 9.0  # bits, more than any sentence here can have
@@ -52,6 +53,26 @@ def test_cross_fitted_mining_finds_other_words(corpus: Corpus, tmp_path: Path) -
     assert folded.examples != plain.examples
 
 
+class Stages(Silent):
+    """An observer that notes which trainings there were."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        self.seen.append(stage)
+
+
+def test_cross_fitted_mining_trains_no_model_that_it_does_not_use(
+    train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path
+) -> None:
+    run = train_tiny(tmp_path / "run", method="aw-as", folds=2, iterations=2)
+    stages = Stages()
+    mine(corpus, tmp_path / "evidence.jsonl", config=Config.from_toml(run / "config.toml"), observer=stages)
+    assert stages.seen == ["initial-fold-1", "initial-fold-2", "round-2-fold-1", "round-2-fold-2"]
+    assert (tmp_path / "evidence.jsonl").read_bytes() == (run / "evidence.jsonl").read_bytes()
+
+
 def test_each_way_of_starting_a_round_finds_its_words(corpus: Corpus, tmp_path: Path) -> None:
     settings = SETTINGS | {"method": "aw-as", "iterations": 2, "epsilon": NO_GATE}
     found = [mine(corpus, tmp_path / f"{start}.jsonl", **settings, start=start) for start in ("continue", "restart")]
@@ -72,6 +93,11 @@ def test_a_method_that_does_not_mine_is_refused(corpus: Corpus, tmp_path: Path, 
     with pytest.raises(InputError, match=f"method {method} does not mine; take aw-as, pg-as, rm-as, consensus"):
         mine(corpus, tmp_path / "evidence.jsonl", **SETTINGS, method=method)
     assert not list(tmp_path.iterdir())
+
+
+def test_evidence_to_train_with_is_no_setting_of_mining(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"evidence is old\.jsonl; it is for training, and mining makes its own"):
+        mine(corpus, tmp_path / "evidence.jsonl", **SETTINGS, method="aw-as", evidence="old.jsonl")
 
 
 def test_a_place_that_does_not_exist_is_refused_before_anything_is_trained(corpus: Corpus, tmp_path: Path) -> None:

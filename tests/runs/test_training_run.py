@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from pssa.data.example import Corpus
 from pssa.errors import InputError, RunError
 from pssa.runs import Config, methods, resume, train
 from pssa.runs.directory import RunDirectory
+from pssa.runs.training_run import prepare
 from pssa.training import EpochRecord, Silent
 
 TrainTiny = Callable[..., Path]
@@ -175,6 +177,18 @@ def test_resuming_a_finished_run_changes_nothing(train_tiny: TrainTiny, tmp_path
     assert contents(run) == before
 
 
+def test_resuming_a_run_that_was_killed_before_it_tidied_up_does_so(
+    train_tiny: TrainTiny, finished_run: Path, tmp_path: Path
+) -> None:
+    run = train_tiny(tmp_path / "run")
+    (run / "stages" / "initial").mkdir()
+    (run / "stages" / "initial" / "checkpoint.safetensors").touch()
+    (run / "stages" / "vectors.safetensors").touch()
+    resume(run)
+    assert contents(run) == contents(finished_run)
+    assert not (run / "stages" / "initial").exists()
+
+
 def test_the_same_seed_gives_the_same_bytes_and_another_gives_others(
     train_tiny: TrainTiny, finished_run: Path, tmp_path: Path
 ) -> None:
@@ -219,6 +233,44 @@ def test_a_run_trained_from_a_file_equals_one_trained_from_its_corpus(
     assert Config.from_toml(run / "config.toml").data.train == str(path)
 
 
+def test_data_that_the_configuration_names_is_used(corpus: Corpus, tmp_path: Path) -> None:
+    train_file, dev_file = tmp_path / "train.jsonl", tmp_path / "dev.jsonl"
+    pssa.write(corpus, train_file)
+    pssa.write(corpus.select([0, 4, 8]), dev_file)
+    config = Config().updated({"train": str(train_file), "dev": str(dev_file)})
+    resolved, materials = prepare(None, None, config)
+    assert materials.corpus.hash() == corpus.hash()
+    assert materials.dev is not None
+    assert len(materials.dev) == 3
+    assert (resolved.data.train, resolved.data.dev) == (str(train_file), str(dev_file))
+
+
+def test_data_that_is_given_goes_before_what_the_configuration_names(corpus: Corpus) -> None:
+    config = Config().updated({"train": "nowhere.jsonl", "dev": "nowhere.jsonl"})
+    resolved, materials = prepare(corpus, corpus.select([0, 4, 8]), config)
+    assert materials.corpus == corpus
+    assert (resolved.data.train, resolved.data.dev) == ("", "")
+    with pytest.raises(InputError, match="the training data has 0 instances"):
+        prepare(corpus.select([]), None, config.updated({"dev": "", "epochs": 1}))
+
+
+def test_a_training_without_data_is_refused() -> None:
+    with pytest.raises(InputError, match="no training data is given; name a file with --train"):
+        prepare(None, None, Config())
+
+
+def test_files_are_recorded_by_their_full_names_and_datasets_by_their_own(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "vectors.txt").write_text("screen 3 2 1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pssa.runs.training_run.read", lambda source, **how: corpus)
+    config = Config().updated({"vectors": "vectors.txt"})
+    resolved, _ = prepare("hf:owner/name", "dev.jsonl", config)
+    assert (resolved.data.train, resolved.data.dev) == ("hf:owner/name", str(tmp_path / "dev.jsonl"))
+    assert (resolved.data.vectors, resolved.supervision.evidence) == (str(tmp_path / "vectors.txt"), "")
+
+
 @pytest.mark.parametrize(
     ("settings", "what"),
     [
@@ -244,6 +296,21 @@ def test_a_corpus_that_is_too_small_writes_nothing(corpus: Corpus, tmp_path: Pat
     with pytest.raises(InputError, match="has 3 instances"):
         train(corpus.select(range(3)), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_too_few_sentences_for_a_search_write_nothing(train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path) -> None:
+    alike = Corpus(tuple(replace(example, sentence_id="one") for example in corpus))
+    with pytest.raises(InputError, match="1 different sentences cannot be cut into 2 parts"):
+        train(alike, tmp_path / "run", model="memnet", dimension=8)
+    assert not (tmp_path / "run").exists()
+    # Neither a given number of epochs nor development data of its own needs a part of train.
+    prepare(alike, None, Config(epochs=1))
+    prepare(alike, corpus, Config())
+
+
+def test_a_taken_place_is_refused_before_vectors_are_read(train_tiny: TrainTiny, finished_run: Path) -> None:
+    with pytest.raises(InputError, match="exists already; choose another --out"):
+        train_tiny(finished_run, vectors="nowhere.txt")
 
 
 def test_an_existing_run_is_not_overwritten(train_tiny: TrainTiny, finished_run: Path) -> None:

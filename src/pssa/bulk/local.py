@@ -102,9 +102,13 @@ def _csv_writer(handle: IO[str]) -> _Writer:
     def write(fields: dict[str, Any]) -> None:
         nonlocal writer
         if writer is None:
-            # JSON Lines may give later rows other fields than the first; a table cannot hold those.
-            writer = csv.DictWriter(handle, list(fields), restval="", extrasaction="ignore")
+            writer = csv.DictWriter(handle, list(fields), restval="")
             writer.writeheader()
+        # JSON Lines may give a later row fields that the first has not.
+        if new := sorted(set(fields) - set(writer.fieldnames)):
+            raise InputError(
+                f"a row has the field {new[0]!r}, which the first has not; write JSON Lines instead of CSV"
+            )
         writer.writerow({key: _cell(value) for key, value in fields.items()})
 
     return write

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["common_options", "data_options", "label_names", "training_options", "training_settings"]
+if TYPE_CHECKING:
+    from pssa.runs import Config
+
+__all__ = ["common_options", "data_options", "label_names", "training_config", "training_options"]
 
 # Command-line options that set one value of the configuration each, by its name there.
 _SETTINGS: dict[str, tuple[type, str]] = {
@@ -29,6 +32,8 @@ _SETTINGS: dict[str, tuple[type, str]] = {
     "words": (str, "evidence to train with: both, active or misleading (default both)"),
 }
 _NAME_IN_CONFIG = {"lr": "learning_rate"}
+# Options that a command words for itself, and that set a value of the same name.
+_OWN = ("train", "dev", "model", "format", "labels", "conflict")
 
 
 def common_options() -> argparse.ArgumentParser:
@@ -67,17 +72,25 @@ def training_options() -> argparse.ArgumentParser:
     return parser
 
 
-def training_settings(arguments: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
-    """The settings that were given, by their names in the configuration, `--set` last.
+def training_config(arguments: argparse.Namespace, names: tuple[str, ...]) -> Config:
+    """The configuration that a command asks for: the file's, then its options, then `--set`.
 
-    :param names: further options of the command that set a value of the same name.
+    :param names: options that this command alone has and that set a value of the same name.
     """
+    from pssa.runs import Config
+    from pssa.runs.defaults import unresolve
+
+    config = Config() if arguments.config is None else unresolve(Config.from_toml(arguments.config))
+    return config.updated(_settings(arguments, names))
+
+
+def _settings(arguments: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
     from pssa.errors import InputError
     from pssa.runs.config import parse_value
 
     settings = {
         _NAME_IN_CONFIG.get(name, name): value
-        for name in (*names, *_SETTINGS)
+        for name in (*_OWN, *names, *_SETTINGS)
         if (value := getattr(arguments, name)) is not None
     }
     for text in arguments.set:

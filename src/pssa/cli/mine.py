@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, data_options, training_options, training_settings
+from pssa.cli._options import common_options, data_options, training_config, training_options
 from pssa.errors import InputError
+
+if TYPE_CHECKING:
+    from pssa.runs import Config
 
 __all__ = ["add_parser"]
 
@@ -19,13 +23,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "mine", parents=[common_options(), data_options(), training_options()], help="mine evidence into a file"
     )
-    parser.add_argument("--train", type=Path, required=True, help="labelled instances to mine")
-    parser.add_argument("--dev", type=Path, help="instances that choose the number of epochs, instead of held-out ones")
-    parser.add_argument("--model", help="memnet, tnet_att (default tnet_att)")
+    parser.add_argument("--train", help="labelled instances to mine")
+    parser.add_argument("--dev", help="instances that choose the number of epochs, instead of held-out ones")
+    parser.add_argument("--model", help="memnet, tnet, tnet_att (default tnet_att)")
     parser.add_argument(
-        "--saliency", help="attention, gradient, random, leave_one_out, integrated_gradients (default gradient)"
+        "--saliency",
+        help="attention, gradient, random, leave_one_out, integrated_gradients "
+        "(default gradient; of the consensus attention)",
     )
-    parser.add_argument("--method", choices=("progressive", "consensus"), default="progressive")
+    parser.add_argument(
+        "--method", choices=("progressive", "consensus"), help="default progressive, or as --config says"
+    )
     parser.add_argument("--out", type=Path, required=True, help="the evidence file to make")
     parser.set_defaults(run=run)
 
@@ -35,22 +43,37 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.cli._output import print_json, say
     from pssa.cli._progress import ProgressBars
     from pssa.data.evidence_stats import stats
-    from pssa.runs import Config
     from pssa.runs.mine import mine
 
     if arguments.out.exists():
         raise InputError(f"{arguments.out} exists already; choose another --out")
-    config = Config() if arguments.config is None else Config.from_toml(arguments.config)
-    names = ("model", "saliency", "format", "labels", "conflict")
-    settings = training_settings(arguments, names)
-    progressive = _METHOD_OF.get(arguments.saliency or "gradient", "pg-as")
-    settings["method"] = "consensus" if arguments.method == "consensus" else progressive
+    config = _choose_method(training_config(arguments, ("saliency",)), arguments)
+    if not config.data.train:
+        raise InputError("pssa mine needs --train FILE")
     with ProgressBars() as bars:
-        evidence = mine(arguments.train, arguments.out, dev=arguments.dev, config=config, observer=bars, **settings)
+        evidence = mine(None, arguments.out, config=config, observer=bars, on_vectors=bars.on_vectors)
     summary = stats(evidence)
     if arguments.json:
         print_json({"evidence": str(arguments.out), **asdict(summary)})
         return 0
     say(f"{arguments.out}: {summary.examples} examples, {summary.active} active, {summary.misleading} misleading words")
-    say(f"look at it: pssa evidence stats {arguments.out}; train with it: pssa train --evidence {arguments.out}")
+    say(f"look at it:    pssa evidence stats {arguments.out}")
+    say(f"train with it: pssa train --train {config.data.train} --evidence {arguments.out} --out RUN")
     return 0
+
+
+def _choose_method(config: Config, arguments: argparse.Namespace) -> Config:
+    """The configuration with a method that mines: the one asked for, its own, or one named after the saliency."""
+    from pssa.runs import methods
+    from pssa.runs.defaults import mines
+
+    # A misspelt method would otherwise count as one that does not mine.
+    methods.find(config.method)
+    if any(text.partition("=")[0] == "method" for text in arguments.set):
+        return config
+    asked, consensus = arguments.method, config.method == "consensus"
+    if asked == "consensus" or (asked is None and consensus):
+        return replace(config, method="consensus")
+    if arguments.saliency is None and mines(config.method) and not consensus:
+        return config
+    return replace(config, method=_METHOD_OF.get(config.mining.saliency, "pg-as"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pssa.cli._options import common_options, data_options, training_options, training_settings
+from pssa.cli._options import common_options, data_options, training_config, training_options
 from pssa.errors import InputError
 
 __all__ = ["add_parser"]
@@ -18,8 +18,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         parents=[common_options(), data_options(), training_options()],
         help="train a classifier into a run directory",
     )
-    parser.add_argument("--train", type=Path, help="labelled instances to learn from")
-    parser.add_argument("--dev", type=Path, help="instances that choose the number of epochs, instead of held-out ones")
+    parser.add_argument("--train", help="labelled instances to learn from")
+    parser.add_argument("--dev", help="instances that choose the number of epochs, instead of held-out ones")
     parser.add_argument("--model", help="memnet, tnet, tnet_att (default tnet_att)")
     parser.add_argument("--method", help="base, kt, boosting, adaboost, aw-as, pg-as, rm-as, consensus (default base)")
     parser.add_argument("--out", type=Path, help="the run directory to make")
@@ -30,33 +30,33 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace) -> int:
     """Train, and say what came out."""
     from pssa.cli._progress import ProgressBars
-    from pssa.runs import Config, resume, train
+    from pssa.runs import resume, train
 
-    if arguments.resume is None and (arguments.train is None or arguments.out is None):
+    if arguments.resume is not None:
+        _refuse_beside_resume(arguments)
+    config = training_config(arguments, ("method",))
+    if arguments.resume is None and (not config.data.train or arguments.out is None):
         raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
     out = arguments.resume or arguments.out
     try:
         with ProgressBars() as bars:
             if arguments.resume is not None:
-                resume(arguments.resume, bars)
+                resume(out, bars)
             else:
-                config = Config() if arguments.config is None else Config.from_toml(arguments.config)
-                names = ("model", "method", "format", "labels", "conflict")
-                settings = training_settings(arguments, names)
-                train(
-                    arguments.train,
-                    out,
-                    dev=arguments.dev,
-                    config=config,
-                    observer=bars,
-                    on_vectors=bars.on_vectors,
-                    **settings,
-                )
+                train(None, out, config=config, observer=bars, on_vectors=bars.on_vectors)
     except KeyboardInterrupt:
         # Until its configuration is written there is no run to go on with.
         hint = [f"go on with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
         raise KeyboardInterrupt(*hint) from None
     return _summarise(out, arguments.json)
+
+
+def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
+    """A run goes on with what it holds, so nothing that would change it is taken and then ignored."""
+    for name, value in vars(arguments).items():
+        if name not in ("resume", "json", "debug", "run") and value is not None and value != []:
+            option = "--" + name.replace("_", "-")
+            raise InputError(f"{option} does not go with --resume, since the run keeps its own settings; leave it out")
 
 
 def _summarise(out: Path, as_json: bool) -> int:

@@ -95,7 +95,7 @@ class RoundReport:
     iteration: int
     accuracy: float
     mean_entropy: float
-    open_share: float  # of the instances, those whose entropy was below epsilon
+    open_share: float  # of the instances, those that gave a word
     active: int
     misleading: int
 

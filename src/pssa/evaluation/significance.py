@@ -53,10 +53,12 @@ def paired_bootstrap(
 
     Where a classifier comes as the predictions of several runs, its score is the mean over them.
 
-    :raises InputError: if lengths differ, a label is not declared, or `resamples` is below 1.
+    :raises InputError: if lengths differ, a label is not declared, `resamples` is below 1, or `seed` is negative.
     """
     if resamples < 1:
         raise InputError(f"the number of resamples is {resamples}; expected 1 or more")
+    if seed < 0:
+        raise InputError(f"the seed is {seed}; expected 0 or more")
     ours, theirs = (_one_hot_cells(gold, runs, labels) for runs in (first, second))
     observed = _differences(np.ones((1, len(gold))), ours, theirs)[:, 0]
     weights = _resample(len(gold), resamples, np.random.default_rng(seed))

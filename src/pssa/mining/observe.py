@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus
+from pssa.data.batch import Batch, IndexedCorpus
+from pssa.data.vocabulary import Vocabulary
+from pssa.models import Encoding, Prediction
 from pssa.saliency import Saliency, score_words
 
 __all__ = ["Observation", "observe"]
@@ -32,6 +35,10 @@ class Observation:
         self.probabilities[rows] = part.probabilities
         self.scores[rows, : part.scores.shape[1]] = part.scores
 
+    def without(self, words: Tensor) -> Observation:
+        """The same, with no share for `words` (n, N)."""
+        return Observation(self.probabilities, self.scores.masked_fill(words, 0))
+
     @classmethod
     def blank(cls, n: int, n_words: int, n_classes: int) -> Observation:
         """Nothing seen yet."""
@@ -46,8 +53,9 @@ def observe(model: nn.Module, corpus: IndexedCorpus, saliency: Saliency) -> Obse
     for rows in torch.split(corpus.length_order(), _BATCH):
         batch = corpus.batch(rows).to(device)
         with torch.no_grad():
-            logits = model.classify(model.encode(batch), batch).logits  # type: ignore[operator]
-        scores = score_words(saliency, model, batch)  # type: ignore[arg-type]
+            encoding = model.encode(batch)  # type: ignore[operator]
+            logits = model.classify(encoding, batch).logits  # type: ignore[operator]
+        scores = score_words(saliency, _Encoded(model, batch, encoding), batch)
         part = Observation(logits.float().softmax(dim=1).cpu(), scores.float().cpu())
         if seen is None:
             n_words = corpus.table.candidates.shape[1]
@@ -55,3 +63,24 @@ def observe(model: nn.Module, corpus: IndexedCorpus, saliency: Saliency) -> Obse
         seen.fill(rows, part)
     assert seen is not None, "an indexed corpus is never empty"
     return seen
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """A model that has encoded one batch already, so that a saliency does not run the encoder again."""
+
+    model: Any
+    batch: Batch
+    encoding: Encoding
+
+    @property
+    def mask_id(self) -> int:
+        return int(getattr(self.model, "mask_id", Vocabulary.mask_id))
+
+    def encode(self, batch: Batch) -> Encoding:
+        encoding: Encoding = self.encoding if batch is self.batch else self.model.encode(batch)
+        return encoding
+
+    def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
+        prediction: Prediction = self.model.classify(encoding, batch)
+        return prediction

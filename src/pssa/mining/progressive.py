@@ -69,7 +69,7 @@ def mine(
     :param labels: names of the classes, for the record.
     """
     findings: list[list[Finding]] = [[] for _ in range(len(corpus))]
-    hidden = torch.zeros_like(corpus.table.candidates)
+    found, hidden = torch.zeros_like(corpus.table.candidates), torch.zeros_like(corpus.table.candidates)
     sentences = _Sentences(procedure.rule, len(corpus))
     before = masked = corpus
     rounds = []
@@ -77,12 +77,14 @@ def mine(
         if iteration > 1:
             before, masked = masked, corpus.hide(hidden)
             miners = _train_all(miners, train, iteration, before if procedure.lagged else masked)
-        seen = _look(miners, masked, procedure.saliency)
+        # A word that was taken without being hidden, as `random_mask` does, is not taken again.
+        seen = _look(miners, masked, procedure.saliency).without(found)
         taken = procedure.rule.extract(seen, corpus.labels, masked.table.candidates, iteration)
         taken = sentences.leave_alone(taken, seen)
         rounds.append(_record(taken, iteration, corpus.labels, labels, findings))
         rows = (taken.words >= 0).nonzero().squeeze(1)
-        hidden[rows, taken.words[rows]] = True
+        found[rows, taken.words[rows]] = True
+        hidden[rows, taken.hidden[rows]] = True
         if on_round is not None:
             on_round(rounds[-1])
     return Mined(tuple(map(tuple, findings)), tuple(rounds))
@@ -104,7 +106,8 @@ class _Sentences:
             classes, confidence, was_hidden = self._before
             now = seen.probabilities.gather(1, classes[:, None]).squeeze(1)
             self._done |= was_hidden & (confidence - now < self._drop)
-        kept = replace(taken, words=taken.words.masked_fill(self._done, -1))
+        words, hidden = taken.words.masked_fill(self._done, -1), taken.hidden.masked_fill(self._done, -1)
+        kept = replace(taken, words=words, hidden=hidden)
         confidence = seen.probabilities.amax(dim=1)
         self._before = (seen.predicted, confidence, kept.words >= 0)
         return kept

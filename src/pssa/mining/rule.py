@@ -23,6 +23,7 @@ class Extraction:
     """What one round took from n examples."""
 
     words: Tensor  # (n,) the word of each, -1 where none was taken
+    hidden: Tensor  # (n,) the word to hide in the next rounds: the same one, but for `random_mask`
     entropies: Tensor  # (n,) bits
     shares: Tensor  # (n,) the word's share of the scores
     predicted: Tensor  # (n,) classes
@@ -35,6 +36,7 @@ class Rule:
 
     epsilon: float  # bits
     random_pick: bool = False  # RM: gate and route as ever, but take any candidate instead of the top word
+    random_mask: bool = False  # RM, the other reading: take the top word, and hide any candidate instead of it
     stop_drop: float | None = None  # leave a sentence alone once hiding its last word cost less confidence than this
     seed: int = 0
 
@@ -49,9 +51,12 @@ class Rule:
         entropies = entropy_bits(seen.scores)
         speaks = seen.scores.sum(dim=1) > 0
         is_open = (entropies < self.epsilon) & speaks & (candidates.sum(dim=1) > 1)
-        words = self._random_words(candidates, iteration) if self.random_pick else seen.scores.argmax(dim=1)
+        top, drawn = seen.scores.argmax(dim=1), self._random_words(candidates, iteration)
+        words = drawn if self.random_pick else top
+        hidden = drawn if self.random_mask else words
         return Extraction(
             words=words.masked_fill(~is_open, -1),
+            hidden=hidden.masked_fill(~is_open, -1),
             entropies=entropies,
             shares=seen.scores.gather(1, words[:, None]).squeeze(1),
             predicted=seen.predicted,

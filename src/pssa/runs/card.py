@@ -36,9 +36,16 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 | word vectors | {vectors} |
 | seed | {seed} |
 
-The development score is of held-out training data, by sentence; it chose the number of epochs, after which the model was fitted
-again on all of train. It is no test score: measure one with `pssa evaluate`. Every setting is in `config.toml`.
+{selection} Measure a test score with `pssa evaluate`. Every setting is in `config.toml`.
 """
+
+_GIVEN = "The number of epochs was given: no development data was used, and nothing was selected."
+_OWN_DEV = (
+    "The development score is of development data of its own, which chose the number of epochs and was not trained on."
+)
+_HELD_OUT = """\
+The development score is of {share:.0%} of the training data, held out by sentence; it chose the number of epochs, after which the
+model was fitted again on all of train."""
 
 
 def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
@@ -58,5 +65,16 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         dev=f"accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}" if dev else "none",
         vectors=f"cover {coverage['tokens']:.1%} of the training tokens" if coverage else "none",
         seed=config.seed,
+        selection=_selection(path.parent, config, searched=dev is not None),
     )
     write_atomically(path, card.encode())
+
+
+def _selection(run: Path, config: Config, *, searched: bool) -> str:
+    """What chose the number of epochs."""
+    if not searched:
+        return _GIVEN
+    # Not `config.data.dev`, which is empty where the data came as a value and not as a file.
+    if (run / "stages" / "dev.jsonl").is_file():
+        return _OWN_DEV
+    return _HELD_OUT.format(share=config.data.dev_fraction)

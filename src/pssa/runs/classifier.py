@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -75,13 +76,18 @@ class Classifier:
     def predict(self, text: str, aspect: str | tuple[int, int], *, ordinal: int | None = None) -> Answer:
         """Say what the text holds of the aspect, given as it stands in the text or by character offsets.
 
-        :param ordinal: which occurrence of the aspect is meant, counted from 0, where it occurs more than once.
+        :param ordinal: which occurrence of the aspect is meant, counted from 0, where it occurs more than once; without
+            it the first is taken, with a `UserWarning`.
         :raises InputError: if the aspect is not in the text.
         """
         if isinstance(aspect, tuple):
             return self.answer([Example.from_text(text, aspect)])[0]
         fields = {"text": text, "aspect": aspect, "ordinal": ordinal}
-        return self.answer([example_from_fields(fields, ordinal_required=False)])[0]
+        doubts: list[str] = []
+        example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
+        for doubt in doubts:
+            warnings.warn(f"{doubt}; say which by `ordinal` or by offsets", stacklevel=2)
+        return self.answer([example])[0]
 
     def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
         """The label of each example."""

@@ -19,9 +19,13 @@ from pssa.data.example import DEFAULT_LABELS
 from pssa.errors import InputError
 from pssa.training.settings import Settings
 
-__all__ = ["Config", "DataConfig", "MiningConfig", "SupervisionConfig", "parse_value"]
+__all__ = ["UNSET", "Config", "DataConfig", "MiningConfig", "SupervisionConfig", "parse_value"]
 
 _SEEDS = 2**32
+
+
+# Stands for "choose by model and method" where 0 is a value that people ask for; TOML has no null.
+UNSET = -1.0
 
 
 @dataclass(frozen=True)
@@ -52,11 +56,17 @@ class MiningConfig:
     """How words are mined; methods that do not mine ignore it."""
 
     saliency: str = ""  # empty: the method's own
-    epsilon: float = 0.0  # bits; 0: the model's default
+    epsilon: float = UNSET  # bits; unset: the model's default
     iterations: int = 5
     round_epochs: int = 1  # of the training between two rounds
     start: str = "continue"  # each round from the previous parameters, or "restart" from the initial ones, in full
     folds: int = 0  # 0: one miner, trained on what it judges; N: each instance judged by a model that has not seen it
+    random_mask: bool = False  # with saliency "random": take the top word and hide a random one
+    samples: int = 10  # of the gradient saliency: noisy copies of h(x); 0: none
+    sigma: float = 0.15  # standard deviation of the noise
+    target: str = "predicted"  # whose logit the gradient is of; the released code takes "gold"
+    signed_shift: bool = False  # the released code's way with negative scores
+    average: str = "scores"  # of normalised scores; the released code averages "raw" ones
     stop_drop: float = 0.0  # leave a sentence alone once hiding its last word cost less confidence; 0: never
     consensus_models: int = 3  # seeds of the consensus; each has a model per fold
     consensus_folds: int = 5
@@ -72,7 +82,7 @@ class SupervisionConfig:
     evidence: str = ""  # a file to train with instead of mining
     words: str = "both"  # or "active", "misleading"
     penalty: str = "tuned"  # or "letter", "release"
-    gamma: float = 0.0  # 0: the penalty's own
+    gamma: float = UNSET  # unset: the penalty's own
 
 
 @dataclass(frozen=True)
@@ -111,10 +121,10 @@ class Config:
         return tomli_w.dumps(_plain(asdict(self)))
 
     @classmethod
-    def from_toml(cls, path: Path) -> Config:
+    def from_toml(cls, path: str | Path) -> Config:
         """Read a configuration; what the file does not name keeps its default."""
         try:
-            table = tomllib.loads(path.read_text("utf-8"))
+            table = tomllib.loads(Path(path).read_text("utf-8"))
         except OSError as error:
             raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

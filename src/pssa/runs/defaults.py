@@ -12,18 +12,24 @@ from pssa import models
 from pssa import saliency as saliencies
 from pssa.errors import InputError
 from pssa.mining import Agreement, Rule
-from pssa.runs.config import Config
+from pssa.runs.config import UNSET, Config
+from pssa.saliency import Saliency
 from pssa.training.supervision import PENALTIES, WORDS, Penalty
 
 __all__ = [
     "RANDOM",
+    "build_saliency",
     "check_method",
+    "check_mining",
+    "check_supervision",
     "choose_agreement",
     "choose_epsilon",
     "choose_penalty",
     "choose_rule",
     "choose_saliency",
     "mines",
+    "resolve",
+    "unresolve",
 ]
 
 # Mining with this name gates and routes on gradient scores and takes a random word.
@@ -44,15 +50,50 @@ def choose_saliency(config: Config) -> str:
     return config.mining.saliency or _SALIENCY_OF.get(config.method, "gradient")
 
 
+def build_saliency(config: Config) -> Saliency:
+    """The saliency with its options; `random` scores by gradient and differs only in the word it takes."""
+    name, mining = choose_saliency(config), config.mining
+    if name not in (RANDOM, "gradient"):
+        return saliencies.build(name, {})
+    options = {key: getattr(mining, key) for key in ("samples", "sigma", "target", "signed_shift", "average")}
+    return saliencies.build("gradient", options | {"seed": config.seed})
+
+
+def resolve(config: Config) -> Config:
+    """The configuration with every default that depends on model or method filled in, so that it stays what it was."""
+    if mines(config.method):
+        chosen = replace(config.mining, saliency=choose_saliency(config), epsilon=choose_epsilon(config))
+        config = replace(config, mining=chosen)
+    if mines(config.method) or config.supervision.evidence:
+        config = replace(config, supervision=replace(config.supervision, gamma=choose_penalty(config).gamma))
+    return config
+
+
+def unresolve(config: Config) -> Config:
+    """The configuration without what `resolve` filled in, so that another model or method gets its own defaults."""
+    free = replace(
+        config,
+        mining=replace(config.mining, saliency="", epsilon=UNSET),
+        supervision=replace(config.supervision, gamma=UNSET),
+    )
+    return config if resolve(free) != config else free
+
+
 def choose_epsilon(config: Config) -> float:
     """The threshold that is asked for, or the model's."""
-    return config.mining.epsilon or _EPSILON.get(config.model, 4.0)
+    return _EPSILON.get(config.model, 4.0) if config.mining.epsilon == UNSET else config.mining.epsilon
 
 
 def choose_rule(config: Config) -> Rule:
     """When progressive mining takes a word."""
-    random_pick = choose_saliency(config) == RANDOM
-    return Rule(choose_epsilon(config), random_pick, config.mining.stop_drop or None, config.seed)
+    is_random, mining = choose_saliency(config) == RANDOM, config.mining
+    return Rule(
+        choose_epsilon(config),
+        random_pick=is_random and not mining.random_mask,
+        random_mask=is_random and mining.random_mask,
+        stop_drop=mining.stop_drop or None,
+        seed=config.seed,
+    )
 
 
 def choose_agreement(config: Config) -> Agreement:
@@ -66,31 +107,36 @@ def choose_penalty(config: Config) -> Penalty:
     settings = config.supervision
     if settings.penalty not in PENALTIES:
         raise InputError(f"penalty is {settings.penalty!r}; it can be {', '.join(PENALTIES)}")
-    if not 0 <= settings.gamma < math.inf:
+    if settings.gamma != UNSET and not 0 <= settings.gamma < math.inf:
         raise InputError(f"gamma is {settings.gamma}; it must be a finite number and not negative")
     penalty = PENALTIES[settings.penalty]
     tuned = _TUNED_GAMMA.get(config.model, penalty.gamma) if settings.penalty == "tuned" else penalty.gamma
-    return replace(penalty, gamma=settings.gamma or tuned)
+    return replace(penalty, gamma=tuned if settings.gamma == UNSET else settings.gamma)
 
 
 def check_method(config: Config) -> None:
     """Refuse what cannot work before anything is read or written."""
+    check_mining(config)
+    check_supervision(config)
+
+
+def check_supervision(config: Config) -> None:
+    """Refuse a final training that cannot be supervised as asked."""
     supervised = mines(config.method) or config.supervision.evidence
     if supervised and not models.attends(config.model):
-        raise InputError(
-            f"model {config.model} has no attention to supervise; method {config.method} needs one that attends: "
-            + ", ".join(name for name in models.names() if models.attends(name))
-        )
+        raise InputError(f"model {config.model} has no attention to supervise; {_attending(config)}")
     if config.supervision.evidence and config.method != "base":
         raise InputError(f"--evidence goes with method base, since {config.method} would mine its own or use none")
     if config.supervision.words not in WORDS:
         raise InputError(f"words is {config.supervision.words!r}; it can be {', '.join(WORDS)}")
     choose_penalty(config)
-    _check_mining(config)
 
 
-def _check_mining(config: Config) -> None:
+def check_mining(config: Config) -> None:
+    """Refuse settings of mining that are out of range, or attention where there is none."""
     mining = config.mining
+    if mines(config.method) and choose_saliency(config) == "attention" and not models.attends(config.model):
+        raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
     if mining.start not in ("continue", "restart"):
         raise InputError(f"start is {mining.start!r}; it can be continue or restart")
     for name, least in _LEAST.items():
@@ -102,6 +148,11 @@ def _check_mining(config: Config) -> None:
         raise InputError(
             f"consensus_right is {mining.consensus_right}; it must be at most consensus_models, {mining.consensus_models}"
         )
-    saliencies.build(choose_saliency(config), {})
+    build_saliency(config)
     choose_rule(config)
     choose_agreement(config)
+
+
+def _attending(config: Config) -> str:
+    known = ", ".join(name for name in models.names() if models.attends(name))
+    return f"method {config.method} needs a model that attends: {known}"

@@ -31,6 +31,8 @@ from pssa.training.history import EpochRecord
 
 __all__ = ["FileStore", "RunDirectory", "Stage", "read_json", "read_tensors", "write_json", "write_tensors"]
 
+_TAKEN = "{root} exists already; choose another --out, or go on with it by --resume {root}"
+
 
 @dataclass(frozen=True)
 class RunDirectory:
@@ -44,26 +46,31 @@ class RunDirectory:
 
         :raises InputError: if `root` holds anything already; it is never overwritten.
         """
-        taken = f"{root} exists already; choose another --out, or go on with it by --resume {root}"
         part = cls(root.with_name(f".{root.name}.{os.getpid()}.part"))
         try:
-            if root.is_dir() and any(root.iterdir()):
-                raise InputError(taken)
-            if root.is_file():
-                raise NotADirectoryError
+            cls.refuse_taken(root)
+            shutil.rmtree(part.root, ignore_errors=True)
             part.root.mkdir(parents=True)
             fill(part)
             # Fails where another process was faster and the directory is no longer empty.
             part.root.replace(root)
         except OSError as error:
             if error.errno == errno.ENOTEMPTY:
-                raise InputError(taken) from error
+                raise InputError(_TAKEN.format(root=root)) from error
             if isinstance(error, (FileExistsError, NotADirectoryError)):
                 raise InputError(f"{root} is a file; --out must name a new directory") from error
             raise InputError(f"{root} cannot be made: {error.strerror or error}") from error
         finally:
             shutil.rmtree(part.root, ignore_errors=True)
         return cls(root)
+
+    @staticmethod
+    def refuse_taken(root: Path) -> None:
+        """Refuse a path that is no room for a new run; an empty directory is."""
+        if root.is_file():
+            raise InputError(f"{root} is a file; --out must name a new directory")
+        if root.is_dir() and any(root.iterdir()):
+            raise InputError(_TAKEN.format(root=root))
 
     @classmethod
     def open(cls, root: Path) -> RunDirectory:
@@ -96,19 +103,9 @@ class RunDirectory:
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of a run that is done once: its checkpoint while it lasts, its manifest when it is over."""
+    """A part of a run that is done once: a folder with its checkpoint, and its model where one is kept."""
 
     folder: Path
-
-    @property
-    def result(self) -> dict[str, Any] | None:
-        """What the stage left, if it is finished."""
-        path = self.folder / "manifest.json"
-        return read_json(path) if path.is_file() else None
-
-    def finish(self, result: dict[str, Any]) -> None:
-        """Write the manifest: from now on the stage is done."""
-        write_json(self.folder / "manifest.json", result)
 
     @property
     def store(self) -> FileStore:

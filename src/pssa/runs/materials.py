@@ -47,6 +47,8 @@ class Materials:
         :param observer: is told how many bytes of the vector file are read, of how many.
         """
         _check(corpus, config)
+        if dev is not None:
+            _check_labels(dev, config, "development")
         evidence = None
         if config.supervision.evidence:
             evidence = read_evidence(config.supervision.evidence)
@@ -97,7 +99,19 @@ class Materials:
 def _check(corpus: Corpus, config: Config) -> None:
     if len(corpus) < _LEAST_INSTANCES:
         raise InputError(f"the training data has {len(corpus)} instances; at least {_LEAST_INSTANCES} are needed")
-    if missing := [example.id for example in corpus if example.label is None]:
-        raise InputError(f"instance {missing[0]} of the training data has no label; every one needs one")
+    _check_labels(corpus, config, "training")
     if len({example.label for example in corpus}) < 2:
         raise InputError(f"every training instance is {corpus[0].label}; at least two labels must occur")
+
+
+def _check_labels(corpus: Corpus, config: Config, kind: str) -> None:
+    if not corpus:
+        raise InputError(f"the {kind} data is empty; at least one instance is needed")
+    for example in corpus:
+        if example.label is None:
+            raise InputError(f"instance {example.id} of the {kind} data has no label; every one needs one")
+        if example.label not in config.data.labels:
+            known = ", ".join(config.data.labels)
+            raise InputError(
+                f"instance {example.id} of the {kind} data is {example.label!r}, which is not one of {known}"
+            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,13 @@ __all__ = ["mine"]
 
 
 def mine(
-    data: str | Path | Corpus,
+    data: str | Path | Corpus | None,
     out: str | Path,
     *,
     dev: str | Path | Corpus | None = None,
     config: Config | None = None,
     observer: Observer | None = None,
+    on_vectors: Callable[[int, int], None] | None = None,
     **settings: Any,
 ) -> Evidence:
     """Mine evidence with the method and the settings that `train` takes, and write it to the file `out`.
@@ -38,13 +40,16 @@ def mine(
     config = (config or Config()).updated(settings)
     if not mines(config.method):
         raise InputError(f"method {config.method} does not mine; take " + ", ".join(filter(mines, methods.names())))
-    config, materials = prepare(data, dev, config)
+    if config.supervision.evidence:
+        raise InputError(f"evidence is {config.supervision.evidence}; it is for training, and mining makes its own")
+    config, materials = prepare(data, dev, config, on_vectors, supervised=False)
     workshop = Workshop(config, None, materials, observer or Silent())
     epochs = workshop.find_epochs()
     if config.method == "consensus":
         evidence = consensus.mine_evidence(workshop, epochs)
     else:
-        initial = workshop.train("initial", workshop.new_model(), epochs)
+        # Each fold trains a miner of its own.
+        initial = None if config.mining.folds else workshop.train("initial", workshop.new_model(), epochs)
         evidence = progressive.mine_evidence(workshop, initial, epochs)
     write_evidence(evidence, out)
     return evidence

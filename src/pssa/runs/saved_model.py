@@ -113,6 +113,11 @@ def load_weights(path: Path, model: nn.Module) -> None:
 
 
 def _load_unfinished(folder: Path, model: nn.Module) -> None:
+    # A method that mines leaves its initial model complete; what it trains after that sees masked sentences, or has just begun.
+    initial = folder / "stages" / "initial" / "model.safetensors"
+    if initial.is_file():
+        load_weights(initial, model)
+        return
     found = sorted((folder / "stages").glob("*/checkpoint.safetensors"), key=lambda path: path.stat().st_mtime)
     checkpoint = FileStore(found[-1]).load() if found else None
     if checkpoint is None:

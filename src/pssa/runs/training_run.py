@@ -13,13 +13,14 @@ from pssa import models
 from pssa.data.atomic import write_atomically
 from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus
+from pssa.data.formats.hugging_face import PREFIX
 from pssa.data.read import read
-from pssa.data.split import folds
+from pssa.data.split import folds, hold_out
 from pssa.errors import InputError
 from pssa.runs import methods
 from pssa.runs.card import write_card
 from pssa.runs.config import Config
-from pssa.runs.defaults import check_method, mines
+from pssa.runs.defaults import check_mining, check_supervision, mines, resolve
 from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.materials import Materials
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
@@ -28,12 +29,14 @@ from pssa.training import Observer, Silent, best_epoch
 
 __all__ = ["prepare", "resume", "train"]
 
+Source = str | Path | Corpus
+
 
 def train(
-    data: str | Path | Corpus,
+    data: Source | None,
     out: str | Path,
     *,
-    dev: str | Path | Corpus | None = None,
+    dev: Source | None = None,
     config: Config | None = None,
     observer: Observer | None = None,
     on_vectors: Callable[[int, int], None] | None = None,
@@ -43,11 +46,13 @@ def train(
 
     Inputs are checked before anything is written.
 
-    :param data: labelled instances, or the file that holds them.
+    :param data: labelled instances, or the file that holds them; None: the file that `config` names.
+    :param dev: the same for development data of its own, where there is any.
     :param config: values to start from, by default the defaults.
     :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
+    RunDirectory.refuse_taken(Path(out))
     config, materials = prepare(data, dev, (config or Config()).updated(settings), on_vectors)
 
     def begin(directory: RunDirectory) -> None:
@@ -66,6 +71,8 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
         raise InputError(f"{run} has no config.toml, so it was stopped before it began; start it again")
     with directory.locked():
         if directory.finished:
+            # The process may have been killed after its last file and before it tidied up.
+            _prune(directory.root)
             return directory.root
         config = Config.from_toml(directory.root / "config.toml")
         materials = Materials.load(directory, config)
@@ -73,20 +80,26 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
 
 
 def prepare(
-    data: str | Path | Corpus,
-    dev: str | Path | Corpus | None,
+    data: Source | None,
+    dev: Source | None,
     config: Config,
     on_vectors: Callable[[int, int], None] | None = None,
+    supervised: bool = True,
 ) -> tuple[Config, Materials]:
-    """Check the settings, read the files, and fill in what follows from them; nothing is written."""
+    """Check the settings, read the files, and fill in what follows from them; nothing is written.
+
+    :param data: None: the file that the configuration names, likewise for `dev`.
+    :param supervised: whether a final training follows, so that its settings are checked too.
+    """
     config = _resolved(config)
-    corpus, dev_corpus = _read(data, config), None if dev is None else _read(dev, config)
-    sources = replace(config.data, train=_name(data), dev="" if dev is None else _name(dev), labels=corpus.labels)
-    config = replace(config, data=sources)
-    if mines(config.method):
-        # Refused now rather than after the initial training, where there are fewer sentences than folds.
-        needed = config.mining.consensus_folds if config.method == "consensus" else config.mining.folds
-        folds(corpus, max(needed, 2), config.seed)
+    if supervised:
+        check_supervision(config)
+    data, dev = config.data.train if data is None else data, config.data.dev if dev is None else dev
+    if data == "":
+        raise InputError("no training data is given; name a file with --train, or as data.train in the configuration")
+    corpus, dev_corpus = _read(data, config), None if dev == "" else _read(dev, config)
+    config = _located(replace(config, data=replace(config.data, labels=corpus.labels)), data, dev)
+    _check_division(config, corpus, dev_corpus)
     return config, Materials.prepare(config, corpus, dev_corpus, on_vectors)
 
 
@@ -94,19 +107,38 @@ def _resolved(config: Config) -> Config:
     """The configuration, its names checked and what follows from other values filled in."""
     choose_device(config.device)
     methods.find(config.method)
-    check_method(config)
+    check_mining(config)
     models.read_options(config.model, config.options)
     defaults = models.option_defaults(config.model)
     # Random vectors that stay random would carry nothing but the identity of words.
     learned = {"train_embeddings": True} if "train_embeddings" in defaults and not config.data.vectors else {}
-    return replace(config, options={**defaults, **learned, **config.options})
+    return resolve(replace(config, options={**defaults, **learned, **config.options}))
 
 
-def _name(source: str | Path | Corpus) -> str:
-    return "" if isinstance(source, Corpus) else str(Path(source).resolve())
+def _located(config: Config, data: Source, dev: Source) -> Config:
+    """The configuration with its files by their full names, so that it means the same from every directory."""
+    sources = replace(config.data, train=_name(data), dev=_name(dev), vectors=_name(config.data.vectors))
+    supervision = replace(config.supervision, evidence=_name(config.supervision.evidence))
+    return replace(config, data=sources, supervision=supervision)
 
 
-def _read(source: str | Path | Corpus, config: Config) -> Corpus:
+def _name(source: Source) -> str:
+    if isinstance(source, Corpus) or source == "":
+        return ""
+    # A dataset behind the prefix is a name, not a path.
+    return str(source) if str(source).startswith(PREFIX) else str(Path(source).resolve())
+
+
+def _check_division(config: Config, corpus: Corpus, dev: Corpus | None) -> None:
+    """Refuse now, rather than after a first training, what has too few sentences for its parts."""
+    if config.epochs == 0 and dev is None:
+        hold_out(corpus, config.data.dev_fraction, config.seed)
+    if mines(config.method):
+        needed = config.mining.consensus_folds if config.method == "consensus" else config.mining.folds
+        folds(corpus, max(needed, 2), config.seed)
+
+
+def _read(source: Source, config: Config) -> Corpus:
     if isinstance(source, Corpus):
         return source
     data = config.data

@@ -46,6 +46,25 @@ def test_a_saved_dataset_is_read_back_and_replaced(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["saved"]
 
 
+def test_a_save_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "saved"
+    first = Example.from_text("a menu", (2, 6), label="positive", id="1")
+    second = Example.from_text("a bar", (2, 5), label="neutral", id="2")
+    hugging_face.save([first], path)
+    rename = Path.rename
+
+    def refuse_the_new(source: Path, target: Path) -> Path:
+        if source.name.endswith(".part"):
+            raise OSError("the disk is full")
+        return rename(source, target)
+
+    monkeypatch.setattr(Path, "rename", refuse_the_new)
+    with pytest.raises(OSError, match="the disk is full"):
+        hugging_face.save([second], path)
+    assert tuple(read(path)) == (first,)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["saved"]
+
+
 def test_a_split_must_be_chosen_where_there_are_several(tmp_path: Path) -> None:
     path = tmp_path / "splits"
     one = datasets.Dataset.from_dict(_ROWS)

@@ -58,9 +58,14 @@ def save(examples: Sequence[Example], path: Path) -> None:
         if path.exists():
             path.rename(old)
         part.rename(path)
+    except BaseException:
+        # What was there is the user's: it comes back, and is never lost to a failed or interrupted save.
+        if old.exists() and not path.exists():
+            old.rename(path)
+        raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _columns(example: Example) -> dict[str, Any]:

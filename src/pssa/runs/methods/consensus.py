@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import torch
 
-from pssa import saliency as saliencies
 from pssa.data.evidence import Evidence, Header
 from pssa.data.split import folds
 from pssa.mining import Mined, Observation, agree, observe
-from pssa.runs.defaults import choose_agreement, choose_saliency
+from pssa.runs.defaults import build_saliency, choose_agreement, choose_saliency
 from pssa.runs.methods import Outcome
 from pssa.runs.workshop import Workshop
 
@@ -51,7 +50,7 @@ def _look(workshop: Workshop, epochs: int, number: int) -> Observation:
     """One judgement of every instance, by models of one seed that were trained on the other folds."""
     config, data = workshop.config, workshop.train_data
     seed = config.seed + _STRIDE * number
-    saliency = saliencies.build(choose_saliency(config), {})
+    saliency = build_saliency(config)
     whole = Observation.blank(len(data), data.table.candidates.shape[1], len(config.data.labels))
     for fold, judged in enumerate(folds(workshop.materials.corpus, config.mining.consensus_folds, seed), start=1):
         rows = torch.tensor(judged)

@@ -9,12 +9,11 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from pssa import saliency as saliencies
 from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import Evidence, Header, RoundReport
 from pssa.data.split import folds
 from pssa.mining import Miner, Procedure, mine
-from pssa.runs.defaults import RANDOM, choose_rule, choose_saliency
+from pssa.runs.defaults import build_saliency, choose_rule, choose_saliency
 from pssa.runs.methods import Outcome
 from pssa.runs.workshop import Workshop
 
@@ -31,19 +30,19 @@ def run(workshop: Workshop) -> Outcome:
     return Outcome((final,), evidence=evidence)
 
 
-def mine_evidence(workshop: Workshop, initial: nn.Module, epochs: int) -> Evidence:
-    """Mine with the trained `initial` model; it is changed by the rounds."""
+def mine_evidence(workshop: Workshop, initial: nn.Module | None, epochs: int) -> Evidence:
+    """Mine with the trained `initial` model, which the rounds change; cross-fitting trains its own and needs none."""
     config = workshop.config
-    name = choose_saliency(config)
     rule = choose_rule(config)
-    saliency = saliencies.build("gradient" if name == RANDOM else name, {})
-    procedure = Procedure(saliency, rule, config.mining.iterations, lagged=config.mining.start == "continue")
+    procedure = Procedure(
+        build_saliency(config), rule, config.mining.iterations, lagged=config.mining.start == "continue"
+    )
     crew = _Crew(workshop, epochs)
     mined = mine(workshop.train_data, crew.gather(initial), crew.train, procedure, config.data.labels, crew.announce)
     corpus = workshop.materials.corpus
     header = Header(
         model=config.model,
-        saliency=name,
+        saliency=choose_saliency(config),
         epsilon=rule.epsilon,
         iterations=config.mining.iterations,
         corpus_hash=corpus.hash(),
@@ -69,9 +68,10 @@ class _Crew:
         )
         self._judged = [torch.tensor(part) for part in parts]
 
-    def gather(self, initial: nn.Module) -> list[Miner]:
+    def gather(self, initial: nn.Module | None) -> list[Miner]:
         """Miners ready for the first round."""
         if not self._folded:
+            assert initial is not None
             return [Miner(initial, self._judged[0])]
         workshop = self._workshop
         return [
@@ -101,7 +101,7 @@ class _Crew:
         self._workshop.observer.on_stage_end(
             f"mining {report.iteration}",
             f"{report.active} active, {report.misleading} misleading words; the miner is right on {report.accuracy:.1%} "
-            f"of train, mean entropy {report.mean_entropy:.2f} bits, {report.open_share:.1%} of gates open",
+            f"of train, mean entropy {report.mean_entropy:.2f} bits, a word from {report.open_share:.1%} of the sentences",
         )
 
     def _taught(self, number: int, data: IndexedCorpus) -> IndexedCorpus:
