@@ -13,26 +13,41 @@ from pssa.cli import demo
 
 @pytest.fixture(autouse=True)
 def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "_SETTINGS", {"model": "memnet", "dimension": 8, "epochs": 1, "device": "cpu"})
+    monkeypatch.setattr(
+        demo, "_SETTINGS", {"model": "memnet", "dimension": 8, "epochs": 1, "iterations": 2, "device": "cpu"}
+    )
 
 
 def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "demo"
     result = command("demo", "--out", out)
     assert (result.code, result.err) == (0, "")
-    for part in ("all of test", "misleading", "plain", "predictions", "made up, for demonstration", str(out)):
+    for part in (
+        "baseline",
+        "+AW-AS",
+        "+PG-AS",
+        "misleading",
+        "[+1]",
+        "predictions",
+        "made up, for demonstration",
+        str(out),
+    ):
         assert part in result.out
-    assert pssa.load(out).predict("Great view, but the waiter was rude.", "waiter").label
+    assert "[+1]" in result.out or "[-1]" in result.out
+    for run in (out / "aw-as", out / "pg-as", out / "aw-as" / "stages" / "initial"):
+        assert pssa.load(run).predict("Great view, but the waiter was rude.", "waiter").label
 
 
 def test_json_is_one_object_with_the_slices(command: Command, tmp_path: Path) -> None:
     found = command("demo", "--out", tmp_path / "demo", "--json").json
-    assert found["run"] == str(tmp_path / "demo")
-    assert found["test"]["instances"] >= 200
-    assert {"misleading", "plain"} <= set(found["slices"])
+    assert found["runs"] == str(tmp_path / "demo")
+    assert set(found["methods"]) == {"baseline", "+AW-AS", "+PG-AS"}
+    for result in found["methods"].values():
+        assert result["test"]["instances"] >= 200
+        assert {"misleading", "plain"} <= set(result["slices"])
 
 
 def test_a_second_demonstration_gets_a_place_of_its_own(command: Command, tmp_path: Path) -> None:
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo-2").touch()
-    assert command("demo", "--out", tmp_path / "demo", "--json").json["run"] == str(tmp_path / "demo-3")
+    assert command("demo", "--out", tmp_path / "demo", "--json").json["runs"] == str(tmp_path / "demo-3")

@@ -1,4 +1,7 @@
-"""`pssa demo`: the main job on the embedded corpus, in a minute or two."""
+"""`pssa demo`: the whole method on the embedded corpus, in a minute or two.
+
+A baseline, then the two ways of mining from it, scored on the test split and on the part of it that was made to mislead.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,13 @@ from pssa.cli._options import common_options
 
 if TYPE_CHECKING:
     from pssa.runs import Classifier
+    from pssa.runs.evaluate import Evaluation
 
 __all__ = ["add_parser"]
 
 _SETTINGS: dict[str, Any] = {"model": "tnet_att", "dimension": 100}
+_METHODS = ("aw-as", "pg-as")
+_SLICE = "misleading"
 _QUESTIONS = (
     ("The performance is a huge disappointment.", "performance"),
     ("The screen is huge and colourful, but the battery dies within an hour.", "battery"),
@@ -23,50 +29,105 @@ _QUESTIONS = (
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("demo", parents=[common_options()], help="the main job on the embedded corpus")
+    parser = commands.add_parser("demo", parents=[common_options()], help="the whole method on the embedded corpus")
     parser.add_argument(
-        "--out", type=Path, default=Path("demo"), help="where to put the run (default demo, demo-2, ...)"
+        "--out", type=Path, default=Path("demo"), help="where to put the runs (default demo, demo-2, ...)"
     )
+    parser.add_argument("--vectors", type=Path, help="word vectors to start from; without them embeddings are learned")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, evaluate, show predictions."""
+    """Train, evaluate, show what was mined and what is predicted."""
     from pssa.cli._output import print_json, say
-    from pssa.cli._progress import ProgressBars
     from pssa.data import embedded
-    from pssa.runs import load, train
-    from pssa.runs.evaluate import evaluate
 
     out = _free_name(arguments.out)
-    corpus = embedded.load("train")
     if not arguments.json:
-        say(
-            f"Training {_SETTINGS['model']} on {len(corpus)} instances of the embedded corpus (made up, for demonstration)"
-        )
-    with ProgressBars() as bars:
-        train(corpus, out, observer=bars, **_SETTINGS)
-    classifier = load(out)
-    result = evaluate(classifier, embedded.load("test"))
+        size = len(embedded.load("train"))
+        say(f"Training {_SETTINGS['model']} on {size} instances of the embedded corpus (made up, for demonstration)")
+    settings = _SETTINGS | ({"vectors": str(arguments.vectors)} if arguments.vectors else {})
+    results = _results(_train_all(out, settings))
     if arguments.json:
-        slices = {tag: scores.as_dict() for tag, scores in result.slices.items()}
-        print_json({"run": str(out), "test": result.scores.as_dict(), "slices": slices})
+        print_json({"runs": str(out), "methods": {name: _as_dict(result) for name, result in results.items()}})
         return 0
-    for name, scores in {"all of test": result.scores, **result.slices}.items():
-        say(f"{name:12} {scores.instances:4} instances: accuracy {scores.accuracy:.3f}, macro-F1 {scores.macro_f1:.3f}")
-    _show_predictions(classifier)
-    say(f"The run is in {out}; try: pssa evaluate, pssa predict (see pssa --help)")
+    _show_scores(results)
+    _show_evidence(out / _METHODS[0] / "evidence.jsonl")
+    _show_predictions(out / _METHODS[0])
+    say(f"The runs are in {out}; look around with pssa evidence stats, pssa evaluate, pssa predict (see pssa --help)")
     return 0
 
 
-def _show_predictions(classifier: Classifier) -> None:
-    from pssa.cli._output import print_table
+def _train_all(out: Path, settings: dict[str, Any]) -> dict[str, Classifier]:
+    """The baseline and each method's classifier, by name."""
+    from pssa.cli._progress import ProgressBars
+    from pssa.data import embedded
+    from pssa.runs import load, train
+    from pssa.runs.directory import read_json
 
+    corpus = embedded.load("train")
+    out.mkdir(parents=True)
+    with ProgressBars() as bars:
+        for method in _METHODS:
+            train(corpus, out / method, observer=bars, method=method, **settings)
+            # The search is the same for every method, so one is enough.
+            settings = settings | {"epochs": read_json(out / method / "metrics.json")["epochs"]}
+    finals = {f"+{method.upper()}": load(out / method) for method in _METHODS}
+    return {"baseline": load(out / _METHODS[0] / "stages" / "initial"), **finals}
+
+
+def _results(classifiers: dict[str, Classifier]) -> dict[str, Evaluation]:
+    from pssa.data import embedded
+    from pssa.runs.evaluate import evaluate
+
+    test = embedded.load("test")
+    return {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
+
+
+def _as_dict(result: Evaluation) -> dict[str, Any]:
+    return {
+        "test": result.scores.as_dict(),
+        "slices": {tag: scores.as_dict() for tag, scores in result.slices.items()},
+    }
+
+
+def _show_scores(results: dict[str, Evaluation]) -> None:
+    from pssa.cli._output import print_table, say
+    from pssa.runs.evaluate import compare
+
+    rows = []
+    for name, result in results.items():
+        numbers = [result.scores, result.slices[_SLICE]]
+        cells = [f"{100 * scores.accuracy:.1f} / {100 * scores.macro_f1:.1f}" for scores in numbers]
+        test = compare(result, results["baseline"], resamples=1000, seed=0).bootstrap
+        rows.append([name, *cells, "" if name == "baseline" else f"{test.p_macro_f1:.3f}"])
+    columns = ("", "all of test", _SLICE, "p")
+    print_table("accuracy / macro-F1 on test, in percent", columns, rows)
+    say("p: paired bootstrap, one-sided, that the macro-F1 on all of test is not above the baseline's.")
+
+
+def _show_evidence(path: Path) -> None:
+    from pssa.cli._evidence_view import print_examples
+    from pssa.cli._output import say
+    from pssa.data.evidence_file import read_evidence
+
+    say(
+        "\nMined from the first sentences: [+k] should be looked at, [-k] misled, found in round k; the aspect is in brackets"
+    )
+    mined = [example for example in read_evidence(path).examples if example.findings]
+    print_examples(mined[:3], 3)
+
+
+def _show_predictions(path: Path) -> None:
+    from pssa.cli._output import print_table
+    from pssa.runs import load
+
+    classifier = load(path)
     rows = []
     for text, aspect in _QUESTIONS:
         answer = classifier.predict(text, aspect)
         rows.append([text, aspect, answer.label, f"{answer.probabilities[answer.label]:.2f}"])
-    print_table("predictions", ("text", "aspect", "label", "probability"), rows)
+    print_table("\npredictions", ("text", "aspect", "label", "probability"), rows)
 
 
 def _free_name(path: Path) -> Path:
