@@ -16,18 +16,22 @@ SURFACE = [
     "Classifier",
     "Config",
     "Corpus",
+    "Evidence",
     "Example",
     "InputError",
     "PssaError",
     "check",
     "from_dataset",
     "load",
+    "mine",
     "paired_bootstrap",
     "read",
+    "read_evidence",
     "resume",
     "score",
     "train",
     "write",
+    "write_evidence",
 ]
 
 

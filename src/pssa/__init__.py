@@ -15,10 +15,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pssa.data import Corpus, Example, check, from_dataset, read, write
+    from pssa.data import Corpus, Evidence, Example, check, from_dataset, read, read_evidence, write, write_evidence
     from pssa.errors import InputError, PssaError
     from pssa.evaluation import paired_bootstrap, score
-    from pssa.runs import Answer, Classifier, Config, load, resume, train
+    from pssa.runs import Answer, Classifier, Config, load, mine, resume, train
 
 __version__ = "0.1.0"
 
@@ -27,25 +27,39 @@ __all__ = [
     "Classifier",
     "Config",
     "Corpus",
+    "Evidence",
     "Example",
     "InputError",
     "PssaError",
     "check",
     "from_dataset",
     "load",
+    "mine",
     "paired_bootstrap",
     "read",
+    "read_evidence",
     "resume",
     "score",
     "train",
     "write",
+    "write_evidence",
 ]
 
 _HOME = {
-    "pssa.data": ("Corpus", "Example", "check", "from_dataset", "read", "write"),
+    "pssa.data": (
+        "Corpus",
+        "Evidence",
+        "Example",
+        "check",
+        "from_dataset",
+        "read",
+        "read_evidence",
+        "write",
+        "write_evidence",
+    ),
     "pssa.errors": ("InputError", "PssaError"),
     "pssa.evaluation": ("paired_bootstrap", "score"),
-    "pssa.runs": ("Answer", "Classifier", "Config", "load", "resume", "train"),
+    "pssa.runs": ("Answer", "Classifier", "Config", "load", "mine", "resume", "train"),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

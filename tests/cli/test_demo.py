@@ -14,7 +14,9 @@ from pssa.cli import demo
 @pytest.fixture(autouse=True)
 def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        demo, "_SETTINGS", {"model": "memnet", "dimension": 8, "epochs": 1, "iterations": 2, "device": "cpu"}
+        demo,
+        "_SETTINGS",
+        {"model": "memnet", "dimension": 8, "epochs": 1, "iterations": 2, "epsilon": 9.0, "device": "cpu"},
     )
 
 
@@ -27,7 +29,6 @@ def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Comma
         "+AW-AS",
         "+PG-AS",
         "misleading",
-        "[+1]",
         "predictions",
         "made up, for demonstration",
         str(out),

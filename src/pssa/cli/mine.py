@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.cli._output import print_json, say
     from pssa.cli._progress import ProgressBars
     from pssa.data.evidence_stats import stats
-    from pssa.runs.mine import mine
+    from pssa.runs.mining_run import mine
 
     if arguments.out.exists():
         raise InputError(f"{arguments.out} exists already; choose another --out")

@@ -1,6 +1,8 @@
 """Data: instances, files, splits, vocabularies and batches."""
 
 from pssa.data.check import Report, check
+from pssa.data.evidence import Evidence
+from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.read import from_dataset, read, stream
 from pssa.data.split import folds, hold_out
@@ -9,6 +11,7 @@ from pssa.data.write import write
 __all__ = [
     "DEFAULT_LABELS",
     "Corpus",
+    "Evidence",
     "Example",
     "Report",
     "check",
@@ -16,6 +19,8 @@ __all__ = [
     "from_dataset",
     "hold_out",
     "read",
+    "read_evidence",
     "stream",
     "write",
+    "write_evidence",
 ]

@@ -14,7 +14,7 @@ from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.runs import Config
-from pssa.runs.mine import mine
+from pssa.runs.mining_run import mine
 from pssa.training import Silent
 
 SETTINGS: dict[str, Any] = {"model": "memnet", "dimension": 8, "epochs": 2, "batch_size": 8, "device": "cpu"}
