@@ -51,6 +51,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "pg-folds": {"method": "pg-as", "folds": 5, "iterations": 1},
     "aw-stop": {"method": "aw-as", "stop_drop": 0.05},
     "consensus": {"method": "consensus"},
+    "consensus-soft": {"method": "consensus", "consensus_soft": True},
 }
 
 
@@ -89,10 +90,10 @@ PLANS = {
             ("rm", 5, (UNSET,)),
             ("aw-folds", 1, (UNSET,)),
             ("pg-folds", 1, (UNSET,)),
-            ("consensus", 1, (UNSET,)),
         ),
         human_gammas=(UNSET,),
     ),
+    "consensus": Plan((("consensus", 1, (UNSET,)), ("consensus-soft", 1, (UNSET,)))),
 }
 
 

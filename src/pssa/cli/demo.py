@@ -52,6 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"runs": str(out), "methods": {name: _as_dict(result) for name, result in results.items()}})
         return 0
     _show_scores(results)
+    if not arguments.vectors:
+        say(
+            "Embeddings were learned from this small corpus alone; pre-trained ones (--vectors FILE) tell rare words apart."
+        )
     _show_evidence(out / _METHODS[0] / "evidence.jsonl")
     _show_predictions(out / _METHODS[0])
     say(f"The runs are in {out}; look around with pssa evidence stats, pssa evaluate, pssa predict (see pssa --help)")

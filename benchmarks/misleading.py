@@ -1,0 +1,121 @@
+"""The method on the embedded corpus, over seeds: does it help where frequent words mislead; what would ideal evidence do.
+
+    python benchmarks/misleading.py [--vectors F] --jobs 2
+
+`ideal` evidence is what the corpus was made from: the deciding words of each aspect are active, frequent words that usually go
+with another label are misleading. It needs the generator's word lists, so it is no method, only the upper bound of one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import os
+import statistics
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+
+from torch import nn
+
+from pssa.data import Corpus, embedded
+from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, Finding, Header
+from pssa.data.evidence_edit import keep_iterations
+from pssa.evaluation import predict_classes, score
+from pssa.runs.config import Config
+from pssa.runs.methods import progressive
+from pssa.runs.training_run import prepare
+from pssa.runs.workshop import Workshop
+from pssa.training import Silent
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+from embedded.counts import Reading, read_cues
+from embedded.vocabulary import FREQUENT
+
+EPOCHS = 25  # for all alike: enough for every loss to settle, chosen without looking at test
+Row = tuple[str, list[float]]  # method; accuracy and macro-F1 on all of test, then on its misleading part
+
+
+def ideal_evidence(corpus: Corpus) -> Evidence:
+    """What the corpus was made from."""
+    header = Header("none", "none", None, 1, corpus.hash(), 0, "ideal")
+    return Evidence.from_findings(header, corpus, [_ideal_findings(reading) for reading in read_cues(corpus)])
+
+
+def _ideal_findings(reading: Reading) -> list[Finding]:
+    label = reading.example.label or ""
+    deciding = [*reading.cues.rare, *(word for word in reading.cues.frequent if FREQUENT[word] == label)]
+    misleading = [word for word in reading.cues.frequent if FREQUENT[word] != label]
+    kinds = dict.fromkeys(_places(reading, misleading), MISLEADING)
+    kinds |= dict.fromkeys(_places(reading, deciding), ACTIVE)
+    return [Finding(place, kind, 1, 0.0, 1.0, label, label) for place, kind in sorted(kinds.items())]
+
+
+def _places(reading: Reading, wanted: list[str]) -> Iterator[int]:
+    """The place of each word that is nearest to the aspect."""
+    example = reading.example
+    middle = sum(example.aspect) / 2
+    for word in wanted:
+        found = [place for place, other in enumerate(example.words) if other.lower() == word]
+        yield min(set(found) & example.candidates, key=lambda place: abs(place - middle))
+
+
+def run_seed(seed: int, model: str, vectors: Path | None) -> list[Row]:
+    """Every method once."""
+    import torch
+
+    torch.set_num_threads(1)
+    train = embedded.load("train")
+    settings = {"model": model, "seed": seed, "device": "cpu", "dimension": 100, "vectors": str(vectors or "")}
+    config, materials = prepare(train, None, Config().updated(settings))
+    workshop = Workshop(config, None, materials, Silent())
+    baseline = workshop.train("initial", workshop.new_model(), EPOCHS)
+    rows = [("baseline", _scores(workshop, baseline))]
+    for method in ("aw-as", "pg-as"):
+        shop = Workshop(config.updated({"method": method}), None, materials, Silent())
+        evidence = progressive.mine_evidence(shop, copy.deepcopy(baseline), EPOCHS)
+        for rounds in (1, 5):
+            rows.append((f"{method}, K = {rounds}", _final(shop, keep_iterations(evidence, rounds))))
+    return [*rows, ("ideal evidence", _final(workshop, ideal_evidence(train)))]
+
+
+def _final(workshop: Workshop, evidence: Evidence) -> list[float]:
+    model = workshop.train("final", workshop.new_model(), EPOCHS, supervision=workshop.supervise(evidence))
+    return _scores(workshop, model)
+
+
+def _scores(workshop: Workshop, model: nn.Module) -> list[float]:
+    test, labels = embedded.load("test"), workshop.config.data.labels
+    predicted = [labels[number] for number in predict_classes(model, workshop.index(test)).tolist()]
+    numbers = []
+    for rows in (range(len(test)), [row for row, example in enumerate(test) if "misleading" in example.tags]):
+        part = score([test[row].label or "" for row in rows], [predicted[row] for row in rows], labels)
+        numbers += [100 * part.accuracy, 100 * part.macro_f1]
+    return numbers
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="tnet_att")
+    parser.add_argument("--vectors", type=Path)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = "1"
+    job = partial(run_seed, model=arguments.model, vectors=arguments.vectors)
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        seeds = list(pool.map(job, range(arguments.seeds)))
+    print("| method | accuracy | macro-F1 | accuracy, misleading | macro-F1, misleading | seeds better there |")
+    print("|---|---|---|---|---|---|")
+    for place, (name, _) in enumerate(seeds[0]):
+        columns = list(zip(*(rows[place][1] for rows in seeds), strict=True))
+        cells = [f"{statistics.mean(column):.1f} ± {statistics.stdev(column):.1f}" for column in columns]
+        better = sum(rows[place][1][2] > rows[0][1][2] for rows in seeds)
+        print(f"| {name} | " + " | ".join(cells) + f" | {'' if place == 0 else f'{better} of {len(seeds)}'} |")
+
+
+if __name__ == "__main__":
+    main()
