@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 
 import torch
 
@@ -14,7 +15,8 @@ from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
 from pssa.data.read import read
-from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, read_vectors, save_matrix
+from pssa.data.vector_cache import read_vectors_once
+from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.data.write import write
 from pssa.errors import InputError
@@ -40,11 +42,17 @@ class Materials:
 
     @classmethod
     def prepare(
-        cls, config: Config, corpus: Corpus, dev: Corpus | None, observer: Callable[[int, int], None] | None = None
+        cls,
+        config: Config,
+        corpus: Corpus,
+        dev: Corpus | None,
+        observer: Callable[[int, int], None] | None = None,
+        cache: Path | None = None,
     ) -> Materials:
         """Build vocabulary and embeddings for a corpus; no test file is ever looked at.
 
         :param observer: is told how many bytes of the vector file are read, of how many.
+        :param cache: the folder where rows of vector files are kept for the next run, if any.
         """
         _check(corpus, config)
         if dev is not None:
@@ -57,7 +65,7 @@ class Materials:
         vectors = None
         if config.data.vectors:
             rows = config.data.vector_rows
-            vectors = read_vectors(config.data.vectors, set(words), extra_rows=rows, observer=observer)
+            vectors = read_vectors_once(config.data.vectors, set(words), cache, extra_rows=rows, observer=observer)
         vocabulary = Vocabulary.build(words, vectors.words if vectors else ())
         dimension = vectors.dimension if vectors else config.data.dimension
         matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, config.seed)

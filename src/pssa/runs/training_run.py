@@ -30,6 +30,7 @@ from pssa.training import Observer, Silent, best_epoch
 __all__ = ["prepare", "resume", "train"]
 
 Source = str | Path | Corpus
+_CACHE = ".pssa-vectors"  # beside the run
 
 
 def train(
@@ -53,7 +54,8 @@ def train(
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     RunDirectory.refuse_taken(Path(out))
-    config, materials = prepare(data, dev, (config or Config()).updated(settings), on_vectors)
+    changed = (config or Config()).updated(settings)
+    config, materials = prepare(data, dev, changed, on_vectors, cache=Path(out).parent / _CACHE)
 
     def begin(directory: RunDirectory) -> None:
         materials.save(directory)
@@ -85,11 +87,13 @@ def prepare(
     config: Config,
     on_vectors: Callable[[int, int], None] | None = None,
     supervised: bool = True,
+    cache: Path | None = None,
 ) -> tuple[Config, Materials]:
     """Check the settings, read the files, and fill in what follows from them; nothing is written.
 
     :param data: None: the file that the configuration names, likewise for `dev`.
     :param supervised: whether a final training follows, so that its settings are checked too.
+    :param cache: the folder where rows of vector files are kept for the next run, if any.
     """
     config = _resolved(config)
     if supervised:
@@ -100,7 +104,7 @@ def prepare(
     corpus, dev_corpus = _read(data, config), None if dev == "" else _read(dev, config)
     config = _located(replace(config, data=replace(config.data, labels=corpus.labels)), data, dev)
     _check_division(config, corpus, dev_corpus)
-    return config, Materials.prepare(config, corpus, dev_corpus, on_vectors)
+    return config, Materials.prepare(config, corpus, dev_corpus, on_vectors, cache)
 
 
 def _resolved(config: Config) -> Config:
