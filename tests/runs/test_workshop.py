@@ -97,7 +97,7 @@ class Counting(Silent):
     def on_stage(self, stage: str, steps: int) -> None:
         self.stages.append(stage)
 
-    def on_stage_end(self, stage: str, said: str) -> None:
+    def on_stage_end(self, stage: str) -> None:
         self.ended.append(f"{stage}: {said}")
 
 

@@ -8,6 +8,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from pssa.data.evidence import RoundReport
 from pssa.training import EpochRecord
 
 __all__ = ["ProgressBars"]
@@ -56,8 +57,19 @@ class ProgressBars:
         if self._task is not None:
             self._progress.update(self._task, completed=record.epoch, said=said)
 
-    def on_stage_end(self, stage: str, said: str) -> None:
+    def on_stage_end(self, stage: str) -> None:
         """The bar is full, also where a search stopped early."""
         if self._task is not None:
             done = self._progress.tasks[self._progress.task_ids.index(self._task)].completed
             self._progress.update(self._task, total=done)
+
+    def on_round(self, report: RoundReport) -> None:
+        """A line above the bars."""
+        if self._progress.disable:
+            return
+        self._progress.console.print(
+            f"mining {report.iteration}: {report.active} active, {report.misleading} misleading words; right on "
+            f"{report.accuracy:.1%} of train, mean entropy {report.mean_entropy:.2f} bits, "
+            f"a word from {report.open_share:.1%} of the sentences",
+            highlight=False,
+        )

@@ -132,7 +132,7 @@ class Workshop:
 
     def _note(self, stage: str, history: list[EpochRecord]) -> None:
         self.history.extend(history)
-        self.observer.on_stage_end(stage, f"{len(history)} epochs")
+        self.observer.on_stage_end(stage)
 
 
 def choose_device(name: str) -> torch.device:

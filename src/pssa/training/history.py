@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, Protocol
 
+from pssa.data.evidence import RoundReport
+
 __all__ = ["EpochRecord", "Observer", "Silent", "best_epoch"]
 
 
@@ -38,8 +40,12 @@ class Observer(Protocol):
         """An epoch ended."""
         ...
 
-    def on_stage_end(self, stage: str, said: str) -> None:
-        """A stage ended; `said` sums it up."""
+    def on_stage_end(self, stage: str) -> None:
+        """A stage ended."""
+        ...
+
+    def on_round(self, report: RoundReport) -> None:
+        """A round of mining ended."""
         ...
 
 
@@ -52,7 +58,10 @@ class Silent:
     def on_epoch(self, record: EpochRecord) -> None:
         """Ignore."""
 
-    def on_stage_end(self, stage: str, said: str) -> None:
+    def on_stage_end(self, stage: str) -> None:
+        """Ignore."""
+
+    def on_round(self, report: RoundReport) -> None:
         """Ignore."""
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from pssa.data.batch import IndexedCorpus
-from pssa.data.evidence import Evidence, Header, RoundReport
+from pssa.data.evidence import Evidence, Header
 from pssa.data.split import folds
 from pssa.mining import Miner, Procedure, mine
 from pssa.runs.defaults import build_saliency, choose_rule, choose_saliency
@@ -38,7 +38,9 @@ def mine_evidence(workshop: Workshop, initial: nn.Module | None, epochs: int) ->
         build_saliency(config), rule, config.mining.iterations, lagged=config.mining.start == "continue"
     )
     crew = _Crew(workshop, epochs)
-    mined = mine(workshop.train_data, crew.gather(initial), crew.train, procedure, config.data.labels, crew.announce)
+    mined = mine(
+        workshop.train_data, crew.gather(initial), crew.train, procedure, config.data.labels, workshop.observer.on_round
+    )
     corpus = workshop.materials.corpus
     header = Header(
         model=config.model,
@@ -95,14 +97,6 @@ class _Crew:
         start = self._workshop.new_model() if restart else model
         epochs = self._epochs if restart else mining.round_epochs
         return self._workshop.train(stage, start, epochs, data=self._taught(number, data))
-
-    def announce(self, report: RoundReport) -> None:
-        """Tell the observer what a round found."""
-        self._workshop.observer.on_stage_end(
-            f"mining {report.iteration}",
-            f"{report.active} active, {report.misleading} misleading words; the miner is right on {report.accuracy:.1%} "
-            f"of train, mean entropy {report.mean_entropy:.2f} bits, a word from {report.open_share:.1%} of the sentences",
-        )
 
     def _taught(self, number: int, data: IndexedCorpus) -> IndexedCorpus:
         """What a miner may learn from: everything, or everything but what it judges."""
