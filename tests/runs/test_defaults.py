@@ -10,7 +10,8 @@ from pssa import models
 from pssa.errors import InputError
 from pssa.runs import Config, methods
 from pssa.runs.defaults import (
-    check_method,
+    check_mining,
+    check_supervision,
     choose_agreement,
     choose_epsilon,
     choose_penalty,
@@ -24,6 +25,11 @@ from pssa.runs.defaults import (
 
 def config(**changes: Any) -> Config:
     return Config().updated(changes)
+
+
+def check_both(given: Config) -> None:
+    check_mining(given)
+    check_supervision(given)
 
 
 @pytest.mark.parametrize(
@@ -81,12 +87,12 @@ def test_methods_that_mine_are_known() -> None:
 
 @pytest.mark.parametrize("method", methods.names())
 def test_every_method_goes_with_a_model_that_attends(method: str) -> None:
-    check_method(config(model="memnet", method=method))
+    check_both(config(model="memnet", method=method))
 
 
 @pytest.mark.parametrize("method", ["base", "kt", "boosting", "adaboost"])
 def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(method: str) -> None:
-    check_method(config(model="tnet", method=method))
+    check_both(config(model="tnet", method=method))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +126,7 @@ def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(metho
 )
 def test_what_cannot_work_is_refused_with_the_reason(changes: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError, match=what):
-        check_method(config(**changes))
+        check_both(config(**changes))
 
 
 def test_what_a_run_filled_in_by_its_method_does_not_outlive_the_method() -> None:

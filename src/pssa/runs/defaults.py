@@ -19,7 +19,6 @@ from pssa.training.supervision import PENALTIES, WORDS, Penalty
 __all__ = [
     "RANDOM",
     "build_saliency",
-    "check_method",
     "check_mining",
     "check_supervision",
     "choose_agreement",
@@ -112,12 +111,6 @@ def choose_penalty(config: Config) -> Penalty:
     penalty = PENALTIES[settings.penalty]
     tuned = _TUNED_GAMMA.get(config.model, penalty.gamma) if settings.penalty == "tuned" else penalty.gamma
     return replace(penalty, gamma=tuned if settings.gamma == UNSET else settings.gamma)
-
-
-def check_method(config: Config) -> None:
-    """Refuse what cannot work before anything is read or written."""
-    check_mining(config)
-    check_supervision(config)
 
 
 def check_supervision(config: Config) -> None:

@@ -71,6 +71,10 @@ class Workshop:
         """Examples as tensors for this run's models."""
         return index_words(examples, self.materials.vocabulary, self.config.data.labels)
 
+    def member_seed(self, number: int) -> int:
+        """The seed of the `number`th of several models, from 0; far from the seeds that people number their runs with."""
+        return self.config.seed + 1009 * number
+
     def new_model(self, seed: int | None = None) -> nn.Module:
         """A model with the initial parameters of `seed`, by default the run's."""
         seed = self.config.seed if seed is None else seed

@@ -8,8 +8,6 @@ from pssa.runs.workshop import Workshop
 __all__ = ["run"]
 
 _MEMBERS = 5
-# Far from the seeds that people number their runs with, so that members of different runs differ.
-_STRIDE = 1009
 
 
 def run(workshop: Workshop) -> Outcome:
@@ -17,6 +15,6 @@ def run(workshop: Workshop) -> Outcome:
     epochs = workshop.find_epochs()
     members = []
     for number in range(1, _MEMBERS + 1):
-        model = workshop.new_model(workshop.config.seed + _STRIDE * (number - 1))
+        model = workshop.new_model(workshop.member_seed(number - 1))
         members.append(workshop.train(f"member-{number}", model, epochs))
     return Outcome(tuple(members), (1.0,) * _MEMBERS)

@@ -16,9 +16,6 @@ from pssa.runs.workshop import Workshop
 
 __all__ = ["run"]
 
-# Far from the seeds that people number their runs with.
-_STRIDE = 1009
-
 
 def run(workshop: Workshop) -> Outcome:
     """Train the judges, let them agree, train the final model."""
@@ -49,7 +46,7 @@ def mine_evidence(workshop: Workshop, epochs: int) -> Evidence:
 def _look(workshop: Workshop, epochs: int, number: int) -> Observation:
     """One judgement of every instance, by models of one seed that were trained on the other folds."""
     config, data = workshop.config, workshop.train_data
-    seed = config.seed + _STRIDE * number
+    seed = workshop.member_seed(number)
     saliency = build_saliency(config)
     whole = Observation.blank(len(data), data.table.candidates.shape[1], len(config.data.labels))
     for fold, judged in enumerate(folds(workshop.materials.corpus, config.mining.consensus_folds, seed), start=1):
