@@ -1,12 +1,12 @@
 """The method against its baseline on the public data sets: mining variants, rounds, gammas, human words.
 
-    python benchmarks/method.py --data DIR --vectors F --out F.jsonl --plan tuning --held-out     # choose settings
-    python benchmarks/method.py --data DIR --vectors F --out F.jsonl --plan test                  # then read the test set
+    python benchmarks/method.py tuning:memnet,tnet_att:laptop,rest:0,1,2 --data DIR --vectors F --out F.jsonl --held-out
+    python benchmarks/method.py test:memnet,tnet_att:laptop,rest:0,1,2,3,4 --data DIR --vectors F --out F.jsonl
 
-A cell is one (data set, model, seed): it searches the number of epochs once, trains the baseline, mines once per variant and
-trains a final model per (variant, rounds, gamma). Evidence of K rounds holds that of fewer, so rounds cost no further mining. The
-numbers are those of `pssa train`: stages, seeds and randomness are the same. `--held-out` never opens a test file: it trains on
-80 % of train, by sentence, and scores the rest.
+A cell is one (data set, model, seed): it searches the number of epochs once, trains the baseline, and then, as tasks of their
+own, mines once per variant and trains a final model per (variant, rounds, gamma). Evidence of K rounds holds that of fewer, so
+rounds cost no further mining. The numbers are those of `pssa train`: stages, seeds and randomness are the same. `--held-out`
+never opens a test file: it trains on 80 % of train, by sentence, and scores the rest. Stopped, it goes on where its file ends.
 """
 
 from __future__ import annotations
@@ -17,84 +17,33 @@ import json
 import multiprocessing
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from plans import PLANS, VARIANTS, Plan
 from torch import nn
 
+from pssa import models
 from pssa.data import Corpus, hold_out, read
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_edit import keep_iterations
 from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
 from pssa.evaluation import Scores, predict_classes, score
 from pssa.runs.config import UNSET, Config
+from pssa.runs.directory import write_tensors
 from pssa.runs.methods import consensus, progressive
+from pssa.runs.saved_model import load_weights
 from pssa.runs.training_run import prepare
 from pssa.runs.workshop import Workshop
 from pssa.training import EpochRecord, Silent
 
-# variant -> settings of its mining
-VARIANTS: dict[str, dict[str, Any]] = {
-    "aw": {"method": "aw-as"},
-    "pg": {"method": "pg-as"},
-    "rm": {"method": "rm-as"},
-    "aw-1": {"method": "aw-as", "round_epochs": 1},
-    "pg-1": {"method": "pg-as", "round_epochs": 1},
-    "aw-2": {"method": "aw-as", "round_epochs": 2},
-    "pg-2": {"method": "pg-as", "round_epochs": 2},
-    "aw-restart": {"method": "aw-as", "start": "restart"},
-    "pg-restart": {"method": "pg-as", "start": "restart"},
-    "aw-folds": {"method": "aw-as", "folds": 5, "iterations": 1},
-    "pg-folds": {"method": "pg-as", "folds": 5, "iterations": 1},
-    "aw-stop": {"method": "aw-as", "stop_drop": 0.05},
-    "consensus": {"method": "consensus"},
-    "consensus-soft": {"method": "consensus", "consensus_soft": True},
-}
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Which finals are trained: (variant, rounds, gammas)."""
-
-    finals: tuple[tuple[str, int, tuple[float, ...]], ...]
-    human_gammas: tuple[float, ...] = ()
-
-
-PLANS = {
-    "base": Plan(()),
-    "smoke": Plan((("aw", 1, (2.0,)),), human_gammas=(2.0,)),
-    "tuning": Plan(
-        (
-            ("aw-2", 5, (0.5, 2.0, 8.0)),
-            ("aw-2", 1, (0.5, 2.0, 8.0)),
-            ("pg-2", 5, (0.5, 2.0, 8.0)),
-            ("pg-2", 1, (0.5, 2.0, 8.0)),
-            ("pg-1", 5, (2.0,)),
-            ("pg-restart", 5, (2.0,)),
-            ("aw-1", 5, (2.0,)),
-            ("aw-restart", 5, (2.0,)),
-        ),
-        human_gammas=(0.5, 2.0, 8.0),
-    ),
-    "test": Plan(
-        (
-            ("aw", 5, (UNSET,)),
-            ("aw", 2, (UNSET,)),
-            ("aw", 1, (UNSET,)),
-            ("pg", 5, (UNSET,)),
-            ("pg", 2, (UNSET,)),
-            ("pg", 1, (UNSET,)),
-            ("rm", 5, (UNSET,)),
-            ("aw-folds", 1, (UNSET,)),
-            ("pg-folds", 1, (UNSET,)),
-        ),
-        human_gammas=(UNSET,),
-    ),
-    "consensus": Plan((("consensus", 1, (UNSET,)), ("consensus-soft", 1, (UNSET,)))),
-}
+# What every cell begins with, since the others need its number of epochs.
+FIRST = "base"
+# Data sets with human opinion words.
+HUMAN = ("laptop", "rest")
 
 
 @dataclass(frozen=True)
@@ -108,47 +57,44 @@ class Cell:
 
 @dataclass(frozen=True)
 class Task:
-    """A cell with where its data is, where its records go and which of them are there already."""
+    """A variant of a cell, with where its data is, where its records go and which of them are there already."""
 
     cell: Cell
-    plan: Plan
-    data: Path
-    vectors: Path
-    out: Path
-    held_out: bool
-    device: str
-    done: frozenset[tuple[str, int, float]]
+    variant: str
+    finals: tuple[tuple[int, float], ...]  # (rounds, gamma) of what is missing
+    epochs: int  # 0: to be searched, or what is usual
+    asked: argparse.Namespace
 
 
-def run_cell(task: Task) -> Cell:
-    """Everything of one cell that is missing; each record is appended as soon as it is there."""
+def run_task(task: Task) -> Task:
+    """Mine once and train every final model that is missing; each record is appended as soon as it is there."""
     import torch
 
     torch.set_num_threads(1)
-    cell = task.cell
-    corpus = read(task.data / cell.data_set / "train.txt")
-    opinion_words = task.data / "opinion_words" / cell.data_set / "train.tsv"
-    if task.held_out:
+    cell, asked = task.cell, task.asked
+    corpus = read(asked.data / cell.data_set / "train.txt")
+    opinion_words = asked.data / "opinion_words" / cell.data_set / "train.tsv"
+    if asked.held_out:
         train_rows, test_rows = hold_out(corpus, 0.2, 1000 + cell.seed)
         corpus, test = corpus.select(train_rows), corpus.select(test_rows)
     else:
-        test = read(task.data / cell.data_set / "test.txt")
-    settings = {"model": cell.model, "seed": cell.seed, "vectors": str(task.vectors), "device": task.device}
-    config, materials = prepare(corpus, None, Config().updated(settings))
+        test = read(asked.data / cell.data_set / "test.txt")
+    settings: dict[str, Any] = {"model": cell.model, "seed": cell.seed, "device": asked.device}
+    source = "vectors" if models.reads(cell.model) == "words" else "encoder"
+    config, materials = prepare(corpus, None, Config().updated(settings | {source: str(getattr(asked, source))}))
     human = None
     if opinion_words.is_file():
         human = evidence_from_opinion_words(read_opinion_words(opinion_words), corpus).evidence
     began = time.perf_counter()
     workshop = Workshop(config, None, materials, Silent())
-    epochs = workshop.find_epochs()
-    bench = _Bench(task, workshop, test, epochs, human, time.perf_counter() - began)
-    bench.run()
-    return cell
+    epochs = task.epochs or workshop.find_epochs()
+    _Bench(task, workshop, test, epochs, human, time.perf_counter() - began).run()
+    return task
 
 
 @dataclass(frozen=True)
 class _Bench:
-    """One cell at work."""
+    """One task at work."""
 
     task: Task
     workshop: Workshop
@@ -158,24 +104,40 @@ class _Bench:
     search_seconds: float
 
     def run(self) -> None:
-        self._final("base", 0, 0.0, None, 0.0)
-        for gamma in self.task.plan.human_gammas if self.human is not None else ():
-            self._final("human", 1, gamma, self.human, 0.0)
-        for variant, rows in itertools.groupby(self.task.plan.finals, key=lambda row: row[0]):
-            finals = [(rounds, gamma) for _, rounds, gammas in rows for gamma in gammas]
-            if all((variant, rounds, gamma) in self.task.done for rounds, gamma in finals):
-                continue
-            began = time.perf_counter()
-            evidence = _mine(self.workshop, VARIANTS[variant], self.epochs)
-            seconds = time.perf_counter() - began
-            for rounds, gamma in finals:
-                self._final(variant, rounds, gamma, keep_iterations(evidence, rounds), seconds)
+        began = time.perf_counter()
+        evidence = self._evidence()
+        seconds = time.perf_counter() - began
+        for rounds, gamma in self.task.finals:
+            self._final(rounds, gamma, evidence and keep_iterations(evidence, rounds), seconds)
 
-    def _final(self, variant: str, rounds: int, gamma: float, evidence: Evidence | None, mining_seconds: float) -> None:
+    def _evidence(self) -> Evidence | None:
+        if self.task.variant in (FIRST, "human"):
+            return self.human if self.task.variant == "human" else None
+        config = self.workshop.config.updated(VARIANTS[self.task.variant])
+        shop = Workshop(config, None, self.workshop.materials, Silent())
+        if config.method == "consensus":
+            return consensus.mine_evidence(shop, self.epochs)
+        initial = None if config.mining.folds else self._initial(shop)
+        return progressive.mine_evidence(shop, initial, self.epochs)
+
+    def _initial(self, shop: Workshop) -> nn.Module:
+        """The initial model: the baseline where it was kept, else trained."""
+        model, kept = shop.new_model(), self._kept()
+        if kept is None or not kept.is_file() or "refine" in VARIANTS[self.task.variant]:
+            return shop.train("initial", model, self.epochs)
+        load_weights(kept, model)
+        return model
+
+    def _kept(self) -> Path | None:
+        cell, folder = self.task.cell, self.task.asked.initials
+        if folder is None:
+            return None
+        return Path(folder) / f"{cell.data_set}-{cell.model}-{cell.seed}.safetensors"
+
+    def _final(self, rounds: int, gamma: float, evidence: Evidence | None, mining_seconds: float) -> None:
         """Train the model that this evidence supervises, test it and append the record."""
-        if (variant, rounds, gamma) in self.task.done:
-            return
-        config = self.workshop.config.updated({"gamma": gamma})
+        refine = {key: value for key, value in VARIANTS.get(self.task.variant, {}).items() if key == "refine"}
+        config = self.workshop.config.updated({"gamma": UNSET if evidence is None else gamma, **refine})
         watcher = _Watcher() if evidence is None else Silent()
         shop = Workshop(config, None, self.workshop.materials, watcher)
         began = time.perf_counter()
@@ -185,9 +147,11 @@ class _Bench:
             watcher.watch(lambda: self._scores(shop, model))
         shop.train("initial" if evidence is None else "final", model, self.epochs, supervision=supervision)
         seconds = time.perf_counter() - began
+        if evidence is None and (kept := self._kept()) is not None:
+            write_tensors(kept, dict(model.state_dict()))
         scores, predicted = self._scores(shop, model)
         record = asdict(self.task.cell) | {
-            "variant": variant,
+            "variant": self.task.variant,
             "rounds": rounds,
             "gamma": gamma,
             "epochs": self.epochs,
@@ -201,7 +165,7 @@ class _Bench:
             "optimistic": watcher.best if isinstance(watcher, _Watcher) else None,
             "predicted": "".join(label[:3] for label in predicted),
         }
-        with self.task.out.open("a") as handle:
+        with self.task.asked.out.open("a") as handle:
             handle.write(json.dumps(record) + "\n")
 
     def _scores(self, shop: Workshop, model: nn.Module) -> tuple[Scores, list[str]]:
@@ -226,13 +190,6 @@ class _Watcher(Silent):
         self.best = max(self.best, (scores.accuracy, scores.macro_f1))
 
 
-def _mine(workshop: Workshop, settings: dict[str, Any], epochs: int) -> Evidence:
-    shop = Workshop(workshop.config.updated(settings), None, workshop.materials, Silent())
-    if settings["method"] == "consensus":
-        return consensus.mine_evidence(shop, epochs)
-    return progressive.mine_evidence(shop, shop.train("initial", shop.new_model(), epochs), epochs)
-
-
 def _agreement(evidence: Evidence, human: Evidence) -> dict[str, list[int]]:
     """By round: active words, of which in examples with human words, of which are human words."""
     counts: dict[str, list[int]] = {}
@@ -249,47 +206,58 @@ def _agreement(evidence: Evidence, human: Evidence) -> dict[str, list[int]]:
 def main() -> None:
     """Run what is missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("jobs", nargs="+", metavar="PLAN:MODELS:DATA:SEEDS", help="names and seeds separated by commas")
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--vectors", type=Path, required=True)
+    parser.add_argument("--vectors", type=Path, help="for models that read words")
+    parser.add_argument("--encoder", type=Path, help="for models that read pieces")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--plan", choices=sorted(PLANS), required=True)
-    parser.add_argument("--data-sets", default="laptop,rest")
-    parser.add_argument("--models", default="memnet,tnet_att")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--initials", type=Path, help="folder that keeps initial models for the variants of their cell")
+    parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--device", default="cpu")
     arguments = parser.parse_args()
-    cells = [
-        Cell(data_set, model, seed)
-        for seed in range(arguments.seeds)
-        for model in reversed(arguments.models.split(","))
-        for data_set in reversed(arguments.data_sets.split(","))
-    ]
-    done: dict[Cell, set[tuple[str, int, float]]] = {}
-    if arguments.out.is_file():
-        for line in arguments.out.read_text().splitlines():
-            record = json.loads(line)
-            cell = Cell(record["data_set"], record["model"], record["seed"])
-            done.setdefault(cell, set()).add((record["variant"], record["rounds"], record["gamma"]))
     os.environ["OMP_NUM_THREADS"] = "1"
-    tasks = [
-        Task(
-            cell,
-            PLANS[arguments.plan],
-            arguments.data,
-            arguments.vectors,
-            arguments.out,
-            arguments.held_out,
-            arguments.device,
-            frozenset(done.get(cell, ())),
-        )
-        for cell in cells
-    ]
     # Spawned, not forked: a forked process cannot use CUDA.
-    with ProcessPoolExecutor(arguments.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for number, future in enumerate(as_completed([pool.submit(run_cell, task) for task in tasks]), start=1):
-            print(f"{number}/{len(tasks)} {future.result()}", flush=True)
+    with ProcessPoolExecutor(arguments.processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for first in (True, False):
+            # What searches its epochs does so once, before its variants.
+            tasks = [task for task in _tasks(arguments) if first == (task.variant == FIRST or not _searches(task))]
+            for number, future in enumerate(as_completed([pool.submit(run_task, task) for task in tasks]), start=1):
+                done = future.result()
+                print(f"{number}/{len(tasks)} {done.cell} {done.variant}", flush=True)
+
+
+def _searches(task: Task) -> bool:
+    return models.reads(task.cell.model) == "words"
+
+
+def _tasks(arguments: argparse.Namespace) -> Iterator[Task]:
+    """What the file at `--out` does not have yet, in the order of the jobs."""
+    records = [json.loads(line) for line in arguments.out.read_text().splitlines()] if arguments.out.is_file() else []
+    known = {(_cell(record), record["variant"], record["rounds"], record["gamma"]) for record in records}
+    epochs = {_cell(record): record["epochs"] for record in records}
+    for job in arguments.jobs:
+        name, *places = job.split(":")
+        for cell, (variant, finals) in itertools.product(_cells(*places), _variants(PLANS[name])):
+            missing = tuple(final for final in finals if (cell, variant, *final) not in known)
+            known.update((cell, variant, *final) for final in missing)
+            if missing and (variant != "human" or cell.data_set in HUMAN):
+                yield Task(cell, variant, missing, epochs.get(cell, 0), arguments)
+
+
+def _variants(plan: Plan) -> Iterator[tuple[str, list[tuple[int, float]]]]:
+    wanted = [(FIRST, 0, (0.0,)), ("human", 1, plan.human_gammas), *plan.finals]
+    for variant, rows in itertools.groupby(wanted, key=lambda row: row[0]):
+        yield variant, [(rounds, gamma) for _, rounds, gammas in rows for gamma in gammas]
+
+
+def _cells(model_names: str, data_sets: str, seeds: str) -> Iterator[Cell]:
+    for seed, model, data_set in itertools.product(seeds.split(","), model_names.split(","), data_sets.split(",")):
+        yield Cell(data_set, model, int(seed))
+
+
+def _cell(record: dict[str, Any]) -> Cell:
+    return Cell(record["data_set"], record["model"], record["seed"])
 
 
 if __name__ == "__main__":

@@ -31,9 +31,9 @@ def padded(corpus: IndexedCorpus) -> IndexedCorpus:
 def seconds_of_an_epoch(workshop: Workshop, corpus: IndexedCorpus, stage: str) -> float:
     """Wall time of the second epoch: the first one warms up."""
     model = workshop.new_model()
-    fit(model, Task(corpus, 0, stage), workshop.config.training, 1)
+    fit(model, Task(corpus, 0, stage), workshop.settings, 1)
     began = time.perf_counter()
-    fit(model, Task(corpus, 0, stage), workshop.config.training, 1)
+    fit(model, Task(corpus, 0, stage), workshop.settings, 1)
     return time.perf_counter() - began
 
 

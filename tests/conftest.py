@@ -30,3 +30,9 @@ def shared_data() -> Path:
 def shared_vectors() -> Path:
     """A GloVe text file with the words of the three data sets."""
     return _resource("PSSA_VECTORS", _SHARED / "vectors" / "glove.840B.300d.subset.txt.gz")
+
+
+@pytest.fixture(scope="session")
+def shared_encoders() -> Path:
+    """A folder with real pretrained encoders: minilm/."""
+    return _resource("PSSA_ENCODERS", _SHARED / "encoders")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pssa.errors import InputError, PssaError
     from pssa.evaluation import paired_bootstrap, score
     from pssa.runs import Answer, Classifier, Config, load, mine, resume, train
+    from pssa.runs.hub import from_pretrained, push_to_hub
+    from pssa.runs.onnx_export import export_onnx
 
 __version__ = "0.1.0"
 
@@ -32,10 +34,13 @@ __all__ = [
     "InputError",
     "PssaError",
     "check",
+    "export_onnx",
     "from_dataset",
+    "from_pretrained",
     "load",
     "mine",
     "paired_bootstrap",
+    "push_to_hub",
     "read",
     "read_evidence",
     "resume",
@@ -60,6 +65,8 @@ _HOME = {
     "pssa.errors": ("InputError", "PssaError"),
     "pssa.evaluation": ("paired_bootstrap", "score"),
     "pssa.runs": ("Answer", "Classifier", "Config", "load", "mine", "resume", "train"),
+    "pssa.runs.hub": ("from_pretrained", "push_to_hub"),
+    "pssa.runs.onnx_export": ("export_onnx",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

@@ -14,7 +14,7 @@ from pssa import cli
 from pssa.cli import build_parser
 from pssa.errors import InputError, MissingExtra, RunError
 
-COMMANDS = ("data", "demo", "evaluate", "evidence", "mine", "predict", "train")
+COMMANDS = ("data", "demo", "evaluate", "evidence", "export", "mine", "predict", "train")
 
 
 def end_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from pssa.data.batch import Batch, IndexedCorpus, index_words
+from pssa.data.batch import PADDING, SECOND, SPECIAL, Batch, IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
@@ -45,6 +45,32 @@ def test_a_batch_is_cropped_to_its_longest_row() -> None:
     assert batch.candidates.int().tolist() == [[1, 0]]
 
 
+def test_words_are_present_in_one_segment() -> None:
+    batch = index(SHORT, LONG).batch(torch.tensor([0, 1]))
+    assert batch.present.tolist() == batch.real.tolist() == [[True] * 2 + [False] * 3, [True] * 5]
+    assert not batch.second.any()
+
+
+@pytest.mark.parametrize(("multiple", "width"), [(1, 2), (3, 3), (4, 4), (8, 5)])
+def test_widths_are_rounded_up_to_a_multiple_but_not_beyond_the_table(multiple: int, width: int) -> None:
+    corpus = index(SHORT, LONG)
+    batch = corpus.batch(torch.tensor([0]), multiple)
+    assert batch.positions.tolist() == [[5, 8, 0, 0, 0][:width]]
+    assert batch.word_of.tolist() == [[0, 1, PADDING, PADDING, PADDING][:width]]
+    assert batch.candidates.shape == (1, width)
+    assert batch.aspect.shape == (1, min(multiple, 2))
+
+
+def test_an_epoch_of_rounded_batches_has_few_shapes_and_the_same_rows() -> None:
+    corpus = of_lengths([1 + number % 9 for number in range(100)])
+
+    def epoch(multiple: int) -> list[Batch]:
+        return list(corpus.shuffled_batches(3, torch.Generator().manual_seed(0), multiple))
+
+    assert {batch.positions.shape[1] for batch in epoch(4)} == {4, 8, 9}
+    assert [batch.index.tolist() for batch in epoch(4)] == [batch.index.tolist() for batch in epoch(1)]
+
+
 def test_a_hidden_word_has_the_mask_id_and_is_no_candidate_but_an_aspect_keeps_its_own_ids() -> None:
     batch = index(LONG.hide([1, 4])).batch(torch.tensor([0]))
     assert batch.positions.tolist() == [[9, Vocabulary.mask_id, 7, 6, Vocabulary.mask_id]]
@@ -69,19 +95,22 @@ def test_hiding_leaves_the_corpus_it_came_from_and_its_padding_alone() -> None:
 
 
 def test_positions_of_pieces_follow_their_words() -> None:
-    # [CLS] the bat ##tery life [SEP] [PAD]: word 1 is the aspect, word 2 is hidden.
+    # [CLS] the bat ##tery life [SEP] bat ##tery [SEP] [PAD]: word 1 is the aspect, word 2 is hidden.
     batch = Batch(
-        positions=torch.arange(7)[None],
-        word_of=torch.tensor([[-1, 0, 1, 1, 2, -1, -1]]),
-        aspect=torch.tensor([[2]]),
+        positions=torch.arange(10)[None],
+        word_of=torch.tensor([[SPECIAL, 0, 1, 1, 2, SPECIAL, SECOND, SECOND, SECOND, PADDING]]),
+        aspect=torch.tensor([[2, 3]]),
         aspect_span=torch.tensor([[1, 2]]),
         candidates=torch.tensor([[True, False, False]]),
         labels=torch.tensor([0]),
         index=torch.tensor([0]),
     )
-    assert batch.real.int().tolist() == [[0, 1, 1, 1, 1, 0, 0]]
-    assert batch.aspect_positions.int().tolist() == [[0, 0, 1, 1, 0, 0, 0]]
-    assert batch.candidate_positions.int().tolist() == [[0, 1, 0, 0, 0, 0, 0]]
+    assert batch.real.int().tolist() == [[0, 1, 1, 1, 1, 0, 0, 0, 0, 0]]
+    assert batch.present.int().tolist() == [[1, 1, 1, 1, 1, 1, 1, 1, 1, 0]]
+    assert batch.second.int().tolist() == [[0, 0, 0, 0, 0, 0, 1, 1, 1, 0]]
+    assert batch.aspect_positions.int().tolist() == [[0, 0, 1, 1, 0, 0, 0, 0, 0, 0]]
+    assert batch.candidate_positions.int().tolist() == [[0, 1, 0, 0, 0, 0, 0, 0, 0, 0]]
+    assert batch.lengths.tolist() == [3]
 
 
 def test_a_batch_repeats_as_a_whole() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.models.encoders import tiny_encoder
 
 from pssa import models
 from pssa.errors import InputError
@@ -18,13 +19,40 @@ HEAD = 6 * 3 + 3
 
 
 def test_the_files_of_the_folder_are_the_models() -> None:
-    assert {"memnet", "tnet", "tnet_att"} <= set(models.names())
+    assert {"bertabsa", "bertabsa_att", "bertabsa_cls", "memnet", "tnet", "tnet_att"} <= set(models.names())
     assert not any(name.startswith("_") for name in models.names())
     assert list(models.names()) == sorted(models.names())
 
 
 def test_only_models_with_attention_weights_attend() -> None:
     assert [models.attends(name) for name in ("memnet", "tnet", "tnet_att")] == [True, False, True]
+    assert [models.attends(name) for name in ("bertabsa", "bertabsa_att", "bertabsa_cls")] == [False, True, False]
+
+
+@pytest.mark.parametrize("name", ["bertabsa", "bertabsa_cls"])
+def test_refined_self_attention_counts_as_attention(name: str) -> None:
+    assert not models.attends(name, {"refine": "none", "dropout": 0.2})
+    assert all(models.attends(name, {"refine": way}) for way in ("random_head", "smallest_entropy", "average"))
+    with pytest.raises(InputError, match="refine is 'all'; it can be none, random_head, smallest_entropy or average"):
+        models.attends(name, {"refine": "all"})
+
+
+def test_a_model_says_what_it_reads() -> None:
+    assert [models.reads(name) for name in ("memnet", "tnet", "tnet_att")] == ["words"] * 3
+    assert [models.reads(name) for name in ("bertabsa", "bertabsa_att", "bertabsa_cls")] == [
+        "pieces",
+        "pieces",
+        "pairs",
+    ]
+
+
+def test_a_model_refuses_to_start_from_the_wrong_thing(table: WordTable) -> None:
+    with pytest.raises(
+        InputError, match="bertabsa_cls reads pairs: it starts from a pretrained encoder, not from a Word"
+    ):
+        models.build("bertabsa_cls", table, 3, {}, seed=0)
+    with pytest.raises(InputError, match="memnet reads words: it starts from word vectors, not from a Pretrained"):
+        models.build("memnet", tiny_encoder(), 3, {}, seed=0)
 
 
 def test_an_unknown_model_is_refused_with_the_known_ones(table: WordTable) -> None:
@@ -38,6 +66,9 @@ def test_the_paper_is_the_default() -> None:
     assert models.option_defaults("memnet")["dropout"] == 0.3
     assert models.option_defaults("memnet")["aspect_matrix"] is False
     assert models.option_defaults("tnet")["filters"] == 50
+    assert models.option_defaults("bertabsa") == {"dropout": 0.1, "head": "linear", "refine": "none"}
+    assert models.option_defaults("bertabsa_att") == {"dropout": 0.1}
+    assert models.option_defaults("bertabsa_cls") == {"dropout": 0.1, "pooler": False, "refine": "none"}
     assert models.option_defaults("tnet_att") == {
         "hidden": 50,
         "tied": False,
@@ -64,6 +95,25 @@ def test_the_number_of_parameters_is_the_one_counted_by_hand(
     name: str, options: dict[str, Any], expected: int, table: WordTable
 ) -> None:
     assert models.count_parameters(models.build(name, table, 3, options, seed=0)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "head"),
+    [
+        ("bertabsa", {}, 16 + 16 * 3 + 3),  # the gate has no bias
+        ("bertabsa", {"head": "dense"}, 16 + (16 * 16 + 16) + 16 * 3 + 3),
+        ("bertabsa", {"refine": "random_head"}, 16 + 16 * 3 + 3),
+        ("bertabsa_att", {}, 16 + 16 * 3 + 3),
+        ("bertabsa_cls", {}, 16 * 3 + 3),
+        ("bertabsa_cls", {"pooler": True}, (16 * 16 + 16) + 16 * 3 + 3),
+    ],
+)
+def test_an_encoder_gets_a_small_head_and_no_pooler(name: str, options: dict[str, Any], head: int) -> None:
+    encoder = tiny_encoder()
+    norm, dense = 2 * 16, 16 * 16 + 16
+    layer = 4 * dense + (16 * 24 + 24) + (24 * 16 + 16) + 2 * norm
+    body = (encoder.config.vocab_size + 128 + 2) * 16 + norm + 2 * layer
+    assert models.count_parameters(models.build(name, encoder, 3, options, seed=0)) == body + head
 
 
 @pytest.mark.parametrize(("name", "copies"), [("memnet", 3), ("tnet", 1), ("tnet_att", 1)])

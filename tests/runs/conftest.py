@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.models.encoders import write_encoder
 
+from pssa import models
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.runs import train
 
@@ -24,6 +26,8 @@ _TINY: dict[str, Any] = {
     "initial_bound": 0.1,
     "device": "cpu",
 }
+# Settings above that mean nothing to a model with an encoder.
+_OF_WORDS = ("dimension", "initial_bound")
 
 
 def _example(number: int) -> Example:
@@ -50,11 +54,22 @@ def corpus() -> Corpus:
 
 
 @pytest.fixture(scope="session")
-def train_tiny(corpus: Corpus) -> Callable[..., Path]:
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a pretrained encoder, two layers of sixteen values a piece."""
+    folder = tmp_path_factory.mktemp("encoder")
+    write_encoder(folder, "bert")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def train_tiny(corpus: Corpus, encoder: Path) -> Callable[..., Path]:
     """`train` on the small corpus: MN of eight values a word, two epochs; settings and arguments by name."""
 
     def run(out: Path, **changes: Any) -> Path:
-        return train(corpus, out, **_TINY | changes)
+        settings = _TINY | changes
+        if models.reads(settings["model"]) != "words":
+            settings = {"encoder": str(encoder), **{key: settings[key] for key in settings if key not in _OF_WORDS}}
+        return train(corpus, out, **settings)
 
     return run
 

@@ -13,10 +13,12 @@ from pssa.data.batch import Batch
 from pssa.data.example import Corpus
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.models import Encoding, Prediction
+from pssa.models import Encoding, Prediction, WordTable
 from pssa.runs import Answer, Classifier
+from pssa.runs.lexicon import WordLexicon
 
 VOCABULARY = Vocabulary.build(["a", "b"])
+LEXICON = WordLexicon(VOCABULARY, WordTable(torch.zeros(len(VOCABULARY), 1), len(VOCABULARY)))
 LABELS = ("first", "second")
 
 
@@ -37,7 +39,7 @@ class FirstWord(nn.Module):
 
 @pytest.fixture
 def classifier() -> Classifier:
-    return Classifier("toy", LABELS, VOCABULARY, (FirstWord(),), (1.0,))
+    return Classifier("toy", LABELS, LEXICON, (FirstWord(),), (1.0,))
 
 
 def test_an_answer_says_label_probabilities_and_where_the_aspect_stands(classifier: Classifier) -> None:
@@ -86,7 +88,7 @@ def test_no_examples_have_no_answers(classifier: Classifier) -> None:
 
 def test_several_members_vote_by_their_says() -> None:
     members = (FirstWord(), FirstWord(sign=-1), FirstWord(sign=-1))
-    equal = Classifier("toy", LABELS, VOCABULARY, members, (1.0, 1.0, 1.0))
-    heavy = Classifier("toy", LABELS, VOCABULARY, members, (9.0, 1.0, 1.0))
+    equal = Classifier("toy", LABELS, LEXICON, members, (1.0, 1.0, 1.0))
+    heavy = Classifier("toy", LABELS, LEXICON, members, (9.0, 1.0, 1.0))
     assert equal.predict("a b", "b").label == "second"
     assert heavy.predict("a b", "b").label == "first"

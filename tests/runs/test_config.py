@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pssa.errors import InputError
-from pssa.runs.config import Config, DataConfig, parse_value
-from pssa.training import Settings
+from pssa.runs.config import UNSET, Config, DataConfig, TrainingConfig, parse_value
 
 
 def test_the_defaults_are_those_of_the_command() -> None:
@@ -23,7 +22,7 @@ def test_the_defaults_are_those_of_the_command() -> None:
     )
     assert config.data.labels == ("positive", "negative", "neutral")
     assert config.data.dev_fraction == 0.2
-    assert config.training == Settings()
+    assert config.training == TrainingConfig()
 
 
 @pytest.mark.parametrize(
@@ -31,7 +30,7 @@ def test_the_defaults_are_those_of_the_command() -> None:
 )
 def test_values_are_set_by_bare_and_by_dotted_names(names: tuple[str, str, str]) -> None:
     config = Config().updated(dict(zip(names, (3, 0.5, 7), strict=True)))
-    assert config.training == Settings(patience=3)
+    assert config.training == TrainingConfig(patience=3)
     assert config.data == DataConfig(dev_fraction=0.5)
     assert config.options == {"hidden": 7}
 
@@ -106,6 +105,14 @@ def test_a_value_of_the_wrong_type_is_refused(name: str, value: Any, expected: s
         ("dimension", 0),
         ("vector_rows", -1),
         ("class_weights", "equal"),
+        # What stands for "unset" inside is out of range for whoever asks for it.
+        ("learning_rate", UNSET),
+        ("batch_size", 0),
+        ("usual_epochs", -1),
+        ("warmup", UNSET),
+        ("unit", "letter"),
+        ("max_pieces", -1),
+        ("precision", "half"),
     ],
 )
 def test_a_value_out_of_range_is_refused(name: str, value: Any) -> None:

@@ -14,17 +14,24 @@ from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.runs.config import Config
 from pssa.runs.directory import RunDirectory
+from pssa.runs.lexicon import WordLexicon
 from pssa.runs.materials import Materials
 
 CONFIG = Config().updated({"dimension": 4})
 
 
+def words_of(materials: Materials) -> WordLexicon:
+    assert isinstance(materials.lexicon, WordLexicon)
+    return materials.lexicon
+
+
 def test_without_vectors_every_training_word_has_a_small_random_row(corpus: Corpus) -> None:
     materials = Materials.prepare(CONFIG, corpus, None)
-    assert materials.table.matrix.shape == (len(materials.vocabulary), 4)
-    assert materials.table.n_trained == len(materials.vocabulary)
-    assert set(materials.vocabulary.training_words) == {word for example in corpus for word in example.words}
-    assert torch.all(materials.table.matrix[Vocabulary.n_special :].abs() <= 0.25)
+    lexicon = words_of(materials)
+    assert lexicon.table.matrix.shape == (len(lexicon.vocabulary), 4)
+    assert lexicon.table.n_trained == len(lexicon.vocabulary)
+    assert set(lexicon.vocabulary.training_words) == {word for example in corpus for word in example.words}
+    assert torch.all(lexicon.table.matrix[Vocabulary.n_special :].abs() <= 0.25)
     assert materials.coverage is None
 
 
@@ -34,8 +41,9 @@ def test_with_vectors_rows_are_the_files_and_unseen_words_follow_the_training_wo
     path = tmp_path / "vectors.txt"
     path.write_text("unheard 1 2\nscreen 3 4\nlater 5 6\n")
     materials = Materials.prepare(CONFIG.updated({"vectors": str(path), "vector_rows": 1}), corpus, None)
-    assert materials.vocabulary.words[materials.vocabulary.n_trained :] == ("unheard",)
-    rows = materials.table.matrix[materials.vocabulary.encode(["screen", "unheard"])]
+    lexicon = words_of(materials)
+    assert lexicon.vocabulary.words[lexicon.vocabulary.n_trained :] == ("unheard",)
+    rows = lexicon.table.matrix[lexicon.vocabulary.encode(["screen", "unheard"])]
     assert rows.tolist() == [[3.0, 4.0], [1.0, 2.0]]
     assert materials.coverage is not None
     assert materials.coverage.covered_types == 1
@@ -47,7 +55,7 @@ def test_with_vectors_rows_are_the_files_and_unseen_words_follow_the_training_wo
 
 def test_development_words_do_not_join_the_vocabulary(corpus: Corpus) -> None:
     dev = Corpus((Example.from_text("a splendid screen", (11, 17), label="positive"),))
-    assert "splendid" not in Materials.prepare(CONFIG, corpus, dev).vocabulary.words
+    assert "splendid" not in words_of(Materials.prepare(CONFIG, corpus, dev)).vocabulary.words
 
 
 def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) -> None:
@@ -63,9 +71,10 @@ def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) ->
     assert found.corpus == corpus
     assert found.dev is not None
     assert found.dev.examples == dev.examples
-    assert found.vocabulary == saved.vocabulary
-    assert torch.equal(found.table.matrix, saved.table.matrix)
-    assert found.table.n_trained == saved.table.n_trained
+    words, kept = words_of(saved), words_of(found)
+    assert kept.vocabulary == words.vocabulary
+    assert torch.equal(kept.table.matrix, words.table.matrix)
+    assert kept.table.n_trained == words.table.n_trained
 
 
 def test_labels_of_ones_own_are_read_back(tmp_path: Path, corpus: Corpus) -> None:

@@ -18,22 +18,24 @@ from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, RunError
 from pssa.models import WordTable
 from pssa.runs.directory import write_tensors
+from pssa.runs.lexicon import WordLexicon
 from pssa.runs.saved_model import Description, load, save_ensemble, save_weights
 from pssa.training import Silent
 
 VOCABULARY = Vocabulary.build(["the", "screen", "is", "great"], extra=["poor"])
+TABLE = WordTable(torch.randn(len(VOCABULARY), 5, generator=torch.Generator().manual_seed(0)), VOCABULARY.n_trained)
+LEXICON = WordLexicon(VOCABULARY, TABLE)
 LABELS = ("positive", "negative", "neutral")
 
 
 def new_model(name: str, seed: int = 0, **options: Any) -> torch.nn.Module:
-    matrix = torch.randn(len(VOCABULARY), 5, generator=torch.Generator().manual_seed(0))
-    return models.build(name, WordTable(matrix, VOCABULARY.n_trained), 3, options, seed)
+    return models.build(name, TABLE, 3, options, seed)
 
 
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        *((name, {}) for name in models.names()),
+        *((name, {}) for name in models.names() if models.reads(name) == "words"),
         ("memnet", {"train_embeddings": False, "aspect_matrix": True}),
         ("tnet_att", {"hidden": 3, "tied": True, "train_embeddings": True}),
         ("tnet", {"hidden": 3, "filters": 4, "gating": "lossless"}),
@@ -41,9 +43,10 @@ def new_model(name: str, seed: int = 0, **options: Any) -> torch.nn.Module:
 )
 def test_a_model_loads_with_every_weight_it_was_saved_with(tmp_path: Path, name: str, options: dict[str, Any]) -> None:
     model = new_model(name, **options)
-    save_weights(tmp_path, model, Description(name, options, LABELS, 5), VOCABULARY)
+    save_weights(tmp_path, model, Description(name, options, LABELS, 5), LEXICON)
     classifier = load(tmp_path)
-    assert (classifier.name, classifier.labels, classifier.vocabulary) == (name, LABELS, VOCABULARY)
+    assert isinstance(classifier.lexicon, WordLexicon)
+    assert (classifier.name, classifier.labels, classifier.lexicon.vocabulary) == (name, LABELS, VOCABULARY)
     expected, found = model.state_dict(), classifier.model.state_dict()
     assert expected.keys() == found.keys()
     assert all(torch.equal(expected[key], found[key]) for key in expected)
@@ -52,7 +55,7 @@ def test_a_model_loads_with_every_weight_it_was_saved_with(tmp_path: Path, name:
 
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
     for folder in ("one", "two"):
-        save_weights(tmp_path / folder, new_model("memnet"), Description("memnet", {}, LABELS, 5), VOCABULARY)
+        save_weights(tmp_path / folder, new_model("memnet"), Description("memnet", {}, LABELS, 5), LEXICON)
     first, second = ((tmp_path / folder / "model.safetensors").read_bytes() for folder in ("one", "two"))
     assert first == second
 
@@ -60,7 +63,7 @@ def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
 @pytest.fixture
 def ensemble(tmp_path: Path) -> Path:
     members = (new_model("memnet", seed=1), new_model("memnet", seed=2))
-    save_ensemble(tmp_path, members, Description("memnet", {}, LABELS, 5, says=(2.0, 0.5)), VOCABULARY)
+    save_ensemble(tmp_path, members, Description("memnet", {}, LABELS, 5, says=(2.0, 0.5)), LEXICON)
     return tmp_path
 
 

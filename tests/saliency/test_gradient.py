@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 import torch
+from tests.models.variants import VARIANTS
 from tests.saliency.toys import Toy, draw_model, make_batch
 from torch import Tensor
 
-from pssa import models
 from pssa.data.batch import Batch
 from pssa.errors import InputError
 from pssa.models import AspectClassifier
 from pssa.saliency import normalise, score_words
+from pssa.saliency._gradients import stack
 from pssa.saliency._noise import Noise
 from pssa.saliency.gradient import Gradient
 
@@ -140,9 +141,9 @@ def test_noise_reaches_mn_through_its_memory() -> None:
     assert not torch.allclose(plain, noised, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", models.names())
-def test_scores_agree_with_finite_differences(name: str) -> None:
-    model = draw_model(name, 12)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_scores_agree_with_finite_differences(variant: str) -> None:
+    model = draw_model(variant, 12)
     with torch.no_grad():
         encoding = model.encode(REAL_BATCH)
         classes = model.classify(encoding, REAL_BATCH).logits.argmax(dim=1)
@@ -156,18 +157,26 @@ def test_scores_agree_with_finite_differences(name: str) -> None:
         torch.testing.assert_close(scores, expected, atol=1e-7, rtol=1e-6)
 
 
-def _finite_differences(model: Any, encoding: Any, batch: Batch, classes: Tensor, step: float = 1e-5) -> Tensor:
-    def logits(words: Tensor) -> Tensor:
-        every: Tensor = model.classify(replace(encoding, words=words), batch).logits
-        return every.gather(1, classes[:, None]).squeeze(1)
+@pytest.mark.parametrize("name", ["bertabsa", "bertabsa_cls"])
+def test_words_whose_states_reach_no_logit_have_no_score_at_all(name: str) -> None:
+    # Only the aspect's states, or that of [CLS], are classified: the gradient at every other one is exactly zero.
+    assert Gradient()(draw_model(name, 12), REAL_BATCH).tolist() == torch.zeros(2, 5).tolist()
+    # Below the top layer there is one: its attention leads from the words to the aspect.
+    refined = score_words(Gradient(), draw_model(f"{name}-average", 12), REAL_BATCH)
+    assert (refined[REAL_BATCH.candidates] > 0).all()
 
-    slope = torch.zeros_like(encoding.words)
-    for position in range(slope.shape[1]):
-        for cell in range(slope.shape[2]):
-            nudge = torch.zeros_like(encoding.words)
-            nudge[:, position, cell] = step
-            slope[:, position, cell] = (logits(encoding.words + nudge) - logits(encoding.words - nudge)) / (2 * step)
-    return slope
+
+def _finite_differences(model: Any, encoding: Any, batch: Batch, classes: Tensor, step: float = 1e-5) -> Tensor:
+    n_rows, *cells = encoding.words.shape
+    nudges = torch.eye(math.prod(cells), dtype=torch.float64).view(-1, 1, *cells) * step
+    stacked, times = stack(encoding, len(nudges)), len(nudges)
+
+    def logits(words: Tensor) -> Tensor:
+        every: Tensor = model.classify(replace(stacked, words=words.flatten(0, 1)), batch.repeat(times)).logits
+        return every.gather(1, classes.repeat(times)[:, None]).view(times, n_rows)
+
+    slope = (logits(encoding.words + nudges) - logits(encoding.words - nudges)) / (2 * step)
+    return slope.T.reshape(encoding.words.shape)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,14 @@ from pssa.saliency.gradient import Gradient
 
 
 def test_the_folder_is_the_list() -> None:
-    assert saliency.names() == ("attention", "gradient", "integrated_gradients", "leave_one_out", "random")
+    assert saliency.names() == (
+        "attention",
+        "gradient",
+        "integrated_gradients",
+        "leave_one_out",
+        "random",
+        "self_attention",
+    )
 
 
 @pytest.mark.parametrize("name", saliency.names())

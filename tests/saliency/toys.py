@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from tests.models.encoders import tiny_encoder
 from torch import Tensor
 
 from pssa import models
@@ -58,11 +59,16 @@ def make_batch(
     )
 
 
-def draw_model(name: str, n_words: int, *, bound: float = 0.5, seed: int = 0) -> Any:
-    """A model in double precision whose parameters, fresh ones being too small to tell words apart, are uniform."""
+def draw_model(variant: str, n_words: int, *, bound: float = 0.5, seed: int = 0) -> Any:
+    """A model in double precision whose parameters, fresh ones being too small to tell words apart, are uniform.
+
+    A variant is a model's name and, after a hyphen, its way to refine self-attention.
+    """
     generator = torch.Generator().manual_seed(seed)
-    table = WordTable(torch.randn(n_words, 4, generator=generator), n_words)
-    model = models.build(name, table, 3, {}, seed=0).double().eval()
+    name, _, way = variant.partition("-")
+    words = WordTable(torch.randn(n_words, 4, generator=generator), n_words)
+    start = words if models.reads(name) == "words" else tiny_encoder()
+    model = models.build(name, start, 3, {"refine": way} if way else {}, seed=0).double().eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.uniform_(-bound, bound, generator=generator)

@@ -43,6 +43,14 @@ def new_model() -> Callable[[], nn.Module]:
     return lambda: models.build("memnet", table, 3, {"initial_bound": 0.5}, seed=0)
 
 
+@pytest.fixture
+def steady_model() -> Callable[[], nn.Module]:
+    """The same without dropout, for what must not depend on who draws which random number."""
+    matrix = torch.randn(len(_VOCABULARY), 4, generator=torch.Generator().manual_seed(1))
+    options = {"initial_bound": 0.5, "dropout": 0.0, "embedding_dropout": 0.0}
+    return lambda: models.build("memnet", WordTable(matrix, _VOCABULARY.n_trained), 3, options, seed=0)
+
+
 class Memory:
     """A store that keeps copies of everything it was given."""
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus
+from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import PssaError
-from pssa.evaluation import predict_classes, predict_logits
+from pssa.evaluation import predict_classes
 from pssa.training import EpochRecord, Settings, Silent, Supervision, Task, fit, search_epochs
-from pssa.training.fit import run_epoch, train_step
+from pssa.training.fit import run_epoch
+from pssa.training.step import Step
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01, smoothing=1)
 NewModel = Callable[[], nn.Module]
@@ -212,32 +213,93 @@ def test_a_gamma_of_zero_is_no_supervision(new_model: NewModel, task: Task) -> N
     )
 
 
-def test_a_step_returns_sums_over_the_batch(new_model: NewModel, task: Task) -> None:
-    model = new_model().eval()
-    logits = predict_logits(model, task.train)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
-    sums = train_step(model, optimizer, task.train.batch(torch.arange(18)), task, clip_norm=1.0)
-    loss = float(nn.functional.cross_entropy(logits, task.train.labels, reduction="sum"))
-    right = float((logits.argmax(1) == task.train.labels).sum())
-    assert sums.tolist() == pytest.approx([loss, 0.0, right], rel=1e-5)
-
-
-def test_a_step_is_no_longer_than_its_clipped_gradient(new_model: NewModel, task: Task) -> None:
-    model = new_model()
-    before = parameters(model)
-    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
-    train_step(model, optimizer, task.train.batch(torch.arange(18)), task, clip_norm=0.001)
-    assert float((parameters(model) - before).norm()) == pytest.approx(0.001, rel=0.01)
-
-
 def test_an_epoch_is_a_mean_over_the_examples(new_model: NewModel, task: Task) -> None:
     model = new_model()
     for parameter in model.parameters():
         parameter.detach().zero_()
-    record = run_epoch(model, torch.optim.SGD(model.parameters(), lr=1e-9), task, replace(SETTINGS, batch_size=5), 1)
+    settings = replace(SETTINGS, batch_size=5, learning_rate=1e-9)
+    (record,) = fit(model, task, settings, 1)
     # All logits are equal: every loss is ln 3, and the first class, a third of the corpus, is predicted.
     assert record.loss == pytest.approx(float(torch.tensor(3.0).log()))
     assert record == EpochRecord("initial", 1, record.loss, 0.0, record.accuracy)
+
+
+def test_steps_are_counted_over_all_epochs(new_model: NewModel, task: Task) -> None:
+    told: list[int] = []
+    sizes: list[int] = []
+
+    def step(batch: Batch) -> Tensor:
+        sizes.append(len(batch.labels))
+        return torch.zeros(3)
+
+    for epoch in (1, 3):
+        run_epoch(new_model(), step, told.append, task, SETTINGS, epoch)
+    # Eighteen examples in batches of four are five steps an epoch.
+    assert told == [1, 2, 3, 4, 5, 11, 12, 13, 14, 15]
+    assert sorted(sizes) == [2] * 2 + [4] * 8
+
+
+def test_widths_of_batches_are_rounded_up(new_model: NewModel, task: Task) -> None:
+    widths: set[int] = set()
+
+    def step(batch: Batch) -> Tensor:
+        widths.add(batch.positions.shape[1])
+        return torch.zeros(3)
+
+    run_epoch(new_model(), step, lambda number: None, task, replace(SETTINGS, pad_multiple=4, batch_size=1), 1)
+    assert widths == {4, 8}  # of sentences of 3, 4, 6 and 8 words
+
+
+def script_steps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Steps that change nothing but write down the rate they would have had."""
+    rates: list[float] = []
+
+    class Noting(Step):
+        def __call__(self, batch: Batch) -> Tensor:
+            rates.append(self.optimizer.param_groups[0]["lr"])
+            return torch.zeros(3)
+
+    monkeypatch.setattr(importlib.import_module("pssa.training.fit"), "Step", Noting)
+    return rates
+
+
+def test_a_schedule_runs_over_all_epochs_of_a_training(
+    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
+) -> None:
+    rates = script_steps(monkeypatch)
+    settings = Settings(batch_size=9, learning_rate=0.4, schedule="linear", warmup=0.5)
+    fit(new_model(), task, settings, 2)
+    # Two epochs of two steps: up in two, then from the full rate down.
+    assert rates == pytest.approx([0.2, 0.4, 0.4, 0.2])
+
+
+def test_a_schedule_of_a_search_runs_over_its_longest_course(
+    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
+) -> None:
+    rates = script_steps(monkeypatch)
+    settings = Settings(batch_size=18, learning_rate=0.4, schedule="linear", max_epochs=4, patience=1)
+    search_epochs(new_model(), replace(task, dev=task.train), settings)
+    assert rates == pytest.approx([0.4, 0.3])  # the score did not rise
+
+
+def test_without_a_schedule_the_rate_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, new_model: NewModel, task: Task
+) -> None:
+    rates = script_steps(monkeypatch)
+    fit(new_model(), task, SETTINGS, 1)
+    assert rates == [SETTINGS.learning_rate] * 5
+
+
+def test_an_interrupted_training_with_a_schedule_ends_like_an_undisturbed_one(
+    new_model: NewModel, new_store: Callable[[], Any], task: Task
+) -> None:
+    settings = replace(SETTINGS, schedule="linear", warmup=0.3, accumulation=2)
+    model, resumed, store = new_model(), new_model(), new_store()
+    expected = fit(model, task, settings, 4)
+    with pytest.raises(KeyboardInterrupt):
+        fit(new_model(), task, settings, 4, store, Interrupting(2))
+    assert fit(resumed, task, settings, 4, store) == expected
+    assert torch.equal(parameters(resumed), parameters(model))
 
 
 def test_a_loss_that_is_no_number_ends_the_training_with_a_hint(new_model: NewModel, task: Task) -> None:

@@ -33,14 +33,13 @@ def predicted(logits: list[list[float]] | None = None, attention: Tensor | None 
     return Prediction(torch.tensor(logits or [[0.0, 0.0], [LN3, 0.0]]), attention)
 
 
-def test_cross_entropy_is_the_mean_over_the_batch() -> None:
-    assert float(cross_entropy(predicted(), BATCH, None)) == pytest.approx(sum(LOSSES) / 2)
+def test_cross_entropy_is_a_value_for_each_example() -> None:
+    assert cross_entropy(predicted(), BATCH, None).tolist() == pytest.approx(LOSSES)
 
 
 def test_weights_belong_to_examples_of_the_corpus_not_to_rows_of_the_batch() -> None:
     weights = torch.tensor([3.0, 0.5])
-    expected = (0.5 * LOSSES[0] + 3.0 * LOSSES[1]) / 2
-    assert float(cross_entropy(predicted(), BATCH, weights)) == pytest.approx(expected)
+    assert cross_entropy(predicted(), BATCH, weights).tolist() == pytest.approx([0.5 * LOSSES[0], 3.0 * LOSSES[1]])
 
 
 # Example 0: word 0 active, word 1 misleading, word 2 free. Example 1: no evidence. The batch is cropped by a word.
@@ -50,18 +49,18 @@ ATTENTION = [[0.1, 0.2, 0.7], [0.4, 0.5, 0.1]]
 
 
 @pytest.mark.parametrize(("distance", "expected"), [("squared", 0.36 + 0.25), ("norm", math.sqrt(0.36 + 0.25))])
-def test_the_penalty_is_taken_over_supervised_words_and_averaged_over_the_batch(distance: str, expected: float) -> None:
+def test_the_penalty_of_an_example_is_taken_over_its_supervised_words(distance: str, expected: float) -> None:
     supervision = Supervision(EXPECTED, SUPERVISED, gamma=10.0, distance=distance)
     penalty = attention_penalty(predicted(attention=torch.tensor(ATTENTION)), BATCH, supervision)
-    assert float(penalty) == pytest.approx(expected / 2, abs=1e-6)
+    assert penalty.tolist() == pytest.approx([0, expected], abs=1e-6)  # the first row has no evidence
 
 
 def test_the_gradient_of_the_squared_penalty_is_twice_the_difference_on_supervised_words() -> None:
     attention = torch.tensor(ATTENTION, requires_grad=True)
     penalty = attention_penalty(predicted(attention=attention), BATCH, Supervision(EXPECTED, SUPERVISED, 1.0))
-    penalty.backward()  # type: ignore[no-untyped-call]
+    penalty.sum().backward()  # type: ignore[no-untyped-call]
     assert attention.grad is not None
-    torch.testing.assert_close(attention.grad, torch.tensor([[0.0, 0.0, 0.0], [-0.6, 0.5, 0.0]]))
+    torch.testing.assert_close(attention.grad, torch.tensor([[0.0, 0.0, 0.0], [-1.2, 1.0, 0.0]]))
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
@@ -69,9 +68,9 @@ def test_attention_as_expected_costs_nothing_and_has_a_finite_gradient(distance:
     attention = torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]], requires_grad=True)
     supervision = Supervision(EXPECTED, SUPERVISED, 1.0, distance)
     penalty = attention_penalty(predicted(attention=attention), BATCH, supervision)
-    penalty.backward()  # type: ignore[no-untyped-call]
+    penalty.sum().backward()  # type: ignore[no-untyped-call]
     assert attention.grad is not None
-    assert float(penalty.detach()) == pytest.approx(0, abs=1e-9)
+    assert penalty.tolist() == pytest.approx([0, 0], abs=1e-9)
     assert torch.all(attention.grad == 0)
 
 
@@ -82,6 +81,16 @@ def test_the_pieces_of_a_word_are_supervised_together() -> None:
     supervision = Supervision(torch.tensor([[0.5, 0.0]]), torch.tensor([[True, True]]), 1.0)
     penalty = attention_penalty(predicted([[0.0, 0.0]], attention), batch, supervision)
     assert float(penalty) == pytest.approx(0.1**2)
+
+
+def test_the_objective_is_float32_whatever_the_model_computed_in() -> None:
+    attention = torch.tensor(ATTENTION, dtype=torch.bfloat16)
+    prediction = Prediction(torch.zeros(2, 2, dtype=torch.bfloat16), attention)
+    # Half of 16 bits would round ln 2 to 0.6914 or 0.6953.
+    assert cross_entropy(prediction, BATCH, None).tolist() == pytest.approx([LOSSES[0]] * 2, abs=1e-6)
+    penalty = attention_penalty(prediction, BATCH, Supervision(EXPECTED, SUPERVISED, 1.0))
+    first, second = attention[1, :2].tolist()
+    assert penalty.tolist() == pytest.approx([0, (1 - first) ** 2 + second**2], abs=1e-6)
 
 
 def test_moving_a_supervision_keeps_its_values() -> None:

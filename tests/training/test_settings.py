@@ -14,14 +14,41 @@ def test_the_optimiser_is_the_papers() -> None:
     assert Settings().learning_rate == 0.001
 
 
-@pytest.mark.parametrize("name", ["learning_rate", "batch_size", "clip_norm", "max_epochs", "patience"])
+POSITIVE = ["learning_rate", "batch_size", "clip_norm", "max_epochs", "patience", "accumulation", "pad_multiple"]
+
+
+def test_by_default_every_step_is_float32_at_one_rate() -> None:
+    settings = Settings()
+    assert (settings.schedule, settings.warmup, settings.precision) == ("constant", 0.0, "float32")
+    assert (settings.accumulation, settings.pad_multiple, settings.compile) == (1, 1, False)
+
+
+@pytest.mark.parametrize("name", POSITIVE)
 @pytest.mark.parametrize("value", [0, -1, float("nan")])
 def test_numbers_must_be_greater_than_zero(name: str, value: Any) -> None:
     with pytest.raises(InputError, match=f"{name} is {value}; it must be greater than 0"):
         Settings(**{name: value})
 
 
-def test_class_weights_are_none_or_balanced() -> None:
-    assert Settings(class_weights="balanced").class_weights == "balanced"
-    with pytest.raises(InputError, match="class_weights is 'equal'; it can be none or balanced"):
-        Settings(class_weights="equal")
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("class_weights", ("none", "balanced")),
+        ("schedule", ("constant", "linear")),
+        ("precision", ("float32", "bfloat16")),
+    ],
+)
+def test_choices_are_the_known_ones(name: str, known: tuple[str, str]) -> None:
+    for value in known:
+        chosen: dict[str, Any] = {name: value}
+        assert getattr(Settings(**chosen), name) == value
+    wrong: dict[str, Any] = {name: "equal"}
+    with pytest.raises(InputError, match=f"{name} is 'equal'; it can be {known[0]} or {known[1]}"):
+        Settings(**wrong)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.0, 10, float("nan")])
+def test_the_warm_up_is_a_share(value: float) -> None:
+    assert Settings(warmup=0.1).warmup == 0.1
+    with pytest.raises(InputError, match=f"warmup is {value}; it is a share of the steps, at least 0 and below 1"):
+        Settings(warmup=value)

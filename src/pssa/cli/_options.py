@@ -13,13 +13,15 @@ __all__ = ["common_options", "data_options", "label_names", "training_config", "
 
 # Command-line options that set one value of the configuration each, by its name there.
 _SETTINGS: dict[str, tuple[type, str]] = {
-    "epochs": (int, "train exactly this long instead of searching on development data"),
+    "epochs": (int, "train exactly this long (default: by a search on development data; 6 with an encoder)"),
     "dev_fraction": (float, "share of train to hold out, by sentence, for the search (default 0.2)"),
     "vectors": (str, "GloVe or word2vec text file, also .gz or .zip; without it embeddings are learned"),
     "vector_rows": (int, "first rows of the file to keep for words unseen in training (default 50000)"),
+    "encoder": (str, "folder or hub name of a pretrained encoder, for bertabsa, bertabsa_att, bertabsa_cls"),
+    "unit": (str, "what evidence of such a model speaks of: word or piece (default word)"),
     "seed": (int, "of everything random (default 0)"),
-    "lr": (float, "learning rate (default 0.001)"),
-    "batch_size": (int, "instances in a training step (default 64)"),
+    "lr": (float, "learning rate (default 0.001; 2e-5 with an encoder)"),
+    "batch_size": (int, "instances in a training step (default 64; 16 with an encoder)"),
     "patience": (int, "epochs without improvement before the search stops (default 8)"),
     "device": (str, "auto, cpu or cuda (default auto)"),
     "evidence": (str, "train with this evidence file instead of mining"),

@@ -54,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     _show_scores(results)
     if not arguments.vectors:
         say(
-            "Embeddings were learned from this small corpus alone; pre-trained ones (--vectors FILE) tell rare words apart."
+            "Embeddings were learned from this small corpus alone: the rare words that the method points at mean nothing yet,"
+            " and it cannot help.\nStart from pre-trained ones, which know them, to see it help: pssa demo --vectors FILE"
         )
     _show_evidence(out / _METHODS[0] / "evidence.jsonl")
     _show_predictions(out / _METHODS[0])

@@ -25,7 +25,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--train", help="labelled instances to mine")
     parser.add_argument("--dev", help="instances that choose the number of epochs, instead of held-out ones")
-    parser.add_argument("--model", help="memnet, tnet, tnet_att (default tnet_att)")
+    parser.add_argument(
+        "--model", help="memnet, tnet, tnet_att, bertabsa, bertabsa_att, bertabsa_cls (default tnet_att)"
+    )
     parser.add_argument(
         "--saliency",
         help="attention, gradient, random, leave_one_out, integrated_gradients "
@@ -44,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.cli._progress import ProgressBars
     from pssa.data.evidence_stats import stats
     from pssa.runs.mining_run import mine
+    from pssa.training import Team
 
     if arguments.out.exists():
         raise InputError(f"{arguments.out} exists already; choose another --out")
@@ -52,6 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("pssa mine needs --train FILE")
     with ProgressBars() as bars:
         evidence = mine(None, arguments.out, config=config, observer=bars, on_vectors=bars.on_vectors)
+    # Of processes that mine together, the leader speaks.
+    if not Team.from_environment().leads:
+        return 0
     summary = stats(evidence)
     if arguments.json:
         print_json({"evidence": str(arguments.out), **asdict(summary)})

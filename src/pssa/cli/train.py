@@ -20,7 +20,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--train", help="labelled instances to learn from")
     parser.add_argument("--dev", help="instances that choose the number of epochs, instead of held-out ones")
-    parser.add_argument("--model", help="memnet, tnet, tnet_att (default tnet_att)")
+    parser.add_argument(
+        "--model", help="memnet, tnet, tnet_att, bertabsa, bertabsa_att, bertabsa_cls (default tnet_att)"
+    )
     parser.add_argument("--method", help="base, kt, boosting, adaboost, aw-as, pg-as, rm-as, consensus (default base)")
     parser.add_argument("--out", type=Path, help="the run directory to make")
     parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with an interrupted run; needs nothing else")
@@ -31,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Train, and say what came out."""
     from pssa.cli._progress import ProgressBars
     from pssa.runs import resume, train
+    from pssa.training import Team
 
     if arguments.resume is not None:
         _refuse_beside_resume(arguments)
@@ -48,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
         # Until its configuration is written there is no run to go on with.
         hint = [f"go on with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
         raise KeyboardInterrupt(*hint) from None
-    return _summarise(out, arguments.json)
+    # Of processes that train together, the leader speaks.
+    return _summarise(out, arguments.json) if Team.from_environment().leads else 0
 
 
 def _refuse_beside_resume(arguments: argparse.Namespace) -> None:

@@ -17,7 +17,12 @@ from pssa.data.example import Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 
-__all__ = ["Batch", "IndexedCorpus", "index_words"]
+__all__ = ["PADDING", "SECOND", "SPECIAL", "Batch", "IndexedCorpus", "index_words", "label_ids"]
+
+# Positions of no word, in `word_of`.
+PADDING = -1
+SPECIAL = -2  # the first segment's own tokens: [CLS], [SEP]
+SECOND = -3  # all of the second segment: the aspect again and the closing [SEP]
 
 # Batches whose rows are sorted by length together: enough to waste little padding, few enough to keep epochs shuffled.
 _BUCKET = 16
@@ -28,8 +33,8 @@ class Batch:
     """Padded tensors of B examples, P positions and N words."""
 
     positions: Tensor  # (B, P) ids
-    word_of: Tensor  # (B, P) the word of each position, -1 for padding and special tokens
-    aspect: Tensor  # (B, M) ids of the aspect's words, 0 for padding
+    word_of: Tensor  # (B, P) the word of each position; PADDING, SPECIAL or SECOND where there is none
+    aspect: Tensor  # (B, M) ids of the aspect's words or pieces, then the padding id: 0 for words
     aspect_span: Tensor  # (B, 2) word offsets, half-open
     candidates: Tensor  # (B, N) words that may be attended or mined: not padding, aspect or hidden
     labels: Tensor  # (B,) class of each example, -1 where unknown
@@ -39,6 +44,16 @@ class Batch:
     def real(self) -> Tensor:
         """(B, P) positions that belong to a word."""
         return self.word_of >= 0
+
+    @property
+    def present(self) -> Tensor:
+        """(B, P) positions that are not padding: an encoder's attention mask."""
+        return self.word_of != PADDING
+
+    @property
+    def second(self) -> Tensor:
+        """(B, P) positions of the second segment: token type 1."""
+        return self.word_of == SECOND
 
     @property
     def lengths(self) -> Tensor:
@@ -85,9 +100,11 @@ class IndexedCorpus:
         """The same on `device`, so that no batch has to travel; widths stay on the CPU, which decides how to crop."""
         return replace(self, table=self.table.to(device))
 
-    def batch(self, rows: Tensor) -> Batch:
-        """The examples at `rows` (on the CPU), no wider than needed."""
-        positions, aspect, words = self.widths[rows].amax(dim=0).tolist()
+    def batch(self, rows: Tensor, multiple: int = 1) -> Batch:
+        """The examples at `rows` (on the CPU), no wider than needed but for a `multiple`, so that few shapes occur."""
+        needed = self.widths[rows].amax(dim=0)
+        # Slices end with the table, which need not be as wide as the multiple.
+        positions, aspect, words = (needed + (-needed) % multiple).tolist()
         rows = rows.to(self.table.labels.device, non_blocking=True)
         taken = {f.name: getattr(self.table, f.name)[rows] for f in fields(Batch)}
         taken["positions"] = taken["positions"][:, :positions]
@@ -116,15 +133,15 @@ class IndexedCorpus:
         """(n,) rows from the longest to the shortest, for scoring in batches with little padding."""
         return self.widths[:, 0].argsort(descending=True, stable=True)
 
-    def shuffled_batches(self, size: int, generator: torch.Generator) -> Iterator[Batch]:
-        """Every example once, in random batches of rows of like length."""
+    def shuffled_batches(self, size: int, generator: torch.Generator, multiple: int = 1) -> Iterator[Batch]:
+        """Every example once, in random batches of rows of like length; `multiple` as in `batch`."""
         shuffled = iter(torch.randperm(len(self), generator=generator).tolist())
         batches: list[Tensor] = []
         while bucket := list(islice(shuffled, size * _BUCKET)):
             rows = torch.tensor(bucket)
             batches.extend(torch.split(rows[self.widths[rows, 0].argsort(stable=True)], size))
         for place in torch.randperm(len(batches), generator=generator).tolist():
-            yield self.batch(batches[place])
+            yield self.batch(batches[place], multiple)
 
 
 def index_words(examples: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str]) -> IndexedCorpus:
@@ -149,7 +166,7 @@ def index_words(examples: Sequence[Example], vocabulary: Vocabulary, labels: Seq
     places = torch.arange(width).expand(len(examples), -1)
     table = Batch(
         positions=positions,
-        word_of=places.masked_fill(places >= lengths[:, None], -1),
+        word_of=places.masked_fill(places >= lengths[:, None], PADDING),
         aspect=aspect,
         aspect_span=spans,
         candidates=candidates,

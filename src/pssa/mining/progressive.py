@@ -42,6 +42,10 @@ class Mined:
     rounds: tuple[RoundReport, ...]
 
 
+def _keep(seen: Observation) -> Observation:
+    return seen
+
+
 @dataclass(frozen=True)
 class Procedure:
     """How the rounds are run.
@@ -54,6 +58,7 @@ class Procedure:
     rule: Rule
     iterations: int
     lagged: bool = True
+    share: Callable[[Observation], Observation] = _keep  # lets processes that mine together see the same
 
 
 def mine(
@@ -78,7 +83,7 @@ def mine(
             before, masked = masked, corpus.hide(hidden)
             miners = _train_all(miners, train, iteration, before if procedure.lagged else masked)
         # A word that was taken without being hidden, as `random_mask` does, is not taken again.
-        seen = _look(miners, masked, procedure.saliency).without(found)
+        seen = procedure.share(_look(miners, masked, procedure.saliency)).without(found)
         taken = procedure.rule.extract(seen, corpus.labels, masked.table.candidates, iteration)
         taken = sentences.leave_alone(taken, seen)
         rounds.append(_record(taken, iteration, corpus.labels, labels, findings))

@@ -1,7 +1,9 @@
 """The models: one file each, and the file's name is the model's name.
 
-A model file's class takes (table, n_labels, options, seed), has its options' dataclass in `options`, and says in `attends`
-whether it has attention weights. Files that begin with an underscore are shared parts.
+A model file's class takes (table, n_labels, options, seed), has its options' dataclass in `options`, says in `reads` what its
+positions are ("words", "pieces" or "pairs") and in `attends` whether it has attention weights; one whose options have `refine`
+has them also where that is not "none". A model that reads words starts from a `WordTable`, the others from a `Pretrained`
+encoder. Files that begin with an underscore are shared parts.
 """
 
 from __future__ import annotations
@@ -17,13 +19,17 @@ from torch import nn
 
 from pssa.errors import InputError
 from pssa.models._attention import pool_words
-from pssa.models._protocol import AspectClassifier, Encoding, Prediction
+from pssa.models._pretrained import Pretrained
+from pssa.models._protocol import AspectClassifier, Encoding, Heads, Prediction, TopLayer
 from pssa.models._words import WordTable
 
 __all__ = [
     "AspectClassifier",
     "Encoding",
+    "Heads",
     "Prediction",
+    "Pretrained",
+    "TopLayer",
     "WordTable",
     "attends",
     "build",
@@ -32,6 +38,7 @@ __all__ = [
     "option_defaults",
     "pool_words",
     "read_options",
+    "reads",
 ]
 
 
@@ -40,12 +47,15 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))
 
 
-def build(name: str, table: WordTable, n_labels: int, options: Mapping[str, Any], seed: int) -> nn.Module:
-    """A freshly initialised model.
+def build(name: str, table: WordTable | Pretrained, n_labels: int, options: Mapping[str, Any], seed: int) -> nn.Module:
+    """A freshly initialised model, from word vectors or from an encoder by what it reads.
 
     :raises InputError: for a model or an option that does not exist; the message lists those that do.
     """
     kind, chosen = _kind(name), read_options(name, options)
+    if isinstance(table, WordTable) != (kind.reads == "words"):
+        needed = "word vectors" if kind.reads == "words" else "a pretrained encoder"
+        raise InputError(f"model {name} reads {kind.reads}: it starts from {needed}, not from a {type(table).__name__}")
     # Layers draw default values before ours replace them; the caller's random state must not notice.
     with torch.random.fork_rng(devices=[]):
         return cast(nn.Module, kind(table, n_labels, chosen, seed))
@@ -63,9 +73,14 @@ def read_options(name: str, options: Mapping[str, Any]) -> Any:
     return kind(**options)
 
 
-def attends(name: str) -> bool:
-    """Whether the model has attention weights to mine and to supervise."""
-    return bool(_kind(name).attends)
+def reads(name: str) -> str:
+    """What the model's positions are: "words", "pieces" of words, or "pairs", pieces with the aspect after them."""
+    return str(_kind(name).reads)
+
+
+def attends(name: str, options: Mapping[str, Any] | None = None) -> bool:
+    """Whether the model, with these options, has attention weights to mine and to supervise."""
+    return bool(_kind(name).attends) or getattr(read_options(name, options or {}), "refine", "none") != "none"
 
 
 def option_defaults(name: str) -> dict[str, Any]:

@@ -1,27 +1,39 @@
 """What a model is to everybody else: two calls, `encode` and `classify`, and the values they return.
 
 The cut is placed so that gradients and noise go on `Encoding.words`: a saliency re-runs only the small head, never the encoder.
+Where an encoder's self-attention is refined, the encoder's top layer belongs to the head.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor
 
 from pssa.data.batch import Batch
 
-__all__ = ["AspectClassifier", "Encoding", "Prediction"]
+__all__ = ["AspectClassifier", "Encoding", "Heads", "Prediction", "TopLayer"]
+
+
+@dataclass(frozen=True)
+class TopLayer:
+    """What an encoder's top layer is given besides its input: masks, relative positions and the like."""
+
+    rows: int  # B, of the batch that was encoded
+    arguments: tuple[Any, ...]  # after the input, which is `Encoding.words`
+    keywords: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Encoding:
     """What the encoder says of a batch: h(x), v(t) and, in a memory network, m."""
 
-    words: Tensor  # (B, P, D) h(x)
+    words: Tensor  # (B, P, D) h(x); the top layer's input where there is a `top`
     aspect: Tensor  # (B, D) v(t)
     memory: Tensor | None = None  # (B, P, D) m, where the attention reads other vectors than it returns
+    top: TopLayer | None = None  # where self-attention is refined: `classify` runs the top layer
 
     def with_words(self, words: Tensor, memory: Tensor | None) -> Encoding:
         """The same aspect with other word vectors."""
@@ -29,11 +41,21 @@ class Encoding:
 
 
 @dataclass(frozen=True)
+class Heads:
+    """The top layer's self-attention, as part of the graph that leads to the logits."""
+
+    weights: Tensor  # (B, H, P, P) of each head, from the row's position to the column's
+    rows: Tensor  # (B, P) positions whose rows count: the aspect's, or [CLS]
+    share: Tensor  # (B, H) how the heads that are refined are mixed; a row sums to one
+
+
+@dataclass(frozen=True)
 class Prediction:
     """Class scores and, where the model attends, the weight of each position."""
 
     logits: Tensor  # (B, C)
-    attention: Tensor | None  # (B, P), sums to one over the attended positions
+    attention: Tensor | None  # (B, P), sums to one over the attended positions; to less in self-attention
+    heads: Heads | None = None  # where self-attention is refined
 
 
 @runtime_checkable

@@ -42,6 +42,7 @@ class MemoryNetwork(nn.Module):
     """MN with one hop."""
 
     options = MemoryNetworkOptions
+    reads = "words"
     attends = True
 
     def __init__(self, table: WordTable, n_labels: int, options: MemoryNetworkOptions, seed: int) -> None:

@@ -37,6 +37,7 @@ class TNet(nn.Module):
     """Convolution of width three over h(x), maximum over time, and a linear layer."""
 
     options = TNetOptions
+    reads = "words"
     attends = False
 
     def __init__(self, table: WordTable, n_labels: int, options: TNetOptions, seed: int) -> None:

@@ -28,6 +28,7 @@ class TNetAttention(nn.Module):
     """Dot-product attention of the aspect on h(x), and a linear layer on o."""
 
     options = TNetAttentionOptions
+    reads = "words"
     attends = True
 
     def __init__(self, table: WordTable, n_labels: int, options: TNetAttentionOptions, seed: int) -> None:

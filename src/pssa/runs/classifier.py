@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus, index_words
+from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Example
 from pssa.data.read import example_from_fields
-from pssa.data.vocabulary import Vocabulary
 from pssa.evaluation import predict_logits
+from pssa.runs.lexicon import Lexicon
 from pssa.training.ensembles import combine
 
 __all__ = ["Answer", "Classifier"]
@@ -43,11 +43,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Classifier:
-    """One model, or several that vote, with the words and labels they know."""
+    """One model, or several that vote, with what they read and the labels they know."""
 
     name: str  # of the model
     labels: tuple[str, ...]
-    vocabulary: Vocabulary
+    lexicon: Lexicon
     members: tuple[nn.Module, ...]
     says: tuple[float, ...]
 
@@ -58,7 +58,7 @@ class Classifier:
 
     def index(self, examples: Sequence[Example]) -> IndexedCorpus:
         """Examples as tensors for the members."""
-        return index_words(examples, self.vocabulary, self.labels)
+        return self.lexicon.index(examples, self.labels)
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
         """(n, C) probability of each label."""

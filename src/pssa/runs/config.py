@@ -15,74 +15,29 @@ from typing import Any, get_type_hints
 import tomli_w
 
 from pssa import models
-from pssa.data.example import DEFAULT_LABELS
 from pssa.errors import InputError
+from pssa.runs.sections import (
+    UNSET,
+    UNSET_TRAINING,
+    DataConfig,
+    MiningConfig,
+    SupervisionConfig,
+    TrainingConfig,
+)
 from pssa.training.settings import Settings
 
-__all__ = ["UNSET", "Config", "DataConfig", "MiningConfig", "SupervisionConfig", "parse_value"]
+__all__ = [
+    "UNSET",
+    "UNSET_TRAINING",
+    "Config",
+    "DataConfig",
+    "MiningConfig",
+    "SupervisionConfig",
+    "TrainingConfig",
+    "parse_value",
+]
 
 _SEEDS = 2**32
-
-
-# Stands for "choose by model and method" where 0 is a value that people ask for; TOML has no null.
-UNSET = -1.0
-
-
-@dataclass(frozen=True)
-class DataConfig:
-    """What is read and how it is divided."""
-
-    train: str = ""
-    dev: str = ""  # development data of its own; it only selects and never joins the refit
-    dev_fraction: float = 0.2  # of train, held out by sentence where there is no `dev`
-    format: str = ""  # empty: recognised
-    labels: tuple[str, ...] = DEFAULT_LABELS
-    conflict: str = "drop"
-    vectors: str = ""  # empty: random, trained embeddings
-    vector_rows: int = 50_000  # rows of the file kept beside the training words, for words unseen in training
-    dimension: int = 300  # of the embeddings where there is no `vectors`
-
-    def __post_init__(self) -> None:
-        if not 0 < self.dev_fraction < 1:
-            raise InputError(f"dev_fraction is {self.dev_fraction}; it must be greater than 0 and less than 1")
-        if self.vector_rows < 0:
-            raise InputError(f"vector_rows is {self.vector_rows}; it must not be negative")
-        if self.dimension < 1:
-            raise InputError(f"dimension is {self.dimension}; it must be greater than 0")
-
-
-@dataclass(frozen=True)
-class MiningConfig:
-    """How words are mined; methods that do not mine ignore it."""
-
-    saliency: str = ""  # empty: the method's own
-    epsilon: float = UNSET  # bits; unset: the model's default
-    iterations: int = 5
-    round_epochs: int = 1  # of the training between two rounds
-    start: str = "continue"  # each round from the previous parameters, or "restart" from the initial ones, in full
-    folds: int = 0  # 0: one miner, trained on what it judges; N: each instance judged by a model that has not seen it
-    random_mask: bool = False  # with saliency "random": take the top word and hide a random one
-    samples: int = 10  # of the gradient saliency: noisy copies of h(x); 0: none
-    sigma: float = 0.15  # standard deviation of the noise
-    target: str = "predicted"  # whose logit the gradient is of; the released code takes "gold"
-    signed_shift: bool = False  # the released code's way with negative scores
-    average: str = "scores"  # of normalised scores; the released code averages "raw" ones
-    stop_drop: float = 0.0  # leave a sentence alone once hiding its last word cost less confidence; 0: never
-    consensus_models: int = 3  # seeds of the consensus; each has a model per fold
-    consensus_folds: int = 5
-    consensus_right: int = 2  # models that must have been right about an instance
-    consensus_threshold: float = 0.5  # least mean share of a word
-    consensus_soft: bool = False  # expect the mean distribution itself
-
-
-@dataclass(frozen=True)
-class SupervisionConfig:
-    """How evidence is used in the final training."""
-
-    evidence: str = ""  # a file to train with instead of mining
-    words: str = "both"  # or "active", "misleading"
-    penalty: str = "tuned"  # or "letter", "release"
-    gamma: float = UNSET  # unset: the penalty's own
 
 
 @dataclass(frozen=True)
@@ -93,10 +48,10 @@ class Config:
     method: str = "base"
     seed: int = 0
     device: str = "auto"
-    epochs: int = 0  # 0: as many as development data asks for
+    epochs: int = 0  # 0: as is usual for the model: a search on development data, or a fixed number
     data: DataConfig = field(default_factory=DataConfig)
     options: dict[str, Any] = field(default_factory=dict)  # of the model
-    training: Settings = field(default_factory=Settings)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
     mining: MiningConfig = field(default_factory=MiningConfig)
     supervision: SupervisionConfig = field(default_factory=SupervisionConfig)
 
@@ -104,7 +59,14 @@ class Config:
         if not 0 <= self.seed < _SEEDS:
             raise InputError(f"seed is {self.seed}; it must be a whole number from 0 to {_SEEDS - 1}")
         if self.epochs < 0:
-            raise InputError(f"epochs is {self.epochs}; it must be a number of epochs, or 0 to search for it")
+            raise InputError(
+                f"epochs is {self.epochs}; it must be a number of epochs, or 0 for what is usual for the model"
+            )
+
+    @property
+    def known_epochs(self) -> int:
+        """How long to train, where that is known; 0: development data decides."""
+        return self.epochs or max(self.training.usual_epochs, 0)
 
     def updated(self, changes: Mapping[str, Any]) -> Config:
         """A copy with these values, by bare or dotted name, or by section as a mapping.
@@ -117,8 +79,12 @@ class Config:
         return config
 
     def to_toml(self) -> str:
-        """Every value, as `from_toml` reads it."""
-        return tomli_w.dumps(_plain(asdict(self)))
+        """Every value that is set, as `from_toml` reads it."""
+        table = _plain(asdict(self))
+        for name, unset in UNSET_TRAINING.items():
+            if table["training"][name] == unset:
+                del table["training"][name]
+        return tomli_w.dumps(table)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Config:
@@ -156,7 +122,10 @@ def _with_value(config: Config, name: str, value: Any) -> Config:
     part = getattr(config, section, None)
     if not is_dataclass(part) or isinstance(part, type) or key not in {f.name for f in fields(part)}:
         raise InputError(f"unknown setting {name!r}; known: {', '.join(_names(config))}")
-    changed: Any = replace(part, **{key: _checked(part, key, value)})
+    checked = _checked(part, key, value)
+    if section == "training" and key in UNSET_TRAINING:
+        _refuse_unset(key, checked)
+    changed: Any = replace(part, **{key: checked})
     return replace(config, **{section: changed})
 
 
@@ -175,6 +144,14 @@ def _home(config: Config, key: str) -> str:
 
 def _checked(part: Any, key: str, value: Any) -> Any:
     return _as_kind(key, value, get_type_hints(type(part))[key])
+
+
+def _refuse_unset(key: str, value: Any) -> None:
+    """What stands for "unset" is out of range when somebody asks for it."""
+    if key == "usual_epochs" and value < 0:
+        raise InputError(f"usual_epochs is {value}; it must not be negative")
+    if key != "usual_epochs":
+        Settings(**{key: value})
 
 
 def _as_kind(key: str, value: Any, kind: Any) -> Any:

@@ -1,19 +1,24 @@
 """Values that depend on the model or the method, and combinations that make no sense.
 
-Epsilon is the paper's. Gamma of the `tuned` penalty was chosen on held-out data of LAPTOP and REST (results/tuning.md).
+Epsilon is the paper's, and so is how encoders are trained, with batches, epochs and clipping as released. Gamma of the `tuned`
+penalty was chosen on held-out data of LAPTOP and REST (results/tuning.md).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
+
+import torch
 
 from pssa import models
 from pssa import saliency as saliencies
 from pssa.errors import InputError
 from pssa.mining import Agreement, Rule
-from pssa.runs.config import UNSET, Config
+from pssa.runs.config import UNSET, UNSET_TRAINING, Config
 from pssa.saliency import Saliency
+from pssa.training import Settings
 from pssa.training.supervision import PENALTIES, WORDS, Penalty
 
 __all__ = [
@@ -26,7 +31,9 @@ __all__ = [
     "choose_penalty",
     "choose_rule",
     "choose_saliency",
+    "choose_settings",
     "mines",
+    "refines",
     "resolve",
     "unresolve",
 ]
@@ -35,8 +42,34 @@ __all__ = [
 RANDOM = "random"
 _SALIENCY_OF = {"aw-as": "attention", "pg-as": "gradient", "rm-as": RANDOM, "consensus": "attention"}
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
-_LEAST = {"iterations": 1, "round_epochs": 1, "consensus_models": 1, "consensus_folds": 2}
-_TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5}
+# Bits, of what is not gradient saliency.
+_EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}
+_LEAST = {"iterations": 1, "round_epochs": 1, "consensus_models": 1, "consensus_folds": 2, "consensus_epochs": 0}
+_TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
+# By what a model reads; `usual_epochs` 0: a search on development data.
+_USUAL_TRAINING: dict[str, dict[str, Any]] = {
+    "words": {
+        "learning_rate": 0.001,
+        "batch_size": 64,
+        "clip_norm": 5.0,
+        "schedule": "constant",
+        "warmup": 0.0,
+        "usual_epochs": 0,
+        "max_epochs": 40,
+    },
+    "pieces": {
+        "learning_rate": 2e-5,
+        "batch_size": 16,
+        "clip_norm": 1.0,
+        "schedule": "linear",
+        "warmup": 0.1,
+        "usual_epochs": 6,
+        "max_epochs": 6,
+    },
+}
+_USUAL_TRAINING["pairs"] = _USUAL_TRAINING["pieces"]
+# Encoders see few different widths, so that a step can be captured once for each and replayed.
+_PAD_MULTIPLE = {"words": 1, "pieces": 8, "pairs": 8}
 
 
 def mines(method: str) -> bool:
@@ -45,13 +78,26 @@ def mines(method: str) -> bool:
 
 
 def choose_saliency(config: Config) -> str:
-    """The saliency that is asked for, or the method's own."""
-    return config.mining.saliency or _SALIENCY_OF.get(config.method, "gradient")
+    """The saliency that is asked for, or the method's own.
+
+    Where self-attention is refined, the gradient of the top layer's states is zero, and that of its attention takes its place.
+    """
+    own = _SALIENCY_OF.get(config.method, "gradient")
+    return config.mining.saliency or ("self_attention" if own == "gradient" and refines(config) else own)
+
+
+def refines(config: Config) -> bool:
+    """Whether the attention that is supervised is the encoder's own."""
+    return bool(config.options.get("refine", "none") != "none")
 
 
 def build_saliency(config: Config) -> Saliency:
     """The saliency with its options; `random` scores by gradient and differs only in the word it takes."""
     name, mining = choose_saliency(config), config.mining
+    if name == "self_attention" or (name == RANDOM and refines(config)):
+        return saliencies.build(
+            "self_attention", {"samples": mining.samples, "sigma": mining.sigma, "seed": config.seed}
+        )
     if name not in (RANDOM, "gradient"):
         return saliencies.build(name, {})
     options = {key: getattr(mining, key) for key in ("samples", "sigma", "target", "signed_shift", "average")}
@@ -60,6 +106,8 @@ def build_saliency(config: Config) -> Saliency:
 
 def resolve(config: Config) -> Config:
     """The configuration with every default that depends on model or method filled in, so that it stays what it was."""
+    training = replace(config.training, **_usual_values(config))
+    config = replace(config, training=training)
     if mines(config.method):
         chosen = replace(config.mining, saliency=choose_saliency(config), epsilon=choose_epsilon(config))
         config = replace(config, mining=chosen)
@@ -69,18 +117,41 @@ def resolve(config: Config) -> Config:
 
 
 def unresolve(config: Config) -> Config:
-    """The configuration without what `resolve` filled in, so that another model or method gets its own defaults."""
-    free = replace(
-        config,
-        mining=replace(config.mining, saliency="", epsilon=UNSET),
-        supervision=replace(config.supervision, gamma=UNSET),
-    )
-    return config if resolve(free) != config else free
+    """The configuration without what `resolve` would fill in again, so that another model or method gets its own defaults."""
+    unset: dict[str, dict[str, Any]] = {
+        "mining": {"saliency": "", "epsilon": UNSET},
+        "supervision": {"gamma": UNSET},
+        "training": UNSET_TRAINING,
+    }
+    for section, values in unset.items():
+        for name, value in values.items():
+            part: Any = replace(getattr(config, section), **{name: value})
+            free = replace(config, **{section: part})
+            config = free if resolve(free) == resolve(config) else config
+    return config
+
+
+def choose_settings(config: Config, device: torch.device) -> Settings:
+    """How models are trained: as asked for, else as is usual for what the model reads."""
+    reads = models.reads(config.model)
+    usual = {name: value for name, value in _USUAL_TRAINING[reads].items() if name != "usual_epochs"}
+    quick = reads != "words" and device.type == "cuda"
+    usual |= {"precision": "bfloat16" if quick else "float32", "pad_multiple": _PAD_MULTIPLE[reads], "graphs": quick}
+    return config.training.settings(usual)
+
+
+def _usual_values(config: Config) -> dict[str, Any]:
+    usual = _USUAL_TRAINING[models.reads(config.model)]
+    return {name: usual[name] for name, unset in UNSET_TRAINING.items() if getattr(config.training, name) == unset}
 
 
 def choose_epsilon(config: Config) -> float:
     """The threshold that is asked for, or the model's."""
-    return _EPSILON.get(config.model, 4.0) if config.mining.epsilon == UNSET else config.mining.epsilon
+    if config.mining.epsilon != UNSET:
+        return config.mining.epsilon
+    by_gradient = choose_saliency(config) in ("gradient", "self_attention")
+    usual = _EPSILON.get(config.model, 4.0)
+    return usual if by_gradient else _EPSILON_OF_ATTENTION.get(config.model, usual)
 
 
 def choose_rule(config: Config) -> Rule:
@@ -116,7 +187,7 @@ def choose_penalty(config: Config) -> Penalty:
 def check_supervision(config: Config) -> None:
     """Refuse a final training that cannot be supervised as asked."""
     supervised = mines(config.method) or config.supervision.evidence
-    if supervised and not models.attends(config.model):
+    if supervised and not models.attends(config.model, config.options):
         raise InputError(f"model {config.model} has no attention to supervise; {_attending(config)}")
     if config.supervision.evidence and config.method != "base":
         raise InputError(f"--evidence goes with method base, since {config.method} would mine its own or use none")
@@ -128,7 +199,11 @@ def check_supervision(config: Config) -> None:
 def check_mining(config: Config) -> None:
     """Refuse settings of mining that are out of range, or attention where there is none."""
     mining = config.mining
-    if mines(config.method) and choose_saliency(config) == "attention" and not models.attends(config.model):
+    if (
+        mines(config.method)
+        and choose_saliency(config) == "attention"
+        and not models.attends(config.model, config.options)
+    ):
         raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
     if mining.start not in ("continue", "restart"):
         raise InputError(f"start is {mining.start!r}; it can be continue or restart")
@@ -148,4 +223,5 @@ def check_mining(config: Config) -> None:
 
 def _attending(config: Config) -> str:
     known = ", ".join(name for name in models.names() if models.attends(name))
-    return f"method {config.method} needs a model that attends: {known}"
+    refine = ", or options.refine" if "refine" in models.option_defaults(config.model) else ""
+    return f"method {config.method} needs a model that attends: {known}{refine}"

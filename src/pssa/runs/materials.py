@@ -1,6 +1,7 @@
-"""What training reads, prepared once and kept in the run: corpora, vocabulary, word vectors.
+"""What training reads, prepared once and kept in the run: corpora, and the words and vectors or the encoder of its models.
 
-A resumed run reads these copies, so it goes on with the same data even if the user's files have moved or changed.
+A resumed run reads these copies, so it goes on with the same data even if the user's files have moved or changed. An encoder's
+weights are large and are not copied: they must still be where they were, and be the same.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
@@ -20,9 +22,10 @@ from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, save_matr
 from pssa.data.vocabulary import Vocabulary
 from pssa.data.write import write
 from pssa.errors import InputError
-from pssa.models import WordTable
+from pssa.models import Pretrained, WordTable
 from pssa.runs.config import Config
 from pssa.runs.directory import RunDirectory, read_json, write_json
+from pssa.runs.lexicon import Lexicon, PieceLexicon, WordLexicon
 
 __all__ = ["Materials"]
 
@@ -35,8 +38,7 @@ class Materials:
 
     corpus: Corpus
     dev: Corpus | None
-    vocabulary: Vocabulary
-    table: WordTable
+    lexicon: Lexicon
     evidence: Evidence | None  # given by the user instead of mined
     coverage: Coverage | None  # of the corpus by the vector file, where there is one
 
@@ -49,7 +51,7 @@ class Materials:
         observer: Callable[[int, int], None] | None = None,
         cache: Path | None = None,
     ) -> Materials:
-        """Build vocabulary and embeddings for a corpus; no test file is ever looked at.
+        """Check the data, and build or open what its models read; no test file is ever looked at.
 
         :param observer: is told how many bytes of the vector file are read, of how many.
         :param cache: the folder where rows of vector files are kept for the next run, if any.
@@ -57,20 +59,14 @@ class Materials:
         _check(corpus, config)
         if dev is not None:
             _check_labels(dev, config, "development")
+        lexicon, coverage = _open_lexicon(config, corpus, observer, cache)
+        if isinstance(lexicon, PieceLexicon) and config.data.unit == "piece":
+            corpus, dev = lexicon.recut(corpus), dev and lexicon.recut(dev)
         evidence = None
         if config.supervision.evidence:
             evidence = read_evidence(config.supervision.evidence)
             evidence.check_corpus(corpus)
-        words = [word for example in corpus for word in example.words]
-        vectors = None
-        if config.data.vectors:
-            rows = config.data.vector_rows
-            vectors = read_vectors_once(config.data.vectors, set(words), cache, extra_rows=rows, observer=observer)
-        vocabulary = Vocabulary.build(words, vectors.words if vectors else ())
-        dimension = vectors.dimension if vectors else config.data.dimension
-        matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, config.seed)
-        table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
-        return cls(corpus, dev, vocabulary, table, evidence, coverage if vectors else None)
+        return cls(corpus, dev, lexicon, evidence, coverage)
 
     def save(self, directory: RunDirectory) -> None:
         """Keep a copy in the run."""
@@ -79,12 +75,18 @@ class Materials:
         write(self.corpus, folder / "corpus.jsonl")
         if self.dev is not None:
             write(self.dev, folder / "dev.jsonl")
-        save_matrix(folder / "vectors.safetensors", self.table.matrix.numpy())
-        coverage = asdict(self.coverage) if self.coverage else None
-        write_json(folder / "materials.json", {"dropped": dict(self.corpus.dropped), "coverage": coverage})
+        table = self.lexicon.table
+        if isinstance(table, WordTable):
+            save_matrix(folder / "vectors.safetensors", table.matrix.numpy())
+        known = {
+            "dropped": dict(self.corpus.dropped),
+            "coverage": asdict(self.coverage) if self.coverage else None,
+            "encoder": table.digest() if isinstance(table, Pretrained) else None,
+        }
+        write_json(folder / "materials.json", known)
         if self.evidence is not None:
             write_evidence(self.evidence, directory.root / "evidence.jsonl")
-        self.vocabulary.save(directory.root / "vocabulary.json")
+        self.lexicon.save(directory.root)
 
     @classmethod
     def load(cls, directory: RunDirectory, config: Config) -> Materials:
@@ -92,16 +94,43 @@ class Materials:
         folder = directory.root / "stages"
         labels = config.data.labels
         dev_path = folder / "dev.jsonl"
-        vocabulary = Vocabulary.load(directory.root / "vocabulary.json")
-        matrix = load_matrix(folder / "vectors.safetensors")
         known = read_json(folder / "materials.json")
         corpus = replace(read(folder / "corpus.jsonl", labels=labels), dropped=known["dropped"])
         coverage = Coverage(**known["coverage"]) if known["coverage"] else None
         dev = read(dev_path, labels=labels) if dev_path.is_file() else None
-        table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
+        lexicon = _reopen_lexicon(config, directory.root, known.get("encoder"))
         evidence_path = directory.root / "evidence.jsonl"
         evidence = read_evidence(evidence_path) if config.supervision.evidence else None
-        return cls(corpus, dev, vocabulary, table, evidence, coverage)
+        return cls(corpus, dev, lexicon, evidence, coverage)
+
+
+def _open_lexicon(
+    config: Config, corpus: Corpus, observer: Callable[[int, int], None] | None, cache: Path | None
+) -> tuple[Lexicon, Coverage | None]:
+    reads, data = models.reads(config.model), config.data
+    if reads != "words":
+        return PieceLexicon(Pretrained.open(data.encoder), reads == "pairs", data.max_pieces), None
+    words = [word for example in corpus for word in example.words]
+    vectors = None
+    if data.vectors:
+        vectors = read_vectors_once(data.vectors, set(words), cache, extra_rows=data.vector_rows, observer=observer)
+    vocabulary = Vocabulary.build(words, vectors.words if vectors else ())
+    dimension = vectors.dimension if vectors else data.dimension
+    matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, config.seed)
+    table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
+    return WordLexicon(vocabulary, table), coverage if vectors else None
+
+
+def _reopen_lexicon(config: Config, root: Path, digest: str | None) -> Lexicon:
+    reads, data = models.reads(config.model), config.data
+    if reads == "words":
+        vocabulary = Vocabulary.load(root / "vocabulary.json")
+        matrix = load_matrix(root / "stages" / "vectors.safetensors")
+        return WordLexicon(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
+    encoder = Pretrained.open(data.encoder)
+    if encoder.digest() != digest:
+        raise InputError(f"the weights of {data.encoder} are not those the run began with; put the old ones back")
+    return PieceLexicon(encoder, reads == "pairs", data.max_pieces)
 
 
 def _check(corpus: Corpus, config: Config) -> None:

@@ -15,8 +15,8 @@ from pssa.runs.config import Config
 from pssa.runs.defaults import mines
 from pssa.runs.methods import consensus, progressive
 from pssa.runs.training_run import prepare
-from pssa.runs.workshop import Workshop
-from pssa.training import Observer, Silent
+from pssa.runs.workshop import Workshop, choose_device
+from pssa.training import Observer, Silent, team
 
 __all__ = ["mine"]
 
@@ -42,14 +42,20 @@ def mine(
         raise InputError(f"method {config.method} does not mine; take " + ", ".join(filter(mines, methods.names())))
     if config.supervision.evidence:
         raise InputError(f"evidence is {config.supervision.evidence}; it is for training, and mining makes its own")
-    config, materials = prepare(data, dev, config, on_vectors, supervised=False)
-    workshop = Workshop(config, None, materials, observer or Silent())
+    with team(choose_device(config.device)) as members:
+        config, materials = prepare(data, dev, config, on_vectors, supervised=False)
+        workshop = Workshop(config, None, materials, (observer if members.leads else None) or Silent(), members)
+        evidence = _mine(workshop)
+        if members.leads:
+            write_evidence(evidence, out)
+    return evidence
+
+
+def _mine(workshop: Workshop) -> Evidence:
+    config = workshop.config
     epochs = workshop.find_epochs()
     if config.method == "consensus":
-        evidence = consensus.mine_evidence(workshop, epochs)
-    else:
-        # Each fold trains a miner of its own.
-        initial = None if config.mining.folds else workshop.train("initial", workshop.new_model(), epochs)
-        evidence = progressive.mine_evidence(workshop, initial, epochs)
-    write_evidence(evidence, out)
-    return evidence
+        return consensus.mine_evidence(workshop, epochs)
+    # Each fold trains a miner of its own.
+    initial = None if config.mining.folds else workshop.train("initial", workshop.new_model(), epochs)
+    return progressive.mine_evidence(workshop, initial, epochs)

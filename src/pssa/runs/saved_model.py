@@ -1,23 +1,23 @@
-"""A model in a folder: `model.json` says what it is, `model.safetensors` holds its weights, `vocabulary.json` its words.
+"""A model in a folder: `model.json` says what it is, `model.safetensors` holds its weights, and beside them lies what it reads:
+`vocabulary.json`, or `encoder/` with a configuration and a tokenizer.
 
 An ensemble has its models in `members/`, each a folder of the same kind.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from pssa import models
-from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, RunError
-from pssa.models import WordTable
 from pssa.runs.classifier import Classifier
+from pssa.runs.config import Config
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, write_json, write_tensors
+from pssa.runs.lexicon import Lexicon, PieceLexicon, WordLexicon
 from pssa.training.checkpoint import load_parameters
 
 __all__ = ["Description", "load", "load_weights", "save_ensemble", "save_weights"]
@@ -32,8 +32,15 @@ class Description:
     model: str
     options: dict[str, Any]
     labels: tuple[str, ...]
-    dimension: int  # of the word vectors
+    dimension: int = 0  # of the word vectors, where the model reads words
     says: tuple[float, ...] = (1.0,)  # of the members, where there are several
+    max_pieces: int = 0  # of a sentence, where the model reads pieces; 0: as many as the encoder can read
+
+    @classmethod
+    def of(cls, config: Config, lexicon: Lexicon) -> Description:
+        """What a run trains."""
+        dimension = lexicon.table.dimension if isinstance(lexicon, WordLexicon) else 0
+        return cls(config.model, config.options, config.data.labels, dimension, max_pieces=config.data.max_pieces)
 
     def save(self, folder: Path) -> None:
         """Write `model.json`."""
@@ -52,22 +59,20 @@ class Description:
             raise InputError(f"{folder}/model.json is damaged: {error}") from error
 
 
-def save_weights(folder: Path, model: nn.Module, description: Description, vocabulary: Vocabulary) -> None:
+def save_weights(folder: Path, model: nn.Module, description: Description, lexicon: Lexicon) -> None:
     """Write one model so that `load` finds it."""
     folder.mkdir(parents=True, exist_ok=True)
-    vocabulary.save(folder / "vocabulary.json")
+    lexicon.save(folder)
     description.save(folder)
     write_tensors(folder / "model.safetensors", dict(model.state_dict()))
 
 
-def save_ensemble(
-    folder: Path, members: tuple[nn.Module, ...], description: Description, vocabulary: Vocabulary
-) -> None:
+def save_ensemble(folder: Path, members: tuple[nn.Module, ...], description: Description, lexicon: Lexicon) -> None:
     """Write several models that vote."""
-    single = Description(description.model, description.options, description.labels, description.dimension)
+    single = replace(description, says=(1.0,))
     for number, member in enumerate(members, start=1):
-        save_weights(folder / "members" / str(number), member, single, vocabulary)
-    vocabulary.save(folder / "vocabulary.json")
+        save_weights(folder / "members" / str(number), member, single, lexicon)
+    lexicon.save(folder)
     description.save(folder)
 
 
@@ -80,20 +85,25 @@ def load(path: str | Path, device: str = "cpu") -> Classifier:
     """
     folder = RunDirectory.open(Path(path)).root
     description = Description.load(folder)
-    vocabulary = Vocabulary.load(folder / "vocabulary.json")
+    lexicon = _load_lexicon(folder, description)
     # An ensemble that was interrupted has members but no says yet; it is loaded like any unfinished run.
     numbers = range(1, len(description.says) + 1)
     folders = [folder / "members" / str(number) for number in numbers] if len(numbers) > 1 else [folder]
     if len(folders) > 1 and (lost := [member for member in folders if not (member / "model.safetensors").is_file()]):
         raise InputError(f"{lost[0]} is missing; the ensemble has {len(folders)} members; copy the run again")
-    members = tuple(_load_model(member, description, vocabulary).to(device).eval() for member in folders)
-    return Classifier(description.model, description.labels, vocabulary, members, description.says)
+    members = tuple(_load_model(member, description, lexicon).to(device).eval() for member in folders)
+    return Classifier(description.model, description.labels, lexicon, members, description.says)
 
 
-def _load_model(folder: Path, description: Description, vocabulary: Vocabulary) -> nn.Module:
-    matrix = torch.zeros(len(vocabulary), description.dimension)
-    table = WordTable(matrix, vocabulary.n_trained)
-    model = models.build(description.model, table, len(description.labels), description.options, seed=0)
+def _load_lexicon(folder: Path, description: Description) -> Lexicon:
+    reads = models.reads(description.model)
+    if reads == "words":
+        return WordLexicon.load(folder, description.dimension)
+    return PieceLexicon.load(folder, reads == "pairs", description.max_pieces)
+
+
+def _load_model(folder: Path, description: Description, lexicon: Lexicon) -> nn.Module:
+    model = models.build(description.model, lexicon.table, len(description.labels), description.options, seed=0)
     path = folder / "model.safetensors"
     if path.is_file():
         load_weights(path, model)
@@ -122,9 +132,16 @@ def _load_unfinished(folder: Path, model: nn.Module) -> None:
     checkpoint = FileStore(found[-1]).load() if found else None
     if checkpoint is None:
         raise RunError(f"{folder} was interrupted before its first epoch; go on with: pssa train --resume {folder}")
-    vectors, _ = read_tensors(folder / "stages" / "vectors.safetensors")
+    path = folder / "stages" / "vectors.safetensors"
+    if path.is_file():
+        _fill_unseen(path, model)
+    load_parameters(checkpoint, model)
+
+
+def _fill_unseen(path: Path, model: nn.Module) -> None:
+    """Put the vectors of words that training has not seen in their place; they are no parameters."""
+    vectors, _ = read_tensors(path)
     (matrix,) = vectors.values()
     for name, buffer in model.named_buffers():
         if name.endswith("unseen"):
             buffer.copy_(matrix[len(matrix) - len(buffer) :])
-    load_parameters(checkpoint, model)

@@ -25,7 +25,7 @@ from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.materials import Materials
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.workshop import Workshop, choose_device
-from pssa.training import Observer, Silent, best_epoch
+from pssa.training import Observer, Silent, best_epoch, team
 
 __all__ = ["prepare", "resume", "train"]
 
@@ -45,7 +45,7 @@ def train(
 ) -> Path:
     """Train a classifier and leave it in the new directory `out`.
 
-    Inputs are checked before anything is written.
+    Inputs are checked before anything is written. Processes that `torchrun` started train together, and the first of them writes.
 
     :param data: labelled instances, or the file that holds them; None: the file that `config` names.
     :param dev: the same for development data of its own, where there is any.
@@ -53,17 +53,21 @@ def train(
     :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
-    RunDirectory.refuse_taken(Path(out))
     changed = (config or Config()).updated(settings)
-    config, materials = prepare(data, dev, changed, on_vectors, cache=Path(out).parent / _CACHE)
+    with team(choose_device(changed.device)) as members:
+        if members.leads:
+            RunDirectory.refuse_taken(Path(out))
+        config, materials = prepare(data, dev, changed, on_vectors, cache=Path(out).parent / _CACHE)
+        if not members.leads:
+            return _help_out(Path(out), Workshop(config, None, materials, Silent(), members))
 
-    def begin(directory: RunDirectory) -> None:
-        materials.save(directory)
-        write_atomically(directory.root / "config.toml", config.to_toml().encode())
+        def begin(directory: RunDirectory) -> None:
+            materials.save(directory)
+            write_atomically(directory.root / "config.toml", config.to_toml().encode())
 
-    directory = RunDirectory.create(Path(out), begin)
-    with directory.locked():
-        return _carry_out(directory.root, Workshop(config, directory, materials, observer or Silent()))
+        directory = RunDirectory.create(Path(out), begin)
+        with directory.locked():
+            return _carry_out(directory.root, Workshop(config, directory, materials, observer or Silent(), members))
 
 
 def resume(run: str | Path, observer: Observer | None = None) -> Path:
@@ -71,14 +75,18 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
     directory = RunDirectory.open(Path(run))
     if not (directory.root / "config.toml").is_file():
         raise InputError(f"{run} has no config.toml, so it was stopped before it began; start it again")
-    with directory.locked():
-        if directory.finished:
-            # The process may have been killed after its last file and before it tidied up.
-            _prune(directory.root)
-            return directory.root
-        config = Config.from_toml(directory.root / "config.toml")
-        materials = Materials.load(directory, config)
-        return _carry_out(directory.root, Workshop(config, directory, materials, observer or Silent()))
+    config = Config.from_toml(directory.root / "config.toml")
+    with team(choose_device(config.device)) as members:
+        if not members.leads:
+            materials = Materials.load(directory, config)
+            return _help_out(directory.root, Workshop(config, None, materials, Silent(), members))
+        with directory.locked():
+            if directory.finished:
+                # The process may have been killed after its last file and before it tidied up.
+                _prune(directory.root)
+                return directory.root
+            materials = Materials.load(directory, config)
+            return _carry_out(directory.root, Workshop(config, directory, materials, observer or Silent(), members))
 
 
 def prepare(
@@ -113,15 +121,33 @@ def _resolved(config: Config) -> Config:
     methods.find(config.method)
     check_mining(config)
     models.read_options(config.model, config.options)
+    _check_source(config)
     defaults = models.option_defaults(config.model)
     # Random vectors that stay random would carry nothing but the identity of words.
     learned = {"train_embeddings": True} if "train_embeddings" in defaults and not config.data.vectors else {}
     return resolve(replace(config, options={**defaults, **learned, **config.options}))
 
 
+def _check_source(config: Config) -> None:
+    """Refuse word vectors for a model that reads pieces, and an encoder for one that does not."""
+    data, reads = config.data, models.reads(config.model)
+    if reads == "words" and (data.encoder or data.unit != "word"):
+        given = f"encoder {data.encoder}" if data.encoder else f"unit {data.unit}"
+        kinds = ", ".join(name for name in models.names() if models.reads(name) != "words")
+        raise InputError(f"model {config.model} reads words and takes no {given}; models that do: {kinds}")
+    if reads != "words" and not data.encoder:
+        raise InputError(f"model {config.model} needs a pretrained encoder; name a folder or a hub name with --encoder")
+    if reads != "words" and data.vectors:
+        raise InputError(f"model {config.model} reads pieces of words with its encoder and takes no --vectors")
+
+
 def _located(config: Config, data: Source, dev: Source) -> Config:
     """The configuration with its files by their full names, so that it means the same from every directory."""
-    sources = replace(config.data, train=_name(data), dev=_name(dev), vectors=_name(config.data.vectors))
+    # What is no folder here is a name in a hub.
+    encoder = _name(config.data.encoder) if Path(config.data.encoder).is_dir() else config.data.encoder
+    sources = replace(
+        config.data, train=_name(data), dev=_name(dev), vectors=_name(config.data.vectors), encoder=encoder
+    )
     supervision = replace(config.supervision, evidence=_name(config.supervision.evidence))
     return replace(config, data=sources, supervision=supervision)
 
@@ -135,7 +161,7 @@ def _name(source: Source) -> str:
 
 def _check_division(config: Config, corpus: Corpus, dev: Corpus | None) -> None:
     """Refuse now, rather than after a first training, what has too few sentences for its parts."""
-    if config.epochs == 0 and dev is None:
+    if config.known_epochs == 0 and dev is None:
         hold_out(corpus, config.data.dev_fraction, config.seed)
     if mines(config.method):
         needed = config.mining.consensus_folds if config.method == "consensus" else config.mining.folds
@@ -149,16 +175,24 @@ def _read(source: Source, config: Config) -> Corpus:
     return read(source, format=data.format or None, labels=data.labels, conflict=data.conflict)
 
 
+def _help_out(root: Path, workshop: Workshop) -> Path:
+    """Do this process's part of the trainings of a run that another one leads and writes."""
+    if not RunDirectory(root).finished:
+        methods.find(workshop.config.method)(workshop)
+    return root
+
+
 def _carry_out(root: Path, workshop: Workshop) -> Path:
     config = workshop.config
-    description = Description(config.model, config.options, config.data.labels, workshop.materials.table.dimension)
+    lexicon = workshop.materials.lexicon
+    description = Description.of(config, lexicon)
     description.save(root)
     outcome = methods.find(config.method)(workshop)
     if len(outcome.members) == 1:
-        save_weights(root, outcome.members[0], description, workshop.materials.vocabulary)
+        save_weights(root, outcome.members[0], description, lexicon)
     else:
         voting = replace(description, says=outcome.says)
-        save_ensemble(root, outcome.members, voting, workshop.materials.vocabulary)
+        save_ensemble(root, outcome.members, voting, lexicon)
     if outcome.evidence is not None:
         write_evidence(outcome.evidence, root / "evidence.jsonl")
     lines = "".join(json.dumps(record.as_dict()) + "\n" for record in workshop.history)
@@ -173,13 +207,13 @@ def _carry_out(root: Path, workshop: Workshop) -> Path:
 def _metrics(workshop: Workshop, outcome: methods.Outcome) -> dict[str, Any]:
     corpus, coverage, evidence = workshop.materials.corpus, workshop.materials.coverage, outcome.evidence
     search = [record for record in workshop.history if record.stage == "search"]
-    best = search[best_epoch(search, workshop.config.training.smoothing) - 1] if search else None
+    best = search[best_epoch(search, workshop.settings.smoothing) - 1] if search else None
     return {
         "instances": len(corpus),
         "labels": corpus.label_counts(),
         "dropped": dict(corpus.dropped),
         "corpus_hash": corpus.hash(),
-        "epochs": best.epoch if best else workshop.config.epochs,
+        "epochs": best.epoch if best else workshop.config.known_epochs,
         "dev": {"accuracy": best.dev_accuracy, "macro_f1": best.dev_macro_f1} if best else None,
         "parameters": models.count_parameters(outcome.members[0]),
         "members": len(outcome.members),

@@ -14,17 +14,18 @@ import torch
 from torch import Tensor, nn
 
 from pssa import models
-from pssa.data.batch import IndexedCorpus, index_words
+from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import Evidence
 from pssa.data.example import Example
 from pssa.data.split import hold_out
 from pssa.errors import InputError
+from pssa.mining import Observation
 from pssa.runs.config import Config
-from pssa.runs.defaults import choose_penalty
+from pssa.runs.defaults import choose_penalty, choose_settings
 from pssa.runs.directory import RunDirectory
 from pssa.runs.materials import Materials
 from pssa.runs.saved_model import Description, save_weights
-from pssa.training import CheckpointStore, EpochRecord, Observer, Supervision, Task, fit, search_epochs
+from pssa.training import CheckpointStore, EpochRecord, Observer, Settings, Supervision, Task, Team, fit, search_epochs
 from pssa.training.supervision import supervise
 
 __all__ = ["Workshop", "choose_device"]
@@ -38,12 +39,18 @@ class Workshop:
     directory: RunDirectory | None  # None: nothing is kept, for experiments that need no restart points
     materials: Materials
     observer: Observer
+    team: Team = field(default_factory=Team)  # the processes that make it together; only the leader has a directory
     history: list[EpochRecord] = field(default_factory=list)  # of all stages, in the order they were asked for
 
     @cached_property
     def device(self) -> torch.device:
         """Where models are trained."""
         return choose_device(self.config.device)
+
+    @cached_property
+    def settings(self) -> Settings:
+        """How models are trained."""
+        return choose_settings(self.config, self.device)
 
     @cached_property
     def train_data(self) -> IndexedCorpus:
@@ -69,7 +76,7 @@ class Workshop:
 
     def index(self, examples: Sequence[Example]) -> IndexedCorpus:
         """Examples as tensors for this run's models."""
-        return index_words(examples, self.materials.vocabulary, self.config.data.labels)
+        return self.materials.lexicon.index(examples, self.config.data.labels)
 
     def member_seed(self, number: int) -> int:
         """The seed of the `number`th of several models, from 0; far from the seeds that people number their runs with."""
@@ -79,7 +86,7 @@ class Workshop:
         """A model with the initial parameters of `seed`, by default the run's."""
         seed = self.config.seed if seed is None else seed
         n_labels = len(self.config.data.labels)
-        model = models.build(self.config.model, self.materials.table, n_labels, self.config.options, seed)
+        model = models.build(self.config.model, self.materials.lexicon.table, n_labels, self.config.options, seed)
         return model.to(self.device)
 
     @cached_property
@@ -95,23 +102,25 @@ class Workshop:
         n_words = self.train_data.table.candidates.shape[1]
         return supervise(evidence, n_words, choose_penalty(self.config), settings.words)
 
+    def share(self, seen: Observation) -> Observation:
+        """What the leader of the processes saw, since devices may differ in the last bits."""
+        return Observation(self.team.share(seen.probabilities), self.team.share(seen.scores))
+
     def keep(self, stage: str, model: nn.Module) -> None:
         """Leave a model in its stage's folder, where it can be loaded like any run."""
         if self.directory is None:
             return
-        config = self.config
-        description = Description(config.model, config.options, config.data.labels, self.materials.table.dimension)
-        save_weights(self.directory.stage(stage).folder, model, description, self.materials.vocabulary)
+        lexicon = self.materials.lexicon
+        description = Description.of(self.config, lexicon)
+        save_weights(self.directory.stage(stage).folder, model, description, lexicon)
 
     def find_epochs(self) -> int:
         """How long to train: as told, or as long as development data gets better; searched once in a run."""
-        if self.config.epochs:
-            return self.config.epochs
+        if known := self.config.known_epochs:
+            return known
         train, dev = self.division
-        task = Task(train, self.config.seed, "search", self.class_weights, dev=dev)
-        epochs, history = search_epochs(
-            self.new_model(), task, self.config.training, self._store(task.stage), self.observer
-        )
+        task = Task(train, self.config.seed, "search", self.class_weights, dev=dev, team=self.team)
+        epochs, history = search_epochs(self.new_model(), task, self.settings, self._store(task.stage), self.observer)
         self._note(task.stage, history)
         return epochs
 
@@ -127,8 +136,8 @@ class Workshop:
     ) -> nn.Module:
         """Train `model` in place, on all of train unless `data` says otherwise."""
         weights = self.class_weights if weights is None else weights
-        task = Task(data or self.train_data, self.config.seed, stage, weights, supervision)
-        self._note(stage, fit(model, task, self.config.training, epochs, self._store(stage), self.observer))
+        task = Task(data or self.train_data, self.config.seed, stage, weights, supervision, team=self.team)
+        self._note(stage, fit(model, task, self.settings, epochs, self._store(stage), self.observer))
         return model
 
     def _store(self, stage: str) -> CheckpointStore | None:

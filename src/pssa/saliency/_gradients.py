@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -37,13 +37,14 @@ def predicted_classes(model: AspectClassifier, encoding: Encoding, batch: Batch)
 
 
 def stack(encoding: Encoding, times: int) -> Encoding:
-    """The encoding stacked as `Batch.repeat` stacks its batch."""
-    parts = {field.name: getattr(encoding, field.name) for field in fields(encoding)}
+    """The encoding stacked as `Batch.repeat` stacks its batch; `top` serves any number of stacked rows as it is."""
     return replace(
         encoding,
-        **{
-            name: part.repeat(times, *([1] * (part.dim() - 1)))
-            for name, part in parts.items()
-            if isinstance(part, Tensor)
-        },
+        words=_repeat(encoding.words, times),
+        aspect=_repeat(encoding.aspect, times),
+        memory=None if encoding.memory is None else _repeat(encoding.memory, times),
     )
+
+
+def _repeat(values: Tensor, times: int) -> Tensor:
+    return values.repeat(times, *([1] * (values.dim() - 1)))

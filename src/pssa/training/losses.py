@@ -1,7 +1,8 @@
 """The training objective: cross-entropy, and the attention penalty of the paper's last equation.
 
-J_s = CE + gamma * distance(attention, expected) over the supervised words, both averaged over the batch. Expected is 1/|active|
-on active words and 0 on misleading ones; other words are free, and an example without evidence contributes nothing.
+J_s = CE + gamma * distance(attention, expected) over the supervised words, both averaged over the batch by the step. Expected is
+1/|active| on active words and 0 on misleading ones; other words are free, and an example without evidence contributes nothing.
+Both are computed in float32, whatever the model computed in.
 """
 
 from __future__ import annotations
@@ -49,16 +50,16 @@ class Supervision:
 
 
 def cross_entropy(prediction: Prediction, batch: Batch, weights: Tensor | None) -> Tensor:
-    """Mean negative log-likelihood of the batch, each example counted `weights[index]` times."""
-    losses = functional.cross_entropy(prediction.logits, batch.labels, reduction="none")
-    return losses.mean() if weights is None else (losses * weights[batch.index]).mean()
+    """(B,) negative log-likelihood of each example, counted `weights[index]` times."""
+    losses = functional.cross_entropy(prediction.logits.float(), batch.labels, reduction="none")
+    return losses if weights is None else losses * weights[batch.index]
 
 
 def attention_penalty(prediction: Prediction, batch: Batch, supervision: Supervision) -> Tensor:
-    """Mean distance between attention and expectation over the batch, before gamma."""
+    """(B,) distance between attention and expectation of each example, before gamma."""
     assert prediction.attention is not None, "supervision needs a model that attends"
     n_words = batch.candidates.shape[1]
-    attention = pool_words(prediction.attention, batch.word_of, n_words)
+    attention = pool_words(prediction.attention.float(), batch.word_of, n_words)
     expected = supervision.expected[batch.index, :n_words]
     supervised = supervision.supervised[batch.index, :n_words]
-    return DISTANCES[supervision.distance]((attention - expected) * supervised).mean()
+    return DISTANCES[supervision.distance]((attention - expected) * supervised)

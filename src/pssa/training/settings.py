@@ -8,10 +8,26 @@ from pssa.errors import InputError
 
 __all__ = ["Settings"]
 
+_POSITIVE = (
+    "learning_rate",
+    "batch_size",
+    "clip_norm",
+    "max_epochs",
+    "patience",
+    "smoothing",
+    "accumulation",
+    "pad_multiple",
+)
+_CHOICES = {
+    "class_weights": ("none", "balanced"),
+    "schedule": ("constant", "linear"),
+    "precision": ("float32", "bfloat16"),
+}
+
 
 @dataclass(frozen=True)
 class Settings:
-    """Optimiser and stopping rule."""
+    """Optimiser, stopping rule, and how a step is computed."""
 
     learning_rate: float = 0.001
     batch_size: int = 64
@@ -20,10 +36,20 @@ class Settings:
     patience: int = 8  # epochs without a better development score before a search stops
     smoothing: int = 5  # epochs over which development scores are averaged before the best is chosen
     class_weights: str = "none"  # or "balanced": every class counts the same in the loss
+    schedule: str = "constant"  # or "linear": the rate falls to zero over the steps after the warm-up
+    warmup: float = 0.0  # share of the steps over which the rate rises from zero
+    accumulation: int = 1  # parts that a batch is computed in, one after the other; the step is the same
+    precision: str = "float32"  # or "bfloat16": of what a model computes; its parameters stay float32
+    compile: bool = False  # let torch.compile make kernels for the model
+    graphs: bool = False  # on a GPU, record a step once for each width of batches and replay it
+    pad_multiple: int = 1  # widths of batches are rounded up to a multiple of this, so that there are fewer of them
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "batch_size", "clip_norm", "max_epochs", "patience", "smoothing"):
+        for name in _POSITIVE:
             if not getattr(self, name) > 0:
                 raise InputError(f"{name} is {getattr(self, name)}; it must be greater than 0")
-        if self.class_weights not in ("none", "balanced"):
-            raise InputError(f"class_weights is {self.class_weights!r}; it can be none or balanced")
+        for name, known in _CHOICES.items():
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} is {getattr(self, name)!r}; it can be {' or '.join(known)}")
+        if not 0 <= self.warmup < 1:
+            raise InputError(f"warmup is {self.warmup}; it is a share of the steps, at least 0 and below 1")

@@ -22,7 +22,8 @@ def run(workshop: Workshop) -> Outcome:
     members, says = [], []
     for number in range(1, _ROUNDS + 1):
         model = workshop.train(f"member-{number}", workshop.new_model(), epochs, weights=weights)
-        outcome = samme_round(weights, predict_classes(model, data) != data.labels, len(workshop.config.data.labels))
+        predicted = workshop.team.share(predict_classes(model, data))
+        outcome = samme_round(weights, predicted != data.labels, len(workshop.config.data.labels))
         members.append(model)
         says.append(outcome.say)
         weights = outcome.weights

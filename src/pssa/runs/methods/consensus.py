@@ -47,6 +47,7 @@ def _look(workshop: Workshop, epochs: int, number: int) -> Observation:
     """One judgement of every instance, by models of one seed that were trained on the other folds."""
     config, data = workshop.config, workshop.train_data
     seed = workshop.member_seed(number)
+    epochs = config.mining.consensus_epochs or epochs
     saliency = build_saliency(config)
     whole = Observation.blank(len(data), data.table.candidates.shape[1], len(config.data.labels))
     for fold, judged in enumerate(folds(workshop.materials.corpus, config.mining.consensus_folds, seed), start=1):
@@ -56,4 +57,4 @@ def _look(workshop: Workshop, epochs: int, number: int) -> Observation:
         stage = f"seed-{number + 1}-fold-{fold}"
         model = workshop.train(stage, workshop.new_model(seed), epochs, data=data.select(taught.nonzero().squeeze(1)))
         whole.fill(rows, observe(model, data.select(rows), saliency))
-    return whole
+    return workshop.share(whole)

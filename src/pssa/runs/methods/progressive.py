@@ -35,7 +35,11 @@ def mine_evidence(workshop: Workshop, initial: nn.Module | None, epochs: int) ->
     config = workshop.config
     rule = choose_rule(config)
     procedure = Procedure(
-        build_saliency(config), rule, config.mining.iterations, lagged=config.mining.start == "continue"
+        build_saliency(config),
+        rule,
+        config.mining.iterations,
+        lagged=config.mining.start == "continue",
+        share=workshop.share,
     )
     crew = _Crew(workshop, epochs)
     mined = mine(

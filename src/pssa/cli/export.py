@@ -1,0 +1,56 @@
+"""`pssa export`: take a trained run elsewhere, as an ONNX file or into a model hub."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pssa.cli._options import common_options
+from pssa.errors import InputError
+
+__all__ = ["add_parser"]
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("export", parents=[common_options()], help="write a run as ONNX, or push it to a hub")
+    parser.add_argument("run_path", metavar="RUN", type=Path)
+    parser.add_argument("--onnx", type=Path, metavar="FILE", help="write the model as one ONNX file")
+    parser.add_argument("--force", action="store_true", help="replace an existing ONNX file")
+    parser.add_argument("--hub", metavar="OWNER/NAME", help="upload the run to this repository of the model hub")
+    parser.add_argument("--private", action="store_true", help="of the repository: seen by its owner only")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export, and say where to."""
+    from pssa.cli._output import print_json, say
+
+    if arguments.onnx is None and arguments.hub is None:
+        raise InputError("pssa export needs --onnx FILE or --hub OWNER/NAME, or both")
+    if arguments.private and arguments.hub is None:
+        raise InputError("--private is of a repository; say which with --hub OWNER/NAME")
+    written = None if arguments.onnx is None else _write_onnx(arguments)
+    address = None if arguments.hub is None else _push(arguments)
+    if arguments.json:
+        print_json({"run": str(arguments.run_path), "onnx": written, "hub": address})
+        return 0
+    if written is not None:
+        say(f"{written}: the model of {arguments.run_path} as ONNX")
+    if address is not None:
+        say(f"{address}: {arguments.run_path}")
+    return 0
+
+
+def _write_onnx(arguments: argparse.Namespace) -> str:
+    from pssa.runs.onnx_export import export_onnx
+
+    if arguments.onnx.exists() and not arguments.force:
+        raise InputError(f"{arguments.onnx} exists already; choose another --onnx, or replace it with --force")
+    return str(export_onnx(arguments.run_path, arguments.onnx))
+
+
+def _push(arguments: argparse.Namespace) -> str:
+    from pssa.runs.hub import push_to_hub
+
+    return push_to_hub(arguments.run_path, arguments.hub, private=arguments.private)

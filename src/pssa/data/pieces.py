@@ -1,0 +1,226 @@
+"""`PieceCutter`: examples to tensors for encoders that read pieces of words, `[CLS] x [SEP]` or `[CLS] x [SEP] aspect [SEP]`.
+
+A text is read as a whole, as the encoder knows it from pretraining, and a piece belongs to the word that its characters
+lie in. Where a piece reaches over the end of a word (`'t` for our `'` and `t`), or leaves a word without any, the text is
+cut there before it is read again.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pssa.data.batch import PADDING, SECOND, SPECIAL, Batch, IndexedCorpus, label_ids
+from pssa.data.example import Example
+from pssa.data.plain_tokenizer import PlainTokenizer, Template
+from pssa.data.tokenize import Span
+from pssa.errors import InputError
+
+__all__ = ["PieceCutter"]
+
+
+class _Piece(NamedTuple):
+    id: int
+    start: int  # characters of the text, without white space around them
+    end: int
+    word: int  # SPECIAL where it belongs to none
+
+
+class _Row(NamedTuple):
+    """What is read of one example."""
+
+    ids: list[int]
+    word_of: list[int]
+    aspect: list[int]
+
+
+@dataclass(frozen=True)
+class PieceCutter:
+    """Cuts for an encoder with so many positions; `pair` adds the aspect as a second segment.
+
+    :raises InputError: if the tokenizer is a slow one, or has no mask or padding token.
+    """
+
+    tokenizer: Any  # a fast tokenizer of Hugging Face; it is not changed
+    max_positions: int
+    pair: bool = False
+
+    def __post_init__(self) -> None:
+        _ = self._reader
+
+    def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
+        """Turn examples into tensors for models whose positions are pieces.
+
+        A sentence that is too long is read in a window around its aspect; one warning counts them.
+        """
+        if not examples:
+            raise InputError("there are no examples to work on; the corpus is empty")
+        cut = self._cut(examples)
+        read = [self._window(example, pieces) for example, pieces in zip(examples, cut, strict=True)]
+        shortened = sum(len(window) < len(pieces) for window, pieces in zip(read, cut, strict=True))
+        if shortened:
+            warnings.warn(
+                f"{shortened} of {len(examples)} sentences are longer than {self.max_positions} pieces;"
+                " each is read in a window around its aspect",
+                stacklevel=2,
+            )
+        rows = [self._row(example, pieces) for example, pieces in zip(examples, read, strict=True)]
+        return self._tensors(examples, rows, labels)
+
+    def recut(self, example: Example) -> Example:
+        """The example with its pieces for words, bytes of one character being one word.
+
+        :raises InputError: if words are hidden.
+        """
+        if example.hidden:
+            raise InputError(f"example {example.id} has hidden words, which have no pieces; cut it first, then hide")
+        # The aspect's ends are the only ones to keep.
+        [pieces] = self._cut([replace(example, spans=(example.aspect_chars,), aspect=(0, 1))])
+        word_at = _word_at(example)
+        spans: list[Span] = []
+        aspect: set[int] = set()
+        for _, start, end, word in pieces:
+            if max(word_at[start:end], default=SPECIAL) == SPECIAL:
+                continue
+            if spans and start < spans[-1][1]:
+                spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+            else:
+                spans.append((start, end))
+            if word == 0:
+                aspect.add(len(spans) - 1)
+        return replace(example, spans=tuple(spans), aspect=(min(aspect), max(aspect) + 1))
+
+    @cached_property
+    def _reader(self) -> PlainTokenizer:
+        return PlainTokenizer(self.tokenizer)
+
+    @cached_property
+    def _template(self) -> Template:
+        return self._reader.template(self.pair)
+
+    def _cut(self, examples: Sequence[Example]) -> list[list[_Piece]]:
+        """The pieces of each example, each in one word and, where that can be, one for each word."""
+        found: list[list[_Piece]] = [[] for _ in examples]
+        cuts: list[set[int]] = [set() for _ in examples]
+        word_at = [_word_at(example) for example in examples]
+        left = list(range(len(examples)))
+        while left:
+            read = self._reader.read([examples[row].text for row in left], [sorted(cuts[row]) for row in left])
+            again = []
+            for row, pieces in zip(left, read, strict=True):
+                found[row] = _placed(pieces, examples[row].text, word_at[row])
+                needed = _cuts(found[row], examples[row], word_at[row])
+                if not needed <= cuts[row]:
+                    cuts[row] |= needed
+                    again.append(row)
+            left = again
+        return [self._with_aspect(example, pieces) for example, pieces in zip(examples, found, strict=True)]
+
+    def _with_aspect(self, example: Example, pieces: list[_Piece]) -> list[_Piece]:
+        """The pieces, with the unknown token in place of an aspect that the tokenizer drops."""
+        if _aspect_places(example, pieces):
+            return pieces
+        start, end = example.aspect_chars
+        before = sum(piece.start < start for piece in pieces)
+        unknown = _Piece(self._reader.unknown_id, start, end, example.aspect[0])
+        return [*pieces[:before], unknown, *pieces[before:]]
+
+    def _window(self, example: Example, pieces: list[_Piece]) -> list[_Piece]:
+        """The pieces that there is room for: the aspect's, then as many left and right of it, evenly."""
+        room = self.max_positions - len(self._template)
+        if room < 1 + self.pair:
+            least = len(self._template) + 1 + self.pair
+            raise InputError(f"{self.max_positions} positions have no room for a sentence; give at least {least}")
+        places = _aspect_places(example, pieces)
+        if len(pieces) + len(places) * self.pair <= room:
+            return pieces
+        first, end = places[0], places[-1] + 1
+        spare = room - (end - first) - len(places) * self.pair
+        if spare < 0:
+            return pieces[first : first + room // (1 + self.pair)]
+        left = min(first, max(spare // 2, spare - (len(pieces) - end)))
+        return pieces[first - left : end + spare - left]
+
+    def _row(self, example: Example, pieces: list[_Piece]) -> _Row:
+        """The pieces with special tokens around them and, in a pair, the aspect again."""
+        template = self._template
+        ids = [self._reader.mask_id if piece.word in example.hidden else piece.id for piece in pieces]
+        aspect = [pieces[place].id for place in _aspect_places(example, pieces)]
+        second = [*aspect, *template.after] if self.pair else []
+        word_of = [SPECIAL] * len(template.before) + [piece.word for piece in pieces]
+        word_of += [SPECIAL] * len(template.between) + [SECOND] * len(second)
+        return _Row([*template.before, *ids, *template.between, *second], word_of, aspect)
+
+    def _tensors(self, examples: Sequence[Example], rows: list[_Row], labels: Sequence[str]) -> IndexedCorpus:
+        words = torch.tensor([len(example.spans) for example in examples])
+        candidates = torch.zeros(len(examples), int(words.max()), dtype=torch.bool)
+        for number, (example, row) in enumerate(zip(examples, rows, strict=True)):
+            candidates[number, list(example.candidates.intersection(row.word_of))] = True
+        table = Batch(
+            positions=_padded([row.ids for row in rows], self._reader.pad_id),
+            word_of=_padded([row.word_of for row in rows], PADDING),
+            aspect=_padded([row.aspect for row in rows], self._reader.pad_id),
+            aspect_span=torch.tensor([example.aspect for example in examples]),
+            candidates=candidates,
+            labels=label_ids(examples, labels),
+            index=torch.arange(len(examples)),
+        )
+        widths = torch.stack([_lengths(row.ids for row in rows), _lengths(row.aspect for row in rows), words], dim=1)
+        return IndexedCorpus(table, widths, self._reader.mask_id)
+
+
+def _word_at(example: Example) -> list[int]:
+    """The word of each character, SPECIAL where there is none."""
+    words = [SPECIAL] * len(example.text)
+    for word, (start, end) in enumerate(example.spans):
+        words[start:end] = [word] * (end - start)
+    return words
+
+
+def _placed(pieces: Iterable[tuple[int, Span]], text: str, word_at: list[int]) -> list[_Piece]:
+    """Each piece in the word of its first character; white space alone is in none."""
+    placed = []
+    for token, (start, end) in pieces:
+        while start < end and text[start].isspace():
+            start += 1
+        while start < end and text[end - 1].isspace():
+            end -= 1
+        placed.append(_Piece(token, start, end, word_at[start] if start < end else SPECIAL))
+    return placed
+
+
+def _cuts(pieces: list[_Piece], example: Example, word_at: list[int]) -> set[int]:
+    """Where the text has to be cut: between words that share a piece, and around words that have none."""
+    text, cuts = example.text, set[int]()
+    for _, start, end, word in pieces:
+        if start < end and word_at[end - 1] != word:
+            solid = [place for place in range(start, end) if not text[place].isspace()]
+            cuts.update(place + 1 for place, after in pairwise(solid) if word_at[place] != word_at[after])
+    for word in set(range(len(example.spans))).difference(piece.word for piece in pieces):
+        start, end = example.spans[word]
+        # White space goes with the word that it precedes.
+        cuts.update({len(text[:start].rstrip()), end})
+    return {place for place in cuts if 0 < place < len(text)}
+
+
+def _aspect_places(example: Example, pieces: list[_Piece]) -> list[int]:
+    first, end = example.aspect
+    return [place for place, piece in enumerate(pieces) if first <= piece.word < end]
+
+
+def _padded(rows: list[list[int]], filler: int) -> Tensor:
+    lengths = _lengths(rows)[:, None]
+    padded = torch.full((len(rows), int(lengths.max())), filler)
+    padded[torch.arange(padded.shape[1]) < lengths] = torch.tensor(list(chain.from_iterable(rows)))
+    return padded
+
+
+def _lengths(rows: Iterable[list[int]]) -> Tensor:
+    return torch.tensor([len(row) for row in rows])

@@ -1,0 +1,108 @@
+"""A pretrained encoder as part of a model: batches in, states out, and the small layers that stand on it.
+
+No step asks a device for a value (no `.item()`, no shape that depends on data): a training step can be captured as a CUDA graph.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from pssa.data.batch import Batch
+from pssa.models._precision import widen
+from pssa.models._pretrained import Pretrained
+from pssa.models._protocol import Encoding, Heads, TopLayer
+from pssa.models._refinement import Refinement
+from pssa.models._top_layer import above, below
+
+__all__ = ["PieceEncoder", "attention_masks", "draw_linear"]
+
+# They take a prepared mask of four dimensions as it is. From a mask of two they would make one, after asking the device whether
+# anything is masked at all; others, such as DeBERTa, make theirs without asking.
+_TAKE_MASKS = (
+    "bert",
+    "camembert",
+    "distilbert",
+    "electra",
+    "modernbert",
+    "mpnet",
+    "roberta",
+    "xlm-roberta",
+)
+
+
+class PieceEncoder(nn.Module):
+    """h(x) of a batch or, where self-attention is refined, the states below the top layer."""
+
+    def __init__(self, pretrained: Pretrained, dropout: float, refine: str, seed: int) -> None:
+        super().__init__()
+        # transformers draws what has no weights from the global state; `torch.manual_seed` would seed GPUs as well.
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(seed)
+            self.body = pretrained.body(None if refine == "none" else "eager", dropout)
+        takes_types = "token_type_ids" in inspect.signature(self.body.forward).parameters
+        self.has_types = takes_types and getattr(self._config, "type_vocab_size", 0) > 1
+        self.refinement = None
+        if refine != "none":
+            probe = self._inputs(torch.full((2, 3), pretrained.mask_id), torch.ones(2, 3, dtype=torch.bool), None)
+            self.refinement = Refinement(self.body, refine, probe, torch.Generator().manual_seed(seed))
+
+    def forward(self, batch: Batch) -> tuple[Tensor, TopLayer | None]:
+        """(B, P, D) what `Encoding.words` is, and the rest of what `finish` needs."""
+        inputs = self._inputs(batch.positions, batch.present, batch.second)
+        if self.refinement is None:
+            return widen(self.body(**inputs).last_hidden_state), None
+        words, top = below(self.body, inputs)
+        return widen(words), top
+
+    def finish(self, encoding: Encoding, rows: Tensor, batch: Batch) -> tuple[Tensor, Heads | None]:
+        """(B, P, D) h(x), and the self-attention of the positions `rows` (B, P) where it is refined."""
+        if self.refinement is None or encoding.top is None:
+            return encoding.words, None
+        states, weights = above(self.body, encoding.words, encoding.top)
+        return widen(states), self.refinement(weights, rows, batch.candidate_positions)
+
+    @property
+    def _config(self) -> Any:
+        return self.body.config
+
+    def _inputs(self, ids: Tensor, present: Tensor, second: Tensor | None) -> Mapping[str, Any]:
+        inputs = {"input_ids": ids, "attention_mask": attention_masks(self._config, present)}
+        if self.has_types and second is not None:
+            inputs["token_type_ids"] = second.long()
+        return inputs
+
+
+def attention_masks(config: Any, present: Tensor) -> Any:
+    """What an encoder takes as mask: `present` (B, P) itself, (B, 1, P, P), or one of the latter for each kind of layer."""
+    if config.model_type not in _TAKE_MASKS:
+        return present.long()
+    seen = present[:, None, None, :].expand(-1, 1, present.shape[1], -1)
+    whole = _mask(config, seen)
+    if config.model_type != "modernbert":
+        return whole
+    places = torch.arange(present.shape[1], device=present.device)
+    near = (places[:, None] - places).abs() <= config.sliding_window
+    return {"full_attention": whole, "sliding_attention": _mask(config, seen & near)}
+
+
+def _mask(config: Any, seen: Tensor) -> Tensor:
+    if config._attn_implementation != "eager":
+        return seen
+    hidden = torch.finfo(torch.float32).min  # what eager attention adds to the scores
+    return torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, hidden)
+
+
+def draw_linear(n_in: int, n_out: int, generator: torch.Generator, bias: bool = True) -> nn.Linear:
+    """A linear layer with PyTorch's default bounds, drawn from `generator`."""
+    layer = nn.Linear(n_in, n_out, bias=bias)
+    bound = 1 / math.sqrt(n_in)
+    with torch.no_grad():
+        for parameter in layer.parameters():
+            parameter.uniform_(-bound, bound, generator=generator)
+    return layer

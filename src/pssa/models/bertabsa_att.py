@@ -1,0 +1,66 @@
+"""BERTABSA-ATT: BERTABSA with attention on top, o = sum_i softmax(v(t)' h_i / sqrt(D)) h_i, so that the method applies to it.
+
+It reads [CLS] x [SEP], attends to the words that are candidates, and has a linear layer on o + v(t).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from pssa.data.batch import Batch
+from pssa.models._attention import attend
+from pssa.models._dropout import dropout
+from pssa.models._encoder import PieceEncoder, draw_linear
+from pssa.models._precision import full_precision
+from pssa.models._pretrained import Pretrained
+from pssa.models._protocol import Encoding, Prediction
+from pssa.models._words import check_options
+
+__all__ = ["BertAbsaAttention"]
+
+
+@dataclass(frozen=True)
+class BertAbsaAttentionOptions:
+    """What can be chosen about BERTABSA-ATT."""
+
+    dropout: float = 0.1  # in the encoder and on o + v(t)
+
+    def __post_init__(self) -> None:
+        check_options(self, shares=("dropout",), positive=())
+
+
+class BertAbsaAttention(nn.Module):
+    """Scaled dot-product attention of the aspect on h(x), and a linear layer on o + v(t)."""
+
+    options = BertAbsaAttentionOptions
+    reads = "pieces"
+    attends = True
+
+    def __init__(self, table: Pretrained, n_labels: int, options: BertAbsaAttentionOptions, seed: int) -> None:
+        super().__init__()
+        generator, width = torch.Generator().manual_seed(seed), table.dimension
+        self.encoder = PieceEncoder(table, options.dropout, "none", seed)
+        self.gate = draw_linear(width, 1, generator, bias=False)
+        self.output = draw_linear(width, n_labels, generator)
+        self.scale = 1 / math.sqrt(width)
+        self.dropout = options.dropout
+        self.mask_id = table.mask_id
+
+    def encode(self, batch: Batch) -> Encoding:
+        """Run the encoder and pool the aspect's states."""
+        words, _ = self.encoder(batch)
+        with full_precision(words):
+            aspect, _ = attend(self.gate(words).squeeze(-1), batch.aspect_positions, words)
+        return Encoding(words, aspect)
+
+    def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
+        """Attend to h(x) with v(t) and classify o + v(t)."""
+        with full_precision(encoding.words):
+            scores = torch.einsum("bd,bpd->bp", encoding.aspect, encoding.words) * self.scale
+            summary, weights = attend(scores, batch.candidate_positions, encoding.words)
+            feature = dropout(summary + encoding.aspect, self.dropout, self.training)
+            return Prediction(self.output(feature), weights)

@@ -1,0 +1,207 @@
+"""A run in a model hub: `push_to_hub` uploads what loading and judging it takes, `from_pretrained` brings it back.
+
+What only resuming needs stays where it is, and so do the paths of this machine. Address, token and cache are the library's own
+(`HF_ENDPOINT`, `HF_TOKEN`, `HF_HOME`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from pssa import __version__
+from pssa.errors import InputError, MissingExtra
+from pssa.runs.classifier import Classifier
+from pssa.runs.directory import RunDirectory
+from pssa.runs.saved_model import load
+
+__all__ = ["from_pretrained", "push_to_hub"]
+
+# A star also stands for what is in deeper folders.
+_OURS = (
+    "model.json",
+    "model.safetensors",
+    "vocabulary.json",
+    "encoder/*",
+    "members/*",
+    "config.toml",
+    "metrics.json",
+    "history.jsonl",
+    "evidence.jsonl",
+    "README.md",
+)
+_PATHS = (("data", "train"), ("data", "dev"), ("data", "vectors"), ("supervision", "evidence"))
+# Where transformers writes down what a configuration or a tokenizer was loaded from.
+_ORIGIN = ("_name_or_path", "name_or_path")
+_CARD = {
+    "library_name": "pssa",
+    "pipeline_tag": "text-classification",
+    "tags": "[aspect-based-sentiment-analysis]",
+}
+_LOADED = 'import pssa\n\nclassifier = pssa.load("path/to/this/directory")'
+_FETCHED = 'from pssa.runs.hub import from_pretrained\n\nclassifier = from_pretrained("{repo_id}")'
+
+
+def push_to_hub(
+    run: str | Path,
+    repo_id: str,
+    *,
+    private: bool = False,
+    revision: str | None = None,
+    message: str = "A trained run",
+) -> str:
+    """Upload a finished run, in one commit, into a repository that is made if need be; the answer is its address.
+
+    :param repo_id: OWNER/NAME. Files of a run that lies there already are replaced, other files are left alone.
+    :param private: make the repository so that only its owner sees it.
+    :param revision: a branch, made if need be; by default the main one.
+    :raises InputError: if the run is none or unfinished, or if the hub refuses it or cannot be reached.
+    """
+    contents = _contents(Path(run))
+    hub = _library()
+    with _told(repo_id, revision), _bars_in_terminals():
+        api = hub.HfApi(library_name="pssa", library_version=__version__)
+        # None leaves the choice to the owner's settings, which may say that everything is private.
+        address = api.create_repo(repo_id, private=private or None, exist_ok=True)
+        repo_id = address.repo_id
+        if private and not api.repo_info(repo_id).private:
+            raise InputError(f"{repo_id} is there already and is public; make it private first, or choose another name")
+        if revision is not None:
+            api.create_branch(repo_id, branch=revision, exist_ok=True)
+        contents["README.md"] = _card(str(contents["README.md"]), repo_id)
+        there = api.list_repo_files(repo_id, revision=revision)
+        changes = [hub.CommitOperationDelete(name) for name in there if _is_ours(name) and name not in contents]
+        changes += [hub.CommitOperationAdd(name, _raw(content)) for name, content in contents.items()]
+        api.create_commit(repo_id, changes, commit_message=message, revision=revision)
+    return str(address) if revision is None else f"{address}/tree/{revision}"
+
+
+def from_pretrained(repo_id: str, *, revision: str | None = None, device: str = "cpu") -> Classifier:
+    """Download a run, as far as it is not in the cache, and load it; without a network the cache is enough.
+
+    :param revision: a branch, a tag or a commit; by default the newest of the main branch.
+    :raises InputError: if there is no such repository, if it holds no run, or if it can neither be reached nor is cached.
+    """
+    hub = _library()
+    of = {"revision": revision, "library_name": "pssa", "library_version": __version__}
+    with _told(repo_id, revision), _bars_in_terminals():
+        # Weights last: they may be another model's, and large.
+        light = hub.snapshot_download(repo_id, allow_patterns=list(_OURS), ignore_patterns=["*.safetensors"], **of)
+        if not Path(light, "model.json").is_file():
+            raise InputError(f"{repo_id}: not a run: it has no model.json")
+        folder = hub.snapshot_download(repo_id, allow_patterns=list(_OURS), **of)
+    return load(folder, device)
+
+
+def _contents(run: Path) -> dict[str, Path | str]:
+    """What is uploaded, by its name there: files as they are, or the text that stands for one."""
+    if not RunDirectory.open(run).finished:
+        raise InputError(f"{run} is not a finished run: it has no metrics.json; go on with: pssa train --resume {run}")
+    names = sorted(path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file())
+    contents: dict[str, Path | str] = {name: run / name for name in names if _is_ours(name)}
+    contents["config.toml"] = _config(run / "config.toml")
+    contents["README.md"] = (run / "README.md").read_text("utf-8") if "README.md" in contents else ""
+    described = [name for name in contents if fnmatch(name, "*encoder/*.json")]
+    return contents | {name: _described(run / name) for name in described}
+
+
+def _is_ours(name: str) -> bool:
+    hidden = any(part.startswith(".") for part in name.split("/"))
+    return not hidden and any(fnmatch(name, pattern) for pattern in _OURS)
+
+
+def _raw(content: Path | str) -> Path | bytes:
+    return content.encode() if isinstance(content, str) else content
+
+
+def _config(path: Path) -> str:
+    """The configuration without paths of this machine."""
+    table = tomllib.loads(path.read_text("utf-8"))
+    for section, key in _PATHS:
+        table.setdefault(section, {})[key] = ""
+    encoder = table["data"].get("encoder", "")
+    if Path(encoder).is_absolute():
+        table["data"]["encoder"] = Path(encoder).name
+    return tomli_w.dumps(table)
+
+
+def _described(path: Path) -> Path | str:
+    """An encoder's JSON file, which may say from which folder it was loaded."""
+    table = json.loads(path.read_text("utf-8"))
+    origins = [key for key in _ORIGIN if isinstance(table, dict) and Path(str(table.get(key, ""))).is_absolute()]
+    if not origins:
+        return path
+    return json.dumps(table | {key: Path(table[key]).name for key in origins}, indent=2, ensure_ascii=False) + "\n"
+
+
+def _card(text: str, repo_id: str) -> str:
+    """The model card with all that the hub wants to know in its head, and with a call that fetches the run from there."""
+    _, head, body = text.split("---\n", 2) if text.startswith("---\n") and text.count("---\n") > 1 else ("", "", text)
+    known = {line.partition(":")[0] for line in head.splitlines()}
+    head += "".join(f"{key}: {value}\n" for key, value in _CARD.items() if key not in known)
+    return f"---\n{head}---\n{body.replace(_LOADED, _FETCHED.format(repo_id=repo_id))}"
+
+
+@contextmanager
+def _told(repo_id: str, revision: str | None) -> Iterator[None]:
+    """Say in one line what went wrong between here and the hub."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # the library raises errors of many libraries, all of them about what was asked for
+        raise InputError(f"{repo_id}: {_reason(error, revision)}") from error
+
+
+def _reason(error: Any, revision: str | None) -> str:
+    from huggingface_hub import errors
+
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if isinstance(error, errors.HFValidationError):
+        return "not the name of a repository; expected OWNER/NAME"
+    if isinstance(error, errors.RevisionNotFoundError):
+        return f"has no revision {revision}"
+    if isinstance(error, errors.RepositoryNotFoundError):
+        return "no such repository, or one that you may not see; check the name, or log in with: hf auth login"
+    if status in (401, 403):
+        return "the hub does not permit this; log in with: hf auth login, and a token that may"
+    # An upload fails in a thread of its own, and where the hub refuses the cache is looked at first: the reason is behind it.
+    cause = error.__cause__
+    if (isinstance(error, RuntimeError) and cause is not None) or isinstance(cause, errors.HfHubHTTPError):
+        return _reason(cause, revision)
+    if isinstance(error, (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled)):
+        return "not in the cache, and the hub cannot be reached; check the network and HF_ENDPOINT"
+    if type(error).__module__.startswith("httpx"):  # the transport, under a name that depends on the library's version
+        return f"the hub cannot be reached ({error}); check the network and HF_ENDPOINT"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@contextmanager
+def _bars_in_terminals() -> Iterator[None]:
+    """Without the library's progress bars where standard error is a file or a pipe."""
+    utils: Any = importlib.import_module("huggingface_hub.utils")
+    if sys.stderr.isatty() or utils.are_progress_bars_disabled():
+        yield
+        return
+    utils.disable_progress_bars()
+    try:
+        yield
+    finally:
+        utils.enable_progress_bars()
+
+
+def _library() -> Any:
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        raise MissingExtra("huggingface_hub", "data") from error
+    return huggingface_hub

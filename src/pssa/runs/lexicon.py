@@ -1,0 +1,96 @@
+"""What a run's models read: how examples become tensors, and what a model is built from.
+
+`WordLexicon` is a vocabulary with its vectors, `PieceLexicon` a pretrained encoder with its tokenizer. Either lies in the folder
+of every model, so that a folder is all that is needed to load one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import torch
+
+from pssa.data.batch import IndexedCorpus, index_words
+from pssa.data.example import Corpus, Example
+from pssa.data.pieces import PieceCutter
+from pssa.data.vocabulary import Vocabulary
+from pssa.models import Pretrained, WordTable
+
+__all__ = ["UNITS", "Lexicon", "PieceLexicon", "WordLexicon"]
+
+UNITS = ("word", "piece")
+_FOLDER = "encoder"
+
+
+class Lexicon(Protocol):
+    """What the models of one run read."""
+
+    @property
+    def table(self) -> WordTable | Pretrained:
+        """What a model is built from."""
+        ...
+
+    def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
+        """Examples as tensors."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Leave in `folder` what loading a model there needs, besides its weights."""
+        ...
+
+
+@dataclass(frozen=True)
+class WordLexicon:
+    """Words, and the vectors that models start from."""
+
+    vocabulary: Vocabulary
+    table: WordTable
+
+    def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
+        """A position is a word."""
+        return index_words(examples, self.vocabulary, labels)
+
+    def save(self, folder: Path) -> None:
+        """Write the words; vectors are among the model's weights."""
+        self.vocabulary.save(folder / "vocabulary.json")
+
+    @classmethod
+    def load(cls, folder: Path, dimension: int) -> WordLexicon:
+        """Read the words; vectors are zero until the weights fill them."""
+        vocabulary = Vocabulary.load(folder / "vocabulary.json")
+        return cls(vocabulary, WordTable(torch.zeros(len(vocabulary), dimension), vocabulary.n_trained))
+
+
+@dataclass(frozen=True)
+class PieceLexicon:
+    """A pretrained encoder and how sentences are cut for it."""
+
+    table: Pretrained
+    pair: bool  # whether the aspect follows the sentence as a second segment
+    max_pieces: int = 0  # 0: as many as the encoder can read
+
+    @cached_property
+    def cutter(self) -> PieceCutter:
+        """Cuts sentences into pieces."""
+        return self.table.cutter(self.pair, self.max_pieces)
+
+    def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
+        """A position is a piece of a word."""
+        return self.cutter.index(examples, labels)
+
+    def recut(self, corpus: Corpus) -> Corpus:
+        """The corpus with pieces for words, so that evidence speaks of pieces."""
+        return replace(corpus, examples=tuple(self.cutter.recut(example) for example in corpus))
+
+    def save(self, folder: Path) -> None:
+        """Write the encoder's configuration and tokenizer; its weights are among the model's."""
+        self.table.save(folder / _FOLDER)
+
+    @classmethod
+    def load(cls, folder: Path, pair: bool, max_pieces: int) -> PieceLexicon:
+        """Read them back; no hub is asked."""
+        return cls(Pretrained.load(folder / _FOLDER), pair, max_pieces)

@@ -1,0 +1,118 @@
+"""A step that is recorded once for each width of batches and then replayed: CUDA graphs.
+
+A step of an encoder on twenty words is a thousand small kernels, and launching them takes longer than running them. A recorded
+step is launched as one. Recording runs nothing; the first batch of a width is stepped the usual way, which also lets libraries
+allocate what they need, the second is recorded and replayed like all that follow. Dropout draws new numbers at every replay.
+
+Recorded steps hold on to the parameters, the optimiser's state and the learning rate, which therefore is a tensor.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from pssa.data.batch import Batch
+from pssa.training.settings import Settings
+from pssa.training.step import Step
+from pssa.training.task import Task
+
+__all__ = ["RecordedStep", "records"]
+
+_Shape = tuple[int, int]  # rows and positions
+
+
+def records(device: torch.device, settings: Settings, task: Task) -> bool:
+    """Whether steps are to be recorded: if asked for, by one process on a GPU, and where nothing else rewrites the model."""
+    return settings.graphs and device.type == "cuda" and task.team.size == 1 and not settings.compile
+
+
+@dataclass(frozen=True)
+class _Recording:
+    """A step at one shape: what it reads, what it leaves."""
+
+    graph: torch.cuda.CUDAGraph
+    batch: Batch
+    sums: Tensor  # (3,)
+
+
+class RecordedStep:
+    """Takes the place of `step`, and gives what it gives."""
+
+    def __init__(self, step: Step) -> None:
+        self._step = step
+        table = step.task.train.table
+        # Words and aspects are padded to the widest of the corpus, which costs nothing and leaves positions as the only width.
+        self._n_words, self._n_aspect = table.candidates.shape[1], table.aspect.shape[1]
+        self._seen: set[_Shape] = set()
+        self._recordings: dict[_Shape, _Recording] = {}
+        self._unfit = False
+        # One stream for all steps: gradients are accumulated on the stream that they were first computed on.
+        self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        self._pool = torch.cuda.graph_pool_handle()
+
+    def __call__(self, batch: Batch) -> Tensor:
+        """(3,) sums of loss, penalty and right predictions, left on the device."""
+        current = torch.cuda.current_stream()
+        self._stream.wait_stream(current)
+        with torch.cuda.stream(self._stream):
+            sums = self._run(batch)
+        current.wait_stream(self._stream)
+        return sums
+
+    def _run(self, batch: Batch) -> Tensor:
+        shape = (batch.positions.shape[0], batch.positions.shape[1])
+        if shape not in self._seen:
+            self._seen.add(shape)
+            return self._step(batch)
+        if self._unfit:
+            return self._step(batch)
+        if shape not in self._recordings:
+            try:
+                self._recordings[shape] = self._record(self._widened(batch))
+            except RuntimeError as error:
+                return self._give_up(batch, error)
+        recording = self._recordings[shape]
+        _fill(recording.batch, batch)
+        recording.graph.replay()
+        return recording.sums
+
+    def _record(self, batch: Batch) -> _Recording:
+        self._step.optimizer.zero_grad(set_to_none=True)
+        graph = torch.cuda.CUDAGraph()
+        # Some encoders make small tensors without naming a device, and a copy from the host cannot be recorded.
+        with torch.device(self._step.device), torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
+            sums = self._step(batch)
+        return _Recording(graph, batch, sums)
+
+    def _give_up(self, batch: Batch, error: RuntimeError) -> Tensor:
+        """Step the usual way from now on: this model asks the host in the middle of a step."""
+        self._unfit = True
+        torch.cuda.synchronize()
+        warnings.warn(f"steps of this model cannot be recorded, so training is slower: {error}", stacklevel=2)
+        return self._step(batch)
+
+    def _widened(self, batch: Batch) -> Batch:
+        """A copy of the batch with room for the widest rows of the corpus."""
+        n_rows = len(batch.labels)
+        room = replace(
+            batch,
+            aspect=batch.aspect.new_zeros(n_rows, self._n_aspect),
+            candidates=batch.candidates.new_zeros(n_rows, self._n_words),
+        )
+        copy = Batch(**{f.name: torch.empty_like(getattr(room, f.name)) for f in fields(Batch)})
+        _fill(copy, batch)
+        return copy
+
+
+def _fill(place: Batch, batch: Batch) -> None:
+    """Put `batch` where a recorded step reads; what is wider there is padding."""
+    for f in fields(Batch):
+        target, source = getattr(place, f.name), getattr(batch, f.name)
+        if target.shape != source.shape:
+            target.zero_()
+            target = target[:, : source.shape[1]]
+        target.copy_(source)

@@ -1,0 +1,55 @@
+"""The learning rate over a training, from the number of the step alone, so that a resumed training needs no record of it.
+
+As `get_linear_schedule_with_warmup` of transformers, but for the warm-up: there, step s of w has s - 1 of w parts of the rate,
+and the first step of a training changes nothing. Here it has s of w parts; from step w + 1 on the two are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from pssa.training.settings import Settings
+
+__all__ = ["Pace", "rate_factor", "set_rate"]
+
+
+def rate_factor(step: int, steps: int, schedule: str = "constant", warmup: float = 0.0) -> float:
+    """What the rate is multiplied with in step `step` of `steps`, from 1.
+
+    :param warmup: share of the steps over which the factor rises to one; a part of a step counts as a step.
+    """
+    rising = math.ceil(steps * warmup)
+    if step <= rising:
+        return step / rising
+    if schedule == "constant":
+        return 1.0
+    return max(0, steps + 1 - step) / (steps - rising)
+
+
+def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Let the optimiser's next step have this rate; a rate that is a tensor is filled, for those who hold on to it."""
+    for group in optimizer.param_groups:
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Sets the rate before each step of a training."""
+
+    optimizer: torch.optim.Optimizer
+    settings: Settings
+    steps: int  # of the whole training
+
+    def __call__(self, step: int) -> None:
+        """Step `step`, from 1, comes next."""
+        schedule, warmup = self.settings.schedule, self.settings.warmup
+        if schedule == "constant" and warmup == 0:
+            return
+        set_rate(self.optimizer, self.settings.learning_rate * rate_factor(step, self.steps, schedule, warmup))

@@ -1,0 +1,101 @@
+"""One step of a training: gradients of a batch, then the change they make. Nothing here lets the host wait for the device.
+
+A batch may be shared by the processes of a team and computed in parts; every part counts by its share of the whole batch,
+so that neither changes the step but for rounding. Random numbers of dropout are drawn for other rows then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+
+from pssa.data.batch import Batch
+from pssa.training.compiler import compiled
+from pssa.training.losses import attention_penalty, cross_entropy
+from pssa.training.parallel import take_rows
+from pssa.training.settings import Settings
+from pssa.training.task import Task
+
+__all__ = ["Step", "cut", "new_optimizer", "trainable"]
+
+
+class Step:
+    """Changes a model once per batch.
+
+    What it is made of can be called one by one: `accumulate` leaves gradients, `update` follows them.
+    """
+
+    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, task: Task, settings: Settings) -> None:
+        self.model, self.optimizer, self.task, self.settings = model, optimizer, task, settings
+        self.parameters = trainable(model)
+        self.device = next(model.parameters()).device
+        self._encode, self._classify = _calls(model, settings)
+
+    def __call__(self, batch: Batch) -> Tensor:
+        """(3,) sums of loss, penalty and right predictions over this process's rows of the batch, left on the device."""
+        sums = self.accumulate(self.task.team.take(batch), len(batch.labels))
+        self.update()
+        return sums
+
+    def accumulate(self, batch: Batch, size: int) -> Tensor:
+        """Gradients of the objective's mean over a batch of `size` rows, of which `batch` are some; returns (3,) sums."""
+        self.optimizer.zero_grad(set_to_none=True)
+        shares = torch.zeros(3, device=self.device)
+        for part in cut(batch, self.settings.accumulation):
+            shares += self._backward(part, size)
+        return shares * size
+
+    def update(self) -> None:
+        """Clip the gradients of the whole team and let the optimiser follow them."""
+        self.task.team.add_gradients(self.parameters)
+        nn.utils.clip_grad_norm_(self.parameters, self.settings.clip_norm)
+        self.optimizer.step()
+
+    def _backward(self, part: Batch, size: int) -> Tensor:
+        task, half = self.task, self.settings.precision == "bfloat16"
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=half):
+            prediction = self._classify(self._encode(part), part)
+        loss = cross_entropy(prediction, part, task.weights).sum() / size
+        penalty = loss.new_zeros(())
+        if task.supervision is not None:
+            penalty = attention_penalty(prediction, part, task.supervision).sum() / size
+        gamma = task.supervision.gamma if task.supervision else 0.0
+        (loss + gamma * penalty).backward()  # type: ignore[no-untyped-call]
+        correct = (prediction.logits.argmax(dim=1) == part.labels).float().sum() / size
+        return torch.stack([loss.detach(), penalty.detach(), correct])
+
+
+def cut(batch: Batch, parts: int) -> Iterator[Batch]:
+    """The batch in `parts` parts of like size; fewer where it has fewer rows."""
+    n_rows = len(batch.labels)
+    ends = [n_rows * part // parts for part in range(parts + 1)]
+    for start, end in pairwise(ends):
+        if start < end:
+            yield take_rows(batch, slice(start, end))
+
+
+def trainable(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters that training changes."""
+    # An embedding that stays as it is has zero rows of parameters; optimisers need not hear of it.
+    return [parameter for parameter in model.parameters() if parameter.requires_grad and parameter.numel()]
+
+
+def new_optimizer(model: nn.Module, settings: Settings, recorded: bool = False) -> torch.optim.Optimizer:
+    """Adam, at the beginning; where its steps are recorded, the rate is a tensor that a replay reads again."""
+    parameters = trainable(model)
+    if not recorded:
+        return torch.optim.Adam(parameters, lr=settings.learning_rate, fused=True)
+    rate = torch.tensor(settings.learning_rate, device=parameters[0].device)
+    return torch.optim.Adam(parameters, lr=rate, fused=True, capturable=True)
+
+
+def _calls(model: nn.Module, settings: Settings) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    encode, classify = cast("tuple[Callable[..., Any], Callable[..., Any]]", (model.encode, model.classify))
+    if not settings.compile:
+        return encode, classify
+    device = next(model.parameters()).device
+    return compiled(encode, device), compiled(classify, device)

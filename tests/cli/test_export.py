@@ -1,0 +1,62 @@
+"""`pssa export`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+from tests.runs.hub_server import Hub, point_library_at, serve
+
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    library = pytest.importorskip("huggingface_hub")
+    with serve() as hub:
+        point_library_at(hub, tmp_path / "cache", monkeypatch)
+        yield hub
+        library.close_session()
+
+
+def test_a_run_is_pushed_and_its_address_said(command: Command, run: Path, hub: Hub) -> None:
+    result = command("export", run, "--hub", "owner/model")
+    assert (result.code, result.out, result.err) == (0, f"{hub.endpoint}/owner/model: {run}\n", "")
+    assert not hub.repositories["owner/model"].private
+
+
+def test_a_run_is_exported_in_both_ways_at_once(command: Command, run: Path, hub: Hub, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    path = tmp_path / "model.onnx"
+    found = command("export", run, "--onnx", path, "--hub", "owner/model", "--private", "--json").json
+    assert found == {"run": str(run), "onnx": str(path), "hub": f"{hub.endpoint}/owner/model"}
+    assert path.is_file()
+    assert hub.repositories["owner/model"].private
+    before = path.read_bytes()
+    assert (
+        "exists already; choose another --onnx, or replace it with --force"
+        in command("export", run, "--onnx", path).refusal
+    )
+    result = command("export", run, "--onnx", path, "--force")
+    assert (result.code, result.out, result.err) == (0, f"{path}: the model of {run} as ONNX\n", "")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "pssa export needs --onnx FILE or --hub OWNER/NAME, or both"),
+        (("--onnx", "model.onnx", "--private"), "--private is of a repository; say which with --hub OWNER/NAME"),
+        (("--onnx", "no/such/model.onnx"), "no/such/model.onnx: cannot be written; expected the name of a file in a"),
+        (("--hub", "a/b/c"), "a/b/c: not the name of a repository; expected OWNER/NAME"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(command: Command, run: Path, words: tuple[str, ...], said: str) -> None:
+    assert said in command("export", run, *words).refusal
+
+
+def test_what_is_no_run_is_refused(command: Command, tmp_path: Path) -> None:
+    assert "is not a run" in command("export", tmp_path, "--onnx", tmp_path / "model.onnx").refusal
+    assert "is not a run" in command("export", tmp_path, "--hub", "owner/model").refusal

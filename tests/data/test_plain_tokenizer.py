@@ -1,0 +1,178 @@
+"""Plain tokenizers: pieces with offsets, cuts, special tokens that are only spelled, templates and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.data.tokenizers import KINDS, ROBERTA_ROLES, byte_pair, sentence_piece, word_piece, wrap
+from tokenizers import AddedToken, normalizers, pre_tokenizers
+
+from pssa.data.plain_tokenizer import PlainTokenizer, Template
+from pssa.data.tokenize import Span
+from pssa.errors import InputError
+
+
+@pytest.fixture(scope="module", params=list(KINDS))
+def tokenizer(request: pytest.FixtureRequest) -> Any:
+    return KINDS[request.param]()
+
+
+def tokens(tokenizer: Any, text: str, cuts: tuple[int, ...] = ()) -> list[str]:
+    [pieces] = PlainTokenizer(tokenizer).read([text], [cuts])
+    return list(tokenizer.convert_ids_to_tokens([token for token, _ in pieces]))
+
+
+def spans(tokenizer: Any, text: str, cuts: tuple[int, ...] = ()) -> list[Span]:
+    [pieces] = PlainTokenizer(tokenizer).read([text], [cuts])
+    return [span for _, span in pieces]
+
+
+def covered(pieces: list[tuple[int, Span]]) -> set[int]:
+    return {place for _, span in pieces for place in range(*span)}
+
+
+def test_an_ordinary_text_has_the_ids_of_the_tokenizer_that_was_given(tokenizer: Any) -> None:
+    text = "The laptops is good, but i don't like 24 of them!"
+    [pieces] = PlainTokenizer(tokenizer).read([text], [()])
+    assert [token for token, _ in pieces] == tokenizer(text, add_special_tokens=False)["input_ids"]
+
+
+@pytest.mark.parametrize("text", ["[SEP]", "a [MASK] b", "[CLS][PAD]", "<mask>", "bad</s>", "<pad> [UNK] <unk>"])
+def test_special_tokens_that_a_text_spells_are_characters(tokenizer: Any, text: str) -> None:
+    [pieces] = PlainTokenizer(tokenizer).read([text], [()])
+    assert not {token for token, _ in pieces} & set(tokenizer.all_special_ids)
+    assert covered(pieces) >= {place for place, character in enumerate(text) if character != " "}
+    assert max(len(text[start:end].strip()) for _, (start, end) in pieces) < len("[SEP]")
+
+
+def test_a_mask_that_is_only_a_word_of_the_vocabulary_is_never_read() -> None:
+    tokenizer = word_piece()
+    tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.backend_tokenizer.normalizer = None
+    # No case is lost and no bracket split off: "[MASK]" is in the vocabulary as it stands.
+    assert tokens(tokenizer, "a [MASK]") == ["a", "[UNK]"]
+
+
+def test_a_special_token_that_is_sought_in_the_normalised_text_is_not_found_either() -> None:
+    tokenizer = word_piece()
+    tokenizer.add_tokens([AddedToken("[Bad]", normalized=True)], special_tokens=True)
+    assert tokenizer("a [BAD]")["input_ids"][2] == tokenizer.convert_tokens_to_ids("[Bad]")
+    assert tokens(tokenizer, "a [BAD]") == ["a", "[", "bad", "]"]
+
+
+def test_reading_leaves_the_tokenizer_that_was_given_alone(tokenizer: Any) -> None:
+    before = tokenizer.backend_tokenizer.to_str()
+    PlainTokenizer(tokenizer).read(["a [SEP] b"], [(1,)])
+    assert tokenizer.backend_tokenizer.to_str() == before
+    assert not tokenizer.backend_tokenizer.encode_special_tokens
+
+
+def test_a_tokenizer_that_pads_and_truncates_does_neither_here() -> None:
+    tokenizer = word_piece()
+    tokenizer.backend_tokenizer.enable_padding(length=9)
+    tokenizer.backend_tokenizer.enable_truncation(2)
+    assert tokens(tokenizer, "the battery life is good") == ["the", "battery", "life", "is", "good"]
+    assert PlainTokenizer(tokenizer).template(pair=False) == Template((2,), (3,), ())
+
+
+def test_words_that_were_added_keep_their_ids() -> None:
+    tokenizer = sentence_piece()
+    tokenizer.add_tokens([AddedToken("trackpad", normalized=False)])
+    added = tokenizer.convert_tokens_to_ids("trackpad")
+    assert added == tokenizer.mask_token_id + 1
+    [pieces] = PlainTokenizer(tokenizer).read(["bad trackpad"], [()])
+    assert pieces[-1] == (added, (4, 12))
+
+
+def test_merges_are_not_dropped_by_chance() -> None:
+    tokenizer = byte_pair()
+    tokenizer.backend_tokenizer.model.dropout = 1.0
+    assert tokens(tokenizer, "the battery") == ["the", "Ġbattery"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("word_piece", ["the", "bat", "t", "##e", "##r", "##y", "is"]),
+        ("byte_pair", ["the", "Ġbat", "tery", "Ġis"]),
+        ("sentence_piece", ["▁the", "▁bat", "tery", "▁is"]),
+    ],
+)
+def test_no_piece_reaches_over_a_cut_and_no_space_is_made_up(kind: str, expected: list[str]) -> None:
+    tokenizer = KINDS[kind]()
+    assert tokens(tokenizer, "the battery is", cuts=(7, 11)) == expected
+    assert spans(tokenizer, "the battery is", cuts=(7, 11))[0] == (0, 3)
+    assert spans(tokenizer, "the battery is", cuts=(7, 11))[-1][1] == 14
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        {"pre_tokenizer": pre_tokenizers.Sequence([pre_tokenizers.ByteLevel(add_prefix_space=True)])},
+        {"normalizer": normalizers.Prepend(" ")},
+    ],
+)
+def test_only_the_beginning_of_a_text_gets_the_space_that_the_tokenizer_adds(steps: dict[str, Any]) -> None:
+    tokenizer = byte_pair()
+    for name, step in steps.items():
+        setattr(tokenizer.backend_tokenizer, name, step)
+    assert tokens(tokenizer, "battery is") == ["Ġbattery", "Ġis"]
+    assert tokens(tokenizer, "battery is", cuts=(3, 7)) == ["Ġbat", "tery", "Ġis"]
+
+
+def test_a_space_at_the_end_is_read_alike_with_and_without_cuts() -> None:
+    assert tokens(sentence_piece(), "battery is ") == ["▁battery", "▁is"]
+    assert tokens(sentence_piece(), "battery is ", cuts=(3, 7)) == ["▁bat", "tery", "▁is"]
+
+
+def test_texts_are_read_together_each_with_its_own_cuts() -> None:
+    tokenizer = word_piece()
+    read = PlainTokenizer(tokenizer).read(["battery", "the battery", "isn"], [(3,), (), (1, 2)])
+    pieces = [tokenizer.convert_ids_to_tokens([token for token, _ in row]) for row in read]
+    assert pieces == [["bat", "t", "##e", "##r", "##y"], ["the", "battery"], ["i", "s", "n"]]
+    assert [span for _, span in read[2]] == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_half_a_surrogate_pair_keeps_its_place(tokenizer: Any) -> None:
+    [pieces] = PlainTokenizer(tokenizer).read(["bad \ud83d food"], [()])
+    assert covered(pieces) >= {0, 1, 2, 4, 6, 7, 8, 9}
+
+
+@pytest.mark.parametrize(
+    ("kind", "single", "pair"),
+    [
+        ("word_piece", Template((2,), (3,), ()), Template((2,), (3,), (3,))),
+        ("byte_pair", Template((0,), (2,), ()), Template((0,), (2, 2), (2,))),
+        ("sentence_piece", Template((2,), (3,), ()), Template((2,), (3,), (3,))),
+    ],
+)
+def test_the_template_is_the_tokenizers_own(kind: str, single: Template, pair: Template) -> None:
+    reader = PlainTokenizer(KINDS[kind]())
+    assert reader.template(pair=False) == single
+    assert reader.template(pair=True) == pair
+    assert len(pair) == len(pair.before) + len(pair.between) + len(pair.after)
+
+
+def test_without_an_unknown_token_the_mask_stands_for_what_is_not_known() -> None:
+    roles = {role: token for role, token in ROBERTA_ROLES.items() if role != "unk_token"}
+    tokenizer = wrap(byte_pair().backend_tokenizer, roles)
+    assert tokenizer.unk_token_id is None
+    assert PlainTokenizer(tokenizer).unknown_id == 4
+    assert PlainTokenizer(byte_pair()).unknown_id == 3
+
+
+def test_a_slow_tokenizer_is_refused() -> None:
+    class SlowTokenizer:
+        is_fast = False
+
+    with pytest.raises(InputError, match="SlowTokenizer is a slow tokenizer, which knows no offsets; use a fast one"):
+        PlainTokenizer(SlowTokenizer())
+
+
+@pytest.mark.parametrize("role", ["mask", "pad"])
+def test_a_tokenizer_without_the_tokens_that_are_needed_is_refused(role: str) -> None:
+    roles = {name: token for name, token in ROBERTA_ROLES.items() if name != f"{role}_token"}
+    tokenizer = wrap(byte_pair().backend_tokenizer, roles)
+    with pytest.raises(InputError, match=f"has no {role} token; use an encoder pretrained to fill in masked words"):
+        PlainTokenizer(tokenizer)

@@ -1,0 +1,115 @@
+"""An encoder inside a model: masks, segments, precision, and nothing that would make a device wait."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from tests.models.encoders import ARCHITECTURES, tiny_encoder
+from tests.models.variants import ENCODERS, build, index, predict
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from pssa.models import Encoding
+from pssa.models._encoder import PieceEncoder, draw_linear
+
+every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
+# Each needs a value, or a number of values, before the next step can be launched.
+WAITING = {"aten._local_scalar_dense", "aten.nonzero", "aten.masked_select", "aten._unique2", "aten.equal"}
+
+
+class NoWaiting(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Fails on an operation that would make a device wait."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        assert str(func.overloadpacket) not in WAITING, func
+        if str(func.overloadpacket).startswith(("aten.index", "aten.index_put")) and isinstance(args[1], list | tuple):
+            assert not any(place is not None and place.dtype == torch.bool for place in args[1]), "indexed by a mask"
+        return func(*args, **(kwargs or {}))
+
+
+@every_architecture
+@pytest.mark.parametrize("attention", [None, "eager"])
+def test_masks_say_what_the_architecture_itself_would_make_of_padding(architecture: str, attention: str | None) -> None:
+    encoder = PieceEncoder(tiny_encoder(architecture), 0.0, "none" if attention is None else "average", seed=0).eval()
+    batch = index("bertabsa", architecture).batch(torch.arange(5))
+    own = encoder.body(input_ids=batch.positions, attention_mask=batch.present.long()).last_hidden_state
+    words, top = encoder(batch)
+    ours, _ = encoder.finish(Encoding(words, words[:, 0], top=top), batch.aspect_positions, batch)
+    torch.testing.assert_close(ours[batch.present], own[batch.present], rtol=0, atol=2e-6)
+
+
+def test_modernbert_looks_no_further_than_its_window_in_its_lower_layer() -> None:
+    encoder = PieceEncoder(tiny_encoder("modernbert"), 0.0, "average", seed=0).eval()
+    batch = index("bertabsa", "modernbert").batch(torch.arange(1))
+    before, _ = encoder(batch)
+    batch.positions[0, -1] = 7
+    after, _ = encoder(batch)
+    changed = (before != after).any(dim=-1)[0].nonzero().flatten().tolist()
+    assert changed == [batch.positions.shape[1] - 2, batch.positions.shape[1] - 1]
+
+
+@every_architecture
+@pytest.mark.parametrize("variant", ENCODERS)
+def test_no_step_waits_for_the_device(architecture: str, variant: str) -> None:
+    start, batch = tiny_encoder(architecture), index(variant, architecture).batch(torch.arange(5))
+    model = build(variant, start)
+    with NoWaiting():  # type: ignore[no-untyped-call]
+        predict(model, batch)
+        prediction = predict(model.train(), batch)
+        loss = torch.nn.functional.cross_entropy(prediction.logits, batch.labels)
+        loss.backward()  # type: ignore[no-untyped-call]
+
+
+@pytest.mark.parametrize("architecture", ["bert", "modernbert"])  # the latter hands out its attention in half precision
+@pytest.mark.parametrize("variant", ENCODERS)
+def test_half_precision_ends_below_the_head(variant: str, architecture: str) -> None:
+    model = build(variant, tiny_encoder(architecture))
+    batch = index(variant, architecture).batch(torch.arange(5))
+    exact = predict(model, batch)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        prediction = predict(model, batch)
+    assert prediction.logits.dtype == torch.float32
+    assert prediction.attention is None or prediction.attention.dtype == torch.float32
+    assert not torch.equal(prediction.logits, exact.logits)
+    torch.testing.assert_close(prediction.logits, exact.logits, rtol=0, atol=0.1)
+
+
+@pytest.mark.parametrize("variant", ENCODERS)
+def test_double_precision_stays(variant: str) -> None:
+    model = build(variant, tiny_encoder()).double()
+    assert predict(model, index(variant).batch(torch.arange(5))).logits.dtype == torch.float64
+
+
+@pytest.mark.parametrize("variant", ENCODERS)
+def test_a_model_knows_its_mask_token(variant: str) -> None:
+    assert build(variant, tiny_encoder("roberta")).mask_id == tiny_encoder("roberta").tokenizer.mask_token_id
+
+
+@every_architecture
+def test_segments_are_named_where_the_encoder_tells_them_apart(architecture: str) -> None:
+    has_types = PieceEncoder(tiny_encoder(architecture), 0.0, "none", seed=0).has_types
+    assert has_types == (architecture in ("bert", "electra"))
+
+
+@every_architecture
+def test_the_body_follows_from_the_seed_and_the_caller_does_not_notice(architecture: str) -> None:
+    state = torch.get_rng_state()
+    first, again, other = (PieceEncoder(tiny_encoder(architecture), 0.0, "none", seed) for seed in (1, 1, 2))
+    assert torch.equal(torch.get_rng_state(), state)
+    pairs = zip(first.parameters(), again.parameters(), strict=True)
+    assert all(torch.equal(one, two) for one, two in pairs)
+    assert not all(torch.equal(one, two) for one, two in zip(first.parameters(), other.parameters(), strict=True))
+
+
+def test_a_drawn_layer_has_the_usual_bounds_and_its_own_randomness() -> None:
+    state = torch.get_rng_state()
+    layer = draw_linear(100, 50, torch.Generator().manual_seed(0))
+    torch.set_rng_state(state)
+    weight, bias = layer.weight.detach(), layer.bias.detach()
+    assert 0.099 < weight.abs().max() <= 0.1
+    assert bias.abs().max() <= 0.1
+    assert weight.std().item() == pytest.approx(0.1 / math.sqrt(3), rel=0.05)
+    assert torch.equal(draw_linear(100, 50, torch.Generator().manual_seed(0)).weight, layer.weight)
+    assert draw_linear(3, 1, torch.Generator(), bias=False).bias is None

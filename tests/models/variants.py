@@ -1,0 +1,78 @@
+"""Every model, with each way to refine its self-attention where it has one, and what it reads: examples, vectors, an encoder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from tests.models.encoders import tiny_encoder
+from torch import nn
+
+from pssa import models
+from pssa.data.batch import Batch, IndexedCorpus, index_words
+from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.vocabulary import Vocabulary
+from pssa.models import AspectClassifier, Prediction, Pretrained, WordTable
+
+EXAMPLES = (
+    Example.from_text("the screen of this laptop is really very great", (4, 10), label="positive"),
+    Example.from_text("battery life poor", (0, 12), label="negative"),  # an aspect of two words
+    Example.from_text("screen", (0, 6), label="neutral"),  # nothing but the aspect
+    Example.from_text("great price", (6, 11), label="positive"),  # shorter than a convolution
+    Example.from_text("this is not great price", (18, 23), label="negative").hide([0, 3]),
+)
+VOCABULARY = Vocabulary.build(
+    [word for example in EXAMPLES for word in example.words if word != "price"], extra=["price", "unheard"]
+)
+N_LABELS = 3
+
+# Small, but with initial weights large enough that every word matters.
+_SMALL = {"hidden": 3, "filters": 4, "initial_bound": 0.5}
+_WAYS = ("random_head", "smallest_entropy", "average")
+_REFINED = {
+    f"{name}-{way}": {"refine": way}
+    for name in models.names()
+    if "refine" in models.option_defaults(name)
+    for way in _WAYS
+}
+# A variant is a model's name, and after a hyphen its way to refine.
+VARIANTS: dict[str, dict[str, Any]] = {name: {} for name in models.names()} | _REFINED
+ENCODERS = tuple(variant for variant in VARIANTS if models.reads(variant.partition("-")[0]) != "words")
+ATTENDING = tuple(
+    variant for variant, options in VARIANTS.items() if models.attends(variant.partition("-")[0], options)
+)
+REFINED = tuple(_REFINED)
+
+
+def name_of(variant: str) -> str:
+    return variant.partition("-")[0]
+
+
+def draw_table() -> WordTable:
+    matrix = torch.randn(len(VOCABULARY), 6, generator=torch.Generator().manual_seed(7))
+    return WordTable(matrix, VOCABULARY.n_trained)
+
+
+def start_of(variant: str) -> WordTable | Pretrained:
+    """What the model is built from."""
+    return draw_table() if models.reads(name_of(variant)) == "words" else tiny_encoder()
+
+
+def index(variant: str, encoder: str = "bert") -> IndexedCorpus:
+    """The examples as the model reads them."""
+    reads = models.reads(name_of(variant))
+    if reads == "words":
+        return index_words(EXAMPLES, VOCABULARY, DEFAULT_LABELS)
+    return tiny_encoder(encoder).cutter(pair=reads == "pairs").index(EXAMPLES, DEFAULT_LABELS)
+
+
+def build(variant: str, start: WordTable | Pretrained, seed: int = 0, **options: Any) -> nn.Module:
+    """The variant in eval mode; options that it does not have are left out."""
+    known = models.option_defaults(name_of(variant))
+    chosen = {key: value for key, value in (_SMALL | options).items() if key in known}
+    return models.build(name_of(variant), start, N_LABELS, VARIANTS[variant] | chosen, seed).eval()
+
+
+def predict(model: nn.Module, batch: Batch) -> Prediction:
+    assert isinstance(model, AspectClassifier)
+    return model.classify(model.encode(batch), batch)

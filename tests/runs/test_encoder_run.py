@@ -1,0 +1,165 @@
+"""Runs whose models read pieces of words with a pretrained encoder: what they keep, and what they need to be loaded."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+import pssa
+from pssa.data.evidence_file import read_evidence
+from pssa.data.example import Corpus, Example
+from pssa.errors import InputError
+from pssa.runs.config import Config
+from pssa.runs.lexicon import PieceLexicon
+from pssa.runs.training_run import prepare
+from pssa.training import Silent
+
+TrainTiny = Callable[..., Path]
+TEXT, ASPECT = "so so the screen of number 7 is great.", "screen"
+
+
+class Interrupting(Silent):
+    """Presses Ctrl-C after the first epoch."""
+
+    def on_epoch(self, record: object) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def run(train_tiny: TrainTiny, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that mined, to be read only."""
+    out = tmp_path_factory.mktemp("runs") / "encoder"
+    return train_tiny(out, model="bertabsa_att", method="pg-as", iterations=2, epsilon=9.0)
+
+
+def test_a_run_keeps_configuration_and_tokenizer_beside_its_weights(run: Path) -> None:
+    kept = {path.name for path in run.iterdir()}
+    assert {"model.safetensors", "model.json", "encoder", "evidence.jsonl"} <= kept
+    assert "vocabulary.json" not in kept
+    assert {"config.json", "tokenizer.json"} <= {path.name for path in (run / "encoder").iterdir()}
+    assert not list((run / "encoder").glob("*.safetensors"))
+
+
+def test_a_run_loads_where_its_encoder_is_gone(run: Path, tmp_path: Path) -> None:
+    moved = shutil.copytree(run, tmp_path / "moved")
+    config = (moved / "config.toml").read_text()
+    (moved / "config.toml").write_text(config.replace(str(Config.from_toml(run / "config.toml").data.encoder), "/gone"))
+    assert pssa.load(moved).predict(TEXT, ASPECT) == pssa.load(run).predict(TEXT, ASPECT)
+
+
+def test_the_initial_model_loads_like_a_run(run: Path) -> None:
+    initial = pssa.load(run / "stages" / "initial")
+    assert initial.name == "bertabsa_att"
+    assert initial.predict(TEXT, ASPECT) != pssa.load(run).predict(TEXT, ASPECT)
+
+
+def test_evidence_speaks_of_words(run: Path, corpus: Corpus) -> None:
+    evidence = read_evidence(run / "evidence.jsonl")
+    evidence.check_corpus(corpus)
+    assert evidence.header.iterations == 2
+    found = [finding for example in evidence.examples for finding in example.findings]
+    assert {finding.iteration for finding in found} == {1, 2}
+    assert all(finding.word < len(example.words) for example in evidence.examples for finding in example.findings)
+
+
+def test_evidence_of_pieces_speaks_of_pieces(train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus) -> None:
+    settings: dict[str, Any] = {"model": "bertabsa_att", "method": "aw-as", "unit": "piece", "iterations": 1}
+    out = train_tiny(tmp_path / "run", epochs=1, epsilon=9.0, **settings)
+    evidence = read_evidence(out / "evidence.jsonl")
+    longer = [len(pieces.words) - len(example.spans) for pieces, example in zip(evidence.examples, corpus, strict=True)]
+    assert max(longer) > 0
+    with pytest.raises(InputError):
+        evidence.check_corpus(corpus)
+    again = train_tiny(
+        tmp_path / "again", model="bertabsa_att", unit="piece", epochs=1, evidence=str(out / "evidence.jsonl")
+    )
+    assert (again / "model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("refine", ["random_head", "smallest_entropy", "average"])
+@pytest.mark.parametrize("model", ["bertabsa", "bertabsa_cls"])
+def test_self_attention_is_mined_and_supervised(train_tiny: TrainTiny, tmp_path: Path, model: str, refine: str) -> None:
+    settings: dict[str, Any] = {"model": model, "method": "pg-as", "refine": refine, "iterations": 1, "epsilon": 9.0}
+    out = train_tiny(tmp_path / "run", epochs=1, **settings)
+    assert read_evidence(out / "evidence.jsonl").header.saliency == "self_attention"
+    initial, final = (load_file(folder / "model.safetensors") for folder in (out / "stages" / "initial", out))
+    assert not all(torch.equal(initial[name], final[name]) for name in initial)
+    assert pssa.load(out).predict(TEXT, ASPECT).label in ("positive", "negative", "neutral")
+
+
+def test_without_refinement_there_is_nothing_to_supervise(train_tiny: TrainTiny, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"model bertabsa has no attention.*options\.refine"):
+        train_tiny(tmp_path / "run", model="bertabsa", method="pg-as")
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_ensemble_of_encoders_loads(train_tiny: TrainTiny, tmp_path: Path) -> None:
+    out = train_tiny(tmp_path / "run", model="bertabsa_cls", method="boosting", epochs=1)
+    assert len(pssa.load(out).members) == 5
+
+
+def test_a_run_is_not_resumed_with_other_weights(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
+    own = shutil.copytree(encoder, tmp_path / "own")
+    with pytest.raises(KeyboardInterrupt):
+        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting())
+    weights = load_file(own / "model.safetensors")
+    save_file({name: tensor + 1 for name, tensor in weights.items()}, own / "model.safetensors", {"format": "pt"})
+    with pytest.raises(InputError, match="not those the run began with"):
+        pssa.resume(tmp_path / "run")
+
+
+def test_training_is_the_papers_unless_something_else_is_asked_for(corpus: Corpus, encoder: Path) -> None:
+    config, _ = prepare(corpus, None, Config().updated({"model": "bertabsa_att", "encoder": str(encoder)}))
+    training = config.training
+    assert (training.learning_rate, training.batch_size, training.clip_norm) == (2e-5, 16, 1.0)
+    assert (training.schedule, training.warmup, config.known_epochs) == ("linear", 0.1, 6)
+    assert config.data.encoder == str(encoder.resolve())
+    other, _ = prepare(corpus, None, config.updated({"batch_size": 64, "usual_epochs": 0}))
+    assert (other.training.batch_size, other.known_epochs) == (64, 0)
+
+
+def test_the_epsilon_of_attention_is_another_than_that_of_gradients(corpus: Corpus, encoder: Path) -> None:
+    for method, epsilon in (("aw-as", 5.0), ("pg-as", 4.0), ("rm-as", 5.0)):
+        given = Config().updated({"model": "bertabsa_att", "encoder": str(encoder), "method": method})
+        assert prepare(corpus, None, given)[0].mining.epsilon == epsilon
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "bertabsa"}, "needs a pretrained encoder; name a folder or a hub name with --encoder"),
+        ({"model": "bertabsa", "encoder": ".", "vectors": "glove.txt"}, "takes no --vectors"),
+        ({"model": "memnet", "encoder": "."}, "model memnet reads words and takes no encoder"),
+        ({"model": "memnet", "unit": "piece"}, "model memnet reads words and takes no unit piece"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(corpus: Corpus, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        prepare(corpus, None, Config().updated(settings))
+
+
+def test_a_sentence_that_is_too_long_is_read_around_its_aspect_and_the_user_is_told(run: Path) -> None:
+    classifier = pssa.load(run)
+    assert isinstance(classifier.lexicon, PieceLexicon)
+    text = "so " * 200 + "the screen is great"
+    start = text.index("screen")
+    with pytest.warns(UserWarning, match="1 of 1 sentences are longer than 128 pieces"):
+        corpus = classifier.index([Example.from_text(text, (start, start + 6))])
+    assert corpus.table.positions.shape == (1, 128)
+    # The first words are out of the window; the words around the aspect are in it.
+    assert corpus.table.candidates[0, [0, -4, -3, -2, -1]].tolist() == [False, True, False, True, True]
+
+
+def test_fewer_pieces_can_be_asked_for_and_are_remembered(train_tiny: TrainTiny, tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="longer than 8 pieces"):
+        out = train_tiny(tmp_path / "run", model="bertabsa", max_pieces=8, epochs=1)
+    assert json.loads((out / "model.json").read_text())["max_pieces"] == 8
+    with pytest.warns(UserWarning, match="longer than 8 pieces"):
+        pssa.load(out).predict(TEXT, ASPECT)

@@ -1,0 +1,304 @@
+"""Runs in a model hub: a stand-in that speaks HTTP with the real library."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.runs.hub_server import TOKEN, Hub, Repository, point_library_at, serve
+
+import pssa
+from pssa.data.example import Corpus
+from pssa.errors import InputError, MissingExtra
+from pssa.runs.hub import from_pretrained, push_to_hub
+
+# The library's own way of sending a large file.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+library = pytest.importorskip("huggingface_hub")
+
+FILES = {
+    "README.md",
+    "config.toml",
+    "history.jsonl",
+    "metrics.json",
+    "model.json",
+    "model.safetensors",
+    "vocabulary.json",
+}
+THEIRS = ".gitattributes"  # every repository of the hub begins with it
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """An empty hub, an empty cache, and the token of `owner`."""
+    with serve() as hub:
+        point_library_at(hub, tmp_path / "cache", monkeypatch)
+        yield hub
+        library.close_session()
+
+
+@pytest.fixture
+def copied_run(finished_run: Path, tmp_path: Path) -> Path:
+    """A finished run that may be changed."""
+    return shutil.copytree(finished_run, tmp_path / "copied")
+
+
+def test_a_run_comes_back_as_it_was(hub: Hub, finished_run: Path, corpus: Corpus) -> None:
+    assert push_to_hub(finished_run, "owner/model") == f"{hub.endpoint}/owner/model"
+    expected = pssa.load(finished_run).probabilities(corpus)
+    assert from_pretrained("owner/model").probabilities(corpus).equal(expected)
+
+
+def test_what_was_fetched_once_needs_no_network(
+    finished_run: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve() as hub:
+        point_library_at(hub, tmp_path, monkeypatch)
+        push_to_hub(finished_run, "owner/model")
+        expected = from_pretrained("owner/model").probabilities(corpus)
+    assert from_pretrained("owner/model").probabilities(corpus).equal(expected)
+    with pytest.raises(InputError, match="other: not in the cache, and the hub cannot be reached; check the network"):
+        from_pretrained("owner/other")
+    with pytest.raises(InputError, match=r"model: the hub cannot be reached \(.*\); check the network and HF_ENDPOINT"):
+        push_to_hub(finished_run, "owner/model")
+
+
+def test_an_ensemble_comes_back_with_its_members(
+    hub: Hub, train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path
+) -> None:
+    run = train_tiny(tmp_path / "run", method="boosting", epochs=1)
+    push_to_hub(run, "owner/model")
+    found = from_pretrained("owner/model")
+    assert len(found.members) == len(pssa.load(run).members) > 1
+    assert found.probabilities(corpus).equal(pssa.load(run).probabilities(corpus))
+
+
+def test_a_run_with_an_encoder_comes_back_without_the_encoders_folder(hub: Hub, corpus: Corpus, tmp_path: Path) -> None:
+    encoders = pytest.importorskip("tests.models.encoders")
+    folder = tmp_path / "small-bert"
+    encoders.tiny_encoder().body(None, 0.1).save_pretrained(folder)
+    encoders.tiny_encoder().tokenizer.save_pretrained(folder)
+    run = pssa.train(corpus, tmp_path / "run", model="bertabsa_att", encoder=str(folder), epochs=1, device="cpu")
+    push_to_hub(run, "owner/model")
+    assert tomllib.loads(hub.files("owner/model")["config.toml"].decode())["data"]["encoder"] == "small-bert"
+    assert not any(str(tmp_path).encode() in content for content in hub.files("owner/model").values())
+    expected = pssa.load(run).probabilities(corpus)
+    shutil.rmtree(folder)
+    assert from_pretrained("owner/model").probabilities(corpus).equal(expected)
+
+
+def test_what_resuming_needs_and_what_is_half_written_stays_here(hub: Hub, copied_run: Path) -> None:
+    (copied_run / ".model.json.7.part").write_text("half")
+    (copied_run / "notes.txt").write_text("mine")
+    assert (copied_run / "stages" / "corpus.jsonl").is_file()
+    push_to_hub(copied_run, "owner/model")
+    assert set(hub.files("owner/model")) == {*FILES, THEIRS}
+
+
+def test_evidence_goes_with_the_run(hub: Hub, copied_run: Path) -> None:
+    (copied_run / "evidence.jsonl").write_text("{}")
+    push_to_hub(copied_run, "owner/model")
+    assert set(hub.files("owner/model")) == {*FILES, "evidence.jsonl", THEIRS}
+
+
+def test_no_path_of_this_machine_goes_with_the_run(hub: Hub, corpus: Corpus, tmp_path: Path) -> None:
+    train, dev, vectors = tmp_path / "train.jsonl", tmp_path / "dev.jsonl", tmp_path / "vectors.txt"
+    pssa.write(corpus, train)
+    pssa.write(corpus, dev)
+    vectors.write_text("great 1 0\npoor 0 1\n")
+    evidence = tmp_path / "evidence.jsonl"
+    pssa.mine(corpus, evidence, model="memnet", method="pg-as", dimension=2, epochs=1, iterations=1)
+    files = {"data.train": str(train), "data.dev": str(dev), "data.vectors": str(vectors)}
+    config = pssa.Config().updated({"model": "memnet", "epochs": 1, "supervision.evidence": str(evidence), **files})
+    run = pssa.train(None, tmp_path / "run", config=config)
+    before = (run / "config.toml").read_bytes()
+    push_to_hub(run, "owner/model")
+    here, there = tomllib.loads(before.decode()), tomllib.loads(hub.files("owner/model")["config.toml"].decode())
+    assert (run / "config.toml").read_bytes() == before
+    assert here["data"]["train"] == str(train)
+    assert [there["data"][key] for key in ("train", "dev", "vectors")] == ["", "", ""]
+    assert there["supervision"]["evidence"] == ""
+    assert there["mining"] == here["mining"]
+    assert not any(str(tmp_path).encode() in content for content in hub.files("owner/model").values())
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"), [("/home/me/encoders/bert-tiny", "bert-tiny"), ("google/bert-base", "google/bert-base")]
+)
+def test_an_encoders_folder_is_told_by_its_name_alone(hub: Hub, copied_run: Path, given: str, expected: str) -> None:
+    config = pssa.Config.from_toml(copied_run / "config.toml")
+    named = replace(config, data=replace(config.data, encoder=given))
+    (copied_run / "config.toml").write_text(named.to_toml())
+    (copied_run / "encoder").mkdir()
+    (copied_run / "encoder" / "config.json").write_text(json.dumps({"_name_or_path": given, "hidden_size": 8}))
+    (copied_run / "encoder" / "tokenizer.json").write_text('{"model":\n{}}')
+    push_to_hub(copied_run, "owner/model")
+    files = hub.files("owner/model")
+    assert tomllib.loads(files["config.toml"].decode())["data"]["encoder"] == expected
+    assert json.loads(files["encoder/config.json"]) == {"_name_or_path": expected, "hidden_size": 8}
+    assert files["encoder/tokenizer.json"] == b'{"model":\n{}}'
+
+
+def test_the_card_has_what_the_hub_wants_and_the_runs_own_stays_as_it_is(hub: Hub, copied_run: Path) -> None:
+    path = copied_run / "README.md"
+    path.write_text(path.read_text().replace("library_name: pssa\n", "library_name: pssa\nlicense: mit\n"))
+    before = path.read_text()
+    push_to_hub(copied_run, "owner/model")
+    card = hub.files("owner/model")["README.md"].decode()
+    _, head, body = card.split("---\n", 2)
+    assert head.splitlines() == [
+        "library_name: pssa",
+        "license: mit",
+        "tags: [aspect-based-sentiment-analysis]",
+        "pipeline_tag: text-classification",
+    ]
+    assert 'classifier = from_pretrained("owner/model")' in body
+    assert "path/to" not in body
+    assert path.read_text() == before
+
+
+@pytest.mark.parametrize("text", [None, "# mine\n---\nnot a head\n---\n"])
+def test_a_card_without_a_head_gets_one(hub: Hub, copied_run: Path, text: str | None) -> None:
+    path = copied_run / "README.md"
+    path.unlink() if text is None else path.write_text(text)
+    push_to_hub(copied_run, "owner/model")
+    card = hub.files("owner/model")["README.md"].decode()
+    assert card.startswith("---\nlibrary_name: pssa\npipeline_tag: text-classification\ntags: ")
+    assert card.endswith(f"]\n---\n{text or ''}")
+
+
+def test_a_second_push_replaces_the_run_and_leaves_other_files(hub: Hub, copied_run: Path) -> None:
+    (copied_run / "evidence.jsonl").write_text("{}")
+    push_to_hub(copied_run, "owner/model", message="first")
+    hub.files("owner/model")["picture.png"] = b"theirs"
+    (copied_run / "evidence.jsonl").unlink()
+    push_to_hub(copied_run, "owner/model", message="second")
+    assert hub.repositories["owner/model"].messages[1:] == ["first", "second"]
+    assert set(hub.files("owner/model")) == {*FILES, THEIRS, "picture.png"}
+
+
+def test_a_branch_holds_another_run(hub: Hub, copied_run: Path, corpus: Corpus) -> None:
+    push_to_hub(copied_run, "owner/model")
+    (copied_run / "evidence.jsonl").write_text("{}")
+    for _ in range(2):  # the second time the branch is there
+        address = push_to_hub(copied_run, "owner/model", revision="mined")
+    assert address == f"{hub.endpoint}/owner/model/tree/mined"
+    assert "evidence.jsonl" in hub.files("owner/model", "mined")
+    assert "evidence.jsonl" not in hub.files("owner/model")
+    assert from_pretrained("owner/model", revision="mined").labels == pssa.load(copied_run).labels
+    with pytest.raises(InputError, match=r"owner/model: has no revision mine$"):
+        from_pretrained("owner/model", revision="mine")
+
+
+def test_a_private_repository_is_seen_by_its_owner_alone(
+    hub: Hub, finished_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    push_to_hub(finished_run, "owner/model", private=True)
+    assert hub.repositories["owner/model"].private
+    from_pretrained("owner/model")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(finished_run / "no such cache"))
+    monkeypatch.delenv("HF_TOKEN")
+    with pytest.raises(
+        InputError, match="owner/model: no such repository, or one that you may not see; check the name"
+    ):
+        from_pretrained("owner/model")
+
+
+def test_nothing_private_goes_into_a_public_repository(hub: Hub, finished_run: Path) -> None:
+    hub.repositories["owner/model"] = Repository(private=False, commits={"a": {}}, branches={"main": "a"})
+    with pytest.raises(InputError, match="owner/model is there already and is public; make it private first"):
+        push_to_hub(finished_run, "owner/model", private=True)
+    assert hub.files("owner/model") == {}
+
+
+@pytest.mark.parametrize("token", ["", "hf_wrong"])
+def test_a_push_without_permission_is_refused(
+    hub: Hub, finished_run: Path, monkeypatch: pytest.MonkeyPatch, token: str
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", token)
+    with pytest.raises(InputError, match="owner/model: the hub does not permit this; log in with: hf auth login"):
+        push_to_hub(finished_run, "owner/model")
+
+
+def test_a_push_to_somebody_else_is_refused(hub: Hub, finished_run: Path) -> None:
+    with pytest.raises(InputError, match="other/model: the hub does not permit this"):
+        push_to_hub(finished_run, "other/model")
+
+
+def test_a_repository_that_is_not_there_is_told(hub: Hub) -> None:
+    with pytest.raises(InputError, match="owner/nothing: no such repository"):
+        from_pretrained("owner/nothing")
+
+
+@pytest.mark.parametrize("name", ["a/b/c", "", "../model", "owner/mo del"])
+def test_what_is_no_name_is_told(hub: Hub, finished_run: Path, name: str) -> None:
+    for call in (lambda: push_to_hub(finished_run, name), lambda: from_pretrained(name)):
+        with pytest.raises(InputError, match="not the name of a repository; expected OWNER/NAME"):
+            call()
+    assert hub.requests == []
+
+
+def test_a_repository_without_a_run_is_refused_before_its_weights_are_fetched(hub: Hub) -> None:
+    tree = {"model.safetensors": b"somebody else's", "config.json": b"{}"}
+    hub.repositories["owner/other"] = Repository(private=False, commits={"a": tree}, branches={"main": "a"})
+    with pytest.raises(InputError, match=r"owner/other: not a run: it has no model.json"):
+        from_pretrained("owner/other")
+    assert not any("safetensors" in request for request in hub.requests)
+
+
+def test_a_failed_upload_is_told_by_its_reason(hub: Hub, finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.runs.hub_server._digest", lambda content: "0" * 64)
+    with pytest.raises(InputError, match=r"owner/model: .*the content is not what was announced"):
+        push_to_hub(finished_run, "owner/model")
+
+
+def test_what_is_no_finished_run_is_refused_before_the_hub_is_asked(hub: Hub, copied_run: Path, tmp_path: Path) -> None:
+    (copied_run / "metrics.json").unlink()
+    with pytest.raises(
+        InputError, match=r"is not a finished run: it has no metrics.json; go on with: pssa train --res"
+    ):
+        push_to_hub(copied_run, "owner/model")
+    with pytest.raises(InputError, match=r"is not a run: it has neither model.json nor config.toml"):
+        push_to_hub(tmp_path, "owner/model")
+    assert hub.requests == []
+
+
+def test_a_missing_library_is_named_with_its_extra(finished_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    for call in (lambda: push_to_hub(finished_run, "owner/model"), lambda: from_pretrained("owner/model")):
+        with pytest.raises(
+            MissingExtra, match=r"huggingface_hub is not installed; get it with: pip install 'pssa\[data"
+        ):
+            call()
+
+
+@pytest.mark.slow
+def test_the_environment_says_which_hub_and_who_asks(finished_run: Path, corpus: Corpus, tmp_path: Path) -> None:
+    """In processes of their own, since the library reads the environment when it is imported."""
+    expected = pssa.load(finished_run).probabilities(corpus[:1]).tolist()
+    example = {"text": corpus[0].text, "span": corpus[0].aspect_chars}
+    fetch = (
+        "import json, sys; from pssa.runs.hub import from_pretrained; from pssa.data.example import Example;"
+        f"example = Example.from_text({example['text']!r}, {example['span']!r});"
+        "print(json.dumps(from_pretrained('owner/model').probabilities([example]).tolist()))"
+    )
+
+    def run(*words: str) -> str:
+        command = [sys.executable, *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+    with serve() as hub:
+        own = {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path), "HF_TOKEN": TOKEN, "HF_HUB_DISABLE_XET": "1"}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")} | own
+        told = json.loads(run("-m", "pssa", "export", str(finished_run), "--hub", "owner/model", "--json"))
+        assert told["hub"] == f"{hub.endpoint}/owner/model"
+        assert json.loads(run("-c", fetch)) == expected
+    assert json.loads(run("-c", fetch)) == expected
