@@ -14,6 +14,8 @@ import statistics
 from pathlib import Path
 from typing import Any
 
+from paper_rows import PAPER
+
 from pssa.data import read
 from pssa.data.example import DEFAULT_LABELS
 from pssa.evaluation import paired_bootstrap
@@ -22,26 +24,6 @@ Key = tuple[str, str, str]
 Seeds = dict[int, dict[str, Any]]  # records of one key, by seed
 METRICS = ("accuracy", "macro_f1")
 
-# The paper's overall table: accuracy, macro-F1.
-PAPER: dict[Key, tuple[float, float]] = {
-    ("memnet", "laptop", "base"): (68.97, 63.28),
-    ("memnet", "rest", "base"): (77.32, 65.88),
-    ("memnet", "twitter", "base"): (67.71, 66.17),
-    ("tnet", "laptop", "base"): (72.67, 67.75),
-    ("tnet", "rest", "base"): (78.98, 69.53),
-    ("tnet", "twitter", "base"): (72.74, 70.97),
-    ("tnet_att", "laptop", "base"): (72.56, 67.13),
-    ("tnet_att", "rest", "base"): (79.31, 67.71),
-    ("tnet_att", "twitter", "base"): (71.67, 70.23),
-    ("memnet", "laptop", "aw K=5"): (70.53, 65.24),
-    ("memnet", "rest", "aw K=5"): (78.75, 69.15),
-    ("memnet", "laptop", "pg K=5"): (70.84, 65.58),
-    ("memnet", "rest", "pg K=5"): (78.98, 69.42),
-    ("tnet_att", "laptop", "aw K=5"): (74.18, 69.28),
-    ("tnet_att", "rest", "aw K=5"): (80.11, 70.79),
-    ("tnet_att", "laptop", "pg K=5"): (74.49, 69.67),
-    ("tnet_att", "rest", "pg K=5"): (80.14, 71.72),
-}
 BASE = "base"
 COLUMNS = (
     "model",

@@ -1,7 +1,7 @@
 """Values that depend on the model or the method, and combinations that make no sense.
 
 Epsilon is the paper's, and so is how encoders are trained, with batches, epochs and clipping as released. Gamma of the `tuned`
-penalty was chosen on held-out data of LAPTOP and REST (results/tuning.md).
+penalty was chosen on held-out data of LAPTOP and REST (results/tuning.md, results/encoder-tuning.md).
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}
 _LEAST = {"iterations": 1, "round_epochs": 1, "consensus_models": 1, "consensus_folds": 2, "consensus_epochs": 0}
 _TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
+# A consensus finds one word in a sentence, which is then to have all of the attention.
+_TUNED_GAMMA_OF_CONSENSUS = {"bertabsa_att": 1.0}
 # By what a model reads; `usual_epochs` 0: a search on development data.
 _USUAL_TRAINING: dict[str, dict[str, Any]] = {
     "words": {
@@ -180,8 +182,12 @@ def choose_penalty(config: Config) -> Penalty:
     if settings.gamma != UNSET and not 0 <= settings.gamma < math.inf:
         raise InputError(f"gamma is {settings.gamma}; it must be a finite number and not negative")
     penalty = PENALTIES[settings.penalty]
-    tuned = _TUNED_GAMMA.get(config.model, penalty.gamma) if settings.penalty == "tuned" else penalty.gamma
-    return replace(penalty, gamma=tuned if settings.gamma == UNSET else settings.gamma)
+    if settings.gamma != UNSET:
+        return replace(penalty, gamma=settings.gamma)
+    if settings.penalty != "tuned":
+        return penalty
+    tuned = _TUNED_GAMMA | (_TUNED_GAMMA_OF_CONSENSUS if config.method == "consensus" else {})
+    return replace(penalty, gamma=tuned.get(config.model, penalty.gamma))
 
 
 def check_supervision(config: Config) -> None:
