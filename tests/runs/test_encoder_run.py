@@ -17,6 +17,7 @@ from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 from pssa.runs.config import Config
+from pssa.runs.explain import explain
 from pssa.runs.lexicon import PieceLexicon
 from pssa.runs.training_run import prepare
 from pssa.training import Silent
@@ -95,7 +96,7 @@ def test_self_attention_is_mined_and_supervised(train_tiny: TrainTiny, tmp_path:
 
 
 def test_without_refinement_there_is_nothing_to_supervise(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"model bertabsa has no attention.*options\.refine"):
+    with pytest.raises(InputError, match=r"model bertabsa passes nothing on .*options\.refine"):
         train_tiny(tmp_path / "run", model="bertabsa", method="pg-as")
     assert not (tmp_path / "run").exists()
 
@@ -163,3 +164,54 @@ def test_fewer_pieces_can_be_asked_for_and_are_remembered(train_tiny: TrainTiny,
     assert json.loads((out / "model.json").read_text())["max_pieces"] == 8
     with pytest.warns(UserWarning, match="longer than 8 pieces"):
         pssa.load(out).predict(TEXT, ASPECT)
+
+
+def test_mining_refuses_a_model_whose_gradients_at_words_are_zero(
+    corpus: Corpus, encoder: Path, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {"model": "bertabsa", "encoder": str(encoder), "method": "pg-as", "device": "cpu"}
+    with pytest.raises(InputError, match="model bertabsa passes nothing on from the states of words"):
+        pssa.mine(corpus, tmp_path / "evidence.jsonl", **settings)
+
+
+def test_what_is_wrong_with_an_encoder_is_found_before_anything_is_written(
+    train_tiny: TrainTiny, encoder: Path, tmp_path: Path
+) -> None:
+    own = shutil.copytree(encoder, tmp_path / "own")
+    weights = load_file(own / "model.safetensors")
+    weights.popitem()
+    save_file(weights, own / "model.safetensors", {"format": "pt"})
+    with pytest.raises(InputError, match="tensors are missing"):
+        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own))
+    with pytest.raises(InputError, match="at most 9999 pieces are asked for"):
+        train_tiny(tmp_path / "run", model="bertabsa", max_pieces=9999)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_speaks_of_pieces_explains_pieces(train_tiny: TrainTiny, tmp_path: Path) -> None:
+    out = train_tiny(tmp_path / "run", model="bertabsa_att", unit="piece", epochs=1)
+    start = TEXT.index(ASPECT)
+    example = Example.from_text(TEXT, (start, start + len(ASPECT)))
+    (explanation,) = explain(pssa.load(out), [example])
+    assert len(explanation.words) > len(example.words)
+    assert len(explanation.shares) == len(explanation.words)
+    assert sum(explanation.shares) == pytest.approx(1)
+
+
+def test_an_interrupted_run_looks_at_the_head_that_its_seed_drew(train_tiny: TrainTiny, tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"model": "bertabsa", "refine": "random_head"}
+    shares = set()
+    for seed in range(4):
+        out = tmp_path / str(seed)
+        with pytest.raises(KeyboardInterrupt):
+            train_tiny(out, observer=Interrupting(), seed=seed, **settings)
+        found = pssa.load(out).model.get_buffer("encoder.refinement.share")
+        torch.testing.assert_close(found, pssa.load(pssa.resume(out)).model.get_buffer("encoder.refinement.share"))
+        shares.add(tuple(found.tolist()))
+    assert len(shares) == 2  # of two heads, each was drawn
+
+
+def test_the_card_names_the_encoder_and_no_path(run: Path, encoder: Path) -> None:
+    card = (run / "README.md").read_text()
+    assert f"| encoder | `{encoder.name}` |" in card
+    assert str(encoder) not in card

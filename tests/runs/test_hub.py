@@ -160,7 +160,7 @@ def test_the_card_has_what_the_hub_wants_and_the_runs_own_stays_as_it_is(hub: Hu
         "tags: [aspect-based-sentiment-analysis]",
         "pipeline_tag: text-classification",
     ]
-    assert 'classifier = from_pretrained("owner/model")' in body
+    assert 'classifier = pssa.from_pretrained("owner/model")' in body
     assert "path/to" not in body
     assert path.read_text() == before
 

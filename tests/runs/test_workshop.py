@@ -12,9 +12,10 @@ import torch
 from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.runs.config import Config
+from pssa.runs.device import choose_device
 from pssa.runs.directory import RunDirectory
 from pssa.runs.materials import Materials
-from pssa.runs.workshop import Workshop, choose_device
+from pssa.runs.workshop import Workshop
 from pssa.training import EpochRecord, Silent
 
 NewWorkshop = Callable[..., Workshop]

@@ -12,8 +12,9 @@ import os
 import pkgutil
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pssa import __version__
 from pssa.errors import InputError, PssaError
@@ -27,7 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     arguments = build_parser().parse_args(argv)
     try:
-        return int(arguments.run(arguments))
+        with warnings.catch_warnings():
+            warnings.showwarning = _warn
+            return int(arguments.run(arguments))
     except KeyboardInterrupt as interrupt:
         return _fail("; ".join(["interrupted", *map(str, interrupt.args)]), arguments.debug, INTERRUPTED)
     except InputError as error:
@@ -51,6 +54,11 @@ def build_parser() -> argparse.ArgumentParser:
         if not module.name.startswith("_"):
             importlib.import_module(f"{__name__}.{module.name}").add_parser(commands)
     return parser
+
+
+def _warn(message: Warning | str, *details: Any, **more: Any) -> None:
+    """Say a warning in one line; where in the code it arose helps nobody here."""
+    print(f"pssa: warning: {message}", file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,8 +65,17 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     say(f"{arguments.out}: {summary.examples} examples, {summary.active} active, {summary.misleading} misleading words")
     say(f"look at it:    pssa evidence stats {arguments.out}")
-    say(f"train with it: pssa train --train {config.data.train} --evidence {arguments.out} --out RUN")
+    say(f"train with it: pssa train {_repeated(config)} --evidence {arguments.out} --out RUN")
     return 0
+
+
+def _repeated(config: Config) -> str:
+    """What a training must have in common with the mining, as options."""
+    data = config.data
+    options = {"train": data.train, "model": config.model, "encoder": data.encoder, "vectors": data.vectors}
+    if data.unit != "word":
+        options["unit"] = data.unit
+    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in options.items() if value)
 
 
 def _choose_method(config: Config, arguments: argparse.Namespace) -> Config:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pssa import models
 from pssa.data.atomic import write_atomically
 from pssa.runs.config import Config
 
@@ -33,13 +34,14 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 | data digest | `{digest}` |
 | epochs | {epochs} |
 | development score | {dev} |
-| word vectors | {vectors} |
+| {source} | {vectors} |
 | seed | {seed} |
 
 {selection} Measure a test score with `pssa evaluate`. Every setting is in `config.toml`.
 """
 
 _GIVEN = "The number of epochs was given: no development data was used, and nothing was selected."
+_USUAL = "The number of epochs is the usual one: no development data was used, and nothing was selected."
 _OWN_DEV = (
     "The development score is of development data of its own, which chose the number of epochs and was not trained on."
 )
@@ -61,19 +63,29 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         counts=", ".join(f"{count} {label}" for label, count in metrics["labels"].items()),
         dropped="".join(f"; {count} dropped as {reason}" for reason, count in dropped.items()),
         digest=metrics["corpus_hash"][:16],
-        epochs=f"{metrics['epochs']}{'' if dev else ' (given, not searched)'}",
+        epochs=f"{metrics['epochs']}{'' if dev else ' (given, not searched)' if config.epochs else ' (usual for encoders)'}",
         dev=f"accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}" if dev else "none",
-        vectors=f"cover {coverage['tokens']:.1%} of the training tokens" if coverage else "none",
+        source="word vectors" if models.reads(config.model) == "words" else "encoder",
+        vectors=_source(config, coverage),
         seed=config.seed,
         selection=_selection(path.parent, config, searched=dev is not None),
     )
     write_atomically(path, card.encode())
 
 
+def _source(config: Config, coverage: dict[str, Any] | None) -> str:
+    """What the model started from."""
+    if models.reads(config.model) != "words":
+        # A local folder is known by its name alone; the rest of the path is nobody's business.
+        is_folder = Path(config.data.encoder).is_absolute()
+        return f"`{Path(config.data.encoder).name if is_folder else config.data.encoder}`"
+    return f"cover {coverage['tokens']:.1%} of the training tokens" if coverage else "none"
+
+
 def _selection(run: Path, config: Config, *, searched: bool) -> str:
     """What chose the number of epochs."""
     if not searched:
-        return _GIVEN
+        return _GIVEN if config.epochs else _USUAL
     # Not `config.data.dev`, which is empty where the data came as a value and not as a file.
     if (run / "stages" / "dev.jsonl").is_file():
         return _OWN_DEV

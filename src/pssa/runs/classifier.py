@@ -57,8 +57,8 @@ class Classifier:
         return self.members[0]
 
     def index(self, examples: Sequence[Example]) -> IndexedCorpus:
-        """Examples as tensors for the members."""
-        return self.lexicon.index(examples, self.labels)
+        """Examples as tensors for the members; their words are those of `lexicon.cut`."""
+        return self.lexicon.index(self.lexicon.cut(examples), self.labels)
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
         """(n, C) probability of each label."""

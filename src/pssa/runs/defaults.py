@@ -42,6 +42,8 @@ __all__ = [
 RANDOM = "random"
 _SALIENCY_OF = {"aw-as": "attention", "pg-as": "gradient", "rm-as": RANDOM, "consensus": "attention"}
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
+# Saliencies of what a model passes on from the states of words.
+_OF_STATES = ("gradient", "integrated_gradients", RANDOM)
 # Bits, of what is not gradient saliency.
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}
 _LEAST = {"iterations": 1, "round_epochs": 1, "consensus_models": 1, "consensus_folds": 2, "consensus_epochs": 0}
@@ -211,6 +213,11 @@ def check_mining(config: Config) -> None:
         and not models.attends(config.model, config.options)
     ):
         raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
+    passes_on = models.reads(config.model) == "words" or models.attends(config.model, config.options)
+    if mines(config.method) and choose_saliency(config) in _OF_STATES and not passes_on:
+        raise InputError(
+            f"model {config.model} passes nothing on from the states of words, so gradients there are zero; {_attending(config)}"
+        )
     if mining.start not in ("continue", "restart"):
         raise InputError(f"start is {mining.start!r}; it can be continue or restart")
     for name, least in _LEAST.items():

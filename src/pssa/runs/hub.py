@@ -48,7 +48,7 @@ _CARD = {
     "tags": "[aspect-based-sentiment-analysis]",
 }
 _LOADED = 'import pssa\n\nclassifier = pssa.load("path/to/this/directory")'
-_FETCHED = 'from pssa.runs.hub import from_pretrained\n\nclassifier = from_pretrained("{repo_id}")'
+_FETCHED = 'import pssa\n\nclassifier = pssa.from_pretrained("{repo_id}")'
 
 
 def push_to_hub(

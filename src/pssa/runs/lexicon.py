@@ -7,7 +7,7 @@ of every model, so that a folder is all that is needed to load one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +15,7 @@ from typing import Protocol
 import torch
 
 from pssa.data.batch import IndexedCorpus, index_words
-from pssa.data.example import Corpus, Example
+from pssa.data.example import Example
 from pssa.data.pieces import PieceCutter
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import Pretrained, WordTable
@@ -34,8 +34,12 @@ class Lexicon(Protocol):
         """What a model is built from."""
         ...
 
+    def cut(self, examples: Sequence[Example]) -> Sequence[Example]:
+        """The examples with the words that evidence and explanations speak of; a second time changes nothing."""
+        ...
+
     def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
-        """Examples as tensors."""
+        """Examples, once cut, as tensors."""
         ...
 
     def save(self, folder: Path) -> None:
@@ -49,6 +53,10 @@ class WordLexicon:
 
     vocabulary: Vocabulary
     table: WordTable
+
+    def cut(self, examples: Sequence[Example]) -> Sequence[Example]:
+        """The examples as they are."""
+        return examples
 
     def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
         """A position is a word."""
@@ -72,6 +80,7 @@ class PieceLexicon:
     table: Pretrained
     pair: bool  # whether the aspect follows the sentence as a second segment
     max_pieces: int = 0  # 0: as many as the encoder can read
+    unit: str = "word"  # of UNITS
 
     @cached_property
     def cutter(self) -> PieceCutter:
@@ -82,15 +91,15 @@ class PieceLexicon:
         """A position is a piece of a word."""
         return self.cutter.index(examples, labels)
 
-    def recut(self, corpus: Corpus) -> Corpus:
-        """The corpus with pieces for words, so that evidence speaks of pieces."""
-        return replace(corpus, examples=tuple(self.cutter.recut(example) for example in corpus))
+    def cut(self, examples: Sequence[Example]) -> Sequence[Example]:
+        """The examples, with pieces for words where that is the unit."""
+        return [self.cutter.recut(example) for example in examples] if self.unit == "piece" else examples
 
     def save(self, folder: Path) -> None:
         """Write the encoder's configuration and tokenizer; its weights are among the model's."""
         self.table.save(folder / _FOLDER)
 
     @classmethod
-    def load(cls, folder: Path, pair: bool, max_pieces: int) -> PieceLexicon:
+    def load(cls, folder: Path, pair: bool, max_pieces: int, unit: str) -> PieceLexicon:
         """Read them back; no hub is asked."""
-        return cls(Pretrained.load(folder / _FOLDER), pair, max_pieces)
+        return cls(Pretrained.load(folder / _FOLDER), pair, max_pieces, unit)

@@ -60,8 +60,8 @@ class Materials:
         if dev is not None:
             _check_labels(dev, config, "development")
         lexicon, coverage = _open_lexicon(config, corpus, observer, cache)
-        if isinstance(lexicon, PieceLexicon) and config.data.unit == "piece":
-            corpus, dev = lexicon.recut(corpus), dev and lexicon.recut(dev)
+        corpus = replace(corpus, examples=tuple(lexicon.cut(corpus)))
+        dev = dev and replace(dev, examples=tuple(lexicon.cut(dev)))
         evidence = None
         if config.supervision.evidence:
             evidence = read_evidence(config.supervision.evidence)
@@ -109,7 +109,11 @@ def _open_lexicon(
 ) -> tuple[Lexicon, Coverage | None]:
     reads, data = models.reads(config.model), config.data
     if reads != "words":
-        return PieceLexicon(Pretrained.open(data.encoder), reads == "pairs", data.max_pieces), None
+        lexicon = PieceLexicon(Pretrained.open(data.encoder), reads == "pairs", data.max_pieces, data.unit)
+        # Weights that are incomplete, or more pieces than the encoder can read, are found now and not in the first stage.
+        models.build(config.model, lexicon.table, len(config.data.labels), config.options, config.seed)
+        lexicon.table.cutter(lexicon.pair, lexicon.max_pieces)
+        return lexicon, None
     words = [word for example in corpus for word in example.words]
     vectors = None
     if data.vectors:
@@ -130,7 +134,7 @@ def _reopen_lexicon(config: Config, root: Path, digest: str | None) -> Lexicon:
     encoder = Pretrained.open(data.encoder)
     if encoder.digest() != digest:
         raise InputError(f"the weights of {data.encoder} are not those the run began with; put the old ones back")
-    return PieceLexicon(encoder, reads == "pairs", data.max_pieces)
+    return PieceLexicon(encoder, reads == "pairs", data.max_pieces, data.unit)
 
 
 def _check(corpus: Corpus, config: Config) -> None:

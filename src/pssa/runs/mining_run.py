@@ -13,9 +13,10 @@ from pssa.errors import InputError
 from pssa.runs import methods
 from pssa.runs.config import Config
 from pssa.runs.defaults import mines
+from pssa.runs.device import choose_device
 from pssa.runs.methods import consensus, progressive
 from pssa.runs.training_run import prepare
-from pssa.runs.workshop import Workshop, choose_device
+from pssa.runs.workshop import Workshop
 from pssa.training import Observer, Silent, team
 
 __all__ = ["mine"]

@@ -16,6 +16,7 @@ from pssa import models
 from pssa.errors import InputError, RunError
 from pssa.runs.classifier import Classifier
 from pssa.runs.config import Config
+from pssa.runs.device import choose_device
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, write_json, write_tensors
 from pssa.runs.lexicon import Lexicon, PieceLexicon, WordLexicon
 from pssa.training.checkpoint import load_parameters
@@ -35,12 +36,14 @@ class Description:
     dimension: int = 0  # of the word vectors, where the model reads words
     says: tuple[float, ...] = (1.0,)  # of the members, where there are several
     max_pieces: int = 0  # of a sentence, where the model reads pieces; 0: as many as the encoder can read
+    unit: str = "word"  # of what is explained, where the model reads pieces
 
     @classmethod
     def of(cls, config: Config, lexicon: Lexicon) -> Description:
         """What a run trains."""
         dimension = lexicon.table.dimension if isinstance(lexicon, WordLexicon) else 0
-        return cls(config.model, config.options, config.data.labels, dimension, max_pieces=config.data.max_pieces)
+        data = config.data
+        return cls(config.model, config.options, data.labels, dimension, max_pieces=data.max_pieces, unit=data.unit)
 
     def save(self, folder: Path) -> None:
         """Write `model.json`."""
@@ -81,6 +84,7 @@ def load(path: str | Path, device: str = "cpu") -> Classifier:
 
     A run that was interrupted is loaded as far as it came, from its newest checkpoint.
 
+    :param device: cpu, cuda, or auto: the GPU where there is one.
     :raises InputError: if the folder is not a run or a file in it is damaged.
     """
     folder = RunDirectory.open(Path(path)).root
@@ -91,7 +95,8 @@ def load(path: str | Path, device: str = "cpu") -> Classifier:
     folders = [folder / "members" / str(number) for number in numbers] if len(numbers) > 1 else [folder]
     if len(folders) > 1 and (lost := [member for member in folders if not (member / "model.safetensors").is_file()]):
         raise InputError(f"{lost[0]} is missing; the ensemble has {len(folders)} members; copy the run again")
-    members = tuple(_load_model(member, description, lexicon).to(device).eval() for member in folders)
+    place = choose_device(device)
+    members = tuple(_load_model(member, description, lexicon).to(place).eval() for member in folders)
     return Classifier(description.model, description.labels, lexicon, members, description.says)
 
 
@@ -99,11 +104,14 @@ def _load_lexicon(folder: Path, description: Description) -> Lexicon:
     reads = models.reads(description.model)
     if reads == "words":
         return WordLexicon.load(folder, description.dimension)
-    return PieceLexicon.load(folder, reads == "pairs", description.max_pieces)
+    return PieceLexicon.load(folder, reads == "pairs", description.max_pieces, description.unit)
 
 
 def _load_model(folder: Path, description: Description, lexicon: Lexicon) -> nn.Module:
-    model = models.build(description.model, lexicon.table, len(description.labels), description.options, seed=0)
+    # Weights replace what a seed drew; an unfinished run may have drawn what is no weight, such as a head to look at.
+    settings = folder / "config.toml"
+    seed = Config.from_toml(settings).seed if settings.is_file() else 0
+    model = models.build(description.model, lexicon.table, len(description.labels), description.options, seed)
     path = folder / "model.safetensors"
     if path.is_file():
         load_weights(path, model)

@@ -21,10 +21,11 @@ from pssa.runs import methods
 from pssa.runs.card import write_card
 from pssa.runs.config import Config
 from pssa.runs.defaults import check_mining, check_supervision, mines, resolve
+from pssa.runs.device import choose_device
 from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.materials import Materials
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
-from pssa.runs.workshop import Workshop, choose_device
+from pssa.runs.workshop import Workshop
 from pssa.training import Observer, Silent, best_epoch, team
 
 __all__ = ["prepare", "resume", "train"]

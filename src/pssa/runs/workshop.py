@@ -18,17 +18,17 @@ from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import Evidence
 from pssa.data.example import Example
 from pssa.data.split import hold_out
-from pssa.errors import InputError
 from pssa.mining import Observation
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_penalty, choose_settings
+from pssa.runs.device import choose_device
 from pssa.runs.directory import RunDirectory
 from pssa.runs.materials import Materials
 from pssa.runs.saved_model import Description, save_weights
 from pssa.training import CheckpointStore, EpochRecord, Observer, Settings, Supervision, Task, Team, fit, search_epochs
 from pssa.training.supervision import supervise
 
-__all__ = ["Workshop", "choose_device"]
+__all__ = ["Workshop"]
 
 
 @dataclass
@@ -146,14 +146,3 @@ class Workshop:
     def _note(self, stage: str, history: list[EpochRecord]) -> None:
         self.history.extend(history)
         self.observer.on_stage_end(stage)
-
-
-def choose_device(name: str) -> torch.device:
-    """`auto` is the GPU where there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise InputError("device is cuda, but no CUDA device can be used here; take auto or cpu")
-    if name not in ("cpu", "cuda"):
-        raise InputError(f"device is {name!r}; it can be auto, cpu or cuda")
-    return torch.device(name)

@@ -1,0 +1,106 @@
+"""Why a label was given: how much each word counted, by a saliency of one's choice.
+
+An explanation speaks of words also where the model reads pieces of them, and of the first member where several models vote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from pssa import models
+from pssa import saliency as saliencies
+from pssa.data.example import Example
+from pssa.data.tokenize import Span
+from pssa.errors import InputError
+from pssa.mining import observe
+from pssa.runs.classifier import Answer, Classifier
+
+__all__ = ["Explanation", "explain", "usable_saliencies", "usual_saliency"]
+
+# They score what a model passes on from the states of words; where it passes on the aspect's or [CLS]'s alone, that is nothing.
+_OF_STATES = ("gradient", "integrated_gradients")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One answer and each word's share in it."""
+
+    text: str
+    spans: tuple[Span, ...]  # character offsets of the words
+    aspect: Span  # word offsets, half-open
+    # Of each word; they sum to one, or are all zero where nothing can be said. The aspect has none.
+    shares: tuple[float, ...]
+    saliency: str
+    answer: Answer
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words as they stand in the text."""
+        return tuple(self.text[start:end] for start, end in self.spans)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values under the names that files and the service use."""
+        words = [
+            {"word": self.text[start:end], "from": start, "to": end, "share": share}
+            for (start, end), share in zip(self.spans, self.shares, strict=True)
+        ]
+        return {"text": self.text, **self.answer.as_dict(), "saliency": self.saliency, "words": words}
+
+
+def explain(classifier: Classifier, examples: Sequence[Example], saliency: str = "") -> list[Explanation]:
+    """Explanations in the order of the examples.
+
+    :param saliency: a name of `usable_saliencies`; empty: the usual one.
+    :raises InputError: for a saliency that does not exist or says nothing about this model.
+    """
+    usable = usable_saliencies(classifier)
+    name = saliency or usual_saliency(classifier)
+    if name not in usable:
+        raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
+    if not examples:
+        return []
+    examples = classifier.lexicon.cut(examples)
+    seen = observe(classifier.model, classifier.index(examples), saliencies.build(name, {}))
+    rows = zip(examples, classifier.answer(examples), seen.scores, strict=True)
+    return [
+        Explanation(
+            example.text,
+            example.spans,
+            example.aspect,
+            tuple(scores[: len(example.spans)].tolist()),
+            name,
+            answer,
+        )
+        for example, answer, scores in rows
+    ]
+
+
+def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
+    """The saliencies that say something about this classifier's model, the usual one first."""
+    usual = usual_saliency(classifier)
+    reads_states = models.reads(classifier.name) == "words" or models.attends(classifier.name)
+    refined = _refined(classifier)
+    unusable = {usual}
+    if not (refined or models.attends(classifier.name)):
+        unusable.add("attention")
+    if not refined:
+        unusable.add("self_attention")
+    if not (reads_states or refined):
+        unusable.update(_OF_STATES)
+    return usual, *(name for name in saliencies.names() if name not in unusable)
+
+
+def usual_saliency(classifier: Classifier) -> str:
+    """Attention where the model has it, else what explains it at the least cost."""
+    if models.attends(classifier.name) or _refined(classifier):
+        return "attention"
+    return "gradient" if models.reads(classifier.name) == "words" else "leave_one_out"
+
+
+def _refined(classifier: Classifier) -> bool:
+    encoder = getattr(classifier.model, "encoder", None)
+    return isinstance(getattr(encoder, "refinement", None), torch.nn.Module)
