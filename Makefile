@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
 
-.PHONY: setup demo test check build clean
+.PHONY: setup demo test check chromium build clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -29,18 +29,25 @@ check: $(VENV)/.setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow" -n 2
+	$(BIN)/pytest -m "not slow and not browser" -n 2
 
-test: check
+test: check chromium
 	$(BIN)/pytest -m slow -n 2
+	$(BIN)/pytest -m browser
 	$(MAKE) build
+
+# Tests in a browser need one; where it can be neither found nor installed they are skipped with the reason.
+chromium:
+	@command -v chromium > /dev/null || { command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ] \
+	  && apt-get update -qq > /dev/null 2>&1 && apt-get install -y -qq chromium > /dev/null 2>&1; } \
+	  || echo "no chromium here: tests in a browser will be skipped"
 
 # The wheel is installed into a folder of its own and the fast tests run against it, not against src/.
 build: $(VENV)/.setup
 	rm -rf dist
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist . > /dev/null
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target dist/installed dist/*.whl
-	PYTHONPATH=$(CURDIR)/dist/installed PSSA_EXPECT_INSTALLED=$(CURDIR)/dist/installed $(BIN)/pytest -m "not slow" -n 2
+	PYTHONPATH=$(CURDIR)/dist/installed PSSA_EXPECT_INSTALLED=$(CURDIR)/dist/installed $(BIN)/pytest -m "not slow and not browser" -n 2
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache

@@ -215,3 +215,40 @@ def test_the_card_names_the_encoder_and_no_path(run: Path, encoder: Path) -> Non
     card = (run / "README.md").read_text()
     assert f"| encoder | `{encoder.name}` |" in card
     assert str(encoder) not in card
+
+
+def test_a_resumed_run_reads_with_its_own_tokenizer(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
+    own = shutil.copytree(encoder, tmp_path / "own")
+    train_tiny(tmp_path / "undisturbed", model="bertabsa", encoder=str(own))
+    with pytest.raises(KeyboardInterrupt):
+        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting())
+    tokenizer = json.loads((own / "tokenizer.json").read_text())
+    words = tokenizer["model"]["vocab"]
+    tokenizer["model"]["vocab"] = dict(zip(words, reversed(words.values()), strict=True))
+    (own / "tokenizer.json").write_text(json.dumps(tokenizer))
+    pssa.resume(tmp_path / "run")
+    first, second = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("run", "undisturbed"))
+    assert first == second
+
+
+def test_a_run_whose_encoder_is_gone_says_what_it_needs(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
+    own = shutil.copytree(encoder, tmp_path / "own")
+    with pytest.raises(KeyboardInterrupt):
+        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting())
+    shutil.rmtree(own)
+    with pytest.raises(InputError, match=f"run needs its encoder again to go on, at {own}"):
+        pssa.resume(tmp_path / "run")
+
+
+def test_development_data_chooses_the_number_of_epochs_also_for_an_encoder(
+    train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path
+) -> None:
+    out = train_tiny(tmp_path / "run", model="bertabsa", dev=corpus.select(range(6)), epochs=0, max_epochs=2)
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert metrics["dev"] is not None
+    assert metrics["epochs"] in (1, 2)
+
+
+def test_a_saliency_of_refined_attention_needs_refined_attention(train_tiny: TrainTiny, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="saliency self_attention needs a model whose self-attention is refined"):
+        train_tiny(tmp_path / "run", model="bertabsa_att", method="pg-as", saliency="self_attention")

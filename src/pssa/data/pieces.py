@@ -45,7 +45,7 @@ class _Row(NamedTuple):
 class PieceCutter:
     """Cuts for an encoder with so many positions; `pair` adds the aspect as a second segment.
 
-    :raises InputError: if the tokenizer is a slow one, or has no mask or padding token.
+    :raises InputError: if the tokenizer is a slow one, or has no mask or padding token, or there is no room for a sentence.
     """
 
     tokenizer: Any  # a fast tokenizer of Hugging Face; it is not changed
@@ -53,7 +53,9 @@ class PieceCutter:
     pair: bool = False
 
     def __post_init__(self) -> None:
-        _ = self._reader
+        least = len(self._template) + 1 + self.pair
+        if self.max_positions < least:
+            raise InputError(f"{self.max_positions} positions have no room for a sentence; give at least {least}")
 
     def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
         """Turn examples into tensors for models whose positions are pieces.
@@ -135,9 +137,6 @@ class PieceCutter:
     def _window(self, example: Example, pieces: list[_Piece]) -> list[_Piece]:
         """The pieces that there is room for: the aspect's, then as many left and right of it, evenly."""
         room = self.max_positions - len(self._template)
-        if room < 1 + self.pair:
-            least = len(self._template) + 1 + self.pair
-            raise InputError(f"{self.max_positions} positions have no room for a sentence; give at least {least}")
         places = _aspect_places(example, pieces)
         if len(pieces) + len(places) * self.pair <= room:
             return pieces

@@ -68,6 +68,11 @@ class PieceEncoder(nn.Module):
         return widen(states), self.refinement(weights, rows, batch.candidate_positions)
 
     @property
+    def recordable(self) -> bool:
+        """Whether a step of the encoder asks the host for nothing, so that it can be recorded and replayed."""
+        return self._config.model_type in _TAKE_MASKS
+
+    @property
     def _config(self) -> Any:
         return self.body.config
 

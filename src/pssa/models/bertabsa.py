@@ -56,6 +56,7 @@ class BertAbsa(nn.Module):
         self.output = draw_linear(width, n_labels, generator)
         self.dropout = options.dropout
         self.mask_id = table.mask_id
+        self.recordable = self.encoder.recordable
 
     def encode(self, batch: Batch) -> Encoding:
         """Run the encoder; v(t) is of its states as they are here, below the top layer where that is refined."""

@@ -49,6 +49,7 @@ class BertAbsaAttention(nn.Module):
         self.scale = 1 / math.sqrt(width)
         self.dropout = options.dropout
         self.mask_id = table.mask_id
+        self.recordable = self.encoder.recordable
 
     def encode(self, batch: Batch) -> Encoding:
         """Run the encoder and pool the aspect's states."""

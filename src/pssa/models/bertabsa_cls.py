@@ -51,6 +51,7 @@ class BertAbsaCls(nn.Module):
         self.output = draw_linear(width, n_labels, generator)
         self.dropout = options.dropout
         self.mask_id = table.mask_id
+        self.recordable = self.encoder.recordable
 
     def encode(self, batch: Batch) -> Encoding:
         """Run the encoder; the aspect is the state of [CLS], below the top layer where that is refined."""

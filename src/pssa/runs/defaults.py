@@ -140,7 +140,7 @@ def choose_settings(config: Config, device: torch.device) -> Settings:
     reads = models.reads(config.model)
     usual = {name: value for name, value in _USUAL_TRAINING[reads].items() if name != "usual_epochs"}
     quick = reads != "words" and device.type == "cuda"
-    usual |= {"precision": "bfloat16" if quick else "float32", "pad_multiple": _PAD_MULTIPLE[reads], "graphs": quick}
+    usual |= {"precision": "bfloat16" if quick else "float32", "pad_multiple": _PAD_MULTIPLE[reads]}
     return config.training.settings(usual)
 
 
@@ -218,6 +218,8 @@ def check_mining(config: Config) -> None:
         raise InputError(
             f"model {config.model} passes nothing on from the states of words, so gradients there are zero; {_attending(config)}"
         )
+    if mines(config.method) and choose_saliency(config) == "self_attention" and not refines(config):
+        raise InputError(f"saliency self_attention needs a model whose self-attention is refined; {_attending(config)}")
     if mining.start not in ("continue", "restart"):
         raise InputError(f"start is {mining.start!r}; it can be continue or restart")
     for name, least in _LEAST.items():

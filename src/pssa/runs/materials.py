@@ -131,10 +131,14 @@ def _reopen_lexicon(config: Config, root: Path, digest: str | None) -> Lexicon:
         vocabulary = Vocabulary.load(root / "vocabulary.json")
         matrix = load_matrix(root / "stages" / "vectors.safetensors")
         return WordLexicon(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
-    encoder = Pretrained.open(data.encoder)
-    if encoder.digest() != digest:
+    try:
+        found = Pretrained.open(data.encoder)
+    except InputError as error:
+        raise InputError(f"{root} needs its encoder again to go on, at {data.encoder}: {error}") from error
+    if found.digest() != digest:
         raise InputError(f"the weights of {data.encoder} are not those the run began with; put the old ones back")
-    return PieceLexicon(encoder, reads == "pairs", data.max_pieces, data.unit)
+    lexicon = PieceLexicon.load(root, reads == "pairs", data.max_pieces, data.unit)
+    return replace(lexicon, table=replace(lexicon.table, weights=found.weights))
 
 
 def _check(corpus: Corpus, config: Config) -> None:

@@ -72,6 +72,7 @@ class TrainingConfig:
         "auto"  # float32, or bfloat16 autocast over float32 weights; auto: the latter for encoders on a GPU
     )
     compile: bool = False
+    graphs: bool = True  # on a GPU, record steps of encoders that allow it
     usual_epochs: int = -1  # of a training where `epochs` is 0; 0: as many as development data asks for
     max_epochs: int = 0  # of a search
     patience: int = 8

@@ -79,6 +79,8 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
     config = Config.from_toml(directory.root / "config.toml")
     with team(choose_device(config.device)) as members:
         if not members.leads:
+            if directory.finished:
+                return directory.root
             materials = Materials.load(directory, config)
             return _help_out(directory.root, Workshop(config, None, materials, Silent(), members))
         with directory.locked():
@@ -104,6 +106,9 @@ def prepare(
     :param supervised: whether a final training follows, so that its settings are checked too.
     :param cache: the folder where rows of vector files are kept for the next run, if any.
     """
+    if (dev or config.data.dev) and config.training.usual_epochs < 0:
+        # Development data is given to choose the number of epochs, also where a fixed one is usual.
+        config = replace(config, training=replace(config.training, usual_epochs=0))
     config = _resolved(config)
     if supervised:
         check_supervision(config)
@@ -178,8 +183,7 @@ def _read(source: Source, config: Config) -> Corpus:
 
 def _help_out(root: Path, workshop: Workshop) -> Path:
     """Do this process's part of the trainings of a run that another one leads and writes."""
-    if not RunDirectory(root).finished:
-        methods.find(workshop.config.method)(workshop)
+    methods.find(workshop.config.method)(workshop)
     return root
 
 

@@ -136,7 +136,11 @@ class Workshop:
     ) -> nn.Module:
         """Train `model` in place, on all of train unless `data` says otherwise."""
         weights = self.class_weights if weights is None else weights
-        task = Task(data or self.train_data, self.config.seed, stage, weights, supervision, team=self.team)
+        # A number of epochs that a search found holds under the schedule of the search.
+        horizon = 0 if self.config.known_epochs else self.settings.max_epochs
+        task = Task(
+            data or self.train_data, self.config.seed, stage, weights, supervision, team=self.team, horizon=horizon
+        )
         self._note(stage, fit(model, task, self.settings, epochs, self._store(stage), self.observer))
         return model
 

@@ -49,10 +49,10 @@ class Forgetful:
         """Ignore."""
 
 
-def take(model: nn.Module, optimizer: torch.optim.Optimizer, history: list[EpochRecord]) -> Checkpoint:
-    """The state after the last epoch of `history`."""
+def take(model: nn.Module, optimizer: torch.optim.Optimizer | None, history: list[EpochRecord]) -> Checkpoint:
+    """The state after the last epoch of `history`; a training that is over needs no optimiser, two thirds of it."""
     tensors = {_MODEL + name: parameter.detach() for name, parameter in model.named_parameters()}
-    for number, state in optimizer.state_dict()["state"].items():
+    for number, state in optimizer.state_dict()["state"].items() if optimizer else ():
         tensors |= {f"{_OPTIMIZER}{number}.{key}": value for key, value in state.items()}
     return Checkpoint(tensors, tuple(history))
 

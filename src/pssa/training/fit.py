@@ -39,20 +39,21 @@ def fit(
     """
     store, observer, team = store or Forgetful(), observer or Silent(), task.team
     task = task.to(next(model.parameters()).device)
-    recorded = records(next(model.parameters()).device, settings, task)
+    recorded = records(model, next(model.parameters()).device, settings, task)
     optimizer = new_optimizer(model, settings, recorded)
     history = _begin(model, optimizer, store, team)
     plain = Step(model, optimizer, task, settings)
     step = RecordedStep(plain) if recorded else plain
-    pace = Pace(optimizer, settings, epochs * _n_batches(task, settings))
+    pace = Pace(optimizer, settings, max(epochs, task.horizon) * _n_batches(task, settings))
     observer.on_stage(task.stage, epochs)
     for record in history:
         observer.on_epoch(record)
     while len(history) < epochs and not (task.dev and _is_exhausted(history, settings)):
         history.append(run_epoch(model, step, pace, task, settings, len(history) + 1))
         if team.leads:
-            store.save(take(model, optimizer, history))
+            store.save(take(model, optimizer if len(history) < epochs else None, history))
         observer.on_epoch(history[-1])
+    optimizer.zero_grad(set_to_none=True)
     model.eval()
     return history
 

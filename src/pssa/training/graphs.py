@@ -9,13 +9,13 @@ Recorded steps hold on to the parameters, the optimiser's state and the learning
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, fields, replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from pssa.data.batch import Batch
+from pssa.errors import PssaError
 from pssa.training.settings import Settings
 from pssa.training.step import Step
 from pssa.training.task import Task
@@ -25,9 +25,10 @@ __all__ = ["RecordedStep", "records"]
 _Shape = tuple[int, int]  # rows and positions
 
 
-def records(device: torch.device, settings: Settings, task: Task) -> bool:
-    """Whether steps are to be recorded: if asked for, by one process on a GPU, and where nothing else rewrites the model."""
-    return settings.graphs and device.type == "cuda" and task.team.size == 1 and not settings.compile
+def records(model: nn.Module, device: torch.device, settings: Settings, task: Task) -> bool:
+    """Whether steps are to be recorded: of a model that never asks the host, by one process on a GPU, unless told otherwise."""
+    fit_for_it = bool(getattr(model, "recordable", False)) and not settings.compile
+    return settings.graphs and fit_for_it and device.type == "cuda" and task.team.size == 1
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,6 @@ class RecordedStep:
         self._n_words, self._n_aspect = table.candidates.shape[1], table.aspect.shape[1]
         self._seen: set[_Shape] = set()
         self._recordings: dict[_Shape, _Recording] = {}
-        self._unfit = False
         # One stream for all steps: gradients are accumulated on the stream that they were first computed on.
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self._pool = torch.cuda.graph_pool_handle()
@@ -68,13 +68,8 @@ class RecordedStep:
         if shape not in self._seen:
             self._seen.add(shape)
             return self._step(batch)
-        if self._unfit:
-            return self._step(batch)
         if shape not in self._recordings:
-            try:
-                self._recordings[shape] = self._record(self._widened(batch))
-            except RuntimeError as error:
-                return self._give_up(batch, error)
+            self._recordings[shape] = self._record(self._widened(batch))
         recording = self._recordings[shape]
         _fill(recording.batch, batch)
         recording.graph.replay()
@@ -84,16 +79,17 @@ class RecordedStep:
         self._step.optimizer.zero_grad(set_to_none=True)
         graph = torch.cuda.CUDAGraph()
         # Some encoders make small tensors without naming a device, and a copy from the host cannot be recorded.
-        with torch.device(self._step.device), torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
-            sums = self._step(batch)
+        try:
+            with torch.device(self._step.device), torch.cuda.graph(graph, pool=self._pool, stream=self._stream):
+                sums = self._step(batch)
+        except torch.OutOfMemoryError:
+            raise
+        except RuntimeError as error:
+            # Random numbers and streams are in an unknown state after this, so that going on could go wrong in silence.
+            raise PssaError(
+                f"a step of this model cannot be recorded: {error}; set training.graphs to false"
+            ) from error
         return _Recording(graph, batch, sums)
-
-    def _give_up(self, batch: Batch, error: RuntimeError) -> Tensor:
-        """Step the usual way from now on: this model asks the host in the middle of a step."""
-        self._unfit = True
-        torch.cuda.synchronize()
-        warnings.warn(f"steps of this model cannot be recorded, so training is slower: {error}", stacklevel=2)
-        return self._step(batch)
 
     def _widened(self, batch: Batch) -> Batch:
         """A copy of the batch with room for the widest rows of the corpus."""

@@ -190,11 +190,13 @@ def _gradient(parameter: nn.Parameter) -> Tensor:
 
 def _buckets(parameters: Sequence[nn.Parameter]) -> Iterator[list[nn.Parameter]]:
     bucket: list[nn.Parameter] = []
+    size = 0
     for parameter in parameters:
-        if bucket and sum(inner.numel() for inner in bucket) + parameter.numel() > _BUCKET:
+        if bucket and size + parameter.numel() > _BUCKET:
             yield bucket
-            bucket = []
+            bucket, size = [], 0
         bucket.append(parameter)
+        size += parameter.numel()
     if bucket:
         yield bucket
 

@@ -25,6 +25,7 @@ class Task:
     supervision: Supervision | None = None
     dev: IndexedCorpus | None = None
     team: Team = field(default_factory=Team)  # the processes that share the work
+    horizon: int = 0  # epochs over which a schedule falls, where these are more than are trained
 
     def to(self, device: torch.device) -> Task:
         """The same with everything on `device`."""
