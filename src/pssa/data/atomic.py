@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+__all__ = ["replacing", "write_atomically"]
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:
     """Write `content` to a temporary name beside `path`, then rename it; a failure leaves `path` as it was."""
+    with replacing(path) as part:
+        part.write_bytes(content)
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A temporary name beside `path` to write to; it takes the place of `path` once the block ends well."""
     path = Path(path)
     # Opened under an own name, not by tempfile: the file then gets the permissions that the user's umask says.
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("wb") as stream:
-            stream.write(content)
-            stream.flush()
+        yield part
+        with part.open("rb") as stream:
             os.fsync(stream.fileno())
         part.replace(path)
     finally:

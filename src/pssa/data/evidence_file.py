@@ -11,13 +11,13 @@ hand, so it is read strictly: whatever is not as written here is an error with t
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from pssa.data.atomic import replacing
 from pssa.data.evidence import SCHEMA, Evidence, ExampleEvidence, Finding, Header, RoundReport
 from pssa.data.formats._text import decoding_fault, lines
 from pssa.data.strict_fields import (
@@ -84,17 +84,10 @@ def write_evidence(evidence: Evidence, path: str | Path) -> None:
     path = Path(path)
     if path.suffix == ".gz":
         raise InputError.at(path, None, "evidence is written as plain text; choose a name such as evidence.jsonl")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     header = {"schema": SCHEMA, "examples": len(evidence.examples), **asdict(evidence.header)}
-    try:
-        with part.open("wb") as stream:
-            stream.write(_line(record(header, "", _HEADER)))
-            stream.writelines(_line(example_fields(example)) for example in evidence.examples)
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as part, part.open("wb") as stream:
+        stream.write(_line(record(header, "", _HEADER)))
+        stream.writelines(_line(example_fields(example)) for example in evidence.examples)
 
 
 def read_evidence(path: str | Path) -> Evidence:

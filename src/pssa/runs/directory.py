@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors.torch import save_file
 from torch import Tensor
 
-from pssa.data.atomic import write_atomically
+from pssa.data.atomic import replacing, write_atomically
 from pssa.errors import InputError, RunError
 from pssa.training.checkpoint import Checkpoint
 from pssa.training.history import EpochRecord
@@ -138,7 +138,8 @@ class FileStore:
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     """Write tensors, wherever they live, so that any device can load them."""
-    write_atomically(path, save({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, metadata))
+    with replacing(path) as part:
+        save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, part, metadata)
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
