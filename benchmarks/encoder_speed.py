@@ -126,7 +126,7 @@ class Bench:
     def scoring(self) -> tuple[float, float]:
         """Sentences per second, and floating-point operations per second on pieces that are no padding."""
         model = self.model().eval()
-        model.encoder.body.to(torch.bfloat16)  # type: ignore[union-attr]
+        models.narrow(model)
         rows = torch.arange(len(self.corpus)).repeat(REPEATS)
         corpus = self.corpus.select(rows).to(self.device)
         predict_logits(model, corpus, SCORED)

@@ -252,3 +252,15 @@ def test_development_data_chooses_the_number_of_epochs_also_for_an_encoder(
 def test_a_saliency_of_refined_attention_needs_refined_attention(train_tiny: TrainTiny, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="saliency self_attention needs a model whose self-attention is refined"):
         train_tiny(tmp_path / "run", model="bertabsa_att", method="pg-as", saliency="self_attention")
+
+
+@pytest.mark.parametrize("model", ["bertabsa_att", "bertabsa_cls"])
+def test_a_run_answers_almost_the_same_in_half_the_space(train_tiny: TrainTiny, tmp_path: Path, model: str) -> None:
+    out = train_tiny(tmp_path / "run", model=model, epochs=1)
+    exact, narrow = pssa.load(out), pssa.load(out, precision="bfloat16")
+    assert {parameter.dtype for parameter in narrow.model.encoder.body.parameters()} == {torch.bfloat16}  # type: ignore[union-attr]
+    first, second = (classifier.predict(TEXT, ASPECT).probabilities for classifier in (exact, narrow))
+    assert first != second
+    assert first == pytest.approx(second, abs=0.05)
+    with pytest.raises(InputError, match="precision is 'half'"):
+        pssa.load(out, precision="half")

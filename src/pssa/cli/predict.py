@@ -20,6 +20,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--format", help="the format of the input, if it is not recognised")
     parser.add_argument("--batch-size", type=int, default=256, help="rows in one step (default 256)")
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
+    parser.add_argument(
+        "--precision", default="auto", help="float32, or bfloat16 for encoders (default auto: the latter on a GPU)"
+    )
     parser.add_argument("--force", action="store_true", help="replace an existing output")
     parser.set_defaults(run=run)
 
@@ -32,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.output.exists() and not arguments.force:
         raise InputError(f"{arguments.output} exists already; choose another --output, or replace it with --force")
-    classifier = load(arguments.run_path, device=arguments.device)
+    classifier = load(arguments.run_path, device=arguments.device, precision=arguments.precision)
     summary = predict_file(
         classifier, arguments.input, arguments.output, format=arguments.format, batch_size=arguments.batch_size
     )

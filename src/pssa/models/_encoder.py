@@ -67,6 +67,10 @@ class PieceEncoder(nn.Module):
         states, weights = above(self.body, encoding.words, encoding.top)
         return widen(states), self.refinement(weights, rows, batch.candidate_positions)
 
+    def narrow(self) -> None:
+        """Keep the weights in half the space, as bfloat16, for answering; training needs them as they were."""
+        self.body.to(torch.bfloat16)
+
     @property
     def recordable(self) -> bool:
         """Whether a step of the encoder asks the host for nothing, so that it can be recorded and replayed."""
@@ -77,30 +81,34 @@ class PieceEncoder(nn.Module):
         return self.body.config
 
     def _inputs(self, ids: Tensor, present: Tensor, second: Tensor | None) -> Mapping[str, Any]:
-        inputs = {"input_ids": ids, "attention_mask": attention_masks(self._config, present)}
+        masks = attention_masks(self._config, present, next(self.body.parameters()).dtype)
+        inputs = {"input_ids": ids, "attention_mask": masks}
         if self.has_types and second is not None:
             inputs["token_type_ids"] = second.long()
         return inputs
 
 
-def attention_masks(config: Any, present: Tensor) -> Any:
-    """What an encoder takes as mask: `present` (B, P) itself, (B, 1, P, P), or one of the latter for each kind of layer."""
+def attention_masks(config: Any, present: Tensor, dtype: torch.dtype = torch.float32) -> Any:
+    """What an encoder takes as mask: `present` (B, P) itself, (B, 1, P, P), or one of the latter for each kind of layer.
+
+    :param dtype: of the encoder's weights.
+    """
     if config.model_type not in _TAKE_MASKS:
         return present.long()
     seen = present[:, None, None, :].expand(-1, 1, present.shape[1], -1)
-    whole = _mask(config, seen)
+    whole = _mask(config, seen, dtype)
     if config.model_type != "modernbert":
         return whole
     places = torch.arange(present.shape[1], device=present.device)
     near = (places[:, None] - places).abs() <= config.sliding_window
-    return {"full_attention": whole, "sliding_attention": _mask(config, seen & near)}
+    return {"full_attention": whole, "sliding_attention": _mask(config, seen & near, dtype)}
 
 
-def _mask(config: Any, seen: Tensor) -> Tensor:
+def _mask(config: Any, seen: Tensor, dtype: torch.dtype) -> Tensor:
     if config._attn_implementation != "eager":
         return seen
-    hidden = torch.finfo(torch.float32).min  # what eager attention adds to the scores
-    return torch.zeros(seen.shape, device=seen.device).masked_fill(~seen, hidden)
+    hidden = torch.finfo(dtype).min  # what eager attention adds to the scores
+    return torch.zeros(seen.shape, device=seen.device, dtype=dtype).masked_fill(~seen, hidden)
 
 
 def draw_linear(n_in: int, n_out: int, generator: torch.Generator, bias: bool = True) -> nn.Linear:

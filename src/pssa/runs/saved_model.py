@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from pssa import models
@@ -19,6 +20,7 @@ from pssa.runs.config import Config
 from pssa.runs.device import choose_device
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, write_json, write_tensors
 from pssa.runs.lexicon import Lexicon, PieceLexicon, WordLexicon
+from pssa.runs.sections import PRECISIONS
 from pssa.training.checkpoint import load_parameters
 
 __all__ = ["Description", "load", "load_weights", "save_ensemble", "save_weights"]
@@ -79,12 +81,13 @@ def save_ensemble(folder: Path, members: tuple[nn.Module, ...], description: Des
     description.save(folder)
 
 
-def load(path: str | Path, device: str = "cpu") -> Classifier:
+def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Classifier:
     """Load a run, a stage's model or an ensemble's member from its folder.
 
     A run that was interrupted is loaded as far as it came, from its newest checkpoint.
 
     :param device: cpu, cuda, or auto: the GPU where there is one.
+    :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
     :raises InputError: if the folder is not a run or a file in it is damaged.
     """
     folder = RunDirectory.open(Path(path)).root
@@ -97,7 +100,16 @@ def load(path: str | Path, device: str = "cpu") -> Classifier:
         raise InputError(f"{lost[0]} is missing; the ensemble has {len(folders)} members; copy the run again")
     place = choose_device(device)
     members = tuple(_load_model(member, description, lexicon).to(place).eval() for member in folders)
+    if _is_narrow(precision, place):
+        for member in members:
+            models.narrow(member)
     return Classifier(description.model, description.labels, lexicon, members, description.says)
+
+
+def _is_narrow(precision: str, device: torch.device) -> bool:
+    if precision not in PRECISIONS:
+        raise InputError(f"precision is {precision!r}; it can be {', '.join(PRECISIONS)}")
+    return precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
 
 
 def _load_lexicon(folder: Path, description: Description) -> Lexicon:

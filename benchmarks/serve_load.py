@@ -1,0 +1,146 @@
+"""How fast the service answers on loopback: predictions a second and latency at rising concurrency, what batching brings, and
+what it says when it is asked for too much.
+
+    python benchmarks/serve_load.py --run RUN [--run RUN2 ...] [--seconds 5]
+
+Each client keeps one connection and asks for one aspect of a sentence of the embedded corpus, waits for the answer and asks
+again. Clients share the machine with the service.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+from pssa.data import embedded
+
+CONCURRENCY = (1, 4, 16, 64)
+ONE_BY_ONE = ("--max-batch", "1", "--wait-ms", "0")
+TINY_QUEUE = ("--max-items", "1", "--max-aspects", "1", "--max-queue", "8")
+
+
+@dataclass
+class Load:
+    """What clients saw."""
+
+    seconds: float = 0.0
+    latencies: list[float] = field(default_factory=list)  # seconds, of answers with status 200
+    statuses: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def rate(self) -> float:
+        """Predictions a second."""
+        return len(self.latencies) / self.seconds
+
+    def milliseconds(self, percent: int) -> float:
+        """A percentile of the latency."""
+        return 1000 * statistics.quantiles(self.latencies, n=100, method="inclusive")[percent - 1]
+
+
+def requests(host: str) -> list[bytes]:
+    """One request for each example of the test part, ready to be sent."""
+    found = []
+    for example in embedded.load("test"):
+        start, end = example.aspect_chars
+        body = json.dumps({"items": [{"text": example.text, "aspects": [{"from": start, "to": end}]}]}).encode()
+        head = f"POST /v1/predict HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+        found.append(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+    return found
+
+
+async def client(port: int, asked: list[bytes], numbers: Iterator[int], until: float, load: Load) -> None:
+    """Ask until the time is over."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    while time.perf_counter() < until:
+        began = time.perf_counter()
+        writer.write(asked[next(numbers) % len(asked)])
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+        await reader.readexactly(length)
+        status = int(head.split(b" ", 2)[1])
+        load.statuses[status] += 1
+        if status == 200:
+            load.latencies.append(time.perf_counter() - began)
+    writer.close()
+
+
+async def measure(port: int, clients: int, seconds: float) -> Load:
+    """So many clients for so long."""
+    load, numbers, asked = Load(), count(), requests(f"127.0.0.1:{port}")
+    began = time.perf_counter()
+    await asyncio.gather(*(client(port, asked, numbers, began + seconds, load) for _ in range(clients)))
+    load.seconds = time.perf_counter() - began
+    return load
+
+
+@contextmanager
+def service(run: Path, *options: str) -> Iterator[int]:
+    """`pssa serve` as a process of its own; its port."""
+    words = [sys.executable, "-m", "pssa", "serve", str(run), "--port", "0", "--json", *options]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        port = int(json.loads(process.stdout.readline())["url"].rpartition(":")[2])
+        asyncio.run(measure(port, 4, 1.0))  # warms up
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def row(name: str, clients: int, load: Load) -> str:
+    """A line of the table."""
+    others = ", ".join(f"{number} x {status}" for status, number in sorted(load.statuses.items()) if status != 200)
+    p50, p99 = load.milliseconds(50), load.milliseconds(99)
+    return f"| {name} | {clients} | {load.rate:.0f} | {p50:.1f} | {p99:.1f} | {others or 'none'} |"
+
+
+def report(run: Path, seconds: float) -> None:
+    """Everything about one run."""
+    name = json.loads((run / "model.json").read_text())["model"]
+    with service(run) as port:
+        for clients in CONCURRENCY:
+            print(row(name, clients, asyncio.run(measure(port, clients, seconds))), flush=True)
+    with service(run) as batched, service(run, *ONE_BY_ONE) as single:
+        # In turns, so that a noisy machine disturbs both alike.
+        rounds = [[asyncio.run(measure(port, 16, seconds)) for port in (batched, single)] for _ in range(3)]
+    together, alone = (statistics.median(pair[place].rate for pair in rounds) for place in (0, 1))
+    print(row(f"{name}, one by one", 16, rounds[-1][1]))
+    print(f"{name}: batching {together:.0f} a second, one by one {alone:.0f}, ratio {together / alone:.2f}")
+    with service(run, *TINY_QUEUE) as port:
+        load = asyncio.run(measure(port, 64, seconds))
+    print(row(f"{name}, queue of 8", 64, load))
+    assert set(load.statuses) <= {200, 503}, load.statuses
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", type=Path, action="append", required=True)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
+    arguments = parser.parse_args()
+    import fastapi
+    import torch
+    import uvicorn
+
+    versions = f"PyTorch {torch.__version__}, FastAPI {fastapi.__version__}, uvicorn {uvicorn.__version__}"
+    print(f"Python {platform.python_version()}, {versions}, {torch.get_num_threads()} threads\n")
+    print("| run | clients | predictions/s | p50 ms | p99 ms | other answers |\n|---|---|---|---|---|---|")
+    for run in arguments.run:
+        report(run, arguments.seconds)
+
+
+if __name__ == "__main__":
+    main()
