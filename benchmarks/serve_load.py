@@ -4,7 +4,7 @@ what it says when it is asked for too much.
     python benchmarks/serve_load.py --run RUN [--run RUN2 ...] [--seconds 5]
 
 Each client keeps one connection and asks for one aspect of a sentence of the embedded corpus, waits for the answer and asks
-again. Clients share the machine with the service.
+again, at once also where it was refused. Clients share the machine with the service.
 """
 
 from __future__ import annotations
@@ -107,19 +107,19 @@ def row(name: str, clients: int, load: Load) -> str:
     return f"| {name} | {clients} | {load.rate:.0f} | {p50:.1f} | {p99:.1f} | {others or 'none'} |"
 
 
-def report(run: Path, seconds: float) -> None:
+def report(run: Path, seconds: float, options: list[str]) -> None:
     """Everything about one run."""
     name = json.loads((run / "model.json").read_text())["model"]
-    with service(run) as port:
+    with service(run, *options) as port:
         for clients in CONCURRENCY:
             print(row(name, clients, asyncio.run(measure(port, clients, seconds))), flush=True)
-    with service(run) as batched, service(run, *ONE_BY_ONE) as single:
+    with service(run, *options) as batched, service(run, *options, *ONE_BY_ONE) as single:
         # In turns, so that a noisy machine disturbs both alike.
         rounds = [[asyncio.run(measure(port, 16, seconds)) for port in (batched, single)] for _ in range(3)]
     together, alone = (statistics.median(pair[place].rate for pair in rounds) for place in (0, 1))
     print(row(f"{name}, one by one", 16, rounds[-1][1]))
     print(f"{name}: batching {together:.0f} a second, one by one {alone:.0f}, ratio {together / alone:.2f}")
-    with service(run, *TINY_QUEUE) as port:
+    with service(run, *options, *TINY_QUEUE) as port:
         load = asyncio.run(measure(port, 64, seconds))
     print(row(f"{name}, queue of 8", 64, load))
     assert set(load.statuses) <= {200, 503}, load.statuses
@@ -130,16 +130,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", type=Path, action="append", required=True)
     parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
+    parser.add_argument("--options", default="", help="more options for pssa serve, in one word")
     arguments = parser.parse_args()
     import fastapi
     import torch
     import uvicorn
 
     versions = f"PyTorch {torch.__version__}, FastAPI {fastapi.__version__}, uvicorn {uvicorn.__version__}"
-    print(f"Python {platform.python_version()}, {versions}, {torch.get_num_threads()} threads\n")
+    print(f"Python {platform.python_version()}, {versions}\n")
     print("| run | clients | predictions/s | p50 ms | p99 ms | other answers |\n|---|---|---|---|---|---|")
     for run in arguments.run:
-        report(run, arguments.seconds)
+        report(run, arguments.seconds, arguments.options.split())
 
 
 if __name__ == "__main__":

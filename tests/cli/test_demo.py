@@ -10,9 +10,12 @@ from tests.cli.command import Command
 import pssa
 from pssa.cli import demo
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "_SAMPLE", 5)
     monkeypatch.setattr(
         demo,
         "_SETTINGS",
@@ -31,10 +34,13 @@ def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Comma
         "misleading",
         "predictions",
         "made up, for demonstration",
-        str(out),
+        f"Open the report in a browser: {out / 'report.html'}",
     ):
         assert part in result.out
     assert "[+1]" in result.out or "[-1]" in result.out
+    report = (out / "report.html").read_text("utf-8")
+    for part in ("aw-as against aw-as, initial model", "What was mined", "301 test instances", "Comprehensiveness"):
+        assert part in report
     for run in (out / "aw-as", out / "pg-as", out / "aw-as" / "stages" / "initial"):
         assert pssa.load(run).predict("Great view, but the waiter was rude.", "waiter").label
 
@@ -42,6 +48,8 @@ def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Comma
 def test_json_is_one_object_with_the_slices(command: Command, tmp_path: Path) -> None:
     found = command("demo", "--out", tmp_path / "demo", "--json").json
     assert found["runs"] == str(tmp_path / "demo")
+    assert Path(found["report"]) == tmp_path / "demo" / "report.html"
+    assert Path(found["report"]).is_file()
     assert set(found["methods"]) == {"baseline", "+AW-AS", "+PG-AS"}
     for result in found["methods"].values():
         assert result["test"]["instances"] >= 200

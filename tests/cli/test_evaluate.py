@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pssa.cli import main
 from pssa.data import embedded
 from pssa.data.example import Corpus
 from pssa.runs.evaluate import compare, evaluate
+from pssa.runs.trust import trust
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +79,72 @@ def test_the_initial_model_of_a_method_can_be_compared_with(
     assert command("train", *tiny, "--method", "aw-as", "--iterations", "1", "--out", out).code == 0
     found = command("evaluate", out, "--data", data, "--versus", out / "stages" / "initial", "--json").json
     assert 0 <= found["p_macro_f1"] <= 1
+
+
+def test_saliencies_are_judged_where_that_is_asked_for(
+    command: Command, run: Path, other: Path, data: Path, held_out: Corpus
+) -> None:
+    words = ("--faithfulness", "--saliency", "gradient,attention", "--seed", "3")
+    found = command("evaluate", run, "--data", data, "--versus", other, *words, "--json").json
+    expected = [trust(pssa.load(path), held_out, ("gradient", "attention"), seed=3).as_dict() for path in (run, other)]
+    for part in ("faithfulness", "correlation"):
+        assert (found[part], found["versus"][part]) == tuple(each[part] for each in expected)
+    assert "agreement" not in found
+    assert "faithfulness" not in command("evaluate", run, "--data", data, "--json").json
+
+
+@pytest.fixture(scope="module")
+def opinion_words(held_out: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that marks the word before the last one in the first ten sentences, the aspect being marked too."""
+    rows = []
+    for example in held_out[:10]:
+        places = range(len(example.words))
+        marked = ([place in range(*example.aspect) for place in places], [place == len(places) - 2 for place in places])
+        tags = [
+            " ".join(f"{word}\\{'B' if mark else 'O'}" for word, mark in zip(example.words, marks, strict=True))
+            for marks in marked
+        ]
+        rows.append("\t".join(["1", " ".join(example.words), *tags]))
+    path = tmp_path_factory.mktemp("opinion") / "words.tsv"
+    path.write_text("\n".join(["s_id\tsentence\ttarget_tags\topinion_words_tags", *rows]) + "\n", "utf-8")
+    return path
+
+
+def test_opinion_words_alone_ask_for_all_of_it(command: Command, run: Path, data: Path, opinion_words: Path) -> None:
+    found = command("evaluate", run, "--data", data, "--opinion-words", opinion_words, "--json").json
+    assert 0 < found["agreement"]["instances"] <= 10
+    assert found["agreement"]["instances"] + found["agreement"]["left_out"] == 40
+    assert list(found["agreement"]["saliencies"]) == ["attention", "gradient", "integrated_gradients", "nearest word"]
+    assert list(found["faithfulness"]["mask"]) == ["attention", "gradient", "integrated_gradients"]
+
+
+def test_people_get_tables_of_trust_that_fit_80_columns(
+    command: Command, run: Path, data: Path, opinion_words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    words = ("--faithfulness", "--opinion-words", opinion_words, "--versus", run)
+    result = command("evaluate", run, "--data", data, *words)
+    assert (result.code, result.err) == (0, "")
+    tables = result.out[result.out.index("faithfulness on 40 sentences") :]
+    assert tables.count("comprehensiveness (high is good)") == tables.count("sufficiency (low is good)") == 2
+    for part in ("integrated_ ", "minus random", "random order", "versus:", "agreement with human opinion words"):
+        assert part in tables
+    assert tables.count("nearest word") == tables.count("random word") == 1
+    assert "…" not in tables
+    assert "rank correlation of saliencies" in tables
+    # No interval is broken over two lines.
+    assert tables.count("..") == len(re.findall(r"-?\d+\.\d+\.\.-?\d+\.\d+ ", tables)) > 0
+
+
+def test_saliencies_that_cannot_be_judged_are_refused(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
+    asked = command("evaluate", run, "--data", data, "--saliency", "attention,self_attention").refusal
+    assert "saliency 'self_attention' cannot explain model memnet; it can be attention, gradient" in asked
+    words = ("--faithfulness", "--opinion-words", tmp_path / "nowhere.tsv")
+    assert "nowhere.tsv: does not exist" in command("evaluate", run, "--data", data, *words).refusal
+    empty = tmp_path / "empty.tsv"
+    empty.write_text("s_id\tsentence\ttarget_tags\topinion_words_tags\n")
+    refusal = command("evaluate", run, "--data", data, "--opinion-words", empty).refusal
+    assert "people marked no word in any of the 40 sentences; give the opinion words of this data" in refusal
 
 
 def test_bad_input_is_refused(command: Command, run: Path, data: Path, tmp_path: Path) -> None:

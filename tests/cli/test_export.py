@@ -27,6 +27,7 @@ def test_a_run_is_pushed_and_its_address_said(command: Command, run: Path, hub: 
     assert not hub.repositories["owner/model"].private
 
 
+@pytest.mark.slow
 def test_a_run_is_exported_in_both_ways_at_once(command: Command, run: Path, hub: Hub, tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     path = tmp_path / "model.onnx"

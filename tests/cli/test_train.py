@@ -61,7 +61,10 @@ def test_white_space_around_labels_is_not_theirs(command: Command, tiny: Tiny, t
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--model", "lstm"), "unknown model 'lstm'; known: bertabsa, bertabsa_att, bertabsa_cls, memnet, tnet, tnet_att"),
+        (
+            ("--model", "lstm"),
+            "unknown model 'lstm'; known: bertabsa, bertabsa_att, bertabsa_cls, memnet, tnet, tnet_att",
+        ),
         (("--method", "magic"), "unknown method 'magic'; known: base, kt, boosting, adaboost, aw-as"),
         (("--set", "options.speed=1"), "unknown option 'speed' of model memnet; known: aspect_matrix"),
         (("--set", "speed=1"), "unknown setting 'speed'; known: model, method"),

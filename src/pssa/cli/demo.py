@@ -1,6 +1,7 @@
 """`pssa demo`: the whole method on the embedded corpus, in a minute or two.
 
-A baseline, then the two ways of mining from it, scored on the test split and on the part of it that was made to mislead.
+A baseline, then the two ways of mining from it, scored on the test split and on the part of it that was made to mislead,
+and a report page to look at.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ __all__ = ["add_parser"]
 _SETTINGS: dict[str, Any] = {"model": "tnet_att", "dimension": 100}
 _METHODS = ("aw-as", "pg-as")
 _SLICE = "misleading"
+_SAMPLE = 60  # instances to measure faithfulness on; nobody should wait for it
 _QUESTIONS = (
     ("The performance is a huge disappointment.", "performance"),
     ("The screen is huge and colourful, but the battery dies within an hour.", "battery"),
@@ -48,8 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"Training {_SETTINGS['model']} on {size} instances of the embedded corpus (made up, for demonstration)")
     settings = _SETTINGS | ({"vectors": str(arguments.vectors)} if arguments.vectors else {})
     results = _results(_train_all(out, settings))
+    report = _write_report(out)
     if arguments.json:
-        print_json({"runs": str(out), "methods": {name: _as_dict(result) for name, result in results.items()}})
+        methods = {name: _as_dict(result) for name, result in results.items()}
+        print_json({"runs": str(out), "report": str(report), "methods": methods})
         return 0
     _show_scores(results)
     if not arguments.vectors:
@@ -59,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
         )
     _show_evidence(out / _METHODS[0] / "evidence.jsonl")
     _show_predictions(out / _METHODS[0])
-    say(f"The runs are in {out}; look around with pssa evidence stats, pssa evaluate, pssa predict (see pssa --help)")
+    say(f"The runs are in {out}; look around with pssa evidence stats, pssa explain, pssa evaluate (see pssa --help)")
+    say(f"Open the report in a browser: {report}")
     return 0
 
 
@@ -87,6 +92,15 @@ def _results(classifiers: dict[str, Classifier]) -> dict[str, Evaluation]:
 
     test = embedded.load("test")
     return {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
+
+
+def _write_report(out: Path) -> Path:
+    """The page about the first method and its baseline."""
+    from pssa.data import embedded
+    from pssa.report.page import write_report
+
+    run = out / _METHODS[0]
+    return write_report(run, out / "report.html", run / "stages" / "initial", embedded.load("test"), _SAMPLE)
 
 
 def _as_dict(result: Evaluation) -> dict[str, Any]:

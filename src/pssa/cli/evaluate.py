@@ -1,4 +1,4 @@
-"""`pssa evaluate`: score a run on labelled data, and test whether it is better than another."""
+"""`pssa evaluate`: score a run on labelled data, test whether it is better than another, and judge its saliencies."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import common_options, data_options
+from pssa.cli._options import common_options, data_options, label_names
 
 if TYPE_CHECKING:
+    from pssa.data.example import Corpus
+    from pssa.runs import Classifier
     from pssa.runs.evaluate import Comparison, Evaluation
+    from pssa.runs.trust import Trust
 
 __all__ = ["add_parser"]
 
@@ -23,7 +26,21 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--data", type=Path, required=True, help="labelled instances that no training has seen")
     parser.add_argument("--versus", type=Path, metavar="RUN2", help="test whether RUN is better than RUN2")
     parser.add_argument("--resamples", type=int, default=1000, help="of the paired bootstrap (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of the paired bootstrap (default 0)")
+    parser.add_argument("--seed", type=int, default=0, help="of bootstraps and random orders (default 0)")
+    parser.add_argument(
+        "--faithfulness",
+        action="store_true",
+        help="whether the words that saliencies name are those that the prediction rests on",
+    )
+    parser.add_argument(
+        "--saliency",
+        type=label_names,
+        metavar="S,...",
+        help="the saliencies to judge, separated by commas (default: all that apply and are cheap)",
+    )
+    parser.add_argument(
+        "--opinion-words", type=Path, metavar="TSV", help="whether they are those that people marked, in a TOWE file"
+    )
     parser.set_defaults(run=run)
 
 
@@ -34,28 +51,49 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.runs import load
     from pssa.runs.evaluate import compare, evaluate
 
-    classifier = load(arguments.run_path)
-    labels = arguments.labels or classifier.labels
+    classifiers = [load(path) for path in (arguments.run_path, arguments.versus) if path is not None]
+    labels = arguments.labels or classifiers[0].labels
     corpus = read(arguments.data, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
-    result = evaluate(classifier, corpus)
+    results = [evaluate(classifier, corpus) for classifier in classifiers]
     comparison = None
-    if arguments.versus is not None:
-        other = evaluate(load(arguments.versus), corpus)
-        comparison = compare(result, other, resamples=arguments.resamples, seed=arguments.seed)
+    if len(results) > 1:
+        comparison = compare(*results, resamples=arguments.resamples, seed=arguments.seed)
+    trusts = _trusts(arguments, classifiers, corpus)
     if arguments.json:
-        print_json(_as_dict(result, comparison, dict(corpus.dropped)))
+        print_json(_as_dict(results[0], comparison, dict(corpus.dropped), trusts))
     else:
-        _print(result, comparison)
+        _print(results[0], comparison)
+        if trusts:
+            from pssa.cli._trust_view import print_trust
+
+            print_trust(*trusts)
     return 0
 
 
-def _as_dict(result: Evaluation, comparison: Comparison | None, dropped: dict[str, int]) -> dict[str, Any]:
+def _trusts(arguments: argparse.Namespace, classifiers: list[Classifier], corpus: Corpus) -> list[Trust]:
+    """What is known of the saliencies of each run, where it is asked for; an option that needs it asks for it too."""
+    from pssa.data.opinion_words import read_opinion_words
+    from pssa.runs.trust import trust, trusted_saliencies
+
+    if not (arguments.faithfulness or arguments.saliency or arguments.opinion_words):
+        return []
+    # All of the input is looked at before anything long begins.
+    names = [trusted_saliencies(classifier, arguments.saliency or ()) for classifier in classifiers]
+    rows = None if arguments.opinion_words is None else read_opinion_words(arguments.opinion_words)
+    return [trust(each, corpus, own, rows, arguments.seed) for each, own in zip(classifiers, names, strict=True)]
+
+
+def _as_dict(
+    result: Evaluation, comparison: Comparison | None, dropped: dict[str, int], trusts: list[Trust]
+) -> dict[str, Any]:
     values = result.scores.as_dict() | {"dropped": dropped}
     if result.slices:
         values["slices"] = {tag: scores.as_dict() for tag, scores in result.slices.items()}
+    if trusts:
+        values |= trusts[0].as_dict()
     if comparison is not None:
         values |= comparison.bootstrap.as_dict() | {"p_mcnemar": comparison.p_mcnemar}
-        values["versus"] = comparison.second.scores.as_dict()
+        values["versus"] = comparison.second.scores.as_dict() | (trusts[1].as_dict() if trusts else {})
     return values
 
 

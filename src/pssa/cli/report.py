@@ -1,0 +1,69 @@
+"""`pssa report`: one page about a run: what it is, how well it does, what was mined, what changed."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pssa.cli._options import common_options, data_options
+from pssa.errors import InputError
+
+__all__ = ["add_parser", "refuse_output"]
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "report", parents=[common_options(), data_options()], help="write a page about a run that can be passed on"
+    )
+    parser.add_argument("run_path", metavar="RUN", type=Path)
+    parser.add_argument(
+        "--versus",
+        type=Path,
+        metavar="RUN2",
+        help="compare with RUN2 (default: the model before mining, if there is one)",
+    )
+    parser.add_argument("--data", type=Path, help="labelled instances that no training has seen, to score both on")
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=100,
+        help="instances to measure faithfulness on, which takes longest (default 100)",
+    )
+    parser.add_argument("--out", type=Path, required=True, help="the HTML file to write")
+    parser.add_argument("--force", action="store_true", help="replace an existing file")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the page and say where."""
+    from pssa.cli._output import print_json, say
+    from pssa.data import read
+    from pssa.report.page import write_report
+    from pssa.runs.saved_model import Description
+
+    refuse_output(arguments.out, force=arguments.force)
+    if arguments.sample < 1:
+        raise InputError(f"sample is {arguments.sample}; it must be at least 1")
+    data = None
+    if arguments.data is not None:
+        labels = arguments.labels or Description.load(arguments.run_path).labels
+        data = read(arguments.data, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
+    written = write_report(
+        arguments.run_path, arguments.out, versus=arguments.versus, data=data, sample=arguments.sample
+    )
+    if arguments.json:
+        print_json({"report": str(written), "bytes": written.stat().st_size})
+    else:
+        say(f"{written}: open it in a browser; it needs no network and no other file")
+    return 0
+
+
+def refuse_output(path: Path, *, force: bool) -> None:
+    """Refuse, before any work is done, a file that exists or cannot be written."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file")
+    if path.exists() and not force:
+        raise InputError(f"{path} exists already; choose another name, or replace it with --force")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: {path.parent} does not exist")

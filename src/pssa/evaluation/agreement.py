@@ -1,0 +1,121 @@
+"""Agreement with people: whether the words that a saliency names are those that were marked as opinion words.
+
+Measured where people marked at least one candidate word of a sentence, against a candidate drawn at random (its expected value)
+and beside the words nearest to the aspect, which need no model. Neutral sentences are marked far less often than others, so the
+numbers also come by label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from pssa.data.batch import IndexedCorpus
+from pssa.data.evidence import ACTIVE, Evidence
+from pssa.errors import InputError
+from pssa.evaluation.intervals import Judged, judge
+from pssa.evaluation.ranking import rank_words
+from pssa.saliency import normalise
+
+__all__ = ["NEAREST", "Agreement", "Hits", "Overlap", "marked_words", "measure_agreement", "nearness"]
+
+Floats = npt.NDArray[np.float64]
+
+NEAREST = "nearest word"
+_TOP = 3
+
+
+@dataclass(frozen=True)
+class Hits:
+    """How often marked words are found; the control is a uniformly random candidate."""
+
+    instances: int
+    precision_at_1: Judged  # the first word is marked
+    recall_at_3: Judged  # share of the marked words among the first three
+    mass: Judged  # share of the saliency on marked words
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Of one saliency, over all instances and by gold label, where there are any."""
+
+    overall: Hits
+    per_label: Mapping[str, Hits]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of each saliency by name, and of the nearest words."""
+
+    instances: int
+    left_out: int  # without a marked candidate
+    saliencies: Mapping[str, Overlap]
+
+
+def measure_agreement(
+    scores: Mapping[str, Tensor], marked: Tensor, corpus: IndexedCorpus, labels: Sequence[str], seed: int = 0
+) -> Agreement:
+    """Compare saliencies, given as shares (n, N) by name, with `marked` (n, N) words of the corpus.
+
+    :raises InputError: if no candidate is marked.
+    """
+    table = corpus.table
+    marked = marked & table.candidates
+    rows = marked.any(dim=1).nonzero().squeeze(1)
+    if not len(rows):
+        raise InputError(
+            f"people marked no word in any of the {len(corpus)} sentences; give the opinion words of this data"
+        )
+    classes, candidates = table.labels[rows].numpy(), table.candidates[rows]
+    chance = _chance(marked[rows], candidates)
+    found = {}
+    for name, values in {**scores, NEAREST: nearness(table.aspect_span, table.candidates)}.items():
+        hits = _hits(values[rows], marked[rows], candidates, seed)
+        chosen = {label: classes == number for number, label in enumerate(labels) if (classes == number).any()}
+        per_label = {label: _judge(hits[own], chance[own], seed) for label, own in chosen.items()}
+        found[name] = Overlap(_judge(hits, chance, seed), per_label)
+    return Agreement(len(rows), len(corpus) - len(rows), found)
+
+
+def marked_words(evidence: Evidence, n_words: int) -> Tensor:
+    """(n, N) the active words of evidence, such as that made from human opinion words."""
+    marked = torch.zeros(len(evidence.examples), n_words, dtype=torch.bool)
+    for row, example in enumerate(evidence.examples):
+        marked[row, [finding.word for finding in example.findings if finding.kind == ACTIVE]] = True
+    return marked
+
+
+def nearness(aspect_span: Tensor, candidates: Tensor) -> Tensor:
+    """(n, N) shares by one over the distance to the aspect, in words."""
+    places = torch.arange(candidates.shape[1])
+    first, last = aspect_span[:, :1], aspect_span[:, 1:] - 1
+    away = torch.maximum(first - places, places - last).clamp(min=1)
+    return normalise(1 / away, candidates)
+
+
+def _hits(shares: Tensor, marked: Tensor, candidates: Tensor, seed: int) -> Floats:
+    """(n, 3) precision at 1, recall at 3 and mass."""
+    ranks = rank_words(shares, candidates, seed)
+    found = [
+        (marked & (ranks == 0)).sum(dim=1),
+        (marked & (ranks < _TOP)).sum(dim=1) / marked.sum(dim=1),
+        (shares.double() * marked).sum(dim=1),
+    ]
+    values: Floats = torch.stack([each.double() for each in found], dim=1).numpy()
+    return values
+
+
+def _chance(marked: Tensor, candidates: Tensor) -> Floats:
+    """(n, 3) what `_hits` gives on average when all orders of the candidates are equally likely and all shares equal."""
+    words, hits = candidates.sum(dim=1).double(), marked.sum(dim=1).double()
+    values: Floats = torch.stack([hits / words, words.clamp(max=_TOP) / words, hits / words], dim=1).numpy()
+    return values
+
+
+def _judge(hits: Floats, chance: Floats, seed: int) -> Hits:
+    return Hits(len(hits), *judge(hits, chance, seed))

@@ -1,0 +1,13 @@
+"""The HTTP service: predictions, explanations, scored tables, and the pages that show them. Needs the extra `serve`."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from pssa.errors import MissingExtra
+
+__all__: list[str] = []
+
+for _module in ("fastapi", "prometheus_client", "uvicorn"):
+    if find_spec(_module) is None:
+        raise MissingExtra(_module, "serve")

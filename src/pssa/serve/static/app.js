@@ -1,0 +1,250 @@
+/* The page that explains: a review, its aspects marked by hand, and what the runs say of each. */
+
+import { download, make, moveBy, setTabStop } from "./dom.js";
+import { answerFigure, changesBetween, percent } from "./heat.js";
+import { announce, complain, get, post, say, send } from "./server.js";
+import { aspectsOf, carryMarks, countPoints, points, wordsOf } from "./text.js";
+
+const EXAMPLE = "The screen is huge and bright, but the battery life is terrible.";
+const EXAMPLE_ASPECTS = ["screen", "battery", "life"];
+const PATIENCE = 200; // milliseconds without a change before the server is asked
+
+const textField = document.getElementById("text");
+const wordsBox = document.getElementById("words");
+const answersBox = document.getElementById("answers");
+const saliencyField = document.getElementById("saliency");
+const compareField = document.getElementById("compare");
+const tableDone = document.getElementById("table-done");
+
+const state = { runs: {}, most: Infinity, words: [], marked: new Set(), place: 0, sharesOpen: false };
+let timer = 0;
+let asking = new AbortController();
+
+/* The words */
+
+function readText() {
+  const words = countPoints(textField.value) > state.most ? [] : wordsOf(textField.value);
+  state.marked = carryMarks(state.words, words, state.marked);
+  state.words = words;
+  state.place = Math.max(0, Math.min(state.place, words.length - 1));
+  drawWords();
+  askSoon();
+}
+
+function drawWords() {
+  wordsBox.replaceChildren();
+  state.words.forEach((word, place) => {
+    const button = make("button", { type: "button", class: "word", textContent: word.text, "data-place": place });
+    wordsBox.append(word.gap.includes("\n") ? make("br") : word.gap ? " " : make("wbr"), button);
+  });
+  if (!state.words.length) wordsBox.append(make("span", { class: "note", textContent: emptyNote() }));
+  setTabStop(wordButtons(), state.place);
+  drawMarks();
+}
+
+function emptyNote() {
+  const length = countPoints(textField.value);
+  return length > state.most
+    ? `The review has ${length} characters; the server takes ${state.most} at most.`
+    : "The words of your review appear here.";
+}
+
+function drawMarks() {
+  wordButtons().forEach((button, place) => {
+    const marked = state.marked.has(place);
+    button.setAttribute("aria-pressed", marked);
+    button.classList.toggle("joined", marked && state.marked.has(place - 1));
+    button.classList.toggle("joins", marked && state.marked.has(place + 1));
+  });
+  const marked = document.getElementById("marked");
+  const names = aspectsOf(state.words, state.marked).map((aspect) => `“${cut(aspect)}”`);
+  marked.hidden = !names.length;
+  marked.textContent = `${names.length === 1 ? "One aspect" : `${names.length} aspects`}: ${names.join(", ")}`;
+}
+
+function cut({ from, to }) {
+  return points(textField.value).slice(from, to).join("");
+}
+
+function wordButtons() {
+  return [...wordsBox.querySelectorAll("button")];
+}
+
+function mark(first, last, wanted) {
+  for (let place = Math.min(first, last); place <= Math.max(first, last); place += 1) {
+    if (wanted) state.marked.add(place);
+    else state.marked.delete(place);
+  }
+  drawMarks();
+  askSoon();
+}
+
+function focusWord(place) {
+  state.place = place;
+  setTabStop(wordButtons(), place);
+  wordButtons()[place].focus();
+}
+
+function placeOf(target) {
+  const button = target instanceof Element ? target.closest("button.word") : null;
+  return button ? Number(button.dataset.place) : null;
+}
+
+/* Marking by mouse (drag), touch (tap) and keyboard */
+
+const drag = { from: null, moved: false, before: new Set() };
+
+wordsBox.addEventListener("pointerdown", (event) => {
+  const place = placeOf(event.target);
+  drag.moved = false;
+  // A finger that moves scrolls the page.
+  drag.from = event.pointerType === "touch" || event.button ? null : place;
+  drag.before = new Set(state.marked);
+});
+wordsBox.addEventListener("pointerover", (event) => {
+  const place = placeOf(event.target);
+  if (drag.from === null || place === null || (place === drag.from && !drag.moved)) return;
+  drag.moved = true;
+  state.marked = new Set(drag.before);
+  mark(drag.from, place, true);
+});
+document.addEventListener("pointerup", () => { drag.from = null; });
+document.addEventListener("pointercancel", () => { drag.from = null; });
+wordsBox.addEventListener("click", (event) => {
+  const place = placeOf(event.target);
+  if (place === null || drag.moved) return;
+  focusWord(place);
+  mark(place, place, !state.marked.has(place));
+});
+wordsBox.addEventListener("keydown", (event) => {
+  drag.moved = false;
+  const rightToLeft = getComputedStyle(wordsBox).direction === "rtl";
+  const to = moveBy(event.key, state.place, state.words.length, rightToLeft);
+  if (to === null || !state.words.length || event.altKey || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  if (event.shiftKey) mark(state.place, to, true);
+  focusWord(to);
+});
+
+/* Asking */
+
+function askSoon() {
+  clearTimeout(timer);
+  asking.abort();
+  timer = setTimeout(ask, PATIENCE);
+}
+
+async function ask() {
+  const text = textField.value;
+  const aspects = aspectsOf(state.words, state.marked);
+  if (!aspects.length || !state.runs.first) {
+    answersBox.replaceChildren(make("p", { class: "note", textContent: "Mark an aspect to see its label here." }));
+    return;
+  }
+  asking = new AbortController();
+  const { signal } = asking;
+  const names = Object.keys(state.runs).filter((name) => name === "first" || compareField.checked);
+  answersBox.setAttribute("aria-busy", "true");
+  try {
+    const answers = await Promise.all(names.map((run) => explain(run, text, aspects, signal)));
+    if (!signal.aborted) drawAnswers(text, aspects, names, answers);
+  } catch (error) {
+    if (!signal.aborted) answersBox.replaceChildren(make("p", { class: "warning", textContent: `No answer: ${error.message}` }));
+    complain(error);
+  } finally {
+    if (!signal.aborted) answersBox.removeAttribute("aria-busy");
+  }
+}
+
+async function explain(run, text, aspects, signal) {
+  const { saliencies } = state.runs[run];
+  const wanted = saliencyField.value;
+  const saliency = saliencies.includes(wanted) ? wanted : saliencies[0];
+  const answer = await post("/v1/explain", { items: [{ text, aspects }], run, saliency }, signal);
+  return answer.items[0].aspects;
+}
+
+function drawAnswers(text, aspects, names, answers) {
+  const cards = aspects.map((aspect, place) => {
+    const found = answers.map((ofRun) => ofRun[place]);
+    const figures = found.map((answer, which) => drawAnswer(text, answer, names.length > 1 ? runName(names[which]) : ""));
+    const pair = make("div", { class: figures.length > 1 ? "side-by-side" : "" }, ...figures);
+    return make("article", { class: "card" }, make("h3", { dir: "auto", textContent: cut(aspect) }), pair, ...difference(found));
+  });
+  answersBox.replaceChildren(...cards);
+  announce(answers[0].map((answer) => answer.error ?? `${answer.aspect}: ${answer.label} ${percent(answer.probabilities[answer.label])}`).join("; "));
+}
+
+function drawAnswer(text, answer, name) {
+  if (answer.error) return make("p", { class: "warning", textContent: answer.error });
+  return answerFigure(text, answer, name, state.sharesOpen);
+}
+
+function difference([first, second]) {
+  if (!second || first.error || second.error) return [];
+  const same = first.label === second.label ? "Both runs give the same label." : `The runs differ: ${first.label} against ${second.label}.`;
+  const changes = first.saliency === second.saliency ? changesBetween(first, second) : "";
+  const shares = changes ? ` Shares that differ most, in points, from ${runName("first")} to ${runName("versus")}: ${changes}.` : "";
+  return [make("p", { class: first.label === second.label ? "note" : "warning", textContent: same + shares })];
+}
+
+function runName(run) {
+  return state.runs[run].name ?? run;
+}
+
+/* A whole table */
+
+async function scoreTable(event) {
+  event.preventDefault();
+  const file = document.getElementById("table").files[0];
+  const button = event.target.querySelector("button");
+  button.disabled = true;
+  tableDone.hidden = true;
+  say(`Scoring ${file.name} …`);
+  try {
+    const answer = await send(`/v1/csv?run=${document.getElementById("table-run").value}`, { method: "POST", body: file, headers: { "Content-Type": "text/csv" } });
+    const link = download(await answer.blob(), `${file.name.replace(/\.csv$/i, "")}.scored.csv`);
+    tableDone.replaceChildren("Scored: ", link);
+    tableDone.hidden = false;
+    say(`${link.download} is in your downloads.`);
+  } catch (error) {
+    complain(error);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+/* Beginning */
+
+async function begin() {
+  const model = await get("/v1/model");
+  state.most = model.limits.characters;
+  state.runs = Object.fromEntries(Object.entries(model.runs).filter(([, run]) => run));
+  const shown = Object.entries(state.runs).map(([run, { model: kind, labels }]) => `${runName(run)} (${kind}: ${labels.join(", ")})`);
+  document.getElementById("about").textContent = shown.join(" against ");
+  document.getElementById("to-evidence").hidden = !model.evidence;
+  for (const id of ["compare-field", "table-run-field"]) document.getElementById(id).hidden = !state.runs.versus;
+  document.getElementById("table-run").replaceChildren(...Object.keys(state.runs).map((run) => make("option", { value: run, textContent: runName(run) })));
+  saliencyField.replaceChildren(...state.runs.first.saliencies.map((name) => make("option", { value: name, textContent: name.replaceAll("_", " ") })));
+  readText();
+}
+
+textField.addEventListener("input", readText);
+document.getElementById("example").addEventListener("click", () => {
+  textField.value = EXAMPLE;
+  state.marked = new Set();
+  readText();
+  state.words.forEach((word, place) => { if (EXAMPLE_ASPECTS.includes(word.text)) state.marked.add(place); });
+  drawMarks();
+});
+document.getElementById("clear").addEventListener("click", () => {
+  textField.value = "";
+  readText();
+  say("");
+  textField.focus();
+});
+saliencyField.addEventListener("change", askSoon);
+compareField.addEventListener("change", askSoon);
+answersBox.addEventListener("toggle", (event) => { state.sharesOpen = event.target.open; }, true);
+document.getElementById("table-form").addEventListener("submit", scoreTable);
+begin().catch(complain);

@@ -1,0 +1,151 @@
+"""A CSV in, the same rows out with their labels, probabilities and, where one cannot be used, its error.
+
+Rows mean what they mean in any CSV file (`text`, `aspect`, `from`, `to`, ...). A label that the table has already is kept as
+`gold`. Rows are scored a window at a time while the answer is being sent; the windows after the first wait for their turn
+where the queue is full.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import csv
+import io
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from fastapi.concurrency import run_in_threadpool
+from starlette.types import Receive
+
+from pssa.data.formats.csv_file import columns_in, delimiter_of
+from pssa.serve.asking import ask
+from pssa.serve.desk import Desk, Order
+from pssa.serve.placing import Placed, place_fields
+from pssa.serve.refusal import Refusal
+from pssa.serve.scoring import Outcome
+
+__all__ = ["Table", "read_table", "scored"]
+
+_WINDOW = 256
+_RETRY_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class _Row:
+    cells: list[str]  # as many as the table has columns
+    placed: Placed
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV that can be scored: its columns and its records, not yet read."""
+
+    columns: list[str]  # as they are written
+    delimiter: str
+    records: io.StringIO  # behind the header
+    characters: int  # that a cell may have
+
+    def rows(self) -> Iterator[_Row]:
+        """Each record, placed or with what is wrong with it."""
+        # strict: a stray quote is an error of its record instead of a silent change of the text.
+        reader = csv.reader(self.records, delimiter=self.delimiter, strict=True)
+        while True:
+            line = reader.line_num + 2
+            try:
+                record = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield _Row([""] * len(self.columns), Placed(None, error=f"line {line} is no CSV ({error})"))
+                continue
+            if record:
+                yield self._row(record)
+
+    def _row(self, record: list[str]) -> _Row:
+        width = len(self.columns)
+        cells = [*record, *[""] * width][:width]
+        if len(record) != width:
+            return _Row(cells, Placed(None, error=f"has {len(record)} cells, the header {width}"))
+        if any(len(cell) > self.characters for cell in cells):
+            return _Row(cells, Placed(None, error=f"a cell has more than {self.characters} characters"))
+        names = [column.strip().lower() for column in self.columns]
+        fields = {name: cell for name, cell in zip(names, cells, strict=True) if name != "label"}
+        return _Row(cells, place_fields(fields))
+
+
+def read_table(body: bytes, characters: int) -> Table:
+    """The table in a body.
+
+    :raises Refusal: 422 if there is no header with the columns that are needed.
+    """
+    # What is no UTF-8 is replaced and scored; the characters that say so can be seen in the answer.
+    content = io.StringIO(body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"), newline="\n")
+    header = content.readline()
+    names = set(columns_in(header))
+    if "text" not in names or not (names & {"aspect", "span"} or {"from", "to"} <= names):
+        found = ", ".join(sorted(names))[:200] or "nothing"
+        raise Refusal(422, "no_columns", f"the header needs text and aspect, or text, from and to; found {found}")
+    columns = next(csv.reader([header], delimiter=delimiter_of(header)))
+    return Table(columns, delimiter_of(header), content, characters)
+
+
+async def scored(desk: Desk, table: Table, run: str, receive: Receive) -> AsyncIterator[bytes]:
+    """The answer, a window of rows at a time.
+
+    :raises Refusal: before the first piece, 503 if the queue is full.
+    """
+    labels = desk.runs[run].classifier.labels
+    layout = _Layout.of(table.columns, labels)
+    rows = table.rows()
+    began = False
+    while window := await run_in_threadpool(list, islice(rows, min(_WINDOW, desk.limits.queue))):
+        order = Order(tuple(row.placed.example for row in window if row.placed.example is not None), run)
+        outcomes = iter(await (_patiently(desk, order, receive) if began else ask(desk, order, receive)))
+        lines = [_line(layout, row, None if row.placed.example is None else next(outcomes)) for row in window]
+        yield _text(lines if began else [layout.header, *lines], table.delimiter)
+        began = True
+    if not began:
+        yield _text([layout.header], table.delimiter)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Which of the table's columns stay, and what comes behind them."""
+
+    kept: list[int]
+    header: list[str]
+    labels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[str], labels: tuple[str, ...]) -> _Layout:
+        ours = ["label", *(f"probability_{label}" for label in labels), "error", "warning"]
+        found = [column.strip().lower() for column in columns]
+        # A table that was scored before gets new answers in place of the old.
+        replaced = {*ours[1:], *(["label"] if "gold" in found else [])}
+        kept = [place for place, name in enumerate(found) if name not in replaced]
+        names = ["gold" if found[place] == "label" else columns[place] for place in kept]
+        return cls(kept, [*names, *ours], labels)
+
+
+def _line(layout: _Layout, row: _Row, outcome: Outcome | None) -> list[Any]:
+    cells: list[Any] = [row.cells[place] for place in layout.kept]
+    fields: dict[str, Any] = {"error": row.placed.error} if outcome is None else outcome.as_dict(row.placed.warning)
+    probabilities = fields.get("probabilities", {})
+    shares = [probabilities.get(label, "") for label in layout.labels]
+    return [*cells, fields.get("label", ""), *shares, fields.get("error", ""), fields.get("warning", "")]
+
+
+async def _patiently(desk: Desk, order: Order, receive: Receive) -> Sequence[Outcome]:
+    while True:
+        try:
+            return await ask(desk, order, receive)
+        except Refusal:
+            await asyncio.sleep(_RETRY_SECONDS)
+
+
+def _text(lines: Sequence[Sequence[Any]], delimiter: str) -> bytes:
+    target = io.StringIO(newline="")
+    csv.writer(target, delimiter=delimiter).writerows(lines)
+    return target.getvalue().encode()

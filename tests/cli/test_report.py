@@ -1,0 +1,64 @@
+"""`pssa report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+from tests.report.documents import parse, refuse_outside
+
+import pssa
+from pssa.data import embedded
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "test.jsonl"
+    pssa.write(embedded.load("test").select(range(12)), path)
+    return path
+
+
+def test_a_page_is_written_and_its_place_is_said(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    result = command("report", run, "--data", data, "--sample", "7", "--out", out)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(f"{out}: ")
+    page = out.read_text("utf-8")
+    refuse_outside(page)
+    anchors = [section.attributes["id"] for section in parse(page).all("section")]
+    assert anchors == ["run", "scores", "training", "faithfulness", "card"]
+    assert "7 instances of the test data, drawn at random" in page
+
+
+def test_json_says_where_and_how_large(command: Command, run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    found = command("report", run, "--out", out, "--json").json
+    assert found == {"report": str(out), "bytes": out.stat().st_size}
+
+
+def test_another_run_is_compared_with(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    assert command("report", run, "--versus", run, "--data", data, "--out", out).code == 0
+    assert "None of the 12 test instances is labelled differently" in out.read_text("utf-8")
+
+
+def test_an_existing_page_is_kept_unless_force_is_used(command: Command, run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    out.write_text("older")
+    assert f"{out} exists already; choose another name" in command("report", run, "--out", out).refusal
+    assert out.read_text() == "older"
+    assert command("report", run, "--out", out, "--force").code == 0
+    assert out.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_bad_input_is_refused_and_leaves_no_page(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
+    out = ("--out", tmp_path / "report.html")
+    assert "is not a run" in command("report", tmp_path, *out).refusal
+    assert "model.json cannot be read" in command("report", tmp_path, "--data", data, *out).refusal
+    assert "is not a run" in command("report", run, "--versus", tmp_path, *out).refusal
+    assert "does not exist" in command("report", run, "--data", tmp_path / "nowhere.csv", *out).refusal
+    assert "unknown label" in command("report", run, "--data", data, "--labels", "good,bad", *out).refusal
+    assert "sample is 0; it must be at least 1" in command("report", run, "--sample", "0", *out).refusal
+    assert "nowhere does not exist" in command("report", run, "--out", tmp_path / "nowhere" / "r.html").refusal
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,167 @@
+"""`pssa serve`."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.cli.command import Command
+
+from pssa.errors import MissingExtra
+from pssa.serve import server
+from pssa.serve.server import Server
+
+
+@pytest.fixture(autouse=True)
+def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the command sets for its process is not for the other tests."""
+    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Server]:
+    """Servers that were told to run; they announce themselves and end at once."""
+    found: list[Server] = []
+
+    def run(self: Any, sockets: Any) -> None:
+        found.append(self)
+        self._on_started()
+        self._desk.close()
+
+    monkeypatch.setattr(Server, "run", run)
+    monkeypatch.delenv("PSSA_TOKEN", raising=False)
+    return found
+
+
+@contextmanager
+def process(*words: str | Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The command as a process of its own, and where it serves."""
+    command = [sys.executable, "-m", "pssa", "serve", *map(str, words), "--port", "0", "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | environment
+    ) as child:
+        try:
+            assert child.stdout is not None
+            yield child, json.loads(child.stdout.readline())["url"]
+        finally:
+            child.kill()
+
+
+def test_it_says_where_it_serves(command: Command, run: Path, started: list[Server]) -> None:
+    found = command("serve", run, "--port", "0", "--json").json
+    assert found["url"].startswith("http://127.0.0.1:")
+    assert found["run"] == str(run)
+    plain = command("serve", run, "--port", "0")
+    assert plain.out.startswith(f"{run} at http://127.0.0.1:")
+    assert (plain.code, plain.err) == (0, "")
+
+
+def test_limits_reach_the_desk(command: Command, run: Path, started: list[Server]) -> None:
+    options = ("--max-items", "3", "--max-explained-words", "7", "--wait-ms", "0", "--max-batch", "1")
+    assert command("serve", run, "--port", "0", *options).code == 0
+    limits = started[0]._desk.limits
+    assert (limits.items, limits.explained_words, limits.wait_ms, limits.batch) == (3, 7, 0, 1)
+
+
+def test_open_to_others_without_a_token_is_said(
+    command: Command, run: Path, started: list[Server], tmp_path: Path
+) -> None:
+    everywhere = ("serve", run, "--host", "0.0.0.0", "--port", "0")  # noqa: S104
+    warned = command(*everywhere)
+    assert (warned.code, warned.err.count("\n")) == (0, 1)
+    assert "whoever reaches 0.0.0.0 may ask; set PSSA_TOKEN or --token-file" in warned.err
+    token = tmp_path / "token"
+    token.write_text("secret\n")
+    assert command(*everywhere, "--token-file", token).err == ""
+
+
+@pytest.mark.parametrize("held", ["", " \n", "two words", "línea", "two\nlines"])
+def test_what_is_no_token_is_refused(command: Command, run: Path, tmp_path: Path, held: str) -> None:
+    token = tmp_path / "token"
+    token.write_text(held)
+    assert "holds no token" in command("serve", run, "--token-file", token).refusal
+
+
+def test_a_token_that_was_meant_must_be_there(
+    command: Command, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "cannot be read" in command("serve", run, "--token-file", tmp_path / "none").refusal
+    monkeypatch.setenv("PSSA_TOKEN", "")
+    assert "PSSA_TOKEN holds no token" in command("serve", run).refusal
+
+
+@pytest.mark.parametrize(
+    ("options", "refusal"),
+    [
+        (("--max-items", "0"), "items is 0"),
+        (("--max-queue", "5"), "the queue holds 5 aspects"),
+        (("--threads", "0"), "--threads is 0"),
+        (("--port", "99999"), "port 99999 is none"),
+        (("--corpus", "x"), "--corpus goes with --evidence FILE"),
+        (("--second", "x"), "--second goes with --evidence FILE"),
+        (("--evidence", "x"), "--evidence needs --corpus FILE"),
+        (("--evidence", "no such file", "--corpus", "x"), "no such file"),
+        (("--port", "x"), "--port"),
+    ],
+)
+def test_bad_options_are_refused_in_one_line(
+    command: Command, run: Path, options: tuple[str, ...], refusal: str
+) -> None:
+    assert refusal in command("serve", run, "--port", "0", *options).refusal
+
+
+def test_what_is_no_run_is_refused(command: Command, tmp_path: Path, run: Path) -> None:
+    assert "nothing" in command("serve", tmp_path / "nothing", "--port", "0").refusal
+    assert "nothing" in command("serve", run, "--versus", tmp_path / "nothing", "--port", "0").refusal
+
+
+def test_an_address_in_use_is_refused(command: Command, run: Path) -> None:
+    with server.bind("127.0.0.1", 0) as taken:
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert f"127.0.0.1:{port} cannot be used" in command("serve", run, "--port", port).refusal
+
+
+def test_without_the_extra_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "pssa.serve")
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(MissingExtra, match=r"uvicorn is not installed; get it with: pip install 'pssa\[serve\]'"):
+        importlib.import_module("pssa.serve")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_end_it_answers_what_it_accepted_and_ends_well(run: Path, sign: signal.Signals) -> None:
+    items = [{"text": f"{'so ' * 200}the screen {number} is huge", "aspects": ["screen"] * 16} for number in range(64)]
+    with process(run, "--max-batch", "4") as (child, url), ThreadPoolExecutor(1) as pool:
+        assert httpx.get(f"{url}/readyz").status_code == 200
+        accepted = pool.submit(httpx.post, f"{url}/v1/predict", json={"items": items}, timeout=60)
+        began = time.perf_counter()
+        while "pssa_queue_depth 0.0" in httpx.get(f"{url}/metrics").text:
+            assert time.perf_counter() - began < 30
+        child.send_signal(sign)
+        answer = accepted.result()
+        out, errors = child.communicate(timeout=60)
+    assert answer.status_code == 200
+    assert sum("label" in aspect for item in answer.json()["items"] for aspect in item["aspects"]) == 64 * 16
+    assert (child.returncode, out, errors) == (0, "", "")
+
+
+@pytest.mark.slow
+def test_the_token_may_come_from_the_environment(run: Path) -> None:
+    with process(run, **{"PSSA_TOKEN": "secret"}) as (_, url):
+        assert httpx.get(f"{url}/v1/model").status_code == 401
+        assert httpx.get(f"{url}/v1/model", headers={"Authorization": "Bearer secret"}).status_code == 200
+        assert httpx.get(f"{url}/healthz", headers={"Host": "evil.example"}).status_code == 421

@@ -1,0 +1,54 @@
+"""Runs that train in a blink: MN of eight values a word, with and without mining."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pssa.data import embedded
+from pssa.data.example import Corpus
+from pssa.runs import train
+
+_TINY: dict[str, Any] = {
+    "model": "memnet",
+    "dimension": 8,
+    "epochs": 2,
+    "batch_size": 16,
+    "learning_rate": 0.02,
+    "initial_bound": 0.1,
+    "device": "cpu",
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """No test cuts the power, so none need wait until its files would survive that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture(scope="session")
+def held_out() -> Corpus:
+    """Forty test instances."""
+    return embedded.load("test").select(range(40))
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run that mined two rounds; to be read only."""
+    corpus = embedded.load("train").select(range(60))
+    out = tmp_path_factory.mktemp("runs") / "mined"
+    # A light penalty and a heavy one differ enough that some predictions change.
+    return train(corpus, out, method="aw-as", iterations=2, epsilon=9.0, gamma=20.0, **_TINY)
+
+
+@pytest.fixture(scope="session")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run without evidence; to be read only."""
+    corpus = embedded.load("train").select(range(60))
+    return train(corpus, tmp_path_factory.mktemp("runs") / "base", **_TINY | {"epochs": 9})

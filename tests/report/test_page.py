@@ -1,0 +1,122 @@
+"""The report as a whole."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from tests.report.documents import Element, parse, refuse_outside
+
+import pssa
+from pssa.data.example import Corpus
+from pssa.errors import InputError
+from pssa.report.page import make_report, write_report
+
+ALL = ["run", "scores", "training", "mined", "changed", "faithfulness", "card"]
+
+
+def sections(document: Element) -> list[str]:
+    return [section.attributes["id"] for section in document.all("section") if "id" in section.attributes]
+
+
+@pytest.fixture(scope="module")
+def page(run: Path, held_out: Corpus) -> str:
+    return make_report(run, data=held_out, sample=10)
+
+
+def test_a_report_has_every_section_in_its_order(page: str) -> None:
+    document = parse(page)
+    assert sections(document) == ALL
+    assert [link.attributes["href"] for link in document.all("nav")[0].all("a")] == [f"#{name}" for name in ALL]
+    assert [heading.text for heading in document.all("h1")] == ["Report: mined"]
+    assert "mined, initial model" in page
+    assert document.all("p", "warning") == []
+
+
+def test_a_report_needs_nothing_from_outside_and_is_small(page: str) -> None:
+    refuse_outside(page)
+    assert len(page.encode()) < 300_000
+
+
+def test_headings_are_in_order_and_tables_are_described(page: str) -> None:
+    document = parse(page)
+    levels = [int(element.tag[1]) for element in document.all() if element.tag in ("h1", "h2", "h3", "h4")]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    for table in document.all("table"):
+        assert table.all("caption")[0].text
+        assert all(head.attributes["scope"] in ("col", "row") for head in table.all("th"))
+    for picture in document.all("svg"):
+        assert picture.attributes["aria-label"]
+
+
+def test_no_path_of_this_machine_is_passed_on(page: str, run: Path) -> None:
+    assert str(run.parent) not in page
+
+
+def test_without_data_nothing_is_scored_and_changes_are_looked_for_in_training(run: Path) -> None:
+    document = parse(make_report(run))
+    assert sections(document) == ["run", "training", "mined", "changed", "card"]
+    assert "No test data was given (--data)" in document.all("p", "warning")[0].text
+    (changed,) = (section for section in document.all("section") if section.attributes.get("id") == "changed")
+    assert "60 training instances (the first 1,000 at most)" in changed.all("p")[0].text
+
+
+def test_a_run_without_evidence_or_another_to_compare_with_is_shorter(base: Path, held_out: Corpus) -> None:
+    document = parse(make_report(base, data=held_out, sample=5))
+    assert sections(document) == ["run", "scores", "training", "faithfulness", "card"]
+
+
+def test_another_run_can_be_compared_with(run: Path, base: Path, held_out: Corpus) -> None:
+    found = make_report(run, versus=base, data=held_out, sample=5)
+    assert "mined against base" in found
+    assert "initial model" not in found
+
+
+def test_an_unfinished_run_says_so(run: Path, tmp_path: Path) -> None:
+    unfinished = tmp_path / "unfinished"
+    shutil.copytree(run, unfinished)
+    for name in ("metrics.json", "history.jsonl", "README.md", "evidence.jsonl"):
+        (unfinished / name).unlink()
+    document = parse(make_report(unfinished))
+    assert document.all("p", "warning")[0].text == "This run is unfinished; it is shown as far as it came."
+    assert sections(document) == ["run", "changed"]
+
+
+def test_a_run_that_has_not_begun_says_that(run: Path, held_out: Corpus, tmp_path: Path) -> None:
+    for name in ("config.toml", "model.json", "vocabulary.json"):
+        shutil.copy(run / name, tmp_path)
+    document = parse(make_report(tmp_path, data=held_out))
+    assert "This run is unfinished; it is shown before its first epoch." in document.all("p", "warning")[0].text
+    assert sections(document) == ["run"]
+
+
+def test_a_file_of_data_is_read_and_the_page_written(base: Path, held_out: Corpus, tmp_path: Path) -> None:
+    data, out = tmp_path / "test.csv", tmp_path / "report.html"
+    pssa.write(held_out, data)
+    assert write_report(base, out, data=data, sample=5) == out
+    assert out.read_text("utf-8") == make_report(base, data=held_out, sample=5)
+
+
+def test_the_same_run_gives_the_same_page(base: Path) -> None:
+    assert make_report(base) == make_report(base)
+
+
+def test_bad_input_leaves_no_page(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is not a run"):
+        write_report(tmp_path, tmp_path / "report.html")
+    with pytest.raises(InputError, match="is not a run"):
+        write_report(base, tmp_path / "report.html", versus=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_card_from_strangers_is_only_text(base: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "<run>"
+    shutil.copytree(base, copy)
+    (copy / "README.md").write_text("<script>alert(1)</script> & more", "utf-8")
+    page = make_report(copy)
+    refuse_outside(page)
+    assert parse(page).all("pre")[0].text == "<script>alert(1)</script> & more"
+    assert parse(page).all("h1")[0].text == "Report: <run>"

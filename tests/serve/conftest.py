@@ -1,0 +1,72 @@
+"""Two small runs, and the service around them in this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from pssa.data import embedded
+from pssa.runs import Classifier, load, train
+from pssa.serve.app import Options, create_app
+from pssa.serve.desk import open_desk
+from pssa.serve.guard import Door
+from pssa.serve.limits import Limits
+from pssa.serve.pages import Page
+
+_TINY: dict[str, Any] = {"dimension": 8, "epochs": 2, "learning_rate": 0.02, "initial_bound": 0.1, "device": "cpu"}
+Start = Callable[..., TestClient]
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Finished runs; to be read only."""
+
+    first: Path  # of a model that attends
+    versus: Path  # of one that does not
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Folders:
+    """MN and TNet, trained on 60 instances of the embedded corpus."""
+    root, corpus = tmp_path_factory.mktemp("runs"), embedded.load("train").select(range(60))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        first = train(corpus, root / "first", model="memnet", **_TINY)
+        versus = train(corpus, root / "versus", model="tnet", **_TINY)
+    return Folders(first, versus)
+
+
+@pytest.fixture(scope="session")
+def classifier(folders: Folders) -> Classifier:
+    """The first run, to compare answers with."""
+    return load(folders.first)
+
+
+@pytest.fixture
+def start(folders: Folders) -> Iterator[Start]:
+    """A client of an application with these limits, this door and these pages; `versus` serves both runs."""
+    with ExitStack() as stack:
+
+        def run(
+            *, versus: bool = False, pages: dict[str, Page] | None = None, door: Door | None = None, **sizes: int
+        ) -> TestClient:
+            desk = open_desk(folders.first, folders.versus if versus else None, Limits(**sizes))
+            app = create_app(desk, Options(door or Door(), pages or {}))
+            return stack.enter_context(TestClient(app, base_url="http://localhost"))
+
+        yield run
+
+
+@pytest.fixture(scope="module")
+def client(folders: Folders) -> Iterator[TestClient]:
+    """A client of an application with everything as it usually is, and both runs."""
+    app = create_app(open_desk(folders.first, folders.versus, Limits()), Options())
+    with TestClient(app, base_url="http://localhost") as client:
+        yield client

@@ -1,0 +1,58 @@
+"""The service behind a real socket, in a thread of this process."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pssa.serve.app import Options, create_app
+from pssa.serve.desk import Desk
+from pssa.serve.guard import Door
+from pssa.serve.server import Server, bind, url_of
+
+
+@dataclass(frozen=True)
+class Live:
+    """A service that runs."""
+
+    url: str
+    server: Server
+    thread: threading.Thread
+
+    def connect(self) -> socket.socket:
+        """A connection of one's own."""
+        return socket.create_connection(("127.0.0.1", int(self.url.rpartition(":")[2])), timeout=20)
+
+
+@contextmanager
+def serving(desk: Desk, grace: int = 20) -> Iterator[Live]:
+    """Serve the desk until the block ends."""
+    with bind("127.0.0.1", 0) as bound:
+        url, started = url_of(bound), threading.Event()
+        server = Server(create_app(desk, Options(Door(), {})), desk, grace, started.set)
+        thread = threading.Thread(target=server.run, args=([bound],), daemon=True)
+        thread.start()
+        assert started.wait(20)
+        try:
+            yield Live(url, server, thread)
+        finally:
+            server.should_exit = True
+            thread.join(30)
+            assert not thread.is_alive()
+
+
+def request(body: bytes, *headers: str) -> bytes:
+    """A request for labels as it goes over the wire."""
+    lines = ["POST /v1/predict HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", *headers]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def read_all(connection: socket.socket) -> bytes:
+    """Everything until the other side closes."""
+    found = b""
+    while piece := connection.recv(65536):
+        found += piece
+    return found

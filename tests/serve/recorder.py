@@ -1,0 +1,52 @@
+"""In place of a model: remembers what it was asked, and answers when it is let."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pssa.data.example import Example
+from pssa.runs.classifier import Answer
+from pssa.serve.desk import Desk, Order, Served
+from pssa.serve.limits import Limits
+from pssa.serve.scoring import Outcome
+
+
+class Recorder:
+    """Stands for `score`: the outcome of an example is its text, and `batches` are the texts that were asked together."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.asked = threading.Semaphore(0)
+        self.batches: list[list[str]] = []
+        self.saliencies: list[str | None] = []
+
+    def __call__(self, classifier: Any, examples: Sequence[Example], saliency: str | None) -> list[Outcome]:
+        self.batches.append([example.text for example in examples])
+        self.saliencies.append(saliency)
+        self.asked.release()
+        assert self.gate.wait(20)
+        return [Outcome(Answer(example.text, {"positive": 1.0}, example.aspect_text, 0, 1)) for example in examples]
+
+
+def desk_of(limits: Limits) -> Desk:
+    """A desk with a run that nobody looks at."""
+    unused: Any = None
+    return Desk({"first": Served("toy", unused, ("attention", "gradient"))}, limits)
+
+
+def order(*texts: str, saliency: str | None = None, run: str = "first") -> Order:
+    """One example a text, the aspect its first word."""
+    examples = tuple(Example.from_text(text, (0, len(text.split()[0]))) for text in texts)
+    return Order(examples, run, saliency)
+
+
+def until(happened: Callable[[], bool], seconds: float = 10.0) -> None:
+    """Wait for something that another thread does."""
+    pause = threading.Event()
+    for _ in range(int(seconds * 200)):
+        if happened():
+            return
+        pause.wait(0.005)
+    raise AssertionError("did not happen")

@@ -1,0 +1,277 @@
+"""The routes: what is asked, what comes back, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from tests.serve.conftest import Folders, Start
+
+import pssa
+from pssa.runs import Classifier
+from pssa.runs.explain import usable_saliencies
+from pssa.serve.app import Options, create_app
+from pssa.serve.desk import open_desk
+from pssa.serve.guard import Door
+from pssa.serve.limits import Limits
+
+TEXT = "The screen is huge and bright, but the battery dies within an hour."
+JSON = {"Content-Type": "application/json"}
+
+
+def item(text: str, *aspects: Any) -> dict[str, Any]:
+    return {"text": text, "aspects": list(aspects)}
+
+
+def answers(client: TestClient, *items: dict[str, Any], **more: Any) -> list[list[dict[str, Any]]]:
+    answer = client.post("/v1/predict", json={"items": items, **more})
+    assert answer.status_code == 200, answer.text
+    return [one["aspects"] for one in answer.json()["items"]]
+
+
+def refusal(client: TestClient, path: str, body: Any) -> tuple[int, str]:
+    answer = client.post(path, content=json.dumps(body), headers=JSON)
+    error = answer.json()["error"]
+    assert set(error) == {"code", "message"}
+    return answer.status_code, error["code"]
+
+
+def test_aspects_are_answered_as_the_classifier_answers_them(client: TestClient, classifier: Classifier) -> None:
+    [[screen, battery], [keys]] = answers(
+        client, item(TEXT, "screen", {"from": 39, "to": 46}), item("No keys.", "keys")
+    )
+    expected = [
+        classifier.predict(TEXT, "screen"),
+        classifier.predict(TEXT, "battery"),
+        classifier.predict("No keys.", "keys"),
+    ]
+    for found, answer in zip((screen, battery, keys), expected, strict=True):
+        wanted = answer.as_dict()
+        assert found.pop("probabilities") == pytest.approx(wanted.pop("probabilities"), abs=1e-5)
+        assert found == wanted
+
+
+def test_what_cannot_be_answered_is_an_error_in_its_place(client: TestClient) -> None:
+    [found] = answers(client, item(TEXT, "screen", "keyboard", {"from": 60, "to": 90}, "battery"))
+    assert [sorted(one) for one in found[1:3]] == [["error"], ["error"]]
+    assert "keyboard" in found[1]["error"]
+    assert [one.get("aspect") for one in found] == ["screen", None, None, "battery"]
+
+
+def test_an_aspect_that_occurs_twice_comes_with_a_warning(client: TestClient) -> None:
+    [[found, sure]] = answers(client, item("keys and keys", "keys", {"from": 9, "to": 13}))
+    assert (found["from"], found["to"]) == (0, 4)
+    assert found["warning"] == "aspect 'keys' occurs 2 times; the first is taken"
+    assert (sure["from"], "warning" in sure) == (9, False)
+
+
+def test_nothing_asked_is_nothing_answered(client: TestClient) -> None:
+    assert answers(client) == []
+    assert answers(client, item("text")) == [[]]
+
+
+def test_the_second_run_can_be_asked(client: TestClient, folders: Folders) -> None:
+    [[found]] = answers(client, item(TEXT, "screen"), run="versus")
+    expected = pssa.load(folders.versus).predict(TEXT, "screen").probabilities
+    assert found["probabilities"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_run_that_is_not_served_is_refused(start: Start) -> None:
+    client = start()
+    for path in ("/v1/predict", "/v1/explain"):
+        assert refusal(client, path, {"items": [], "run": "versus"}) == (422, "no_such_run")
+    answer = client.post("/v1/csv?run=versus", content="text,aspect\n", headers={"Content-Type": "text/csv"})
+    assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("saliency", ["attention", "gradient", "leave_one_out", "random", "integrated_gradients"])
+def test_an_explanation_has_every_word_with_its_share(client: TestClient, saliency: str) -> None:
+    answer = client.post("/v1/explain", json={"items": [item(TEXT, "screen")], "saliency": saliency})
+    [found] = answer.json()["items"][0]["aspects"]
+    words = found["words"]
+    assert found["saliency"] == saliency
+    assert "".join(word["word"] for word in words) == TEXT.replace(" ", "")
+    assert all(TEXT[word["from"] : word["to"]] == word["word"] for word in words)
+    assert sum(word["share"] for word in words) == pytest.approx(1, abs=1e-4)
+    assert words[1] == {"word": "screen", "from": 4, "to": 10, "share": 0.0}
+
+
+def test_without_a_saliency_the_usual_one_explains(client: TestClient) -> None:
+    for run, usual in (("first", "attention"), ("versus", "gradient")):
+        answer = client.post("/v1/explain", json={"items": [item(TEXT, "screen")], "run": run})
+        assert answer.json()["items"][0]["aspects"][0]["saliency"] == usual
+
+
+def test_a_saliency_that_says_nothing_of_the_model_is_refused(client: TestClient) -> None:
+    for run, saliency in (("versus", "attention"), ("first", "nothing"), ("first", "")):
+        body = {"items": [item(TEXT, "screen")], "run": run, "saliency": saliency}
+        assert refusal(client, "/v1/explain", body) == (422, "no_such_saliency")
+
+
+def test_a_text_too_long_to_be_explained_is_an_error_in_its_place(client: TestClient) -> None:
+    body = {"items": [item("x " * 130, "x"), item(TEXT, "screen")], "saliency": "leave_one_out"}
+    [[long], [short]] = [one["aspects"] for one in client.post("/v1/explain", json=body).json()["items"]]
+    assert "at most 128" in long["error"]
+    assert short["saliency"] == "leave_one_out"
+
+
+def test_a_text_that_is_all_aspect_has_no_shares(client: TestClient) -> None:
+    [found] = client.post("/v1/explain", json={"items": [item("screen", "screen")]}).json()["items"][0]["aspects"]
+    assert [word["share"] for word in found["words"]] == [0.0]
+
+
+def test_the_model_says_what_it_is_and_what_it_takes(client: TestClient, classifier: Classifier) -> None:
+    found = client.get("/v1/model").json()
+    assert found["runs"]["first"] == {
+        "name": "first",
+        "model": "memnet",
+        "labels": ["positive", "negative", "neutral"],
+        "saliencies": list(usable_saliencies(classifier)),
+        "members": 1,
+    }
+    assert found["runs"]["versus"]["model"] == "tnet"
+    assert found["limits"] == Limits().as_dict()
+    assert (found["evidence"], found["version"]) == (False, pssa.__version__)
+
+
+def test_one_run_alone_has_no_other(start: Start) -> None:
+    assert list(start().get("/v1/model").json()["runs"]) == ["first"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"items": [item("text", False)]},
+        {"items": [item("text", 4)]},
+        {"items": [item("text", {"from": False, "to": 4})]},
+        {"items": [item("text", {"from": "0", "to": 4})]},
+        {"items": [item("text", {"from": 0.5, "to": 4})]},
+        {"items": [item("text", {"from": -1, "to": 4})]},
+        {"items": [item("text", {"from": 0, "to": 10**30})]},
+        {"items": [item("text", {"from": 0})]},
+        {"items": [item("text", {"from": 0, "to": 4, "ordinal": 1})]},
+        {"items": [item("text", {"start": 0, "end": 4})]},
+        {"items": [item("text", None)]},
+        {"items": [{"text": "text"}]},
+        {"items": [{"text": 5, "aspects": []}]},
+        {"items": [{"text": "text", "aspects": [], "more": 1}]},
+        {"items": {}},
+        {"items": [], "run": "third"},
+        {"items": [], "run": None},
+        {"items": [], "model": "/etc/passwd"},
+        {"item": []},
+        [],
+        None,
+        5,
+        "text",
+    ],
+)
+def test_what_breaks_the_schema_is_refused(client: TestClient, body: Any) -> None:
+    assert refusal(client, "/v1/predict", body) == (422, "unusable")
+    assert refusal(client, "/v1/explain", body) == (422, "unusable")
+
+
+def test_a_whole_number_may_be_written_with_a_point(client: TestClient) -> None:
+    [[found]] = answers(client, item("The screen", {"from": 4.0, "to": 10.0}))
+    assert (found["from"], found["to"]) == (4, 10)
+
+
+def test_a_refusal_names_the_place(client: TestClient) -> None:
+    answer = client.post("/v1/predict", json={"items": [item("a"), {"text": 5, "aspects": []}]})
+    assert answer.json()["error"]["message"] == "items.1.text: Input should be a valid string"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b'{"items": [}',
+        b'{"items": [{"text": "\\ud800", "aspects": []}]}',
+        b'{"items": [{"text": "\xed\xa0\x80", "aspects": []}]}',
+        b"[" * 100_000,
+        b'{"items": ' * 5_000,
+        b"\x00",
+    ],
+)
+def test_what_is_no_json_is_refused(client: TestClient, body: bytes) -> None:
+    answer = client.post("/v1/predict", content=body, headers=JSON)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_json")
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b"1" * 5000, b"1e400", b"-0.5"])
+def test_odd_numbers_are_refused(client: TestClient, number: bytes) -> None:
+    body = b'{"items": [{"text": "a b", "aspects": [{"from": 0, "to": ' + number + b"}]}]}"
+    answer = client.post("/v1/predict", content=body, headers=JSON)
+    assert answer.status_code in (400, 422)
+    assert set(answer.json()["error"]) == {"code", "message"}
+
+
+@pytest.mark.parametrize(
+    "text", ["\0 screen \0", "screen\u2028\r\n", "\ufeffscreen", "screen \U0010ffff", "ﷺ screen", "ẞ screen İ"]
+)
+def test_odd_characters_are_scored(client: TestClient, text: str) -> None:
+    for path in ("/v1/predict", "/v1/explain"):
+        answer = client.post(path, json={"items": [item(text, "screen", "\0")]})
+        assert answer.json()["items"][0]["aspects"][0]["aspect"] == "screen"
+
+
+@pytest.mark.parametrize(
+    "given", ["text/plain", "", "application/json; charset=utf-16", "application/jsonp", "text/csv"]
+)
+def test_other_types_are_refused(client: TestClient, given: str) -> None:
+    answer = client.post("/v1/predict", content=b'{"items": []}', headers={"Content-Type": given})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (415, "wrong_type")
+
+
+@pytest.mark.parametrize("given", ["application/json;charset=UTF-8", 'APPLICATION/JSON; charset="utf-8"'])
+def test_the_type_may_name_the_encoding(client: TestClient, given: str) -> None:
+    assert client.post("/v1/predict", content=b'{"items": []}', headers={"Content-Type": given}).status_code == 200
+
+
+def test_a_packed_body_is_refused(client: TestClient) -> None:
+    answer = client.post("/v1/predict", content=b"x", headers=JSON | {"Content-Encoding": "gzip"})
+    assert answer.status_code == 415
+
+
+def test_wrong_methods_and_paths_are_refused_in_the_one_shape(client: TestClient) -> None:
+    wrong = client.get("/v1/predict")
+    assert (wrong.status_code, wrong.headers["allow"], wrong.json()["error"]["code"]) == (
+        405,
+        "POST",
+        "method_not_allowed",
+    )
+    assert refusal(client, "/v1/predict/", {}) == (404, "not_found")
+
+
+def test_sizes_are_limited(start: Start) -> None:
+    client = start(items=2, aspects=2, characters=10)
+    assert refusal(client, "/v1/predict", {"items": [item("a")] * 3}) == (422, "too_many_items")
+    assert refusal(client, "/v1/predict", {"items": [item("a", "a", "a", "a")]}) == (422, "too_many_aspects")
+    assert refusal(client, "/v1/explain", {"items": [item("a" * 11)]}) == (422, "too_long")
+    assert refusal(client, "/v1/explain", {"items": [item("a", "a" * 11)]}) == (422, "too_long")
+    assert len(answers(client, *[item("a" * 10, "a" * 10, "a")] * 2)) == 2
+
+
+def test_a_service_that_closes_says_so(folders: Folders) -> None:
+    desk = open_desk(folders.first, None, Limits())
+    with TestClient(create_app(desk, Options(Door(), {}))) as client:
+        assert client.get("/readyz").json() == {"status": "ready"}
+        desk.closing = True
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["error"]["code"]) == (503, "closing")
+        assert client.get("/healthz").json() == {"status": "alive"}
+        assert refusal(client, "/v1/predict", {"items": []}) == (503, "closing")
+    assert not desk.alive
+
+
+def test_a_service_whose_worker_has_ended_is_neither_ready_nor_alive(folders: Folders) -> None:
+    desk = open_desk(folders.first, None, Limits())
+    desk.close()
+    desk.closing = False
+    client = TestClient(create_app(desk, Options(Door(), {})))
+    assert [client.get(path).json()["error"]["code"] for path in ("/healthz", "/readyz")] == ["dead", "dead"]
+    assert refusal(client, "/v1/predict", {"items": [item("a", "a")]}) == (503, "overloaded")

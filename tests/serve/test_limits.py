@@ -1,0 +1,29 @@
+"""How much the service takes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from pssa.errors import InputError
+from pssa.serve.limits import Limits
+
+
+def test_limits_are_told_by_name() -> None:
+    assert Limits(items=3, aspects=2, queue=6).as_dict()["queue"] == 6
+
+
+@pytest.mark.parametrize("name", ["items", "batch", "body_bytes", "queue", "table_bytes", "body_seconds"])
+def test_a_limit_of_nothing_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} is 0; it must be at least 1"):
+        Limits(**{name: 0})
+
+
+def test_waiting_can_be_left_out() -> None:
+    assert Limits(wait_ms=0).wait_ms == 0
+    with pytest.raises(InputError, match="wait_ms is -1"):
+        Limits(wait_ms=-1)
+
+
+def test_the_queue_has_room_for_the_largest_request() -> None:
+    with pytest.raises(InputError, match="holds 5 aspects, a request up to 3 items of 2"):
+        Limits(items=3, aspects=2, queue=5)

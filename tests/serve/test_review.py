@@ -1,0 +1,271 @@
+"""A review: changes and undo, what a kill leaves, and files that do not belong together."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.serve.review_toys import BAR, CORPUS, EVIDENCE, HUGE, SLOW, write_files
+
+from pssa.data.evidence import Evidence
+from pssa.data.evidence_file import write_evidence
+from pssa.data.example import Corpus, Example
+from pssa.data.write import write
+from pssa.errors import InputError, RunError
+from pssa.serve.review import Review
+from pssa.serve.review_sentence import ACTIONS, ReviewError
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write_files(tmp_path)
+
+
+@pytest.fixture
+def review(path: Path) -> Iterator[Review]:
+    review = Review.open(path)
+    yield review
+    review.close()
+
+
+def _findings(review: Review) -> list[Any]:
+    return [sentence.example.findings for sentence in review.sentences]
+
+
+def _states(review: Review) -> list[Any]:
+    return [(sentence.example, sentence.version) for sentence in review.sentences]
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name("evidence.jsonl.review.jsonl")
+
+
+def _reopened(path: Path) -> list[Any]:
+    review = Review.open(path)
+    review.close()
+    return [(sentence.example, sentence.version) for sentence in review.sentences]
+
+
+def test_a_change_is_made_once_and_raises_the_version(review: Review) -> None:
+    changed = review.change(1, 0, "flip", 1)
+    assert changed.example.findings == (replace(BAR, kind="active"),)
+    assert (changed.version, changed.changed) == (1, True)
+    assert review.sentence(1) is changed
+    assert _findings(review)[0] == (SLOW, HUGE)
+    assert review.standing == 1
+
+
+def test_the_evidence_file_is_never_touched(path: Path, review: Review) -> None:
+    before = path.read_bytes()
+    review.change(1, 0, "drop", 1)
+    assert path.read_bytes() == before
+
+
+def test_a_stale_change_is_refused_and_leaves_no_line(path: Path, review: Review) -> None:
+    review.change(1, 0, "drop", 1)
+    lines = _log_of(path).read_bytes()
+    with pytest.raises(ReviewError, match="sentence 1 was changed elsewhere meanwhile") as caught:
+        review.change(1, 0, "active", 0)
+    assert caught.value.code == "stale"
+    assert _log_of(path).read_bytes() == lines
+
+
+def test_a_refused_change_leaves_no_line(path: Path, review: Review) -> None:
+    lines = _log_of(path).read_bytes()
+    with pytest.raises(ReviewError, match="'soup' belongs to the aspect"):
+        review.change(2, 0, "active", 1)
+    with pytest.raises(ReviewError, match="there is no sentence 3; expected 0 to 2"):
+        review.change(3, 0, "active", 0)
+    assert _log_of(path).read_bytes() == lines
+
+
+def test_undo_goes_back_step_by_step_over_sentences(review: Review) -> None:
+    review.change(0, 0, "flip", 0)
+    review.change(1, 0, "drop", 1)
+    review.change(0, 1, "active", 2)
+    assert review.undo(3).example.findings == (SLOW, replace(HUGE, kind="misleading", expected=None))
+    assert review.undo(2).example == EVIDENCE.examples[1]
+    assert review.undo(1).example == EVIDENCE.examples[0]
+    assert [sentence.version for sentence in review.sentences] == [6, 5, 0]
+    assert review.undoable is None
+    with pytest.raises(ReviewError, match="there is nothing to undo"):
+        review.undo(6)
+
+
+def test_undo_of_another_change_than_the_last_is_refused(review: Review) -> None:
+    review.change(0, 0, "flip", 0)
+    review.change(1, 0, "drop", 1)
+    with pytest.raises(ReviewError, match="change 1 is not the last that stands, which is 2") as caught:
+        review.undo(1)
+    assert caught.value.code == "stale"
+    review.undo(2)
+    assert review.undoable is not None
+    assert review.undoable.number == 1
+
+
+def test_the_log_names_the_word_and_what_it_was(path: Path, review: Review) -> None:
+    review.change(2, 0, "active", 3)
+    review.undo(1)
+    _, added, undone = (json.loads(line) for line in _log_of(path).read_text("utf-8").splitlines())
+    assert (added["number"], added["example"], added["action"], added["word"], added["text"]) == (
+        1,
+        "3",
+        "active",
+        3,
+        "cold",
+    )
+    assert (added["before"], added["after"]["kind"], added["undoes"]) == (None, "active", None)
+    assert (undone["action"], undone["undoes"], undone["after"]) == ("undo", 1, None)
+    assert undone["before"] == added["after"]
+
+
+def test_opening_again_replays_everything(path: Path) -> None:
+    review = Review.open(path)
+    review.change(0, 0, "flip", 0)
+    review.change(0, 1, "drop", 3)
+    review.change(2, 0, "misleading", 2)
+    review.undo(3)
+    before = [(sentence.example, sentence.version) for sentence in review.sentences]
+    review.close()
+    again = Review.open(path)
+    assert [(sentence.example, sentence.version) for sentence in again.sentences] == before
+    assert again.undoable is not None
+    assert again.undoable.number == 2
+    again.close()
+
+
+def test_a_review_torn_at_any_byte_keeps_every_whole_line(path: Path) -> None:
+    review = Review.open(path)
+    states = [_states(review)]
+    for index, action, word in [(0, "flip", 0), (1, "drop", 1), (0, "active", 2)]:
+        review.change(index, review.sentence(index).version, action, word)
+        states.append(_states(review))
+    review.close()
+    content = _log_of(path).read_bytes()
+    header = content.index(b"\n") + 1
+    for length in range(header, len(content) + 1, 7):
+        _log_of(path).write_bytes(content[:length])
+        assert _reopened(path) == states[content[:length].count(b"\n") - 1]
+
+
+def test_random_changes_and_undos_survive_and_can_all_be_taken_back(path: Path) -> None:
+    dice = random.Random(0)
+    review = Review.open(path)
+    for _ in range(200):
+        index = dice.randrange(3)
+        with suppress(ReviewError):
+            if dice.random() < 0.3 and review.undoable:
+                review.undo(review.undoable.number)
+            else:
+                review.change(index, review.sentence(index).version, dice.choice(ACTIONS), dice.randrange(4))
+    assert review.standing > 5
+    state = _states(review)
+    review.close()
+    assert _reopened(path) == state
+    review = Review.open(path)
+    while review.undoable:
+        review.undo(review.undoable.number)
+    assert tuple(sentence.example for sentence in review.sentences) == EVIDENCE.examples
+    review.close()
+
+
+def test_changes_from_many_threads_are_all_kept_in_one_order(path: Path, review: Review) -> None:
+    made: list[int] = []
+
+    def change() -> None:
+        for _ in range(20):
+            with suppress(ReviewError):
+                made.append(review.change(0, review.sentence(0).version, "flip", 0).version)
+
+    threads = [threading.Thread(target=change) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(made) == list(range(1, len(made) + 1))
+    assert _log_of(path).read_bytes().count(b"\n") == len(made) + 1
+    assert review.sentence(0).findings[0].kind == ("misleading" if len(made) % 2 else "active")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda entry: entry | {"example": "2"}, "is about example '2', which is not at 0 of the evidence"),
+        (lambda entry: entry | {"index": 9}, "is about example '1', which is not at 9 of the evidence"),
+        (lambda entry: entry | {"before": None}, "does not follow from the lines before it about word 0 of '1'"),
+        (lambda entry: entry | {"word": 3}, "does not follow from the lines before it about word 3 of '1'"),
+        (
+            lambda entry: entry | {"after": entry["before"] | {"word": 2}},
+            "does not follow from the lines before it about word 0 of '1'",
+        ),
+        (lambda entry: entry | {"undoes": 4}, "undoes change 4, which is not the last that stands before it"),
+    ],
+)
+def test_a_log_that_does_not_fit_is_refused_with_its_line(
+    path: Path, change: Callable[[dict[str, Any]], dict[str, Any]], said: str
+) -> None:
+    review = Review.open(path)
+    review.change(0, 0, "drop", 0)
+    review.close()
+    header, line = _log_of(path).read_text("utf-8").splitlines()
+    _log_of(path).write_text(f"{header}\n{json.dumps(change(json.loads(line)))}\n", "utf-8")
+    with pytest.raises(InputError) as caught:
+        Review.open(path)
+    assert f"line 2: {said}; restore the log, or move it away" in str(caught.value)
+
+
+def test_a_log_is_refused_once_its_evidence_changed(path: Path) -> None:
+    Review.open(path).close()
+    write_evidence(replace(EVIDENCE, header=replace(EVIDENCE.header, seed=1)), path)
+    with pytest.raises(InputError, match="is the log of another evidence file"):
+        Review.open(path)
+
+
+def test_a_second_reviewer_of_the_same_file_is_refused(path: Path, review: Review) -> None:
+    with pytest.raises(RunError, match="in use by another process"):
+        Review.open(path)
+
+
+def test_the_corpus_must_be_the_one_that_was_mined(path: Path, tmp_path: Path) -> None:
+    Review.open(path, tmp_path / "train.jsonl").close()
+    other = Corpus((*CORPUS.examples[:2], Example.from_text("The soup was warm", (4, 8), label="negative", id="3")))
+    write(other, tmp_path / "other.jsonl")
+    with pytest.raises(InputError, match="the evidence was made from another corpus"):
+        Review.open(path, tmp_path / "other.jsonl")
+    Review.open(path).close()  # the refusal holds no lock
+
+
+def test_a_corpus_with_labels_of_its_own_is_read_by_them(tmp_path: Path) -> None:
+    examples = tuple(
+        replace(example, label=label) for example, label in zip(CORPUS, ("good", "bad", "good"), strict=True)
+    )
+    corpus = Corpus(examples, ("good", "bad"))
+    write(corpus, tmp_path / "train.jsonl")
+    header = replace(EVIDENCE.header, corpus_hash=corpus.hash())
+    write_evidence(Evidence.from_findings(header, corpus, [[], [], []]), tmp_path / "evidence.jsonl")
+    review = Review.open(tmp_path / "evidence.jsonl", tmp_path / "train.jsonl")
+    assert review.sources.labels == ("bad", "good")
+    review.close()
+
+
+def test_disagreement_follows_the_changes(path: Path, tmp_path: Path) -> None:
+    review = Review.open(path, None, tmp_path / "second.jsonl")
+    assert [review.disagrees(sentence) for sentence in review.sentences] == [True, False, False]
+    review.change(0, 0, "flip", 0)
+    review.change(2, 0, "active", 0)
+    assert [review.disagrees(sentence) for sentence in review.sentences] == [False, False, True]
+    review.close()
+
+
+def test_a_second_file_of_another_corpus_is_refused(path: Path, tmp_path: Path) -> None:
+    header = replace(EVIDENCE.header, corpus_hash="0" * 64)
+    write_evidence(replace(EVIDENCE, header=header), tmp_path / "other.jsonl")
+    with pytest.raises(InputError, match=r"other\.jsonl: is of another corpus"):
+        Review.open(path, None, tmp_path / "other.jsonl")

@@ -1,0 +1,187 @@
+"""The review over HTTP: strict requests, one shape of refusal, versions that keep two pages apart."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.testclient import TestClient
+from tests.serve.review_toys import write_files
+
+from pssa.serve.refusal import of_validation_error
+from pssa.serve.review import Review
+from pssa.serve.review_api import review_router
+
+
+@pytest.fixture
+def review(tmp_path: Path) -> Iterator[Review]:
+    review = Review.open(write_files(tmp_path), tmp_path / "train.jsonl", tmp_path / "second.jsonl")
+    yield review
+    review.close()
+
+
+@pytest.fixture
+def client(review: Review) -> TestClient:
+    app = FastAPI()
+    app.add_exception_handler(RequestValidationError, of_validation_error)
+    app.include_router(review_router(review))
+    return TestClient(app)
+
+
+def _change(index: int, version: int, action: str, word: int) -> dict[str, Any]:
+    return {"index": index, "version": version, "action": action, "word": word}
+
+
+def test_a_sentence_has_its_words_with_all_that_is_known_of_them(client: TestClient) -> None:
+    found = client.get("/v1/evidence/sentences/0").json()
+    words = found.pop("words")
+    assert found == {"index": 0, "id": "1", "label": "positive", "version": 0, "changed": False, "disagrees": True}
+    assert [word["word"] for word in words] == ["Huge", "menu", "but", "slow"]
+    finding = {
+        "kind": "active",
+        "iteration": 1,
+        "entropy": 1.25,
+        "score": 0.75,
+        "predicted": "positive",
+        "gold": "positive",
+        "expected": 0.5,
+    }
+    assert words[0] == {
+        "word": "Huge",
+        "from": 0,
+        "to": 4,
+        "aspect": False,
+        "finding": finding,
+        "mined": finding,
+        "second": "misleading",
+    }
+    assert words[1] == {
+        "word": "menu",
+        "from": 5,
+        "to": 9,
+        "aspect": True,
+        "finding": None,
+        "mined": None,
+        "second": None,
+    }
+
+
+def test_sentences_come_by_filter_and_page(client: TestClient) -> None:
+    found = client.get("/v1/evidence/sentences", params={"label": "negative", "limit": 1}).json()
+    assert [sentence["id"] for sentence in found["sentences"]] == ["2"]
+    assert (found["selected"], found["before"], found["previous"], found["next"]) == (2, 0, None, 2)
+    found = client.get("/v1/evidence/sentences", params={"word": "huge", "kind": "active", "iteration": 1}).json()
+    assert [sentence["id"] for sentence in found["sentences"]] == ["1"]
+    found = client.get("/v1/evidence/sentences", params={"only": "disagreements"}).json()
+    assert found["selected"] == 1
+
+
+def test_a_change_answers_with_the_sentence_and_what_can_be_undone(client: TestClient) -> None:
+    answer = client.post("/v1/evidence/changes", json=_change(0, 0, "flip", 0)).json()
+    word = answer["sentence"]["words"][0]
+    assert (word["finding"]["kind"], word["mined"]["kind"]) == ("misleading", "active")
+    assert (answer["sentence"]["version"], answer["sentence"]["changed"], answer["sentence"]["disagrees"]) == (
+        1,
+        True,
+        False,
+    )
+    undo = {"number": 1, "action": "flip", "index": 0, "example": "1", "word": 0, "text": "Huge"}
+    assert answer["totals"] == {"active": 0, "misleading": 3, "changes": 1, "undo": undo}
+    answer = client.post("/v1/evidence/undo", json={"number": 1}).json()
+    assert answer["totals"] == {"active": 1, "misleading": 2, "changes": 0, "undo": None}
+
+
+def test_of_two_pages_the_second_to_come_is_told_to_look_again(client: TestClient) -> None:
+    version = client.get("/v1/evidence/sentences/0").json()["version"]
+    assert client.post("/v1/evidence/changes", json=_change(0, version, "drop", 0)).status_code == 200
+    late = client.post("/v1/evidence/changes", json=_change(0, version, "flip", 0))
+    assert (late.status_code, late.json()["error"]["code"]) == (409, "stale")
+    again = client.get("/v1/evidence/sentences/0").json()["version"]
+    assert client.post("/v1/evidence/changes", json=_change(0, again, "active", 0)).status_code == 200
+
+
+def test_stats_say_what_is_reviewed(client: TestClient, tmp_path: Path) -> None:
+    found = client.get("/v1/evidence/stats").json()
+    assert found == {
+        "evidence": str(tmp_path / "evidence.jsonl"),
+        "log": str(tmp_path / "evidence.jsonl.review.jsonl"),
+        "corpus": str(tmp_path / "train.jsonl"),
+        "second": str(tmp_path / "second.jsonl"),
+        "note": "",
+        "model": "memnet",
+        "method": "pg-as",
+        "saliency": "gradient",
+        "iterations": 5,
+        "labels": {"negative": 2, "positive": 1},
+        "sentences": 3,
+        "changed": 0,
+        "totals": {"active": 1, "misleading": 2, "changes": 0, "undo": None},
+        "active_words": [{"word": "huge", "count": 1}],
+        "misleading_words": [{"word": "huge", "count": 1}, {"word": "slow", "count": 1}],
+    }
+
+
+def test_an_export_says_where_it_is_and_how_to_train_with_it(client: TestClient, tmp_path: Path) -> None:
+    client.post("/v1/evidence/changes", json=_change(0, 0, "drop", 0))
+    answer = client.post("/v1/evidence/export").json()
+    assert answer["file"] == str(tmp_path / "evidence.reviewed-1.jsonl")
+    assert Path(answer["file"]).is_file()
+    assert answer["edits"][1:] == ["review drop 'Huge', word 0 of 1: 1 changed"]
+    assert answer["command"].endswith("--out RUN")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        (_change(9, 0, "drop", 0), 404, "missing"),
+        (_change(0, 0, "drop", 9), 404, "missing"),
+        (_change(0, 0, "drop", 2), 409, "refused"),
+        (_change(0, 0, "active", 1), 409, "refused"),
+        (_change(0, 5, "drop", 0), 409, "stale"),
+        (_change(0, 0, "burn", 0), 422, "unusable"),
+        (_change(-1, 0, "drop", 0), 422, "unusable"),
+        (_change(0, 0, "drop", 0) | {"word": "0"}, 422, "unusable"),
+        (_change(0, 0, "drop", 0) | {"word": True}, 422, "unusable"),
+        (_change(0, 0, "drop", 0) | {"path": "/etc"}, 422, "unusable"),
+        ({"index": 0}, 422, "unusable"),
+    ],
+)
+def test_a_refusal_has_one_shape(client: TestClient, body: dict[str, Any], status: int, code: str) -> None:
+    answer = client.post("/v1/evidence/changes", json=body)
+    assert answer.status_code == status
+    assert answer.json().keys() == {"error"}
+    assert answer.json()["error"].keys() == {"code", "message"}
+    assert answer.json()["error"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    "query", ["limit=0", "limit=201", "start=-1", "iteration=0", "kind=good", "where=here", "page=2"]
+)
+def test_a_query_is_read_strictly(client: TestClient, query: str) -> None:
+    answer = client.get(f"/v1/evidence/sentences?{query}")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unusable")
+
+
+def test_undo_with_nothing_to_undo_is_refused(client: TestClient) -> None:
+    answer = client.post("/v1/evidence/undo", json={"number": 1})
+    assert (answer.status_code, answer.json()["error"]) == (
+        409,
+        {"code": "refused", "message": "there is nothing to undo"},
+    )
+
+
+def test_a_full_disk_is_the_service_s_fault(
+    client: TestClient, review: Review, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    answer = client.post("/v1/evidence/changes", json=_change(0, 0, "drop", 0))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unwritable")
+    assert not review.sentence(0).changed

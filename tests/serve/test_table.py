@@ -1,0 +1,169 @@
+"""Tables in and out."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from tests.serve.conftest import Folders, Start
+
+import pssa
+from pssa.runs import Classifier
+from pssa.serve import table as table_module
+from pssa.serve.asking import ask
+from pssa.serve.refusal import Refusal
+from pssa.serve.table import read_table
+
+CSV = {"Content-Type": "text/csv; charset=utf-8"}
+OURS = ["label", "probability_positive", "probability_negative", "probability_neutral", "error", "warning"]
+
+
+def scored(client: TestClient, content: str | bytes, query: str = "") -> list[dict[str, str]]:
+    answer = client.post(f"/v1/csv{query}", content=content, headers=CSV)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    return list(csv.DictReader(io.StringIO(answer.text, newline="")))
+
+
+def test_rows_come_back_in_order_with_label_and_probabilities(client: TestClient, classifier: Classifier) -> None:
+    texts = [f"{'so ' * (number % 5)}the screen {number} is huge, or not" for number in range(9)]
+    content = "key,text,aspect\n" + "".join(f'{number},"{text}",screen\n' for number, text in enumerate(texts))
+    rows = scored(client, content)
+    assert [(row["key"], row["text"], row["aspect"]) for row in rows] == [
+        (str(n), t, "screen") for n, t in enumerate(texts)
+    ]
+    for row in rows:
+        answer = classifier.predict(row["text"], "screen")
+        assert row["label"] == answer.label
+        found = {label: float(row[f"probability_{label}"]) for label in classifier.labels}
+        assert found == pytest.approx(answer.probabilities, abs=1e-5)
+        assert (row["error"], row["warning"]) == ("", "")
+
+
+def test_a_bad_row_has_an_error_and_the_others_are_scored(client: TestClient) -> None:
+    content = (
+        "text,aspect,from,to\n"
+        "the screen is huge,screen,,\n"
+        "too,few\n"
+        "too,many,1,2,3\n"
+        "the screen,keyboard,,\n"
+        "the screen,screen,0,3\n"
+        "the screen,,4,10\n"
+        "keys and keys,keys,,\n"
+        'a "quote" unquoted,x,,\n'
+        '"text" x,x,,\n'
+        "\n"
+        "the end,end,,\n"
+    )
+    rows = scored(client, content)
+    assert [bool(row["label"]) for row in rows] == [True, False, False, False, False, True, True, False, False, True]
+    assert [row["error"] for row in rows[1:5]] == [
+        "has 2 cells, the header 4",
+        "has 5 cells, the header 4",
+        "aspect 'keyboard' is not in the text 'the screen'",
+        "aspect 'screen' is not at its offsets 0-3, where the text has 'the'",
+    ]
+    assert (rows[1]["text"], rows[1]["aspect"], rows[2]["to"]) == ("too", "few", "2")
+    assert rows[6]["warning"] == "aspect 'keys' occurs 2 times; the first is taken"
+    assert rows[8]["error"].startswith("line 10 is no CSV")
+    assert rows[9]["text"] == "the end"
+
+
+def test_a_label_of_the_table_becomes_gold(client: TestClient) -> None:
+    [row] = scored(client, "text,aspect,Label\nthe screen,screen,conflict\n")
+    assert list(row) == ["text", "aspect", "gold", *OURS]
+    assert row["gold"] == "conflict"
+
+
+def test_a_table_that_was_scored_gets_new_answers(client: TestClient) -> None:
+    once = client.post("/v1/csv", content="text,aspect,gold\nthe screen,screen,x\n", headers=CSV)
+    again = client.post("/v1/csv", content=once.content, headers=CSV)
+    assert again.text == once.text
+
+
+def test_the_delimiter_is_kept(client: TestClient) -> None:
+    answer = client.post("/v1/csv", content="text;aspect\nthe screen, huge;screen\n", headers=CSV)
+    header, row = answer.text.splitlines()
+    assert header == ";".join(["text", "aspect", *OURS])
+    assert row.startswith("the screen, huge;screen;")
+
+
+def test_lines_and_quotes_inside_a_text_are_kept(client: TestClient) -> None:
+    text = 'a "screen",\nhuge\u2028\r\nand so on'
+    target = io.StringIO(newline="")
+    csv.writer(target).writerows([["text", "aspect"], [text, "screen"]])
+    [row] = scored(client, b"\xef\xbb\xbf" + target.getvalue().encode())
+    assert (row["text"], row["error"]) == (text, "")
+
+
+def test_a_table_without_rows_has_a_header_alone(client: TestClient) -> None:
+    answer = client.post("/v1/csv", content="text,aspect", headers=CSV)
+    assert answer.text == ",".join(["text", "aspect", *OURS]) + "\r\n"
+
+
+def test_what_is_no_utf_8_is_scored_with_marks_in_its_place(client: TestClient) -> None:
+    [row] = scored(client, b"text,aspect\nthe screen \xff\xfe,screen\n")
+    assert (row["text"], row["error"]) == ("the screen \ufffd\ufffd", "")
+
+
+def test_a_cell_that_is_too_long_is_an_error_of_its_row(start: Start) -> None:
+    rows = scored(start(characters=20), f"text,aspect\n{'x' * 21},x\nx,x\n")
+    assert [row["error"] for row in rows] == ["a cell has more than 20 characters", ""]
+
+
+def test_a_cell_beyond_what_a_reader_takes_is_an_error_of_its_row(client: TestClient) -> None:
+    rows = scored(client, f"text,aspect\n{'x' * 200_000},x\nthe screen,screen\n")
+    assert [bool(row["error"]) for row in rows] == [True, False]
+
+
+def test_the_second_run_can_be_asked(client: TestClient, folders: Folders) -> None:
+    [row] = scored(client, "text,aspect\nthe screen,screen\n", "?run=versus")
+    assert float(row["probability_positive"]) == pytest.approx(
+        pssa.load(folders.versus).predict("the screen", "screen").probabilities["positive"], abs=1e-5
+    )
+    assert client.post("/v1/csv?run=third", content="text,aspect\n", headers=CSV).status_code == 422
+
+
+@pytest.mark.parametrize("content", ["", "text\nx\n", "aspect\nx\n", "text,from\nx,1\n", "\n", '"text', "\x00", "null"])
+def test_a_table_without_the_columns_is_refused(content: str) -> None:
+    with pytest.raises(Refusal, match="the header needs text and aspect") as caught:
+        read_table(content.encode(), 100)
+    assert (caught.value.status, caught.value.code) == (422, "no_columns")
+
+
+def test_other_types_are_refused(client: TestClient) -> None:
+    for given in ("application/json", "text/plain", "text/csv; charset=latin-1"):
+        assert client.post("/v1/csv", content="text,aspect\n", headers={"Content-Type": given}).status_code == 415
+
+
+def test_windows_join_to_one_table(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_module, "_WINDOW", 3)
+    rows = scored(start(), "text,aspect\n" + "".join(f"screen {number},screen\n" for number in range(8)))
+    assert [row["text"] for row in rows] == [f"screen {number}" for number in range(8)]
+    assert all(row["label"] for row in rows)
+
+
+def test_windows_after_the_first_wait_for_their_turn(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    async def sometimes(*arguments: Any) -> Any:
+        asked.append(arguments)
+        if len(asked) == 2:
+            raise Refusal(503, "overloaded", "full")
+        return await ask(*arguments)
+
+    monkeypatch.setattr(table_module, "_WINDOW", 1)
+    monkeypatch.setattr(table_module, "ask", sometimes)
+    assert len(scored(start(), "text,aspect\na x,x\nb x,x\n")) == 2
+    assert len(asked) == 3
+
+
+def test_the_first_window_is_refused_where_there_is_no_room(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(*arguments: Any) -> Any:
+        raise Refusal(503, "overloaded", "full")
+
+    monkeypatch.setattr(table_module, "ask", never)
+    assert start().post("/v1/csv", content="text,aspect\na x,x\n", headers=CSV).status_code == 503
