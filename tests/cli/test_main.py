@@ -14,13 +14,13 @@ from pssa import cli
 from pssa.cli import build_parser
 from pssa.errors import InputError, MissingExtra, RunError
 
-COMMANDS = ("data", "demo", "evaluate", "evidence", "export", "mine", "predict", "train")
+COMMANDS = ("data", "demo", "evaluate", "evidence", "explain", "export", "mine", "predict", "report", "serve", "train")
 
 
 def end_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:
     """Let `pssa evaluate` come to this end."""
 
-    def load(path: Path) -> NoReturn:
+    def load(path: Path, **options: str) -> NoReturn:
         raise error
 
     patch.setattr("pssa.runs.load", load)

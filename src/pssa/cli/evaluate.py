@@ -41,6 +41,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--opinion-words", type=Path, metavar="TSV", help="whether they are those that people marked, in a TOWE file"
     )
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
     parser.set_defaults(run=run)
 
 
@@ -51,7 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.runs import load
     from pssa.runs.evaluate import compare, evaluate
 
-    classifiers = [load(path) for path in (arguments.run_path, arguments.versus) if path is not None]
+    runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
+    # In full precision, so that a score does not depend on where it was computed.
+    classifiers = [load(path, device=arguments.device, precision="float32") for path in runs]
     labels = arguments.labels or classifiers[0].labels
     corpus = read(arguments.data, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
     results = [evaluate(classifier, corpus) for classifier in classifiers]

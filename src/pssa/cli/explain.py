@@ -40,6 +40,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="write a drawing")
     parser.add_argument("--force", action="store_true", help="replace existing files")
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
     parser.set_defaults(run=run)
 
 
@@ -51,11 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     _check(arguments)
     asked = _ask(arguments)
-    first = load(arguments.run_path)
+    first = load(arguments.run_path, device=arguments.device)
     now = explain(first, asked.examples, arguments.saliency)
     before = None
     if arguments.versus is not None:
-        second = load(arguments.versus)
+        second = load(arguments.versus, device=arguments.device)
         before = explain(second, asked.examples, _common_saliency(second, now, arguments.saliency))
     written = _write(arguments, now, before)
     if arguments.json:

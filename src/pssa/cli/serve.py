@@ -53,7 +53,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--allow-host", action="append", default=[], metavar="NAME", help="another name of this service"
     )
     parser.add_argument("--token-file", type=Path, help=f"file with the token that clients must give; or {_VARIABLE}")
-    parser.add_argument("--device", default="cpu", help="cpu, cuda or auto (default cpu)")
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
     parser.add_argument("--threads", type=int, help="of the model (default: one less than there are cores)")
     parser.add_argument(
         "--grace", type=int, default=30, help="seconds to answer what was accepted, at the end (default 30)"
