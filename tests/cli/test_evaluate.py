@@ -81,6 +81,7 @@ def test_the_initial_model_of_a_method_can_be_compared_with(
     assert 0 <= found["p_macro_f1"] <= 1
 
 
+@pytest.mark.slow
 def test_saliencies_are_judged_where_that_is_asked_for(
     command: Command, run: Path, other: Path, data: Path, held_out: Corpus
 ) -> None:
@@ -118,6 +119,7 @@ def test_opinion_words_alone_ask_for_all_of_it(command: Command, run: Path, data
     assert list(found["faithfulness"]["mask"]) == ["attention", "gradient", "integrated_gradients"]
 
 
+@pytest.mark.slow
 def test_people_get_tables_of_trust_that_fit_80_columns(
     command: Command, run: Path, data: Path, opinion_words: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

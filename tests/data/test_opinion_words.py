@@ -118,6 +118,7 @@ def test_a_wrong_line_is_an_error_with_its_number(tmp_path: Path, content: str, 
         read_opinion_words(path)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize(("name", "instances", "matched"), [("laptop", 2291, 1538), ("rest", 3589, 2442)])
 def test_two_thirds_of_the_public_training_instances_have_opinion_words(

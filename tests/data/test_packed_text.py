@@ -43,6 +43,7 @@ def test_lines_are_the_same_however_the_file_is_packed_and_named(tmp_path: Path,
     assert list(read_lines(pack(tmp_path / "no-suffix", TEXT))) == LINES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", PACKERS)
 def test_the_observer_sees_the_packed_bytes_grow_to_the_total(tmp_path: Path, pack: Pack) -> None:
     path = pack(tmp_path / "file", b"".join(b"word%d %d\n" % (n, n * n) for n in range(400_000)))

@@ -291,6 +291,7 @@ def examples(draw: st.DrawFn, alphabet: str) -> Example:
     return Example.from_text(text, (start[0], draw(st.integers(end[0], end[1] - 1)) + 1))
 
 
+@pytest.mark.slow
 @given(examples(STRANGE))
 def test_words_that_have_pieces_have_positions_and_so_have_aspects_and_candidates(example: Example) -> None:
     for kind, tokenizer in TOKENIZERS.items():

@@ -134,6 +134,7 @@ def test_a_damaged_matrix_is_refused(tmp_path: Path) -> None:
             load_matrix(path)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_real_vectors_have_the_rows_that_their_page_says(shared_vectors: Path) -> None:
     seen: list[tuple[int, int]] = []

@@ -80,6 +80,7 @@ def test_places_that_cannot_be_written_are_named(tmp_path: Path, corpus: Corpus)
         write(corpus, tmp_path, format="csv")
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["laptop", "rest", "twitter"])
 def test_no_instance_of_the_public_files_is_lost_on_the_way(tmp_path: Path, shared_data: Path, name: str) -> None:

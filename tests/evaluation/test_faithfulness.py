@@ -85,6 +85,7 @@ def test_sentences_without_candidates_are_left_out() -> None:
         Sentences.look(corpus.table.candidates[[0, 2]], looked.remove)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["mask", "deletion"])
 @settings(max_examples=25, deadline=None)
 @given(drawn=sentences, seed=st.integers(0, 9))

@@ -88,6 +88,7 @@ def test_a_refined_model_predicts_as_the_plain_one_with_the_same_weights(
     torch.testing.assert_close(predict(refined, batch).logits, predict(plain, batch).logits, rtol=0, atol=3e-6)
 
 
+@pytest.mark.slow
 def test_several_threads_can_use_one_model() -> None:
     model, corpus = build("bertabsa-average", tiny_encoder()), index("bertabsa")
     batches = [corpus.batch(torch.tensor([row])) for row in range(5)] * 20

@@ -101,6 +101,7 @@ def test_without_refinement_there_is_nothing_to_supervise(train_tiny: TrainTiny,
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 def test_an_ensemble_of_encoders_loads(train_tiny: TrainTiny, tmp_path: Path) -> None:
     out = train_tiny(tmp_path / "run", model="bertabsa_cls", method="boosting", epochs=1)
     assert len(pssa.load(out).members) == 5
@@ -198,6 +199,7 @@ def test_a_run_that_speaks_of_pieces_explains_pieces(train_tiny: TrainTiny, tmp_
     assert sum(explanation.shares) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_looks_at_the_head_that_its_seed_drew(train_tiny: TrainTiny, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"model": "bertabsa", "refine": "random_head"}
     shares = set()

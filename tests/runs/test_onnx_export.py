@@ -73,10 +73,12 @@ def exported(finished_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     return path
 
 
+@pytest.mark.slow
 def test_a_file_answers_as_its_run_does(exported: Path, finished_run: Path) -> None:
     assert_same(exported, pssa.load(finished_run))
 
 
+@pytest.mark.slow
 def test_inputs_are_what_the_model_reads_in_sizes_with_names(exported: Path) -> None:
     session = onnxruntime.InferenceSession(exported)
     # The memory network alone does not ask where the aspect stands.
@@ -93,6 +95,7 @@ def test_inputs_are_what_the_model_reads_in_sizes_with_names(exported: Path) -> 
     }
 
 
+@pytest.mark.slow
 def test_a_file_says_what_its_answers_mean_and_nothing_of_this_machine(exported: Path) -> None:
     known = onnxruntime.InferenceSession(exported).get_modelmeta().custom_metadata_map
     assert known == {"model": "memnet", "labels": '["positive", "negative", "neutral"]', "mask_id": "2"}
@@ -101,6 +104,7 @@ def test_a_file_says_what_its_answers_mean_and_nothing_of_this_machine(exported:
     onnx.checker.check_model(onnx.load(exported), full_check=True)
 
 
+@pytest.mark.slow
 def test_the_recipe_in_the_documentation_works(
     exported: Path, finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +151,7 @@ class TwoFaced(Toy):
         return Prediction(super().classify(encoding, batch).logits + shift, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("toy", "error", "said"),
     [
