@@ -115,7 +115,7 @@ def report(run: Path, seconds: float, options: list[str]) -> None:
             print(row(name, clients, asyncio.run(measure(port, clients, seconds))), flush=True)
     with service(run, *options) as batched, service(run, *options, *ONE_BY_ONE) as single:
         # In turns, so that a noisy machine disturbs both alike.
-        rounds = [[asyncio.run(measure(port, 16, seconds)) for port in (batched, single)] for _ in range(3)]
+        rounds = [[asyncio.run(measure(port, 16, seconds)) for port in (batched, single)] for _ in range(5)]
     together, alone = (statistics.median(pair[place].rate for pair in rounds) for place in (0, 1))
     print(row(f"{name}, one by one", 16, rounds[-1][1]))
     print(f"{name}: batching {together:.0f} a second, one by one {alone:.0f}, ratio {together / alone:.2f}")

@@ -24,12 +24,6 @@ from pssa.serve import server
 from pssa.serve.server import Server
 
 
-@pytest.fixture(autouse=True)
-def _as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the command sets for its process is not for the other tests."""
-    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)
-
-
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Server]:
     """Servers that were told to run; they announce themselves and end at once."""

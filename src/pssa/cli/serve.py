@@ -33,8 +33,6 @@ _LIMITS = {
     "batch": "aspects that are answered in one go (default 64)",
 }
 _VARIABLE = "PSSA_TOKEN"
-# A thread asks for the interpreter after so long; the model's asks for it at every operation.
-_SWITCH_SECONDS = 0.0003
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -106,14 +104,13 @@ def _limits(arguments: argparse.Namespace) -> Limits:
 
 
 def _share_cores(threads: int | None) -> None:
-    """Leave a core to the network, and let neither starve the other: results/serve.md has what each of the two brings."""
+    """Leave a core to the network: threads of a model that have to wait for each other are slower than one."""
     import torch
 
     if threads is not None and threads < 1:
         raise InputError(f"--threads is {threads}; it must be at least 1")
     if threads is not None or "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(threads or max(1, torch.get_num_threads() - 1))
-    sys.setswitchinterval(_SWITCH_SECONDS)
 
 
 def _token(path: Path | None) -> str:

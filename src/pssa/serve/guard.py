@@ -6,6 +6,7 @@ room, its body.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import logging
@@ -25,6 +26,8 @@ __all__ = ["ASKING", "GONE", "RETRY", "Door", "Guard", "overloaded", "protected"
 GONE = 499  # nobody sees this status but the metrics
 RETRY = {"Retry-After": "1"}
 ASKING = ("/v1/predict", "/v1/explain", "/v1/csv")  # what goes to the desk
+# Seconds until a client is told that there is no room: many that ask again at once would take the worker's time.
+_PAUSE = 0.1
 _TABLES = 4  # as many of the largest size may be in memory
 _READING = ("GET", "HEAD", "OPTIONS", "TRACE")
 _HEADERS = {
@@ -75,6 +78,8 @@ class Guard:
         except ClientGone:
             answer.status = GONE
         except Refusal as refusal:
+            if refusal.code == "overloaded":
+                await asyncio.sleep(_PAUSE)
             await answer.refuse(refusal, scope, receive)
         except Exception:
             _log.exception("%s %s failed", scope["method"], scope["path"])
@@ -94,7 +99,7 @@ class Guard:
         limits = self._desk.limits
         most = limits.table_bytes if scope["path"] == "/v1/csv" else limits.body_bytes
         size = min(announced_size(headers, most), most)
-        if self._held + size > _TABLES * limits.table_bytes:
+        if self._held + size > _TABLES * max(limits.table_bytes, limits.body_bytes):
             raise Refusal(503, "overloaded", "too many requests at once; try again", RETRY)
         self._held += size
         try:
