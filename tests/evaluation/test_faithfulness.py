@@ -15,6 +15,8 @@ from pssa.evaluation.faithfulness import COLUMNS, Sentences, measure_drops, meas
 from pssa.evaluation.ranking import rank_words
 from pssa.evaluation.removal import Remove, by_deletion, by_mask
 
+pytestmark = pytest.mark.slow
+
 SENTENCE = "the screen is great and good and so bad"  # 2 + 1 + .25 - 1 = 2.25
 sentences = st.lists(st.lists(st.sampled_from([*WEIGHTS, "the", "is"]), max_size=7), min_size=1, max_size=5)
 

@@ -18,6 +18,8 @@ from pssa.errors import InputError
 from pssa.models import Pretrained
 from pssa.models._top_layer import above, below, prepare
 
+pytestmark = pytest.mark.slow
+
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 
 

@@ -20,6 +20,8 @@ from pssa.evaluation.agreement import NEAREST
 from pssa.runs import Classifier
 from pssa.runs.trust import Trust, trust, trusted_saliencies
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def classifier(finished_run: Path) -> Classifier:

@@ -25,6 +25,8 @@ from pssa.serve.desk import Desk, open_desk
 from pssa.serve.limits import Limits
 from pssa.serve.server import bind, hosts_of, is_loopback, url_of
 
+pytestmark = pytest.mark.slow
+
 SMALL = Limits(items=1, aspects=1, queue=2, batch=1, wait_ms=0, body_bytes=1000, body_seconds=1)
 
 
