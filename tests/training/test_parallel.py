@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from pssa.data.batch import IndexedCorpus
 from pssa.errors import InputError
 from pssa.training import Checkpoint, EpochRecord, Team, parallel, team
-from pssa.training.parallel import take_rows
 
 SCRIPT = Path(__file__).parent / "train_as_team.py"
 TRAININGS = ("plain", "supervised", "in-parts", "alone-in-a-batch", "resumed", "search")
@@ -86,7 +85,7 @@ def test_the_rows_of_a_batch_are_dealt_out(corpus: IndexedCorpus, n_rows: int, s
 
 def test_rows_are_taken_from_every_tensor_of_a_batch(corpus: IndexedCorpus) -> None:
     batch = corpus.batch(torch.arange(6))
-    taken = take_rows(batch, slice(1, 6, 2))
+    taken = batch.take(slice(1, 6, 2))
     assert torch.equal(taken.labels, batch.labels[[1, 3, 5]])
     assert torch.equal(taken.word_of, batch.word_of[[1, 3, 5]])
 

@@ -75,6 +75,10 @@ class Batch:
         moved = {f.name: getattr(self, f.name).to(device, non_blocking=True) for f in fields(self)}
         return Batch(**moved)
 
+    def take(self, rows: Tensor | slice) -> Batch:
+        """Some rows of the batch, as wide as it was."""
+        return Batch(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
     def repeat(self, times: int) -> Batch:
         """The batch stacked `times` times: rows 0..B-1, then again."""
         return Batch(**{f.name: _stack(getattr(self, f.name), times) for f in fields(self)})
@@ -116,8 +120,7 @@ class IndexedCorpus:
     def select(self, rows: Sequence[int] | Tensor) -> IndexedCorpus:
         """The corpus of these rows alone; `index` still points into the corpus it came from."""
         rows = torch.as_tensor(rows, dtype=torch.long)
-        table = Batch(**{f.name: getattr(self.table, f.name)[rows] for f in fields(Batch)})
-        return IndexedCorpus(table, self.widths[rows], self.mask_id)
+        return IndexedCorpus(self.table.take(rows), self.widths[rows], self.mask_id)
 
     def hide(self, words: Tensor) -> IndexedCorpus:
         """The corpus with more words hidden, `words` being (n, N): mask token, and out of the candidates."""

@@ -22,6 +22,7 @@ from pssa.training import Settings
 from pssa.training.supervision import PENALTIES, WORDS, Penalty
 
 __all__ = [
+    "OF_STATES",
     "RANDOM",
     "build_saliency",
     "check_mining",
@@ -43,7 +44,7 @@ RANDOM = "random"
 _SALIENCY_OF = {"aw-as": "attention", "pg-as": "gradient", "rm-as": RANDOM, "consensus": "attention"}
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 # Saliencies of what a model passes on from the states of words.
-_OF_STATES = ("gradient", "integrated_gradients", RANDOM)
+OF_STATES = ("gradient", "integrated_gradients")
 # Bits, of what is not gradient saliency.
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}
 _LEAST = {"iterations": 1, "round_epochs": 1, "consensus_models": 1, "consensus_folds": 2, "consensus_epochs": 0}
@@ -214,7 +215,7 @@ def check_mining(config: Config) -> None:
     ):
         raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
     passes_on = models.reads(config.model) == "words" or models.attends(config.model, config.options)
-    if mines(config.method) and choose_saliency(config) in _OF_STATES and not passes_on:
+    if mines(config.method) and choose_saliency(config) in (*OF_STATES, RANDOM) and not passes_on:
         raise InputError(
             f"model {config.model} passes nothing on from the states of words, so gradients there are zero; {_attending(config)}"
         )

@@ -18,11 +18,9 @@ from pssa.data.tokenize import Span
 from pssa.errors import InputError
 from pssa.mining import observe
 from pssa.runs.classifier import Answer, Classifier
+from pssa.runs.defaults import OF_STATES
 
 __all__ = ["Explanation", "explain", "usable_saliencies", "usual_saliency"]
-
-# They score what a model passes on from the states of words; where it passes on the aspect's or [CLS]'s alone, that is nothing.
-_OF_STATES = ("gradient", "integrated_gradients")
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
     if not refined:
         unusable.add("self_attention")
     if not (reads_states or refined):
-        unusable.update(_OF_STATES)
+        unusable.update(OF_STATES)
     return usual, *(name for name in saliencies.names() if name not in unusable)
 
 

@@ -6,7 +6,7 @@ sentence again for every candidate word, so this is the dearest of the definitio
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -50,7 +50,7 @@ def _probabilities(model: AspectClassifier, batch: Batch) -> Tensor:
 
 def _hide(batch: Batch, rows: Tensor, words: Tensor, mask_id: int) -> Batch:
     """The examples at `rows` (V,), each with the word at the same place of `words` (V,) hidden."""
-    taken = Batch(**{field.name: getattr(batch, field.name)[rows] for field in fields(batch)})
+    taken = batch.take(rows)
     return replace(
         taken,
         positions=taken.positions.masked_fill(taken.word_of == words[:, None], mask_id),

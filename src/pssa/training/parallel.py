@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import count
@@ -26,7 +26,7 @@ from pssa.errors import InputError
 from pssa.training.checkpoint import Checkpoint
 from pssa.training.history import EpochRecord
 
-__all__ = ["Team", "take_rows", "team"]
+__all__ = ["Team", "team"]
 
 _VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR")
 # Values of gradients that travel together: enough to keep the line busy, few beside the memory of a large encoder.
@@ -65,7 +65,7 @@ class Team:
 
     def take(self, batch: Batch) -> Batch:
         """The rows of a batch that are this process's; there may be none."""
-        return batch if self.size == 1 else take_rows(batch, slice(self.rank, None, self.size))
+        return batch if self.size == 1 else batch.take(slice(self.rank, None, self.size))
 
     def add_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
         """Let every process have the sum of all gradients; a process without rows adds zeros."""
@@ -167,11 +167,6 @@ def _meeting_place() -> Any:
 
     store, _, _ = next(rendezvous("env://"))
     return store
-
-
-def take_rows(batch: Batch, rows: slice) -> Batch:
-    """Some rows of a batch, as wide as it was."""
-    return Batch(**{f.name: getattr(batch, f.name)[rows] for f in fields(Batch)})
 
 
 def _own_gpu(found: Team) -> int:

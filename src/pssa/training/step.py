@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from pssa.data.batch import Batch
 from pssa.training.compiler import compiled
 from pssa.training.losses import attention_penalty, cross_entropy
-from pssa.training.parallel import take_rows
 from pssa.training.settings import Settings
 from pssa.training.task import Task
 
@@ -75,7 +74,7 @@ def cut(batch: Batch, parts: int) -> Iterator[Batch]:
     ends = [n_rows * part // parts for part in range(parts + 1)]
     for start, end in pairwise(ends):
         if start < end:
-            yield take_rows(batch, slice(start, end))
+            yield batch.take(slice(start, end))
 
 
 def trainable(model: nn.Module) -> list[nn.Parameter]:
