@@ -1,0 +1,166 @@
+"""What experiments are made of, as values: a model trained and tested, evidence mined, a look at a trained model.
+
+A cell names everything that decides its outcome but the files themselves, whose fingerprints `Resources` adds. Equal cells are
+one cell: exhibits that share a baseline or mined evidence share its outcome.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+__all__ = ["Cell", "Look", "Mining", "Place", "Setting", "Timing", "Training", "describe", "name_of", "settings"]
+
+Setting = tuple[str, Any]  # a name of the configuration and its value
+
+
+def settings(**values: Any) -> tuple[Setting, ...]:
+    """Settings by name, in the order of their names."""
+    return tuple(sorted(values.items()))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an experiment happens."""
+
+    data: str  # name of a data set
+    model: str
+    seed: int
+    share: float = 1.0  # of train: so many of its first instances
+    held_out: bool = False  # judged on a fifth of train, by sentence, instead of test, which then is not opened
+    stripped: bool = False  # targets damaged as the paper's footnote tells
+    settings: tuple[Setting, ...] = ()  # of everything that happens here
+
+
+@dataclass(frozen=True)
+class Mining:
+    """Evidence mined once; K rounds hold those of fewer."""
+
+    place: Place
+    method: str  # aw-as, pg-as, rm-as, consensus; or human: the opinion words that people marked
+    settings: tuple[Setting, ...] = ()
+
+    @property
+    def needs(self) -> tuple[Cell, ...]:
+        """Human words need nothing; the others the number of epochs, and most the trained baseline itself."""
+        return () if self.method == "human" else (Training(self.place),)
+
+    @property
+    def needs_weights(self) -> bool:
+        """Whether mining goes on from the baseline's parameters."""
+        chosen = dict(self.settings)
+        own_models = self.method in ("human", "consensus") or chosen.get("folds", 0) or "refine" in chosen
+        return not own_models
+
+
+@dataclass(frozen=True)
+class Training:
+    """A model trained and tested; the plain one is the baseline of its place."""
+
+    place: Place
+    method: str = "base"  # or kt, boosting, adaboost
+    evidence: tuple[Mining, ...] = ()  # that supervises it: the words that all of them found
+    rounds: int = 0  # of the evidence; 0: all
+    above: float = 0.0  # least score of a word of the evidence that counts
+    settings: tuple[Setting, ...] = ()
+
+    @property
+    def is_baseline(self) -> bool:
+        """Whether others compare with it and take its number of epochs."""
+        return self == Training(self.place)
+
+    @property
+    def needs(self) -> tuple[Cell, ...]:
+        """The baseline's number of epochs, and the evidence."""
+        return () if self.is_baseline else (Training(self.place), *self.evidence)
+
+    @property
+    def needs_weights(self) -> bool:
+        """Every training starts afresh."""
+        return False
+
+
+@dataclass(frozen=True)
+class Look:
+    """A measurement of a trained model, by the name of a file in `looks/`."""
+
+    training: Training
+    kind: str
+    settings: tuple[Setting, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """Of the model."""
+        return self.training.place
+
+    @property
+    def needs(self) -> tuple[Cell, ...]:
+        """The model."""
+        return (self.training,)
+
+    @property
+    def needs_weights(self) -> bool:
+        """Always."""
+        return True
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Wall times of whole methods, one after the other in one process, so that their ratios mean something."""
+
+    place: Place
+    methods: tuple[str, ...]  # the first is what the others are compared with
+
+    @property
+    def needs(self) -> tuple[Cell, ...]:
+        """Nothing: every method runs from its beginning, as a user's would."""
+        return ()
+
+    @property
+    def needs_weights(self) -> bool:
+        """No."""
+        return False
+
+
+Cell = Mining | Training | Look | Timing
+
+
+def name_of(cell: Cell) -> str:
+    """A short name for people."""
+    place = cell.place
+    words = [place.data, place.model, f"seed {place.seed}"]
+    match cell:
+        case Mining():
+            words.append(f"mine {cell.method}")
+        case Training():
+            words += [cell.method, *(f"+{mining.method}" for mining in cell.evidence)]
+            words += [f"K={cell.rounds}"] if cell.rounds else []
+            words += [f"above {cell.above:g}"] if cell.above else []
+        case Look():
+            words.append(f"look {cell.kind}")
+        case Timing():
+            words.append("timing")
+    if place.share < 1:
+        words.append(f"{place.share:.0%}")
+    words += ["held out"] if place.held_out else []
+    return " ".join(words + [f"{name}={value}" for name, value in getattr(cell, "settings", ())])
+
+
+def describe(cell: Cell) -> dict[str, Any]:
+    """The cell as plain values, the same for equal cells in every process and version; what is usual is left out."""
+    return {"kind": type(cell).__name__.lower(), **_unusual(cell)}
+
+
+def _unusual(value: Any) -> dict[str, Any]:
+    usual = {f.name: f.default for f in fields(value)}
+    found: dict[str, Any] = {}
+    for name, chosen in ((f.name, getattr(value, f.name)) for f in fields(value)):
+        if chosen == usual[name]:
+            continue
+        if name == "evidence":
+            found[name] = [_unusual(mining) for mining in chosen]
+        elif name in ("place", "training"):
+            found[name] = _unusual(chosen)
+        else:
+            found[name] = dict(chosen) if name == "settings" else chosen
+    return found

@@ -1,0 +1,99 @@
+"""Cells of several seeds side by side: means, spreads, gains over a baseline and whether they are more than chance.
+
+Significance is the paper's: 1,000 paired bootstrap resamples of the test set, one-sided, here over all seeds that both rows have.
+It speaks of other test sets, not of other trainings; the spread over seeds stands beside it.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from pssa.evaluation import paired_bootstrap
+from pssa.experiments.cells import Cell, Place
+from pssa.experiments.exhibit import Findings, Scope
+from pssa.experiments.ledger import Record
+from pssa.experiments.resources import Resources
+
+__all__ = ["METRICS", "Gain", "Row", "compare", "gather", "labels_of", "mean_spread", "stars"]
+
+METRICS = ("accuracy", "macro_f1")
+Row = Mapping[int, Record]  # records of a table's row on one data set, by seed
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Mean differences in points, and how likely a resample shows none."""
+
+    accuracy: float
+    macro_f1: float
+    p_accuracy: float
+    p_macro_f1: float
+    seeds: int
+
+
+def gather(findings: Findings, cells: Mapping[int, Cell]) -> Row:
+    """The outcomes that are there, by seed."""
+    found = {seed: findings.of(cell) for seed, cell in cells.items()}
+    return {seed: record for seed, record in found.items() if record is not None}
+
+
+def mean_spread(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation, in points; no spread of a single value."""
+    points = [100 * value for value in values]
+    return statistics.mean(points), statistics.stdev(points) if len(points) > 1 else 0.0
+
+
+def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
+    """The gain of one row over another on the seeds that both have; none where there is no such seed.
+
+    :param place: any of those that the rows were made in, for its data.
+    """
+    common = sorted(set(ours) & set(theirs))
+    if not common:
+        return None
+    gold = _gold(_Held(scope.resources), place.data, place.stripped)
+    drawn = paired_bootstrap(
+        gold,
+        [labels_of(ours[seed]) for seed in common],
+        [labels_of(theirs[seed]) for seed in common],
+        tuple(ours[common[0]]["labels"]),
+    )
+    return Gain(
+        100 * drawn.accuracy_difference,
+        100 * drawn.macro_f1_difference,
+        drawn.p_accuracy,
+        drawn.p_macro_f1,
+        len(common),
+    )
+
+
+def labels_of(record: Record) -> list[str]:
+    """The predicted labels of a training's record."""
+    return [record["labels"][int(number)] for number in record["predicted"]]
+
+
+def stars(p: float) -> str:
+    """Two for p < .01, one for p < .05."""
+    return "**" if p < 0.01 else "*" if p < 0.05 else ""
+
+
+class _Held:
+    """Resources as a key: they are the same object throughout a run."""
+
+    def __init__(self, resources: Resources) -> None:
+        self.resources = resources
+
+    def __hash__(self) -> int:
+        return id(self.resources)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held) and other.resources is self.resources
+
+
+@cache
+def _gold(held: _Held, data: str, stripped: bool) -> tuple[str, ...]:
+    _, test = held.resources.corpora(Place(data, "", 0, stripped=stripped))
+    return tuple(example.label or "" for example in test)

@@ -1,0 +1,142 @@
+"""Where cells are carried out: in this process, in processes of this machine, or on a Ray cluster. One interface for all.
+
+A cluster must see the output folder and the resources under the same names on every node, as on a shared file system.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from pssa.errors import InputError, MissingExtra
+from pssa.experiments.ledger import Record
+from pssa.experiments.work import Job, carry_out
+
+__all__ = ["ENGINES", "Engine", "open_engine"]
+
+ENGINES = ("local", "ray")
+
+
+class Engine(Protocol):
+    """Carries out jobs side by side."""
+
+    workers: int  # jobs at a time
+
+    def submit(self, job: Job) -> Future[Record]:
+        """Begin a job; its failure is the future's."""
+        ...
+
+
+@contextmanager
+def open_engine(name: str, workers: int = 0, address: str = "") -> Iterator[Engine]:
+    """An engine, let go of in the end.
+
+    :param workers: jobs at a time; 0: as many as fit this machine, or the cluster.
+    :param address: of a Ray cluster; empty: the one that is found, else one started on this machine.
+    """
+    if name not in ENGINES:
+        raise InputError(f"engine is {name!r}; it can be {' or '.join(ENGINES)}")
+    if address and name != "ray":
+        raise InputError(f"--address {address} goes with --engine ray; leave it out")
+    if workers < 0:
+        raise InputError(f"--workers is {workers}; it must not be negative")
+    with _ray(workers, address) if name == "ray" else _local(workers) as engine:
+        yield engine
+
+
+class _Here:
+    """The process itself, one job after the other."""
+
+    workers = 1
+
+    def submit(self, job: Job) -> Future[Record]:
+        """Carry it out at once."""
+        future: Future[Record] = Future()
+        try:
+            future.set_result(carry_out(job))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class _Processes:
+    """Processes of this machine."""
+
+    def __init__(self, pool: ProcessPoolExecutor, workers: int) -> None:
+        self._pool, self.workers = pool, workers
+
+    def submit(self, job: Job) -> Future[Record]:
+        """Hand it to a process that is free."""
+        return self._pool.submit(carry_out, job)
+
+
+@contextmanager
+def _local(workers: int) -> Iterator[Engine]:
+    workers = workers or _usual_workers()
+    if workers == 1:
+        yield _Here()
+        return
+    # Spawned, not forked: a forked process cannot use CUDA.
+    threads = max(1, (os.cpu_count() or 1) // workers)
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_process, initargs=(threads,))
+    try:
+        yield _Processes(pool, workers)
+    finally:
+        # Where this process is interrupted, jobs that have not begun never do.
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _usual_workers() -> int:
+    """A process for each core; on a GPU a few, since a step of one leaves gaps that others fill."""
+    import torch
+
+    return min(4, os.cpu_count() or 1) if torch.cuda.is_available() else os.cpu_count() or 1
+
+
+def _begin_process(threads: int) -> None:
+    import torch
+
+    torch.set_num_threads(threads)
+
+
+class _Ray:
+    """A cluster; Ray starts a job again where its node dies."""
+
+    def __init__(self, remote: Any, workers: int) -> None:
+        self._remote, self.workers = remote, workers
+
+    def submit(self, job: Job) -> Future[Record]:
+        """Hand it to the cluster."""
+        future: Future[Record] = self._remote.remote(job).future()
+        return future
+
+
+@contextmanager
+def _ray(workers: int, address: str) -> Iterator[Engine]:
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtra("ray", "ray") from error
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    own = not ray.is_initialized()
+    if own:
+        try:
+            ray.init(address=address or None, log_to_driver=False, configure_logging=False)
+        except ConnectionError as error:
+            raise InputError(f"no Ray cluster answers at {address}: {error}") from error
+    try:
+        found = ray.cluster_resources()
+        gpus = found.get("GPU", 0)
+        workers = workers or int(gpus or found.get("CPU", 1)) or 1
+        options: dict[str, Any] = {"num_cpus": 1, "max_retries": 3}
+        if gpus:
+            options["num_gpus"] = min(1.0, gpus / workers)
+        yield _Ray(ray.remote(**options)(carry_out), workers)
+    finally:
+        if own:
+            ray.shutdown()

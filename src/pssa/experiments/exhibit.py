@@ -1,0 +1,127 @@
+"""What an exhibit is: cells it needs, and how their outcomes are shown, as tables, figures, pictures and prose.
+
+Parts are plain values; `render/` writes them as Markdown, LaTeX, CSV, JSON, SVG, PNG and HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pssa.experiments.cells import Cell, Place, Setting
+from pssa.experiments.ledger import Record
+from pssa.experiments.resources import Resources
+
+__all__ = ["Exhibit", "Figure", "Findings", "Line", "Panel", "Part", "Picture", "Prose", "Scope", "Table", "Value"]
+
+Value = str | int | float | None  # of a table's field; None: not measured
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under columns; the first columns name the row."""
+
+    name: str  # of its files
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    notes: tuple[str, ...] = ()  # below it
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve: its points, and how far they spread."""
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    spread: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One of the plots of a figure."""
+
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Plots side by side, with the same axes."""
+
+    name: str
+    title: str
+    x_label: str
+    y_label: str
+    panels: tuple[Panel, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Something drawn already, such as heat maps."""
+
+    name: str
+    title: str
+    html: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A paragraph."""
+
+    text: str
+
+
+Part = Table | Figure | Picture | Prose
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What was asked for, as far as the resources allow it."""
+
+    resources: Resources
+    seeds: int = 5
+    models: tuple[str, ...] = ()  # none: all
+    data_sets: tuple[str, ...] = ()  # none: all that are there
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """The data sets that are there and asked for."""
+        return tuple(name for name in self.resources.sources if not self.data_sets or name in self.data_sets)
+
+    def has(self, model: str) -> bool:
+        """Whether a model is asked for and can be trained."""
+        return (not self.models or model in self.models) and self.resources.can_train(model)
+
+    def places(
+        self, model: str, data: str, seeds: int = 0, settings: tuple[Setting, ...] = (), held_out: bool = False
+    ) -> tuple[Place, ...]:
+        """A place per seed, at most `seeds` of them; none where the model or the data is not in scope."""
+        if data not in self.data or not self.has(model):
+            return ()
+        wanted = min(self.seeds, seeds) if seeds else self.seeds
+        return tuple(Place(data, model, seed, held_out=held_out, settings=settings) for seed in range(wanted))
+
+
+class Findings(Protocol):
+    """Outcomes by cell."""
+
+    def of(self, cell: Cell) -> Record | None:
+        """What came out, or nothing where it was not carried out or failed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table or figure of the paper, or one that goes beyond it."""
+
+    name: str
+    title: str
+    cells: Callable[[Scope], Iterable[Cell]]
+    show: Callable[[Scope, Findings], Sequence[Part]]
+    needs: tuple[str, ...] = ()  # without which nothing can be shown: vectors, encoder, opinion_words
+    beyond: bool = False  # the paper

@@ -1,0 +1,166 @@
+"""What experiments read: data sets, human opinion words, word vectors, an encoder; and the device they run on.
+
+    DIR/laptop/train.txt  DIR/laptop/test.txt  DIR/opinion_words/laptop/train.tsv  test.tsv
+
+Fingerprints tell outcomes of other files apart: a cell that was carried out with other data is another cell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pssa import __version__, models
+from pssa.data import Corpus, hold_out, read
+from pssa.data.evidence import Evidence
+from pssa.data.opinion_words import OpinionRow, evidence_from_opinion_words, read_opinion_words
+from pssa.errors import InputError
+from pssa.experiments.cells import Cell, Place, describe
+from pssa.experiments.strip_bug import strip_targets
+
+__all__ = ["DATA_SETS", "Resources", "Source"]
+
+DATA_SETS = ("laptop", "rest", "twitter")
+_HELD_OUT = 0.2
+# Held-out parts of the experiments differ from those in which a training searches its number of epochs.
+_FIRST_SEED = 1000
+_SUFFIXES = (".txt", ".jsonl", ".csv", ".xml", ".parquet")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files of one data set."""
+
+    train: Path
+    test: Path | None = None  # None: there is none, or it must not be opened
+    opinion_words: Path | None = None  # folder with train.tsv and test.tsv
+
+    @classmethod
+    def find(cls, folder: Path, name: str) -> Source | None:
+        """The data set `name` in a folder of data sets."""
+        train, test = (_with_suffix(folder / name / part) for part in ("train", "test"))
+        words = folder / "opinion_words" / name
+        if train is None:
+            return None
+        return cls(train, test, words if (words / "train.tsv").is_file() else None)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Everything that cells may read."""
+
+    sources: Mapping[str, Source]
+    vectors: Path | None = None
+    encoder: Path | None = None
+    device: str = "auto"
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of every training, for tests and for one's own data
+
+    @classmethod
+    def find(cls, data: Path, vectors: Path | None, encoder: Path | None, device: str = "auto") -> Resources:
+        """The data sets of the paper that are in `data`.
+
+        :raises InputError: if there is none, or a file that is named does not exist.
+        """
+        if not data.is_dir():
+            raise InputError(f"--data {data} is not a folder; expected one with laptop/train.txt and the like")
+        for name, path in (("--vectors", vectors), ("--encoder", encoder)):
+            if path is not None and not path.exists():
+                raise InputError(f"{name} {path} does not exist; name a file or folder that does, or leave it out")
+        found = {name: Source.find(data, name) for name in DATA_SETS}
+        sources = {name: source for name, source in found.items() if source}
+        if not sources:
+            wanted = ", ".join(f"{name}/train.txt" for name in DATA_SETS)
+            raise InputError(
+                f"--data {data} holds none of {wanted}; get the data sets, or name the folder that has them"
+            )
+        return cls(sources, vectors, encoder, device)
+
+    def can_train(self, model: str) -> bool:
+        """Whether what the model starts from is there."""
+        return (self.vectors if models.reads(model) == "words" else self.encoder) is not None
+
+    def starts_from(self, model: str) -> dict[str, str]:
+        """The setting that names what the model starts from."""
+        name = "vectors" if models.reads(model) == "words" else "encoder"
+        path = getattr(self, name)
+        return {name: str(path)} if path else {}
+
+    def corpora(self, place: Place) -> tuple[Corpus, Corpus]:
+        """What a place trains on, and what judges it."""
+        source = self.sources[place.data]
+        train = self._train(place)
+        if place.held_out:
+            taught, judged = hold_out(train, _HELD_OUT, _FIRST_SEED + place.seed)
+            return train.select(taught), train.select(judged)
+        if source.test is None:
+            raise InputError(f"data set {place.data} has no test file; judge it on held-out instances")
+        return train, strip_targets(source.test) if place.stripped else read(source.test)
+
+    def human(self, place: Place, corpus: Corpus) -> Evidence | None:
+        """The words that people marked in what a place trains on, where they did."""
+        rows = self.opinion_rows(place, "train")
+        # A part of a data set is looked up among the rows of the whole.
+        return None if rows is None else evidence_from_opinion_words(rows, corpus).evidence
+
+    def opinion_rows(self, place: Place, part: str) -> list[OpinionRow] | None:
+        """The rows of a file of opinion words, `train` or `test`."""
+        folder = self.sources[place.data].opinion_words
+        return None if folder is None else list(read_opinion_words(folder / f"{part}.tsv"))
+
+    def key(self, cell: Cell) -> str:
+        """What tells this cell apart from every other, with these files and this version."""
+        place = cell.place
+        source = self.sources[place.data]
+        started = self.starts_from(place.model)
+        known = {
+            "cell": describe(cell),
+            "train": _fingerprint(source.train),
+            "test": None if place.held_out or source.test is None else _fingerprint(source.test),
+            "words": None if source.opinion_words is None else _fingerprint(source.opinion_words),
+            "start": {name: _fingerprint(Path(path)) for name, path in started.items()},
+            "settings": dict(self.settings),
+            "version": __version__,
+        }
+        return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]
+
+    def fingerprints(self) -> dict[str, str]:
+        """The files by name, for provenance."""
+        files = {
+            f"{name}/{part}": getattr(source, part)
+            for name, source in self.sources.items()
+            for part in ("train", "test")
+        }
+        files |= {"vectors": self.vectors, "encoder": self.encoder}
+        return {name: _fingerprint(path) for name, path in files.items() if path is not None}
+
+    def _train(self, place: Place) -> Corpus:
+        path = self.sources[place.data].train
+        corpus = strip_targets(path) if place.stripped else read(path)
+        # The files are shuffled: their first instances are as good as random ones, and those that the paper took.
+        return corpus if place.share == 1 else corpus.select(range(int(place.share * len(corpus))))
+
+
+def _with_suffix(path: Path) -> Path | None:
+    found = (path.with_suffix(suffix) for suffix in _SUFFIXES)
+    return next((candidate for candidate in found if candidate.is_file()), None)
+
+
+def _fingerprint(path: Path) -> str:
+    """Of a file's content, or of the files in a folder that decide what comes out."""
+    if path.is_dir():
+        wanted = ("config.json", "tokenizer.json", "train.tsv", "test.tsv")
+        files = [*path.glob("*.safetensors"), *(path / name for name in wanted if (path / name).is_file())]
+        return hashlib.sha256("".join(_fingerprint(each) for each in sorted(files)).encode()).hexdigest()[:16]
+    state = path.stat()
+    return _digest(path, state.st_size, state.st_mtime_ns)
+
+
+@cache
+def _digest(path: Path, size: int, changed: int) -> str:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()[:16]

@@ -1,0 +1,84 @@
+"""The rows of the paper's tables as values: what stands behind a name such as `+PG-AS_a`, for any model, data set and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from pssa.experiments.cells import Mining, Place, Setting, Training, settings
+
+__all__ = ["ATTENDING", "METHODS", "NAMES", "Method", "paper_rows"]
+
+# The models by the names of the paper.
+NAMES = {
+    "memnet": "MN",
+    "tnet": "TNet",
+    "tnet_att": "TNet-ATT",
+    "bertabsa": "BERTABSA",
+    "bertabsa_att": "BERTABSA-ATT",
+    "bertabsa_cls": "BERTABSA-CLS",
+}
+ATTENDING = ("memnet", "tnet_att", "bertabsa_att")
+_FEW_SEEDS = 3  # of what takes five trainings a seed
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of a table, but for the model."""
+
+    name: str  # as the paper writes it behind the model's
+    method: str = "base"
+    mined_by: tuple[str, ...] = ()  # ways of mining whose common words supervise
+    words: str = "both"
+    seeds: int = 0  # at most; 0: all
+    mining: tuple[Setting, ...] = ()
+    training: tuple[Setting, ...] = ()
+    rounds: int = 0
+
+    def minings(self, place: Place) -> tuple[Mining, ...]:
+        """The evidence in one place."""
+        return tuple(Mining(place, way, () if way == "human" else self.mining) for way in self.mined_by)
+
+    def training_in(self, place: Place) -> Training:
+        """The row in one place."""
+        words = () if self.words == "both" else settings(words=self.words)
+        return Training(place, self.method, self.minings(place), self.rounds, settings=(*words, *self.training))
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(""),
+        Method("+KT", "kt", seeds=_FEW_SEEDS),
+        Method("+Boosting", "boosting", seeds=_FEW_SEEDS),
+        Method("+Adaboost", "adaboost", seeds=_FEW_SEEDS),
+        *(
+            Method(f"+{name}-AS{suffix}", mined_by=(way,), words=words)
+            for name, way in (("AW", "aw-as"), ("PG", "pg-as"))
+            for suffix, words in (("_m", "misleading"), ("_a", "active"), ("", "both"))
+        ),
+        Method("+RM-AS", mined_by=("rm-as",)),
+        Method("+Consensus", mined_by=("consensus",)),
+        Method("+Human", mined_by=("human",)),
+    )
+}
+_ALWAYS = ("", "+KT")
+_OF_ATTENTION = (
+    *("+Boosting", "+Adaboost", "+AW-AS_m", "+AW-AS_a", "+AW-AS", "+PG-AS_m", "+PG-AS_a", "+PG-AS"),
+    *("+Consensus", "+Human"),
+)
+
+
+def paper_rows(model: str) -> Iterator[Method]:
+    """The rows that a model has in the table of overall results, ours at the end."""
+    names = (*_ALWAYS, *(_OF_ATTENTION if model in ATTENDING else ()))
+    for name in names:
+        yield _tuned(METHODS[name], model)
+
+
+def _tuned(method: Method, model: str) -> Method:
+    """The method with what is usual for the model."""
+    if method.name == "+Consensus" and model.startswith("bertabsa"):
+        # A judge of an encoder needs fewer epochs than the model that it judges for.
+        return replace(method, mining=settings(consensus_epochs=3))
+    return method

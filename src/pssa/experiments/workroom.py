@@ -1,0 +1,89 @@
+"""What a process needs to carry out cells: resources, files of the cells before, and corpora that it prepares once.
+
+    OUT/evidence/KEY.jsonl   mined evidence, kept
+    OUT/weights/KEY/         a trained model, for as long as another cell needs it
+
+Every cell writes under its own key only, so no two write the same file.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from pssa.data import Corpus
+from pssa.data.evidence import Evidence
+from pssa.experiments.cells import Cell, Place, Setting
+from pssa.experiments.resources import Resources
+from pssa.runs.config import Config
+from pssa.runs.training_run import prepare
+from pssa.runs.workshop import Workshop
+from pssa.training import Observer, Silent
+
+__all__ = ["Bench", "Workroom"]
+
+
+@dataclass(frozen=True)
+class Workroom:
+    """A folder and what is read."""
+
+    folder: Path
+    resources: Resources
+
+    def key(self, cell: Cell) -> str:
+        """The cell's key with these resources."""
+        return self.resources.key(cell)
+
+    def evidence(self, cell: Cell) -> Path:
+        """Where the evidence of a mining lies."""
+        return self.folder / "evidence" / f"{self.key(cell)}.jsonl"
+
+    def weights(self, cell: Cell) -> Path:
+        """Where a trained model lies while it is needed."""
+        return self.folder / "weights" / self.key(cell)
+
+    def has_weights(self, cell: Cell) -> bool:
+        """Whether the trained model is there, whole."""
+        return (self.weights(cell) / "model.safetensors").is_file()
+
+    def drop_weights(self, cell: Cell) -> None:
+        """Forget a trained model."""
+        shutil.rmtree(self.weights(cell), ignore_errors=True)
+
+    def open(self, place: Place, changes: tuple[Setting, ...], observer: Observer | None = None) -> Bench:
+        """A workshop with the place's data and these settings."""
+        bench = _prepare(self.resources_key, self, place)
+        config = bench.shop.config.updated({"seed": place.seed, **dict(changes)})
+        shop = Workshop(config, None, bench.shop.materials, observer or Silent())
+        return replace(bench, shop=shop)
+
+    @property
+    def resources_key(self) -> str:
+        """Tells rooms of other resources apart; a room itself is too large to hash."""
+        return f"{self.folder}|{self.resources}"
+
+    def __hash__(self) -> int:
+        return hash(self.resources_key)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A workshop, what judges its models, and the words that people marked in what it trains on."""
+
+    shop: Workshop
+    test: Corpus
+    human: Evidence | None
+
+
+# Materials hold a vocabulary with its vectors, or an encoder: a few are kept, since cells come ordered by place.
+@lru_cache(maxsize=3)
+def _prepare(key: str, room: Workroom, place: Place) -> Bench:
+    resources = room.resources
+    corpus, test = resources.corpora(place)
+    wanted: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": resources.device}
+    wanted |= {**resources.starts_from(place.model), **resources.settings, **dict(place.settings)}
+    config, materials = prepare(corpus, None, Config().updated(wanted), cache=room.folder / "vectors")
+    return Bench(Workshop(config, None, materials, Silent()), test, resources.human(place, materials.corpus))

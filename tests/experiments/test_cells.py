@@ -1,0 +1,61 @@
+"""Cells are values: what they need follows from what they are, and what is usual leaves no trace in their description."""
+
+from __future__ import annotations
+
+from pssa.experiments.cells import Look, Mining, Place, Timing, Training, describe, name_of, settings
+
+HERE = Place("laptop", "memnet", 3)
+
+
+def test_the_baseline_needs_nothing_and_everything_else_in_its_place_needs_it() -> None:
+    mined = Mining(HERE, "pg-as")
+    assert Training(HERE).needs == ()
+    assert Training(HERE, "kt").needs == (Training(HERE),)
+    assert mined.needs == (Training(HERE),)
+    assert Training(HERE, evidence=(mined,)).needs == (Training(HERE), mined)
+    assert Mining(HERE, "human").needs == ()
+    assert Timing(HERE, ("base",)).needs == ()
+
+
+def test_mining_goes_on_from_the_baseline_unless_it_trains_models_of_its_own() -> None:
+    assert Mining(HERE, "pg-as").needs_weights
+    assert not Mining(HERE, "consensus").needs_weights
+    assert not Mining(HERE, "aw-as", settings(folds=5)).needs_weights
+    assert not Mining(HERE, "pg-as", settings(refine="average")).needs_weights
+
+
+def test_a_look_needs_the_parameters_of_its_model() -> None:
+    look = Look(Training(HERE), "trust")
+    assert look.needs == (Training(HERE),)
+    assert look.needs_weights
+    assert look.place == HERE
+
+
+def test_a_description_holds_what_is_unusual() -> None:
+    mined = Mining(HERE, "aw-as", settings(epsilon=2.0))
+    assert describe(Training(HERE, evidence=(mined,), rounds=2)) == {
+        "kind": "training",
+        "place": {"data": "laptop", "model": "memnet", "seed": 3},
+        "evidence": [
+            {
+                "place": {"data": "laptop", "model": "memnet", "seed": 3},
+                "method": "aw-as",
+                "settings": {"epsilon": 2.0},
+            }
+        ],
+        "rounds": 2,
+    }
+
+
+def test_seed_zero_is_told_too_since_it_is_no_default() -> None:
+    assert describe(Training(Place("rest", "tnet", 0)))["place"] == {"data": "rest", "model": "tnet", "seed": 0}
+
+
+def test_names_tell_cells_of_one_place_apart() -> None:
+    mined = Mining(Place("rest", "tnet_att", 0, share=0.25), "aw-as")
+    cell = Training(mined.place, evidence=(mined,), rounds=1, above=0.3, settings=settings(gamma=2.0))
+    assert name_of(cell) == "rest tnet_att seed 0 base +aw-as K=1 above 0.3 25% gamma=2.0"
+    assert (
+        name_of(Mining(Place("rest", "tnet_att", 0, held_out=True), "aw-as"))
+        == "rest tnet_att seed 0 mine aw-as held out"
+    )

@@ -1,0 +1,55 @@
+"""Rows side by side: means in points, gains over the seeds that both rows have, stars by paired bootstrap."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.experiments.rooms import FakeFindings, tiny_resources
+
+from pssa.experiments.cells import Place, Training
+from pssa.experiments.comparison import compare, gather, labels_of, mean_spread, stars
+from pssa.experiments.exhibit import Scope
+
+LABELS = ["positive", "negative", "neutral"]
+
+
+def test_mean_and_spread_are_in_points() -> None:
+    assert mean_spread([0.5, 0.7]) == pytest.approx((60.0, 14.1421356))
+    assert mean_spread([0.5]) == (50.0, 0.0)
+
+
+def test_only_what_was_found_is_gathered() -> None:
+    cells = {seed: Training(Place("laptop", "memnet", seed)) for seed in (0, 1)}
+    assert gather(FakeFindings({cells[1]: {"key": "b"}}), cells) == {1: {"key": "b"}}
+
+
+def test_predictions_are_digits_into_the_labels() -> None:
+    assert labels_of({"predicted": "201", "labels": LABELS}) == ["neutral", "positive", "negative"]
+
+
+def test_a_row_that_is_always_right_gains_what_the_other_lacks(tmp_path: Path) -> None:
+    scope = Scope(tiny_resources(tmp_path))
+    _, test = scope.resources.corpora(Place("laptop", "memnet", 0))
+    gold = "".join(str(LABELS.index(example.label or "")) for example in test)
+    # One label of four is wrong in the other row.
+    other = "".join(str((int(digit) + 1) % 3) if place % 4 == 0 else digit for place, digit in enumerate(gold))
+    ours, theirs = ({seed: {"predicted": told, "labels": LABELS} for seed in (0, 1)} for told in (gold, other))
+    gain = compare(scope, Place("laptop", "memnet", 0), ours, theirs)
+    assert gain is not None
+    assert gain.accuracy == pytest.approx(25.0)
+    assert gain.seeds == 2
+    assert stars(gain.p_accuracy) == "**"
+    back = compare(scope, Place("laptop", "memnet", 0), theirs, ours)
+    assert back is not None
+    assert back.p_accuracy == pytest.approx(1.0, abs=0.01)
+
+
+def test_rows_without_a_common_seed_are_not_compared(tmp_path: Path) -> None:
+    row = {0: {"predicted": "0", "labels": LABELS}}
+    assert compare(Scope(tiny_resources(tmp_path)), Place("laptop", "memnet", 0), row, {1: row[0]}) is None
+
+
+@pytest.mark.parametrize(("p", "told"), [(0.0099, "**"), (0.01, "*"), (0.049, "*"), (0.05, "")])
+def test_stars_follow_the_caption(p: float, told: str) -> None:
+    assert stars(p) == told

@@ -1,0 +1,66 @@
+"""One interface: a job in this process, in others and on a Ray cluster comes to the same record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.experiments.rooms import tiny_resources
+
+from pssa.errors import InputError
+from pssa.experiments.cells import Place, Training
+from pssa.experiments.engines import open_engine
+from pssa.experiments.ledger import Record
+from pssa.experiments.work import Job
+from pssa.experiments.workroom import Workroom
+
+
+def job_in(folder: Path) -> Job:
+    return Job(Training(Place("laptop", "memnet", 0)), Workroom(folder / "out", tiny_resources(folder)))
+
+
+def lasting(record: Record) -> Record:
+    """What does not depend on how fast the machine is."""
+    return {name: value for name, value in record.items() if name not in ("seconds", "stages", "testing_seconds")}
+
+
+def test_a_failure_is_the_futures(tmp_path: Path) -> None:
+    job = Job(Training(Place("laptop", "no such model", 0)), job_in(tmp_path).room)
+    with open_engine("local", 1) as engine:
+        assert isinstance(engine.submit(job).exception(), InputError)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("slurm", 0, ""), "local or ray"),
+        (("local", 0, "10.0.0.1:6379"), "--engine ray"),
+        (("local", -1, ""), "must not be negative"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(asked: tuple[str, int, str], said: str) -> None:
+    with pytest.raises(InputError, match=said), open_engine(*asked):
+        raise AssertionError
+
+
+@pytest.mark.slow
+def test_processes_give_what_this_process_gives(tmp_path: Path) -> None:
+    job = job_in(tmp_path)
+    with open_engine("local", 1) as engine:
+        here = engine.submit(job).result()
+    with open_engine("local", 2) as engine:
+        there = engine.submit(job).result()
+    assert lasting(here) == lasting(there)
+
+
+@pytest.mark.slow
+def test_a_ray_cluster_gives_what_this_process_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="the [ray] extra is not installed")
+    job = job_in(tmp_path)
+    with open_engine("local", 1) as engine:
+        here = engine.submit(job).result()
+    # Workers of the cluster import the tests' own package too.
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    with open_engine("ray", 1) as engine:
+        there = engine.submit(job).result()
+    assert lasting(here) == lasting(there)

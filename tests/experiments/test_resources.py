@@ -1,0 +1,75 @@
+"""What experiments read: found or refused with a reason, told apart by content, divided by sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.experiments.rooms import tiny_resources
+
+from pssa.errors import InputError
+from pssa.experiments.cells import Mining, Place, Training, settings
+from pssa.experiments.resources import Resources
+
+HERE = Place("laptop", "memnet", 0)
+
+
+def test_data_sets_are_found_by_their_folders(tmp_path: Path) -> None:
+    tiny = tiny_resources(tmp_path)
+    found = Resources.find(tmp_path / "data", tiny.vectors, None, "cpu")
+    assert list(found.sources) == ["laptop"]
+    assert found.can_train("memnet")
+    assert not found.can_train("bertabsa")
+
+
+@pytest.mark.parametrize(("data", "vectors", "said"), [("no", None, "not a folder"), ("", "no.txt", "does not exist")])
+def test_what_is_not_there_is_named(tmp_path: Path, data: str, vectors: str | None, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Resources.find(tmp_path / data, vectors and tmp_path / vectors, None)  # type: ignore[arg-type]
+
+
+def test_a_folder_without_data_sets_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"laptop/train\.txt"):
+        Resources.find(tmp_path, None, None)
+
+
+def test_held_out_instances_share_no_sentence_with_train_and_are_no_test_instances(tmp_path: Path) -> None:
+    resources = tiny_resources(tmp_path)
+    train, judged = resources.corpora(Place("laptop", "memnet", 0, held_out=True))
+    whole, _ = resources.corpora(HERE)
+    assert len(train) + len(judged) == len(whole)
+    assert not {example.sentence_id for example in train} & {example.sentence_id for example in judged}
+
+
+def test_a_share_takes_the_first_instances(tmp_path: Path) -> None:
+    resources = tiny_resources(tmp_path)
+    part, _ = resources.corpora(Place("laptop", "memnet", 0, share=0.25))
+    whole, _ = resources.corpora(HERE)
+    assert part.examples == whole.examples[:10]
+
+
+def test_a_key_depends_on_the_cell_the_files_and_the_settings(tmp_path: Path) -> None:
+    resources = tiny_resources(tmp_path)
+    key = resources.key(Training(HERE))
+    assert key == tiny_resources(tmp_path).key(Training(HERE))
+    others = {
+        resources.key(Training(HERE, "kt")),
+        resources.key(Training(Place("laptop", "memnet", 1))),
+        resources.key(Mining(HERE, "aw-as")),
+        resources.key(Mining(HERE, "aw-as", settings(epsilon=1.0))),
+        Resources(resources.sources, resources.vectors, settings={"epochs": 3}).key(Training(HERE)),
+        tiny_resources(tmp_path / "other", instances=30).key(Training(HERE)),
+    }
+    assert len(others) == 6
+    assert key not in others
+
+
+def test_a_test_file_that_changed_does_not_matter_to_held_out_cells(tmp_path: Path) -> None:
+    resources = tiny_resources(tmp_path)
+    held_out = Training(Place("laptop", "memnet", 0, held_out=True))
+    before = resources.key(held_out), resources.key(Training(HERE))
+    test = resources.sources["laptop"].test
+    assert test is not None
+    test.write_text(test.read_text("utf-8").splitlines(keepends=True)[0], "utf-8")
+    assert resources.key(held_out) == before[0]
+    assert resources.key(Training(HERE)) != before[1]

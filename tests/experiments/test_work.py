@@ -1,0 +1,86 @@
+"""Cells carried out for real, on forty instances: they agree with `pssa train`, and leave what later cells need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.experiments.rooms import tiny_resources
+
+from pssa.data.evidence_file import read_evidence
+from pssa.evaluation import score
+from pssa.experiments.cells import Cell, Mining, Place, Timing, Training, settings
+from pssa.experiments.engines import open_engine
+from pssa.experiments.ledger import Ledger
+from pssa.experiments.schedule import carry_out_all
+from pssa.experiments.workroom import Workroom
+from pssa.runs import load, train
+
+pytestmark = pytest.mark.slow
+HERE = Place("laptop", "memnet", 0)
+
+
+def records_of(room: Workroom, *cells: Cell) -> list[dict[str, object]]:
+    with Ledger.open(room.folder / "cells.jsonl") as ledger, open_engine("local", 1) as engine:
+        outcome = carry_out_all(cells, room, ledger, engine)
+        assert outcome.failures == []
+        return [ledger.find(room.key(cell)) or {} for cell in cells]
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Workroom:
+    return Workroom(tmp_path / "out", tiny_resources(tmp_path))
+
+
+def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(room: Workroom, tmp_path: Path) -> None:
+    resources = room.resources
+    mined = Mining(HERE, "aw-as")
+    record, evidence = records_of(room, Training(HERE, evidence=(mined,)), mined)
+    source = resources.sources["laptop"]
+    run = train(
+        source.train,
+        tmp_path / "run",
+        method="aw-as",
+        model="memnet",
+        vectors=str(resources.vectors),
+        device="cpu",
+        **resources.settings,
+    )
+    classifier = load(run)
+    _, test = resources.corpora(HERE)
+    predicted = classifier.predicted_labels(test.examples)
+    assert record["predicted"] == "".join(str(classifier.labels.index(label)) for label in predicted)
+    assert record["accuracy"] == score([example.label or "" for example in test], predicted, classifier.labels).accuracy
+    assert read_evidence(room.evidence(mined)).examples == read_evidence(run / "evidence.jsonl").examples
+    assert evidence["instances"] == 40
+    assert record["gamma"] == 2.0
+
+
+def test_a_training_tells_what_choosing_on_test_would_report_but_not_on_held_out_data(room: Workroom) -> None:
+    base, held_out = records_of(room, Training(HERE), Training(Place("laptop", "memnet", 0, held_out=True)))
+    curve = base["curve"]
+    assert isinstance(curve, list)
+    assert len(curve) == 2
+    assert tuple(curve[-1]) == (base["accuracy"], base["macro_f1"])
+    assert held_out["curve"] == []
+    assert held_out["instances"] == 32
+
+
+def test_a_penalty_without_weight_changes_nothing_but_the_stage(room: Workroom) -> None:
+    mined = (Mining(HERE, "aw-as"),)
+    without, with_it = records_of(
+        room,
+        Training(HERE, evidence=mined, settings=settings(gamma=0.0)),
+        Training(HERE, evidence=mined, settings=settings(gamma=0.0, words="active")),
+    )
+    assert without["curve"] == with_it["curve"]
+
+
+def test_a_timing_runs_every_method_whole_and_leaves_nothing(room: Workroom) -> None:
+    (record,) = records_of(room, Timing(HERE, ("base", "aw-as")))
+    methods = record["methods"]
+    assert isinstance(methods, dict)
+    assert list(methods) == ["base", "aw-as"]
+    assert set(methods["base"]["stages"]) == {"initial"}
+    assert {"initial", "round-2", "final"} <= set(methods["aw-as"]["stages"])
+    assert list((room.folder / "timing").iterdir()) == []
