@@ -143,6 +143,7 @@ def name_of(cell: Cell) -> str:
     if place.share < 1:
         words.append(f"{place.share:.0%}")
     words += ["held out"] if place.held_out else []
+    words += ["stripped"] if place.stripped else []
     return " ".join(words + [f"{name}={value}" for name, value in getattr(cell, "settings", ())])
 
 

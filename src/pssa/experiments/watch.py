@@ -7,6 +7,7 @@ import time
 import torch
 from torch import nn
 
+from pssa.data.evidence import RoundReport
 from pssa.evaluation import predict_classes, score
 from pssa.experiments.workroom import Bench
 from pssa.training import EpochRecord, Silent
@@ -20,7 +21,7 @@ class Watch(Silent):
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self.curve: list[tuple[float, float]] = []  # accuracy and macro-F1
-        self._began = 0.0
+        self._began = self._ended = _now()
         self._bench: Bench | None = None
         self._model: nn.Module | None = None
 
@@ -46,7 +47,14 @@ class Watch(Silent):
 
     def on_stage_end(self, stage: str) -> None:
         """Stop the clock."""
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + _now() - self._began
+        now = _now()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._began
+        self._ended = now
+
+    def on_round(self, report: RoundReport) -> None:
+        """Take the time since the training before a round of mining: that of the looking."""
+        name = f"mine-{report.iteration}"
+        self.seconds[name] = self.seconds.get(name, 0.0) + _now() - self._ended
 
 
 def _now() -> float:

@@ -1,0 +1,90 @@
+"""A sentence of the paper as something that can be measured: the cells that it needs, and a number that decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pssa.experiments.cells import Cell, Place
+from pssa.experiments.comparison import Gain, Row, compare, gather
+from pssa.experiments.exhibit import Findings, Scope
+from pssa.experiments.ledger import Record
+from pssa.experiments.rows import ATTENDING
+
+__all__ = ["Asked", "Claim", "Found", "Measured", "verdict"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Cells of one kind, one for each seed."""
+
+    cell: Callable[[Place], Cell]
+    seeds: int = 3  # at most
+    model: str = ""  # another than the claim's
+    held_out: bool = False
+
+    def cells(self, scope: Scope, model: str, data: str) -> dict[int, Cell]:
+        """By seed; none where the model is not in scope."""
+        places = scope.places(self.model or model, data, self.seeds, held_out=self.held_out)
+        return {place.seed: self.cell(place) for place in places}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of a claim's cells for one model on one data set."""
+
+    scope: Scope
+    model: str
+    data: str
+    rows: Mapping[str, Row]
+
+    def records(self, name: str) -> list[Record]:
+        """Of what was asked for under a name."""
+        return list(self.rows[name].values())
+
+    def gain(self, ours: str = "ours", theirs: str = "theirs") -> Gain | None:
+        """Of one row over another."""
+        return compare(self.scope, Place(self.data, self.model, 0), self.rows[ours], self.rows[theirs])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number, and whether the claim holds by it."""
+
+    text: str
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the paper says, and when we say that it holds."""
+
+    says: str
+    rule: str
+    measure: Callable[[Found], Measured | None]
+    asked: Mapping[str, Asked] = field(default_factory=dict)
+    models: tuple[str, ...] = ATTENDING  # none: it is about the data alone
+
+    def subjects(self, scope: Scope) -> tuple[str, ...]:
+        """The models in scope that it is measured with; an empty name where it is about the data."""
+        return tuple(model for model in self.models if scope.has(model)) if self.models else ("",)
+
+    def cells(self, scope: Scope) -> Iterator[Cell]:
+        """All that it needs."""
+        for model in self.subjects(scope):
+            for data in scope.data:
+                for asked in self.asked.values():
+                    yield from asked.cells(scope, model, data).values()
+
+    def look(self, scope: Scope, findings: Findings, model: str, data: str) -> Measured | None:
+        """Measure it; nothing where records are missing."""
+        rows = {name: gather(findings, asked.cells(scope, model, data)) for name, asked in self.asked.items()}
+        return self.measure(Found(scope, model, data, rows)) if all(rows.values()) else None
+
+
+def verdict(measured: Sequence[Measured | None]) -> str:
+    """A claim holds where it does on every data set that was measured."""
+    known = [each.holds for each in measured if each is not None]
+    if not known:
+        return "not measured"
+    return "holds" if all(known) else "does not hold"

@@ -1,0 +1,194 @@
+"""The sentences of the paper that `claims` measures, with what each needs and when we say that it holds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pssa.experiments.cells import Look, Mining, Place, Setting, Training, settings
+from pssa.experiments.exhibits import _measures as by
+from pssa.experiments.exhibits._claim import Asked, Claim
+from pssa.experiments.exhibits._supervised import method_of
+
+__all__ = ["AFTER", "BEFORE", "CLAIMS", "MINED"]
+
+_EPSILONS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+
+
+def _row(name: str, model: str = "") -> Asked:
+    """The trainings of a row of the table of overall results."""
+    return Asked(lambda place: method_of(place.model, name).training_in(place), model=model)
+
+
+def _rows(ours: str, theirs: str) -> dict[str, Asked]:
+    return {"ours": _row(ours), "theirs": _row(theirs)}
+
+
+def _mine(method: str, chosen: tuple[Setting, ...], place: Place) -> Mining:
+    return Mining(place, method, chosen)
+
+
+def _supervise(mining: tuple[Setting, ...], chosen: tuple[Setting, ...], place: Place) -> Training:
+    return Training(place, evidence=(Mining(place, "pg-as", mining),), settings=chosen)
+
+
+def _look(chosen: tuple[Setting, ...], place: Place) -> Look:
+    return Look(_supervise((), chosen, place), "round_attention")
+
+
+# The twin of a supervised training: the same evidence and random numbers, and a penalty that weighs nothing.
+_WEIGHTLESS = settings(gamma=0.0)
+_RESTART = settings(start="restart")
+BEFORE, AFTER = Asked(partial(_look, _WEIGHTLESS)), Asked(partial(_look, ()))
+MINED = {"AW": Asked(partial(_mine, "aw-as", ())), "PG": Asked(partial(_mine, "pg-as", ()))}
+_GAPS = {
+    f"{who} {way}_{kind}": _row(f"+{way}-AS_{kind}", model)
+    for who, model in (("own", ""), ("MN", "memnet"))
+    for way in MINED
+    for kind in "am"
+}
+
+_OF_EFFECT = (
+    Claim(
+        "Attention weights: supervision significantly enhances all models",
+        "macro-F1 of +AW-AS is above the plain model's, p < .05",
+        by.is_significantly_better,
+        _rows("+AW-AS", ""),
+    ),
+    Claim(
+        "Partial gradients: supervision significantly enhances all models",
+        "macro-F1 of +PG-AS is above the plain model's, p < .05",
+        by.is_significantly_better,
+        _rows("+PG-AS", ""),
+    ),
+    Claim(
+        "Partial gradients are a better choice than attention weights",
+        "macro-F1 of +PG-AS is above that of +AW-AS",
+        by.is_better,
+        _rows("+PG-AS", "+AW-AS"),
+    ),
+    Claim(
+        "More training alone (+KT) changes nothing",
+        "no gain in macro-F1 at p < .05",
+        by.is_no_better,
+        _rows("+KT", ""),
+    ),
+    Claim(
+        "+PG-AS is better than boosting",
+        "macro-F1 of +PG-AS is above that of +Boosting",
+        by.is_better,
+        _rows("+PG-AS", "+Boosting"),
+    ),
+    Claim(
+        "TNet-ATT is slightly inferior to TNet",
+        "macro-F1 is below TNet's",
+        by.is_worse,
+        {"ours": _row(""), "theirs": _row("", "tnet")},
+        models=("tnet_att",),
+    ),
+    Claim(
+        "Active words are more effective than misleading ones (attention weights)",
+        "macro-F1 of +AW-AS_a is above that of +AW-AS_m",
+        by.is_better,
+        _rows("+AW-AS_a", "+AW-AS_m"),
+    ),
+    Claim(
+        "Active words are more effective than misleading ones (partial gradients)",
+        "macro-F1 of +PG-AS_a is above that of +PG-AS_m",
+        by.is_better,
+        _rows("+PG-AS_a", "+PG-AS_m"),
+    ),
+    Claim(
+        "The gap between active and misleading words is smaller in MN",
+        "macro-F1 of AS_a less AS_m, mean of AW and PG, is above MN's",
+        by.gap_is_larger,
+        _GAPS,
+        models=("tnet_att", "bertabsa_att"),
+    ),
+)
+_OF_MINING = (
+    Claim(
+        "Correctly predicted training instances outnumber others, so active words do",
+        "more active words than misleading ones in five rounds of PG",
+        by.mostly_active,
+        {"mined": MINED["PG"]},
+    ),
+    Claim(
+        "Masking frequent words lets later rounds find rarer ones",
+        "mean training frequency of active words (PG) falls from the first round to the last",
+        by.frequency_by_round,
+        {"mined": MINED["PG"]},
+    ),
+    Claim(
+        "The same of opinion words that people marked",
+        "those of the first round are more common in train than those of later rounds",
+        by.later_is_rarer,
+        {"mined": MINED["PG"]},
+    ),
+    Claim(
+        "Infrequent sentiment words are ignored",
+        "marked opinion words of the first round are more common in train than those that no round finds",
+        by.common_first,
+        {"mined": MINED["PG"]},
+    ),
+    Claim(
+        "Epsilon controls the amount of supervision",
+        "words found (PG, held-out split) never fall from 1.0 to 7.0 bits",
+        by.rises_with_epsilon,
+        {
+            f"{epsilon:g}": Asked(partial(_mine, "pg-as", settings(epsilon=epsilon)), seeds=1, held_out=True)
+            for epsilon in _EPSILONS
+        },
+    ),
+    Claim(
+        "Noise makes gradient saliency more accurate",
+        "with 0, 1 and 10 samples, the first round's words that people marked: more with 10 than with 0",
+        by.noise_helps,
+        {
+            "0": Asked(partial(_mine, "pg-as", settings(samples=0, iterations=1))),
+            "1": Asked(partial(_mine, "pg-as", settings(samples=1, iterations=1))),
+            "10": MINED["PG"],
+        },
+    ),
+    Claim(
+        "Rounds go on from the parameters of the one before (the released code starts each anew)",
+        "starting anew gains nothing in macro-F1 at p < .05",
+        by.is_no_better,
+        {
+            "ours": Asked(partial(_supervise, _RESTART, ()), seeds=1),
+            "theirs": Asked(partial(_supervise, (), ()), seeds=1),
+        },
+    ),
+)
+_OF_ATTENTION = (
+    Claim(
+        "Attention is frequently uncorrelated with gradients",
+        "mean Kendall's tau by test sentence is below 0.5",
+        by.rank_correlation,
+        {"looked": Asked(lambda place: Look(Training(place), "trust"))},
+    ),
+    Claim(
+        "Supervision evens attention out: active words of later rounds, under-fitted before, get more of it",
+        "mean attention in train on the active words of rounds 2 to 5 (PG) rises",
+        by.attention_spreads,
+        {"before": BEFORE, "after": AFTER},
+    ),
+    Claim(
+        "Supervision moves attention off misleading words",
+        "mean attention in train on misleading words (PG) falls",
+        by.attention_leaves,
+        {"before": BEFORE, "after": AFTER},
+    ),
+    Claim(
+        "Our control: a final training whose penalty weighs nothing is no better than the plain model",
+        "no gain in macro-F1 at p < .05",
+        by.is_no_better,
+        {"ours": Asked(partial(_supervise, (), _WEIGHTLESS)), "theirs": _row("")},
+    ),
+    Claim(
+        "`huge` always occurs in sentences with positive sentiment",
+        "it does in LAPTOP train",
+        by.word_is_always_positive,
+        models=(),
+    ),
+)
+CLAIMS = (*_OF_EFFECT, *_OF_MINING, *_OF_ATTENTION)

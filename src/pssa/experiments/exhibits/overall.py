@@ -1,0 +1,115 @@
+"""The paper's table of overall results: five models, plain and with every method, on three data sets, beside the paper's numbers.
+
+Optimistic columns tell what the same trainings would report if the epoch, or the number of rounds, were chosen on the test set.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pssa.experiments.cells import Cell
+from pssa.experiments.comparison import METRICS, Row, mean_spread
+from pssa.experiments.exhibit import Exhibit, Findings, Part, Prose, Scope, Table, Value
+from pssa.experiments.exhibits._board import COLUMNS, STARS, Board, Entry, told
+from pssa.experiments.paper import OVERALL, QUOTED
+from pssa.experiments.rows import ATTENDING, METHODS, NAMES, paper_rows
+
+__all__ = ["EXHIBIT"]
+
+_MODELS = ("memnet", "tnet", "tnet_att", "bertabsa", "bertabsa_att")
+# What the stars of the paper's caption are against, where it is another model than the row's own.
+_CAPTION = {"tnet_att": "tnet", "bertabsa_att": "bertabsa"}
+_SUMMED = ("+AW-AS", "+PG-AS", "+Consensus", "+Human", "again")
+_OPTIMISTIC = ("+AW-AS", "+PG-AS")
+# Rounds that the number of rounds could be chosen from on the test set, besides all of them.
+_FEWER = (1, 2)
+_NOTES = (
+    "`gain`: mean difference to the same model without the method, accuracy / macro-F1; `over TNet or BERTABSA`: to that model, "
+    f"as in the paper's caption. {STARS} `again` is the baseline with other random numbers. The last two columns choose on the "
+    "test set and are no results.",
+)
+_CHANCE = (
+    "`again` is the baseline trained a second time with other random numbers: what it gains is chance. The bootstrap does not "
+    "know of it, since it asks about other test sets and not about other trainings.",
+)
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """Rows that need the same evidence or baseline share it."""
+    for data in scope.data:
+        for entry in _entries(_MODELS):
+            yield from entry.trainings(scope, data).values()
+            yield from (cell for fewer in _fewer(entry) for cell in fewer.trainings(scope, data).values())
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """The gains, a table per data set, and the rows that the paper quotes."""
+    board = Board(scope, findings)
+    return [_gains(scope, board), *(_table(scope, board, data) for data in scope.data), _quoted()]
+
+
+def _entries(models: Sequence[str]) -> list[Entry]:
+    return [Entry(model, method) for model in models for method in paper_rows(model)]
+
+
+def _fewer(entry: Entry) -> list[Entry]:
+    """The entry with fewer rounds; encoders are too dear for it."""
+    if entry.method.name not in _OPTIMISTIC or entry.model.startswith("bertabsa"):
+        return []
+    return [replace(entry, method=replace(entry.method, rounds=rounds)) for rounds in _FEWER]
+
+
+def _gains(scope: Scope, board: Board) -> Table:
+    """The aim: the best self-supervised row against its baseline in every pair of a model and a data set."""
+    rows = []
+    for model in filter(scope.has, ATTENDING):
+        named = {entry.method.name: entry for entry in _entries([model])}
+        for data in scope.data:
+            gains = (told(board.gain(named[name], named[name].base, data)) for name in _SUMMED)
+            rows.append((NAMES[model], data.upper(), *gains))
+    title = "Gains over the same model without supervision, accuracy / macro-F1"
+    return Table("overall-gains", title, ("model", "data", *_SUMMED), tuple(rows), _CHANCE)
+
+
+def _table(scope: Scope, board: Board, data: str) -> Table:
+    rows = [_fields(board, entry, data) for entry in _entries(_MODELS) if scope.has(entry.model)]
+    columns = (*COLUMNS[:5], "over TNet or BERTABSA", *COLUMNS[5:], "best epoch on test", "best K on test")
+    return Table(f"overall-{data}", data.upper(), columns, tuple(rows), _NOTES)
+
+
+def _fields(board: Board, entry: Entry, data: str) -> tuple[Value, ...]:
+    first = board.fields(entry, data, OVERALL.get((entry.model, entry.method.name, data)))
+    other = _CAPTION.get(entry.model)
+    over = told(board.gain(entry, Entry(other, METHODS[""]), data)) if other else None
+    return (*first[:5], over, *first[5:], _best_epoch(board.row(entry, data)), _best_rounds(board, entry, data))
+
+
+def _best_epoch(row: Row) -> str | None:
+    """What the best epoch on test would report, by accuracy and then macro-F1 as the released code chooses."""
+    curves = [record["curve"] for record in row.values()]
+    if not row or not all(curves):
+        return None
+    best = [max(tuple(point) for point in curve) for curve in curves]
+    return " / ".join(f"{mean_spread(list(column))[0]:.2f}" for column in zip(*best, strict=True))
+
+
+def _best_rounds(board: Board, entry: Entry, data: str) -> str | None:
+    """What the best number of rounds on test would report, by mean accuracy."""
+    rows = [board.row(each, data) for each in (entry, *_fewer(entry))]
+    if len(rows) == 1 or not all(rows):
+        return None
+    chosen = max(rows, key=lambda row: statistics.mean(record["accuracy"] for record in row.values()))
+    return " / ".join(f"{mean_spread([record[metric] for record in chosen.values()])[0]:.2f}" for metric in METRICS)
+
+
+def _quoted() -> Prose:
+    told_of = (
+        f"{name}: {', '.join(f'{data.upper()} {numbers}' for data, numbers in rows.items())}"
+        for name, rows in QUOTED.items()
+    )
+    return Prose(f"Rows that the paper quotes from others, accuracy / macro-F1: {'; '.join(told_of)}.")
+
+
+EXHIBIT = Exhibit("overall", "Overall results", cells, show)

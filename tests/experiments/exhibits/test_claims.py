@@ -1,0 +1,118 @@
+"""Claims of the paper with their verdicts, on made-up records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.experiments.exhibits.looked import one_round, plain
+from tests.experiments.exhibits.toys import blind, knowing, row_of, toy_scope
+from tests.experiments.rooms import FakeFindings
+
+from pssa.experiments.cells import Cell, Look, Mining, Place, Training, settings
+from pssa.experiments.exhibit import Scope, Table
+from pssa.experiments.exhibits import find
+from pssa.experiments.exhibits._claim import Measured, verdict
+from pssa.experiments.ledger import Record
+from pssa.experiments.rows import METHODS
+
+EXHIBIT = find("claims")
+PLACE = Place("laptop", "memnet", 0)
+PG = Mining(PLACE, "pg-as")
+SUPERVISED = Training(PLACE, evidence=(PG,))
+TWIN = Training(PLACE, evidence=(PG,), settings=settings(gamma=0.0))
+
+
+def two_data_sets(scope: Scope) -> Scope:
+    source = scope.resources.sources["laptop"]
+    return replace(scope, resources=replace(scope.resources, sources={"laptop": source, "rest": source}))
+
+
+@pytest.mark.parametrize(
+    ("measured", "told"),
+    [
+        ((), "not measured"),
+        ((None, None), "not measured"),
+        ((None, Measured("1", True)), "holds"),
+        ((Measured("1", True), Measured("2", True)), "holds"),
+        ((Measured("1", True), Measured("2", False)), "does not hold"),
+    ],
+)
+def test_a_claim_holds_where_all_that_was_measured_says_so(measured: tuple[Measured | None, ...], told: str) -> None:
+    assert verdict(measured) == told
+
+
+def test_cells_are_those_of_other_exhibits_where_there_are_any(tmp_path: Path) -> None:
+    rows = ("", "+KT", "+Boosting", "+AW-AS_m", "+AW-AS_a", "+AW-AS", "+PG-AS_m", "+PG-AS_a", "+PG-AS")
+    expected: set[Cell] = {METHODS[name].training_in(PLACE) for name in rows}
+    expected |= {Mining(PLACE, "aw-as"), PG}
+    held_out = replace(PLACE, held_out=True)
+    expected |= {Mining(held_out, "pg-as", settings(epsilon=float(epsilon))) for epsilon in range(1, 8)}
+    expected |= {Mining(PLACE, "pg-as", settings(samples=samples, iterations=1)) for samples in (0, 1)}
+    expected |= {Training(PLACE, evidence=(Mining(PLACE, "pg-as", settings(start="restart")),)), TWIN}
+    expected |= {Look(plain(), "trust"), Look(SUPERVISED, "round_attention"), Look(TWIN, "round_attention")}
+    assert set(EXHIBIT.cells(toy_scope(tmp_path, "memnet"))) == expected
+
+
+def test_what_takes_long_has_one_seed_and_nothing_more_than_three(tmp_path: Path) -> None:
+    found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet", seeds=5)))
+    assert {cell.place.seed for cell in found} == {0, 1, 2}
+    assert {cell.place.seed for cell in found if cell.place.held_out} == {0}
+    restarted = Training(
+        replace(PLACE, seed=1), evidence=(Mining(replace(PLACE, seed=1), "pg-as", settings(start="restart")),)
+    )
+    assert restarted not in found
+
+
+def test_tnet_is_trained_to_be_compared_with(tmp_path: Path) -> None:
+    assert plain(model="tnet") in set(EXHIBIT.cells(toy_scope(tmp_path, "tnet", "tnet_att")))
+    records: dict[Cell, Record] = {plain(model="tnet"): knowing(), plain(model="tnet_att"): blind()}
+    table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att"), FakeFindings(records))
+    row = row_of(table, "TNet-ATT is slightly inferior to TNet", "TNet-ATT")
+    assert row == ("-83.33", "holds", "macro-F1 is below TNet's")
+
+
+def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
+    elsewhere = Place("rest", "memnet", 0)
+    records: dict[Cell, Record] = {
+        **{plain(): blind(), SUPERVISED: knowing()},
+        **{Training(elsewhere): knowing(), Training(elsewhere, evidence=(Mining(elsewhere, "pg-as"),)): blind()},
+    }
+    table, _ = EXHIBIT.show(two_data_sets(toy_scope(tmp_path, "memnet")), FakeFindings(records))
+    assert isinstance(table, Table)
+    assert table.columns == ("claim", "model", "LAPTOP", "REST", "verdict", "holds when")
+    says = "Partial gradients: supervision significantly enhances all models"
+    assert row_of(table, says, "MN")[:3] == ("+83.33**", "-83.33 (no)", "does not hold")
+
+
+def test_data_alone_can_decide(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, "memnet")
+    scope.resources.sources["laptop"].train.write_text("a huge screen/p\na huge mouse/n\n")
+    table, _ = EXHIBIT.show(scope, FakeFindings())
+    row = row_of(table, "`huge` always occurs in sentences with positive sentiment", None)
+    assert row[:2] == ("1 positive, 1 negative, 0 neutral (no)", "does not hold")
+
+
+def test_rounds_tell_words_and_attention(tmp_path: Path) -> None:
+    def looked(attention: float) -> Record:
+        words = {"active": {"words": 4, "attention": attention}, "misleading": {"words": 0, "attention": 0.0}}
+        return {"found": {"1": words}}
+
+    records: dict[Cell, Record] = {
+        PG: {"rounds": {"1": one_round(4, 2, seen_once=1)}},
+        Look(TWIN, "round_attention"): looked(1.0),
+        Look(SUPERVISED, "round_attention"): looked(2.0),
+    }
+    _, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    assert row_of(table, "MN", "LAPTOP", "PG", 1) == (4, 2, 1.0, 0.25, 0.25, 0.5, None, None)
+    assert row_of(table, "MN", "LAPTOP", "PG", 2) == (None,) * 8
+    assert row_of(table, "MN", "LAPTOP", "AW", 1) == (None,) * 8
+
+
+def test_without_records_no_model_is_judged(tmp_path: Path) -> None:
+    table, rounds = EXHIBIT.show(toy_scope(tmp_path, "memnet", "tnet_att", "bertabsa_att"), FakeFindings())
+    assert isinstance(table, Table)
+    assert {row[3] for row in table.rows} == {"not measured"}
+    assert isinstance(rounds, Table)
+    assert len(rounds.rows) == 3 * 2 * 5

@@ -1,0 +1,61 @@
+"""The table of overall results, on made-up records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.experiments.exhibits.toys import ALL_OF_IT, blind, knowing, row_of, toy_scope
+from tests.experiments.rooms import FakeFindings
+
+from pssa.experiments.cells import Cell, Mining, Place, Training, settings
+from pssa.experiments.exhibits import find
+from pssa.experiments.ledger import Record
+
+EXHIBIT = find("overall")
+HERE = Place("laptop", "memnet", 0)
+AW = (Mining(HERE, "aw-as"),)
+
+
+def test_a_model_has_the_rows_of_the_paper_and_ours(tmp_path: Path) -> None:
+    found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet")))
+    # Plain, KT, two ensembles, six of AS, consensus and the control; human words are not there; two saliencies with fewer rounds.
+    assert len(found) == 12 + 4
+    assert Training(HERE, "adaboost") in found
+    assert Training(HERE, evidence=AW, settings=settings(words="misleading")) in found
+    assert Training(HERE, evidence=AW, rounds=2) in found
+    assert not any("human" in str(cell) for cell in found)
+
+
+def test_models_that_do_not_attend_have_two_rows(tmp_path: Path) -> None:
+    place = Place("laptop", "tnet", 0)
+    assert list(EXHIBIT.cells(toy_scope(tmp_path, "tnet"))) == [Training(place), Training(place, "kt")]
+
+
+def test_ensembles_have_three_seeds_and_the_others_all(tmp_path: Path) -> None:
+    found = list(EXHIBIT.cells(toy_scope(tmp_path, "tnet", seeds=5)))
+    assert [cell.place.seed for cell in found] == [0, 1, 2, 3, 4, 0, 1, 2]
+
+
+def test_human_words_count_where_people_marked_them(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, "memnet")
+    marked = {name: replace(source, opinion_words=tmp_path) for name, source in scope.resources.sources.items()}
+    scope = replace(scope, resources=replace(scope.resources, sources=marked))
+    assert Training(HERE, evidence=(Mining(HERE, "human"),)) in list(EXHIBIT.cells(scope))
+
+
+def test_fields_stand_beside_the_paper_s_and_beside_what_choosing_on_test_would_report(tmp_path: Path) -> None:
+    records: dict[Cell, Record] = {
+        Training(HERE): blind(curve=[[0.2, 0.1], [1 / 3, 1 / 6]]),
+        Training(HERE, evidence=AW): knowing(curve=[[1.0, 1.0], [0.5, 0.9]]),
+        Training(HERE, evidence=AW, rounds=1): blind(curve=[]),
+        Training(HERE, evidence=AW, rounds=2): blind(curve=[]),
+    }
+    gains, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    assert row_of(gains, "MN", "LAPTOP") == (ALL_OF_IT, None, None, None, None)
+    plain = (1, "33.33 ± 0.00", "16.67 ± 0.00", None, None, "68.97 / 63.28", "-35.64 / -46.61", "33.33 / 16.67", None)
+    assert row_of(table, "MN") == plain
+    supervised = row_of(table, "MN (+AW-AS)")
+    assert supervised[3:5] == (ALL_OF_IT, None)
+    assert supervised[-2:] == ("100.00 / 100.00", "100.00 / 100.00")
+    assert row_of(table, "MN (+Boosting)") == (0, None, None, None, None, "69.28 / 64.17", None, None, None)
