@@ -47,6 +47,14 @@ def test_a_description_holds_what_is_unusual() -> None:
     }
 
 
+def test_looks_of_two_kinds_differ_in_their_description() -> None:
+    assert describe(Look(Training(HERE), "trust")) == {
+        "kind": "look",
+        "training": {"place": {"data": "laptop", "model": "memnet", "seed": 3}},
+        "what": "trust",
+    }
+
+
 def test_seed_zero_is_told_too_since_it_is_no_default() -> None:
     assert describe(Training(Place("rest", "tnet", 0)))["place"] == {"data": "rest", "model": "tnet", "seed": 0}
 

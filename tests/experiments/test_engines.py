@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,15 @@ def test_a_ray_cluster_gives_what_this_process_gives(tmp_path: Path, monkeypatch
     with open_engine("ray", 1) as engine:
         there = engine.submit(job).result()
     assert lasting(here) == lasting(there)
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_takes_its_job_along_and_no_later_one(tmp_path: Path) -> None:
+    job = job_in(tmp_path)
+    with open_engine("local", 2) as engine:
+        assert engine.submit(job).result()["epochs"] == 2
+        for process in multiprocessing.active_children():
+            process.kill()
+        lost = engine.submit(job)
+        assert lost.exception() is None or isinstance(lost.exception(), BrokenProcessPool)
+        assert engine.submit(job).result()["epochs"] == 2

@@ -85,7 +85,7 @@ class Look:
     """A measurement of a trained model, by the name of a file in `looks/`."""
 
     training: Training
-    kind: str
+    what: str
     settings: tuple[Setting, ...] = ()
 
     @property
@@ -137,7 +137,7 @@ def name_of(cell: Cell) -> str:
             words += [f"K={cell.rounds}"] if cell.rounds else []
             words += [f"above {cell.above:g}"] if cell.above else []
         case Look():
-            words.append(f"look {cell.kind}")
+            words.append(f"look {cell.what}")
         case Timing():
             words.append("timing")
     if place.share < 1:

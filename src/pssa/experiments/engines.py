@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -66,12 +69,33 @@ class _Here:
 class _Processes:
     """Processes of this machine."""
 
-    def __init__(self, pool: ProcessPoolExecutor, workers: int) -> None:
-        self._pool, self.workers = pool, workers
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._pool = self._open()
 
     def submit(self, job: Job) -> Future[Record]:
-        """Hand it to a process that is free."""
-        return self._pool.submit(carry_out, job)
+        """Hand it to a process that is free.
+
+        A process that is killed from outside, as for memory, takes the jobs at work with it; those that follow get new ones.
+        """
+        try:
+            return self._pool.submit(carry_out, job)
+        except BrokenProcessPool:
+            self._pool = self._open()
+            return self._pool.submit(carry_out, job)
+
+    def close(self, now: bool) -> None:
+        """Let go of the processes; `now`: without waiting for what they are doing."""
+        processes = list((self._pool._processes or {}).values()) if now else []
+        self._pool.shutdown(wait=not now, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+
+    def _open(self) -> ProcessPoolExecutor:
+        # Spawned, not forked: a forked process cannot use CUDA.
+        context = multiprocessing.get_context("spawn")
+        threads = max(1, (os.cpu_count() or 1) // self.workers)
+        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin_process, initargs=(threads,))
 
 
 @contextmanager
@@ -80,15 +104,13 @@ def _local(workers: int) -> Iterator[Engine]:
     if workers == 1:
         yield _Here()
         return
-    # Spawned, not forked: a forked process cannot use CUDA.
-    threads = max(1, (os.cpu_count() or 1) // workers)
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_process, initargs=(threads,))
+    engine = _Processes(workers)
     try:
-        yield _Processes(pool, workers)
-    finally:
-        # Where this process is interrupted, jobs that have not begun never do.
-        pool.shutdown(wait=True, cancel_futures=True)
+        yield engine
+    except BaseException:
+        engine.close(now=True)
+        raise
+    engine.close(now=False)
 
 
 def _usual_workers() -> int:
@@ -102,6 +124,16 @@ def _begin_process(threads: int) -> None:
     import torch
 
     torch.set_num_threads(threads)
+    # An interrupt is for the process that hands out the jobs; it ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Stop where the process that hands out the jobs was killed: nobody would take the outcome."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 class _Ray:

@@ -133,7 +133,7 @@ class Resources:
         files = {
             f"{name}/{part}": getattr(source, part)
             for name, source in self.sources.items()
-            for part in ("train", "test")
+            for part in ("train", "test", "opinion_words")
         }
         files |= {"vectors": self.vectors, "encoder": self.encoder}
         return {name: _fingerprint(path) for name, path in files.items() if path is not None}

@@ -77,7 +77,8 @@ def carry_out_all(
     """Carry out what is left to do; returns once everything is done or has failed."""
     asked = list(dict.fromkeys(cells))
     todo = plan(asked, room, ledger)
-    outcome = Outcome(reused=sum(cell not in set(todo) for cell in asked))
+    missing = set(todo)
+    outcome = Outcome(reused=sum(cell not in missing for cell in asked))
     hall = _Hall(todo, room, ledger, engine)
     for number, (cell, result) in enumerate(hall.run(), start=1):
         if isinstance(result, Failure):

@@ -163,7 +163,7 @@ def _look(job: Job, cell: Look) -> Record:
     rows = job.room.resources.opinion_rows(cell.place, "test")
     evidence = _evidence(job, cell.training) if cell.training.evidence else None
     seen = looks.Subject(classifier, train_corpus, test, rows, evidence)
-    return {"found": looks.find(cell.kind)(seen, **dict(cell.settings))}
+    return {"found": looks.find(cell.what)(seen, **dict(cell.settings))}
 
 
 def _time(job: Job, cell: Timing) -> Record:

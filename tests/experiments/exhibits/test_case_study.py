@@ -58,7 +58,10 @@ def test_each_sentence_has_a_picture_of_all_models(tmp_path: Path) -> None:
     assert row_of(table, "test 134", "i5", "BERTABSA") == told
     assert row_of(table, "test 134", "i5", "BERTABSA-ATT (+PG-AS)")[:2] == ("negative", "negative")
     assert isinstance(picture, Picture)
-    assert (picture.name, picture.title) == ("case-study-2", "Case study, second sentence, test line 134")
+    assert (picture.name, picture.title) == (
+        "case-study-2",
+        "Case study, second sentence, test line 134, gold: negative",
+    )
     assert picture.html.count('<figure class="heat-map">') == 2
     assert "BERTABSA-ATT (+PG-AS): <b><bdi>i5</bdi></b> is <b>negative</b> 0.500" in picture.html
     drawn = "".join(ElementTree.fromstring(picture.svg).itertext())  # noqa: S314 - made here

@@ -51,7 +51,7 @@ def test_cells_are_those_of_other_exhibits_where_there_are_any(tmp_path: Path) -
     expected |= {Mining(held_out, "pg-as", settings(epsilon=float(epsilon))) for epsilon in range(1, 8)}
     expected |= {Mining(PLACE, "pg-as", settings(samples=samples, iterations=1)) for samples in (0, 1)}
     expected |= {Training(PLACE, evidence=(Mining(PLACE, "pg-as", settings(start="restart")),)), TWIN}
-    expected |= {Look(plain(), "trust"), Look(SUPERVISED, "round_attention"), Look(TWIN, "round_attention")}
+    expected |= {Look(plain(), "agreement"), Look(SUPERVISED, "round_attention"), Look(TWIN, "round_attention")}
     assert set(EXHIBIT.cells(toy_scope(tmp_path, "memnet"))) == expected
 
 

@@ -9,7 +9,7 @@ from tests.experiments.exhibits.looked import judged, look, marked_scope
 from tests.experiments.exhibits.toys import row_of, toy_scope
 from tests.experiments.rooms import FakeFindings
 
-from pssa.experiments.cells import Cell
+from pssa.experiments.cells import Cell, Look
 from pssa.experiments.exhibit import Table
 from pssa.experiments.exhibits import find
 from pssa.experiments.ledger import Record
@@ -23,13 +23,18 @@ def record(comprehensiveness: Record, sufficiency: Record) -> Record:
     told = {"comprehensiveness": {"aopc": comprehensiveness}, "sufficiency": {"aopc": sufficiency}}
     random = {measure: {"aopc": judged(0.1, 0.1)} for measure in told}
     ways = {way: {"attention": told, "gradient": random} for way in ("mask", "deletion")}
-    return {"found": {"faithfulness": {"instances": 12, **ways}}}
+    return {"found": {"instances": 12, **ways}}
 
 
 def test_each_row_is_looked_at_once_a_seed(tmp_path: Path) -> None:
     found = list(EXHIBIT.cells(marked_scope(tmp_path, "memnet", seeds=5)))
     assert len(found) == 4 * 3
-    assert set(found) == {look("trust", method, seed) for method in ROWS for seed in range(3)}
+    assert set(found) == {look("faithfulness", method, seed) for method in ROWS for seed in range(3)}
+
+
+def test_an_encoder_is_looked_at_on_fewer_instances(tmp_path: Path) -> None:
+    cells = EXHIBIT.cells(marked_scope(tmp_path, "bertabsa_att"))
+    assert {dict(cell.settings)["limit"] for cell in cells if isinstance(cell, Look)} == {300}
 
 
 def test_there_is_nothing_to_do_where_nobody_marked_words(tmp_path: Path) -> None:
@@ -40,8 +45,8 @@ def test_there_is_nothing_to_do_where_nobody_marked_words(tmp_path: Path) -> Non
 
 def test_means_stand_beside_random_order(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {
-        look("trust", "", 0): record(judged(0.5, 0.1), judged(0.0, 0.3)),
-        look("trust", "", 1): record(judged(0.3, 0.1), judged(0.1, 0.2, spread=0.2)),
+        look("faithfulness", "", 0): record(judged(0.5, 0.1), judged(0.0, 0.3)),
+        look("faithfulness", "", 1): record(judged(0.3, 0.1), judged(0.1, 0.2, spread=0.2)),
     }
     deletion, mask = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
     for table in (deletion, mask):
@@ -63,7 +68,7 @@ def test_means_stand_beside_random_order(tmp_path: Path) -> None:
 def test_more_is_good_of_one_and_less_of_the_other(
     tmp_path: Path, comprehensiveness: Record, sufficiency: Record, fields: tuple[str, str]
 ) -> None:
-    records: dict[Cell, Record] = {look("trust"): record(comprehensiveness, sufficiency)}
+    records: dict[Cell, Record] = {look("faithfulness"): record(comprehensiveness, sufficiency)}
     table, _ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
     row = row_of(table, "MN", "attention")
     assert (row[1], row[3]) == fields

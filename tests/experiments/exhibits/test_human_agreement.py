@@ -42,9 +42,9 @@ def test_every_way_is_mined_and_every_row_looked_at(tmp_path: Path) -> None:
     minings: set[Cell] = {Mining(PLACE, way) for way in ("aw-as", "pg-as", "rm-as", "consensus")}
     minings |= {Mining(PLACE, way, folds) for way in ("aw-as", "pg-as")}
     minings |= {NO_THRESHOLD, Mining(UNTRAINED, "aw-as", settings(epsilon=99.0, iterations=1))}
-    looks = {look("trust", method) for method in ("", "+PG-AS", "+Consensus", "+Human")}
+    looks = {look("agreement", method) for method in ("", "+PG-AS", "+Consensus", "+Human")}
     assert set(EXHIBIT.cells(marked_scope(tmp_path, "memnet"))) == minings | looks | {
-        Look(Training(UNTRAINED), "trust")
+        Look(Training(UNTRAINED), "agreement")
     }
 
 
@@ -104,9 +104,9 @@ def test_chance_and_nearness_stand_below(tmp_path: Path) -> None:
 
 def test_attended_words_stand_beside_untrained_near_and_random_ones(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {
-        look("trust", "", 0): attended(0.5),
-        look("trust", "", 1): attended(0.75),
-        Look(Training(UNTRAINED), "trust"): attended(0.0625),
+        look("agreement", "", 0): attended(0.5),
+        look("agreement", "", 1): attended(0.75),
+        Look(Training(UNTRAINED), "agreement"): attended(0.0625),
     }
     _, table, _ = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
     assert row_of(table, "MN", "attention") == (2, 0.625, None, 0.625, None, 0.5)

@@ -164,7 +164,7 @@ _OF_ATTENTION = (
         "Attention is frequently uncorrelated with gradients",
         "mean Kendall's tau by test sentence is below 0.5",
         by.rank_correlation,
-        {"looked": Asked(lambda place: Look(Training(place), "trust"))},
+        {"looked": Asked(lambda place: Look(Training(place), "agreement"))},
     ),
     Claim(
         "Supervision evens attention out: active words of later rounds, under-fitted before, get more of it",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pssa.experiments.cells import Look
+from pssa.experiments.cells import Look, settings
 from pssa.experiments.exhibit import Scope
 from pssa.experiments.rows import ATTENDING, METHODS, NAMES, Method, paper_rows
 
@@ -13,6 +13,7 @@ __all__ = ["LOOKED_AT", "SEEDS", "looks_at", "marked_places", "method_of", "row_
 # The plain model, and what supervises it.
 LOOKED_AT = ("", "+PG-AS", "+Consensus", "+Human")
 SEEDS = 3  # at most: a look needs the trained model itself
+_FEW = 300  # instances whose words are taken away from an encoder, about a hundred times each
 
 
 def marked_places(scope: Scope) -> Iterator[tuple[str, str]]:
@@ -30,7 +31,8 @@ def method_of(model: str, name: str) -> Method:
 def looks_at(scope: Scope, kind: str, method: str, model: str, data: str) -> dict[int, Look]:
     """A look of that kind at a row's models, by seed."""
     row = method_of(model, method)
-    return {place.seed: Look(row.training_in(place), kind) for place in scope.places(model, data, SEEDS)}
+    chosen = settings(limit=_FEW) if kind == "faithfulness" and model.startswith("bertabsa") else ()
+    return {place.seed: Look(row.training_in(place), kind, chosen) for place in scope.places(model, data, SEEDS)}
 
 
 def row_name(model: str, method: str) -> str:

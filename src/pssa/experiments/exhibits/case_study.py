@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pssa.experiments.cells import Cell, Look, settings
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Picture, Prose, Scope, Table, Value
@@ -62,9 +62,11 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
         told = {name: _find(record, case) for name, record in seen.items()}
         found = {name: each for name, each in told.items() if each is not None}
         if found:
-            maps = {name: _explanation(each, name) for name, each in found.items()}
-            rows += [_row(case, name, found[name]["gold"], given) for name, given in maps.items()]
-            pictures.append(_draw(f"case-study-{number}", f"{case.title}, {case.part} line {case.line}", maps))
+            maps = {name: _explanation(each) for name, each in found.items()}
+            gold = next(iter(found.values()))["gold"]
+            rows += [_row(case, name, gold, given) for name, given in maps.items()]
+            title = f"{case.title}, {case.part} line {case.line}, gold: {gold}"
+            pictures.append(_draw(f"case-study-{number}", title, maps))
     columns = ("sentence", "aspect", "model", "gold", "predicted", "most attended words")
     return [Prose(_NOTE), Table("case-study", "Answers", columns, tuple(rows)), *pictures]
 
@@ -87,15 +89,14 @@ def _find(record: Record | None, case: _Case) -> Record | None:
     )
 
 
-def _explanation(seen: Record, model: str) -> Explanation:
-    """As heat maps are drawn from; the model stands where they name the saliency."""
+def _explanation(seen: Record) -> Explanation:
+    """As heat maps are drawn from."""
     spans = tuple((start, end) for start, end in seen["spans"])
     first, last = seen["aspect"]
     start, end = spans[first][0], spans[last - 1][1]
     label = max(seen["probabilities"], key=seen["probabilities"].__getitem__)
     answer = Answer(label, seen["probabilities"], seen["text"][start:end], start, end)
-    said = f"{seen['saliency']} of {model}"
-    return Explanation(seen["text"], spans, (first, last), tuple(seen["shares"]), said, answer)
+    return Explanation(seen["text"], spans, (first, last), tuple(seen["shares"]), seen["saliency"], answer)
 
 
 def _row(case: _Case, model: str, gold: str, given: Explanation) -> tuple[Value, ...]:
@@ -105,7 +106,9 @@ def _row(case: _Case, model: str, gold: str, given: Explanation) -> tuple[Value,
 
 def _draw(name: str, title: str, maps: dict[str, Explanation]) -> Picture:
     html = "\n".join(html_fragment(given, model) for model, given in maps.items())
-    return Picture(name, title, html, to_svg(list(maps.values())))
+    # A drawing has no names but of two that are compared; there the model stands where the saliency is named.
+    named = [replace(given, saliency=f"{given.saliency} of {model}") for model, given in maps.items()]
+    return Picture(name, title, html, to_svg(named))
 
 
 EXHIBIT = Exhibit("case-study", "Case study: what models look at", cells, show)

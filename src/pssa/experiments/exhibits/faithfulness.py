@@ -24,7 +24,7 @@ _COLUMNS = ("model", "words by", "seeds", *(f"{measure}{part}" for measure in _M
 _NOTES = (
     "AOPC: mean over 1, 5, 10, 20 and 50 % of the words, as in ERASER, and over seeds. `random`: as many words in random order. "
     "+: in every seed the 95 % interval of the difference to random order, by bootstrap over instances, lies on the good side; "
-    "-: on the bad side.",
+    "-: on the bad side. Of encoders, 300 test instances drawn at random.",
 )
 # Whether more than chance is good.
 _HIGH_IS_GOOD = {"comprehensiveness": True, "sufficiency": False}
@@ -34,7 +34,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
     """One look at every row and seed."""
     for data, model in marked_places(scope):
         for method in LOOKED_AT:
-            yield from looks_at(scope, "trust", method, model, data).values()
+            yield from looks_at(scope, "faithfulness", method, model, data).values()
 
 
 def show(scope: Scope, findings: Findings) -> Sequence[Part]:
@@ -46,7 +46,9 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
             f"{data.upper()}, words taken away by {way}",
             _COLUMNS,
             tuple(
-                _fields(list(gather(findings, looks_at(scope, "trust", method, model, data)).values()), head, way)
+                _fields(
+                    list(gather(findings, looks_at(scope, "faithfulness", method, model, data)).values()), head, way
+                )
                 for where, model in places
                 if where == data
                 for method in LOOKED_AT
@@ -61,7 +63,7 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
 
 def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> tuple[Value, ...]:
     """A row of the table: what several looks found of one saliency."""
-    found = [record["found"]["faithfulness"][way][head[1]] for record in records]
+    found = [record["found"][way][head[1]] for record in records]
     if not found:
         return (*head, 0, None, None, None, None)
     values: list[Value] = []

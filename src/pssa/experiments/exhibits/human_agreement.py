@@ -64,9 +64,9 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
 
 def _looks(scope: Scope, method: str, model: str, data: str) -> dict[int, Look]:
     if method != "untrained":
-        return looks_at(scope, "trust", method, model, data)
+        return looks_at(scope, "agreement", method, model, data)
     places = scope.places(model, data, 1, settings=UNTRAINED)
-    return {place.seed: Look(Training(place), "trust") for place in places}
+    return {place.seed: Look(Training(place), "agreement") for place in places}
 
 
 def _mined_rows(scope: Scope, findings: Findings, model: str, data: str) -> Iterator[tuple[Value, ...]]:

@@ -1,0 +1,204 @@
+"""`pssa reproduce`: rebuild tables and figures of the paper, and what goes beyond it; started again, it goes on."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from pssa.cli._options import common_options, label_names
+from pssa.errors import InputError
+
+if TYPE_CHECKING:
+    from pssa.experiments.exhibit import Scope
+    from pssa.experiments.reproduce import Report
+
+__all__ = ["CellsBar", "add_parser"]
+
+_FAILED = 1
+_QUIET_SECONDS = 60.0  # between two lines where no terminal shows a bar
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "reproduce", parents=[common_options()], help="rebuild the paper's tables and figures, and more"
+    )
+    parser.add_argument("names", metavar="NAME", nargs="*", help="exhibits, or all that the resources allow: all")
+    parser.add_argument("--list", action="store_true", help="name the exhibits, and train nothing")
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help="folder with laptop/train.txt, laptop/test.txt, rest/..."
+    )
+    parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors, for memnet, tnet, tnet_att")
+    parser.add_argument("--encoder", type=Path, metavar="E", help="folder of an encoder, for the bertabsa models")
+    parser.add_argument("--seeds", type=int, default=5, help="trainings of each kind, at most (default 5)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where everything goes, and what is there is reused")
+    parser.add_argument("--models", type=label_names, default=(), help="only these models, separated by commas")
+    parser.add_argument("--datasets", type=label_names, default=(), help="only these data sets, separated by commas")
+    parser.add_argument("--workers", type=int, default=0, help="cells at a time (default: as many as fit)")
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
+    parser.add_argument("--engine", default="local", help="local processes or a ray cluster (default local)")
+    parser.add_argument(
+        "--address", default="", metavar="A", help="of the ray cluster (default: the one that is found)"
+    )
+    parser.add_argument("--fresh", action="store_true", help="make again what other sources of this version made")
+    parser.add_argument("--show-only", action="store_true", help="carry out nothing; show what DIR has")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Reproduce, and say what came of it."""
+    if arguments.list:
+        return _list(arguments.json)
+    _refuse(arguments)
+    from pssa.experiments.reproduce import Means, reproduce, show_only
+
+    scope, command = _scope(arguments), _command(arguments)
+    if arguments.show_only:
+        report = show_only(arguments.names, scope, arguments.out, command)
+    else:
+        means = Means(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
+        with CellsBar() as bar:
+            report = reproduce(arguments.names, scope, arguments.out, means, bar, command)
+    return _tell(report, arguments.json)
+
+
+def _list(as_json: bool) -> int:
+    from pssa.cli._output import print_json, say
+    from pssa.experiments import exhibits
+
+    found = [exhibits.find(name) for name in exhibits.names()]
+    if as_json:
+        rows = [{"name": e.name, "title": e.title, "beyond": e.beyond, "needs": list(e.needs)} for e in found]
+        print_json({"exhibits": rows})
+        return 0
+    wide = max(len(exhibit.name) for exhibit in found)
+    for title, beyond in (("In the paper", False), ("Beyond the paper", True)):
+        say(f"{title}:")
+        for exhibit in (exhibit for exhibit in found if exhibit.beyond == beyond):
+            needs = f" (needs {', '.join(exhibit.needs)})" if exhibit.needs else ""
+            say(f"  {exhibit.name:<{wide}}  {exhibit.title}{needs}")
+    return 0
+
+
+def _refuse(arguments: argparse.Namespace) -> None:
+    """Say what is wrong before anything heavy is loaded."""
+    if not arguments.names:
+        raise InputError("name an exhibit, or all; pssa reproduce --list names them")
+    for name in ("data", "out"):
+        if getattr(arguments, name) is None:
+            raise InputError(f"pssa reproduce needs --{name} DIR")
+    if arguments.seeds < 1:
+        raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
+    if arguments.fresh and arguments.show_only:
+        raise InputError("--fresh makes outcomes again and --show-only makes none; leave one of them out")
+
+
+def _scope(arguments: argparse.Namespace) -> Scope:
+    from pssa import models
+    from pssa.experiments.exhibit import Scope
+    from pssa.experiments.resources import Resources
+
+    resources = Resources.find(arguments.data, arguments.vectors, arguments.encoder, arguments.device)
+    for option, given, known in (
+        ("--models", arguments.models, models.names()),
+        ("--datasets", arguments.datasets, tuple(resources.sources)),
+    ):
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise InputError(f"{option} names {', '.join(map(repr, unknown))}; there are {', '.join(known)}")
+    return Scope(resources, arguments.seeds, tuple(arguments.models), tuple(arguments.datasets))
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    """What was typed, but for what decides nothing about the results."""
+    words = ["pssa", "reproduce", *arguments.names]
+    for name in (
+        "data",
+        "vectors",
+        "encoder",
+        "seeds",
+        "out",
+        "models",
+        "datasets",
+        "workers",
+        "device",
+        "engine",
+        "address",
+    ):
+        value = getattr(arguments, name)
+        given = ",".join(value) if isinstance(value, tuple) else value
+        if given not in (None, "", 0, "auto", "local"):
+            words += [f"--{name}", str(given)]
+    words += [f"--{name.replace('_', '-')}" for name in ("fresh", "show_only") if getattr(arguments, name)]
+    return shlex.join(words)
+
+
+def _tell(report: Report, as_json: bool) -> int:
+    from pssa.cli._output import print_json, say
+
+    if as_json:
+        print_json(report.plain())
+        return 0 if report.is_well else _FAILED
+    missing = f", {report.missing} missing" if report.missing else ""
+    say(f"{report.page}: {', '.join(report.shown) or 'nothing'}")
+    say(f"cells: {report.made} carried out, {report.reused} reused, {len(report.failures)} failed{missing}")
+    for name, reason in report.skipped.items():
+        say(f"not shown: {name} {reason}")
+    plain = report.plain()
+    for line in [f"{name}: {reason}" for name, reason in report.broken.items()] + [
+        f"{failure['cell']}: {failure['reason']}" for failure in plain["failed"]
+    ]:
+        print(f"pssa: failed: {' '.join(line.split())}", file=sys.stderr)
+    return 0 if report.is_well else _FAILED
+
+
+class CellsBar:
+    """How far it is, on standard error: a bar in a terminal, elsewhere a line now and then."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._bar = Progress(
+            TextColumn("cells"),
+            BarColumn(bar_width=28),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[said]}"),
+            console=Console(stderr=True),
+            disable=not sys.stderr.isatty(),
+        )
+        self._task = self._bar.add_task("cells", total=None, said="")
+        self._began = self._spoke = time.monotonic()
+
+    def __enter__(self) -> CellsBar:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def __call__(self, done: int, total: int, name: str) -> None:
+        """A cell is over."""
+        now = time.monotonic()
+        spent = now - self._began
+        left = f"{_clock(spent / done * (total - done))} left" if done else ""
+        self._bar.update(self._task, completed=done, total=total, said=f"{left}  {name}".strip())
+        if self._bar.disable and done and now - self._spoke >= _QUIET_SECONDS:
+            self._spoke = now
+            print(
+                f"pssa: {done}/{total} cells, {_clock(spent)} elapsed, {left}; last {name}", file=sys.stderr, flush=True
+            )
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}"

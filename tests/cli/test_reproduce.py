@@ -1,0 +1,219 @@
+"""`pssa reproduce`."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+from tests.experiments.rooms import tiny_resources
+from tests.experiments.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn
+
+from pssa.cli.reproduce import CellsBar
+from pssa.errors import InputError
+from pssa.experiments import engines, exhibits
+from pssa.experiments.exhibit import Exhibit
+from pssa.experiments.ledger import Ledger
+
+OURS = {
+    "quick": QUICK,
+    "more": MORE,
+    "lacking": Exhibit("lacking", "Lacking", QUICK.cells, QUICK.show, ("encoder",), True),
+}
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """Three exhibits, whose cells are carried out in no time."""
+    found = StandIn()
+    monkeypatch.setattr(engines, "carry_out", found)
+    monkeypatch.setattr(exhibits, "names", lambda: tuple(OURS))
+    monkeypatch.setattr(exhibits, "find", OURS.__getitem__)
+    return found
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str | Path, ...]:
+    folder = tmp_path_factory.mktemp("files")
+    tiny_resources(folder)
+    return ("--data", folder / "data", "--vectors", folder / "vectors.txt", "--seeds", "1", "--workers", "1")
+
+
+def test_the_exhibits_are_listed_in_two_groups(command: Command, stand_in: StandIn) -> None:
+    result = command("reproduce", "--list")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        "In the paper:",
+        "  quick    Quick",
+        "  more     More",
+        "Beyond the paper:",
+        "  lacking  Lacking (needs encoder)",
+    ]
+
+
+def test_every_exhibit_that_there_is_can_be_listed(command: Command) -> None:
+    found = command("reproduce", "--list", "--json").json["exhibits"]
+    assert [each["name"] for each in found] == list(exhibits.names())
+    assert {"name": "overall", "title": "Overall results", "beyond": False, "needs": []} in found
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "name an exhibit, or all; pssa reproduce --list names them"),
+        (("quick",), "pssa reproduce needs --data DIR"),
+        (("quick", "--data", "D"), "pssa reproduce needs --out DIR"),
+        (("quick", "--data", "D", "--out", "O", "--seeds", "0"), "--seeds is 0; it must be at least 1"),
+        (
+            ("quick", "--data", "D", "--out", "O", "--fresh", "--show-only"),
+            "--fresh makes outcomes again and --show-only makes none; leave one of them out",
+        ),
+        (("quick", "--data", "no-such-folder", "--out", "O"), "--data no-such-folder is not a folder"),
+    ],
+)
+def test_bad_usage_is_refused_before_anything_happens(command: Command, words: tuple[str, ...], said: str) -> None:
+    assert command("reproduce", *words).refusal.startswith(f"pssa: {said}")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("quick", "--models", "memnet,lstm"), "--models names 'lstm'; there are bertabsa"),
+        (("quick", "--datasets", "rest"), "--datasets names 'rest'; there are laptop"),
+        (("quick", "--engine", "spark"), "engine is 'spark'; it can be local or ray"),
+        (("quick", "--workers", "-1"), "--workers is -1; it must not be negative"),
+        (("quick", "--address", "here:1"), "--address here:1 goes with --engine ray; leave it out"),
+        (("quick", "--device", "tpu"), "device is 'tpu'; it can be auto, cpu or cuda"),
+        (("lacking",), "nothing can be shown: lacking needs --encoder"),
+        (("quick", "--show-only"), "has no cells.jsonl, so nothing was carried out there"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    command: Command,
+    stand_in: StandIn,
+    files: tuple[str | Path, ...],
+    tmp_path: Path,
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    assert said in command("reproduce", *files, "--out", tmp_path / "out", *words).refusal
+    assert stand_in.done == []
+
+
+def test_an_unknown_exhibit_is_refused_with_those_there_are(
+    command: Command, files: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    assert "unknown exhibit 'fly'; known: all, " in command("reproduce", "fly", *files, "--out", tmp_path).refusal
+
+
+def test_all_does_what_the_resources_allow(
+    command: Command, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    result = command("reproduce", "all", *files, "--out", out)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        f"{out}/index.html: quick, more",
+        "cells: 4 carried out, 0 reused, 0 failed",
+        "not shown: lacking needs --encoder",
+    ]
+    assert sorted(stand_in.done) == sorted([BASE, MINE, FINAL, KT])
+    told = json.loads((out / "provenance.json").read_text("utf-8"))["command"]
+    assert told == f"pssa reproduce all --data {files[1]} --vectors {files[3]} --seeds 1 --out {out} --workers 1"
+
+
+def test_one_json_object_tells_everything(
+    command: Command, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    found = command("reproduce", "all", *files, "--out", tmp_path, "--json").json
+    seconds = found.pop("seconds")
+    assert seconds > 0
+    assert found == {
+        "page": str(tmp_path / "index.html"),
+        "shown": ["quick", "more"],
+        "skipped": {"lacking": "needs --encoder"},
+        "broken": {},
+        "cells": {"made": 4, "reused": 0, "missing": 0},
+        "failed": [],
+    }
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_failed_cells_are_listed_and_the_exit_code_is_one(
+    command: Command, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path, as_json: tuple[str, ...]
+) -> None:
+    stand_in.failing = {KT: InputError("no\nluck")}
+    result = command("reproduce", "quick", "more", *files, "--out", tmp_path, *as_json)
+    assert result.code == 1
+    if as_json:
+        assert json.loads(result.out)["failed"] == [{"cell": KT, "reason": "InputError: no\nluck"}]
+    else:
+        assert "cells: 3 carried out, 0 reused, 1 failed, 1 missing" in result.out
+        assert result.err == f"pssa: failed: {KT}: InputError: no luck\n"
+
+
+def test_interrupted_it_says_the_command_that_goes_on(
+    command: Command, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    stand_in.failing = {FINAL: KeyboardInterrupt()}
+    result = command("reproduce", "quick", *files, "--models", "memnet,tnet", "--out", tmp_path)
+    assert result.code == 130
+    assert result.err.startswith(
+        "pssa: interrupted; 2 of 3 cells are over, and what came of them is kept; go on with: pssa reproduce quick "
+    )
+    assert result.err.endswith(" --models memnet,tnet --workers 1\n")
+
+
+def test_what_is_there_is_shown_without_carrying_out_anything(
+    command: Command, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    assert command("reproduce", "quick", *files, "--out", tmp_path).code == 0
+    stand_in.done.clear()
+    result = command("reproduce", "more", *files, "--out", tmp_path, "--show-only")
+    assert stand_in.done == []
+    assert result.code == 0
+    assert "cells: 0 carried out, 1 reused, 0 failed, 1 missing" in result.out
+
+
+def test_a_folder_in_use_is_a_failure_not_bad_input(
+    command: Command, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    with Ledger.open(tmp_path / "cells.jsonl"):
+        result = command("reproduce", "quick", *files, "--out", tmp_path)
+    assert result.code == 1
+    assert "is in use by another process" in result.err
+
+
+def test_without_a_terminal_a_line_now_and_then_tells_how_far_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter((0.0, 1.0, 90.0, 100.0, 3690.0))
+    monkeypatch.setattr("pssa.cli.reproduce.time.monotonic", lambda: next(clock))
+    with CellsBar() as bar:
+        bar(0, 4, "")
+        bar(1, 4, "first")
+        bar(2, 4, "second")
+        bar(3, 4, "third")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "pssa: 1/4 cells, 0:01:30 elapsed, 0:04:30 left; last first",
+        "pssa: 3/4 cells, 1:01:30 elapsed, 0:20:30 left; last third",
+    ]
+
+
+@pytest.mark.slow
+def test_the_table_of_overall_results_is_rebuilt_for_one_model(
+    command: Command, files: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    result = command("reproduce", "overall", "datasets", *files, "--models", "memnet", "--out", tmp_path, "--json")
+    found = result.json
+    assert (found["shown"], found["failed"], found["cells"]["missing"]) == (["overall", "datasets"], [], 0)
+    assert found["cells"]["made"] == (tmp_path / "cells.jsonl").read_text("utf-8").count("\n") > 0
+    rows = (tmp_path / "overall" / "overall-laptop.csv").read_text("utf-8").splitlines()
+    assert [row.split(",")[0] for row in rows[1:4]] == ["MN", "MN (+KT)", "MN (+Boosting)"]
+    assert re.match(r"MN,1,\d+\.\d\d ± 0\.00,", rows[1])
+    again = command("reproduce", "overall", *files, "--models", "memnet", "--out", tmp_path, "--json").json
+    assert (again["cells"]["made"], again["cells"]["missing"]) == (0, 0)
+    assert again["cells"]["reused"] > 0

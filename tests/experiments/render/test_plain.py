@@ -1,0 +1,63 @@
+"""Tables for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+from pssa.experiments.cells import Look, Mining, Place, Training, describe
+from pssa.experiments.exhibit import Table
+from pssa.experiments.render.plain import cells_as_csv, table_as_csv, table_as_json
+
+TABLE = Table("t", 'Ti"tle', ("name", "x, y"), (("a\nb", 0.1 + 0.2), ("c", None), ('"', 7)), ("note",))
+
+
+def test_csv_has_the_values_in_full() -> None:
+    assert table_as_csv(TABLE) == 'name,"x, y"\n"a\nb",0.30000000000000004\nc,\n"""",7\n'
+
+
+def test_json_keeps_the_kinds_of_values() -> None:
+    assert json.loads(table_as_json(TABLE)) == {
+        "name": "t",
+        "title": 'Ti"tle',
+        "columns": ["name", "x, y"],
+        "rows": [["a\nb", 0.1 + 0.2], ["c", None], ['"', 7]],
+        "notes": ["note"],
+    }
+
+
+def test_what_is_not_finite_is_missing() -> None:
+    table = Table("t", "T", ("a", "b", "c"), ((math.nan, math.inf, 1.5),))
+    assert json.loads(table_as_json(table))["rows"] == [[None, None, 1.5]]
+    assert table_as_csv(table) == "a,b,c\n,,1.5\n"
+
+
+def test_every_cell_is_a_line_with_what_was_measured() -> None:
+    place = Place("rest", "memnet", 3, share=0.5)
+    mining = Mining(place, "aw-as")
+    training = Training(place, evidence=(mining,), rounds=2)
+    record = {"key": "k1", "cell": describe(training), "accuracy": 0.5, "macro_f1": 0.25, "epochs": 7, "seconds": 1.5}
+    mined = {"key": "k2", "cell": describe(mining), "with_active": 12, "seconds": 2.5}
+    look = Look(Training(place), "trust")
+    text = cells_as_csv(
+        [(training, record), (mining, mined), (look, {"key": "k3", "cell": describe(look), "found": {}, "seconds": 1})]
+    )
+    first, second, third = csv.DictReader(io.StringIO(text))
+    assert (first["key"], first["kind"], first["data"], first["seed"], first["share"]) == (
+        "k1",
+        "training",
+        "rest",
+        "3",
+        "0.5",
+    )
+    assert (first["method"], first["evidence"], first["rounds"]) == ("base", "aw-as", "2")
+    assert (first["accuracy"], first["macro_f1"], first["epochs"], first["seconds"]) == ("0.5", "0.25", "7", "1.5")
+    assert (second["kind"], second["method"], second["accuracy"], second["with_active"]) == (
+        "mining",
+        "aw-as",
+        "",
+        "12",
+    )
+    assert (third["kind"], third["method"], third["evidence"]) == ("look", "trust", "")

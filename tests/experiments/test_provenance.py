@@ -1,0 +1,199 @@
+"""Where numbers come from."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import platform
+import subprocess
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from pssa import __version__
+from pssa.experiments import provenance
+from pssa.experiments.cells import Place, Training
+from pssa.experiments.ledger import Record
+from pssa.experiments.provenance import (
+    FreshLedger,
+    Maker,
+    Provenance,
+    Share,
+    Signing,
+    commit,
+    device_name,
+    maker_here,
+    shares,
+    source_digest,
+    was_made_here,
+)
+from pssa.experiments.resources import Resources
+from pssa.experiments.work import Job
+from pssa.experiments.workroom import Workroom
+
+MAKER = Maker("abc", "c0ffee", "2.9", "a CPU")
+OTHER = Maker("def", None, "2.9", "a GPU")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_remembered() -> None:
+    source_digest.cache_clear()
+    commit.cache_clear()
+
+
+def record(sources: str | None, seconds: float = 1.0) -> Record:
+    made = {} if sources is None else {"made": {"sources": sources, "commit": None, "torch": "2.9", "device": "a GPU"}}
+    return {"key": f"k{sources}{seconds}", "cell": {}, "seconds": seconds, **made}
+
+
+def test_plain_values_hold_everything() -> None:
+    found = Provenance("pssa reproduce x", MAKER, {"vectors": "0123"}, range(2), 1.23456).plain([Share(OTHER, 3, 4.5)])
+    assert found == {
+        "command": "pssa reproduce x",
+        "version": __version__,
+        "commit": "c0ffee",
+        "sources": "abc",
+        "versions": provenance.versions(),
+        "device": "a CPU",
+        "files": {"vectors": "0123"},
+        "seeds": [0, 1],
+        "wall_seconds": 1.235,
+        "made_by": [
+            {"sources": "def", "commit": None, "torch": "2.9", "device": "a GPU", "cells": 3, "seconds": 4.5},
+        ],
+    }
+    assert set(found["versions"]) == {"python", "torch", "transformers", "numpy"}
+    assert found["versions"]["python"] == platform.python_version()
+    json.dumps(found)
+
+
+def test_the_paragraph_is_the_same_for_the_same_outcomes() -> None:
+    made = [Share(MAKER, 3, 4.5), Share(OTHER, 1, 2.0)]
+    quick, slow = (Provenance("pssa x", MAKER, {"rest/train": "0123"}, range(1), spent) for spent in (1.0, 99.0))
+    assert quick.paragraph(made) == slow.paragraph(made)
+    assert quick.paragraph(made).startswith(f"Made by `pssa x`, pssa {__version__}, python {platform.python_version()}")
+    assert quick.paragraph(made).endswith(
+        "; 1 seed at most. Outcomes: 3 cells by commit `c0ffee`, sources `abc` on a CPU; 1 cell by sources `def` on "
+        "a GPU. Files, by the beginning of their SHA-256: rest/train `0123`."
+    )
+
+
+def test_nothing_tells_who_or_where() -> None:
+    maker = maker_here(device_name("cpu"))
+    told = json.dumps(Provenance("pssa x", maker, {}, range(1), 0.0).plain([Share(maker, 1, 1.0)]))
+    assert platform.node() not in told
+    assert str(Path.home()) not in told
+    assert str(Path(provenance.__file__).parent) not in told
+    # A short name such as `root` could be part of a word.
+    assert f'"{getpass.getuser()}"' not in told
+
+
+def test_outcomes_are_counted_by_who_made_them() -> None:
+    found = shares([record("abc", 1.0), record(None, 2.0), record("abc", 0.5)])
+    assert [(share.maker.sources, share.cells, share.seconds) for share in found] == [
+        ("abc", 2, 1.5),
+        ("unknown", 1, 2.0),
+    ]
+
+
+def copy_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    package = tmp_path / "src" / "pssa"
+    (package / "cli").mkdir(parents=True)
+    (package / "__init__.py").write_text("x = 1\n")
+    (package / "cli" / "train.py").write_text("y = 1\n")
+    monkeypatch.setattr(provenance, "_PACKAGE", package)
+    return package
+
+
+def test_the_digest_changes_with_what_decides_outcomes_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = copy_of_a_package(tmp_path, monkeypatch)
+
+    def digest() -> str:
+        source_digest.cache_clear()
+        return source_digest()
+
+    first = digest()
+    (package / "cli" / "train.py").write_text("y = 2\n")
+    assert digest() == first
+    (package / "__init__.py").write_text("x = 2\n")
+    second = digest()
+    (package / "__init__.py").rename(package / "other.py")
+    assert len({first, second, digest()}) == 3
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "commit.gpgsign=false"]
+    return subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True, text=True).stdout
+
+
+def test_the_commit_is_the_packages_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = copy_of_a_package(tmp_path, monkeypatch)
+
+    def found() -> str | None:
+        commit.cache_clear()
+        return commit()
+
+    git(tmp_path, "init", "-q")
+    # Somebody's repository, in which the package is only installed.
+    (tmp_path / "mine.txt").write_text("x")
+    git(tmp_path, "add", "mine.txt")
+    git(tmp_path, "commit", "-qm", "mine")
+    assert found() is None
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "all")
+    head = git(tmp_path, "rev-parse", "HEAD").strip()[:12]
+    assert found() == head
+    (tmp_path / "mine.txt").write_text("y")
+    assert found() == head
+    (package / "__init__.py").write_text("x = 3\n")
+    assert found() == f"{head} with changes"
+
+
+def test_without_git_there_is_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy_of_a_package(tmp_path, monkeypatch)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert commit() is None
+
+
+class Waiting:
+    """An engine that does nothing by itself."""
+
+    workers = 3
+
+    def __init__(self) -> None:
+        self.future: Future[Record] = Future()
+
+    def submit(self, job: Job) -> Future[Record]:
+        return self.future
+
+
+def test_records_are_signed_when_they_come(tmp_path: Path) -> None:
+    job = Job(Training(Place("laptop", "memnet", 0)), Workroom(tmp_path, Resources({})))
+    well, ill, off = Waiting(), Waiting(), Waiting()
+    signed, failed, cancelled = (Signing(engine, MAKER).submit(job) for engine in (well, ill, off))
+    assert Signing(well, MAKER).workers == 3
+    assert not signed.done()
+    well.future.set_result({"key": "k"})
+    ill.future.set_exception(OSError("disk"))
+    off.future.cancel()
+    assert signed.result() == {
+        "key": "k",
+        "made": {"sources": "abc", "commit": "c0ffee", "torch": "2.9", "device": "a CPU"},
+    }
+    assert isinstance(failed.exception(), OSError)
+    assert cancelled.cancelled()
+
+
+def test_a_fresh_ledger_knows_only_what_these_sources_made(tmp_path: Path) -> None:
+    path = tmp_path / "cells.jsonl"
+    ours, theirs = record(source_digest()), record("other")
+    assert was_made_here(ours)
+    assert not was_made_here(theirs)
+    assert not was_made_here(record(None))
+    with FreshLedger.open(path) as ledger:
+        for each in (ours, theirs):
+            ledger.append(each)
+        assert ledger.find(ours["key"]) == ours
+        assert ledger.find(theirs["key"]) is None
+    assert path.read_text("utf-8").count("\n") == 2

@@ -1,0 +1,315 @@
+"""Exhibits from beginning to end; where nothing is said of training, cells are carried out by a stand-in."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import BrokenExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.experiments.rooms import tiny_resources
+from tests.experiments.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn, counting
+from tests.experiments.tiny_run import SUPERVISED
+
+from pssa.errors import InputError, RunError
+from pssa.experiments import engines, provenance
+from pssa.experiments import reproduce as reproducing
+from pssa.experiments.cells import Place, Training, name_of
+from pssa.experiments.exhibit import Findings, Part, Scope
+from pssa.experiments.ledger import Ledger
+from pssa.experiments.reproduce import Means, Recorded, reproduce, show_only
+
+ROOT = Path(__file__).resolve().parents[2]
+ONE = Means(workers=1)
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    found = StandIn()
+    monkeypatch.setattr(engines, "carry_out", found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def scope(tmp_path_factory: pytest.TempPathFactory) -> Scope:
+    return Scope(tiny_resources(tmp_path_factory.mktemp("resources")), seeds=1)
+
+
+def test_cells_are_carried_out_once_and_shown(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    told: list[tuple[int, int, str]] = []
+    report = reproduce([QUICK, MORE], scope, tmp_path, ONE, lambda *step: told.append(step), "pssa reproduce it")
+    assert sorted(stand_in.done) == sorted([BASE, MINE, FINAL, KT])
+    assert [step[:2] for step in told] == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
+    assert [step[2] for step in told] == ["", *stand_in.done]
+    assert (report.shown, report.made, report.reused, report.missing) == (("quick", "more"), 4, 0, 0)
+    assert report.is_well
+    assert report.page == tmp_path / "index.html"
+    assert "2 outcomes." in (tmp_path / "quick.md").read_text("utf-8")
+    assert "Made by `pssa reproduce it`" in (tmp_path / "more.md").read_text("utf-8")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("cells.jsonl", "cells.csv", "evidence", "index.html", "provenance.json"),
+        *("quick", "quick.md", "more", "more.md"),
+    }
+    json.dumps(report.plain())
+
+
+def test_a_second_call_repeats_nothing(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    reproduce([QUICK], scope, tmp_path, ONE)
+    stand_in.done.clear()
+    report = reproduce([QUICK, MORE], scope, tmp_path, ONE)
+    assert stand_in.done == [KT]
+    assert (report.made, report.reused) == (1, 2)
+    stand_in.done.clear()
+    assert reproduce([QUICK, MORE], scope, tmp_path, ONE).made == 0
+    assert stand_in.done == []
+
+
+def test_the_page_keeps_what_was_shown_before(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    reproduce([QUICK], scope, tmp_path, ONE)
+    page = reproduce([MORE], scope, tmp_path, ONE).page.read_text("utf-8")
+    assert 'id="quick"' in page
+    assert 'id="more"' in page
+
+
+def test_a_failing_cell_is_told_and_the_others_go_on(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    stand_in.failing = {MINE: MemoryError("out of it")}
+    left = tmp_path / "weights" / "orphan"
+    left.mkdir(parents=True)
+    report = reproduce([QUICK, MORE], scope, tmp_path, ONE)
+    assert stand_in.done == [BASE, KT]
+    assert [(name_of(failure.cell), failure.reason) for failure in report.failures] == [
+        (MINE, "MemoryError: out of it"),
+        (FINAL, f"needs {MINE}, which failed"),
+    ]
+    assert not report.is_well
+    assert report.missing == 1
+    assert "Incomplete: 1 of 2 cells have no outcome" in (tmp_path / "quick.md").read_text("utf-8")
+    assert "Incomplete" not in (tmp_path / "more.md").read_text("utf-8")
+    assert "MemoryError: out of it" in report.page.read_text("utf-8")
+    # Somebody will want to go on from there.
+    assert left.is_dir()
+    stand_in.failing = {}
+    assert reproduce([QUICK, MORE], scope, tmp_path, ONE).is_well
+    assert not left.exists()
+
+
+def test_an_interrupted_call_says_how_to_go_on_and_then_does(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    stand_in.failing = {FINAL: KeyboardInterrupt()}
+    with pytest.raises(KeyboardInterrupt) as caught:
+        reproduce([QUICK], scope, tmp_path, ONE, command="pssa reproduce quick --out x")
+    assert (
+        str(caught.value)
+        == "2 of 3 cells are over, and what came of them is kept; go on with: pssa reproduce quick --out x"
+    )
+    stand_in.failing = {}
+    stand_in.done.clear()
+    reproduce([QUICK], scope, tmp_path, ONE)
+    assert stand_in.done == [FINAL]
+
+
+def test_a_process_that_was_ended_from_outside_is_an_error_in_words(
+    scope: Scope, stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*details: Any) -> None:
+        raise BrokenExecutor("A process in the process pool was terminated abruptly")
+
+    monkeypatch.setattr(reproducing, "carry_out_all", broken)
+    with pytest.raises(
+        RunError,
+        match=r"perhaps for lack of memory; 0 of 3 cells are over, and what came of them is kept; .* fewer --workers",
+    ):
+        reproduce([QUICK], scope, tmp_path, ONE)
+
+
+def test_another_process_in_the_folder_is_refused(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    with (
+        Ledger.open(tmp_path / "cells.jsonl"),
+        pytest.raises(RunError, match=r"cells\.jsonl is in use by another process"),
+    ):
+        reproduce([QUICK], scope, tmp_path, ONE)
+    assert stand_in.done == []
+
+
+def test_what_is_there_can_be_shown_beside_a_process_at_work(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    reproduce([MORE], scope, tmp_path, ONE)
+    stand_in.done.clear()
+    with Ledger.open(tmp_path / "cells.jsonl"):
+        report = show_only([QUICK, MORE], scope, tmp_path)
+    assert stand_in.done == []
+    assert (report.made, report.reused, report.missing) == (0, 2, 1)
+    assert report.is_well
+    assert "1 outcomes." in (tmp_path / "quick.md").read_text("utf-8")
+
+
+def test_a_folder_without_a_ledger_has_nothing_to_show(scope: Scope, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no cells\.jsonl, so nothing was carried out there"):
+        show_only([QUICK], scope, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_exhibits_that_lack_something_are_left_out_with_the_reason(
+    scope: Scope, stand_in: StandIn, tmp_path: Path
+) -> None:
+    lacking = counting("lacking", SUPERVISED.cells, needs=("encoder",))
+    report = reproduce([MORE, lacking], scope, tmp_path, ONE)
+    assert (report.shown, report.skipped) == (("more",), {"lacking": "needs --encoder"})
+    assert report.is_well
+    assert "Left out: lacking needs --encoder." in report.page.read_text("utf-8")
+
+
+def test_an_exhibit_that_cannot_be_shown_does_not_cost_the_others(
+    scope: Scope, stand_in: StandIn, tmp_path: Path
+) -> None:
+    def show(scope: Scope, findings: Findings) -> list[Part]:
+        raise ZeroDivisionError("no seeds")
+
+    broken = replace(QUICK, name="broken", show=show)
+    report = reproduce([broken, MORE], scope, tmp_path, ONE)
+    assert (report.shown, report.broken) == (("more",), {"broken": "ZeroDivisionError: no seeds"})
+    assert not report.is_well
+    assert (tmp_path / "more.md").is_file()
+
+
+def test_outcomes_of_other_sources_are_reused_with_a_warning_or_made_afresh(
+    scope: Scope, stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reproduce([QUICK], scope, tmp_path, ONE)
+    stand_in.done.clear()
+    monkeypatch.setattr(provenance, "source_digest", lambda: "changed")
+    with pytest.warns(UserWarning, match=r"3 of 3 outcomes in .*cells\.jsonl were made by other sources.*--fresh"):
+        reproduce([QUICK], scope, tmp_path, ONE)
+    assert stand_in.done == []
+    stand_in.failing = {FINAL: OSError("disk")}
+    report = reproduce([QUICK], scope, tmp_path, Means(workers=1, fresh=True))
+    assert stand_in.done == [BASE, MINE]
+    # What the other sources made of it is not shown as if it were ours.
+    assert report.missing == 1
+    stand_in.failing = {}
+    stand_in.done.clear()
+    assert reproduce([QUICK], scope, tmp_path, Means(workers=1, fresh=True)).made == 1
+    assert stand_in.done == [FINAL]
+    made = json.loads((tmp_path / "provenance.json").read_text("utf-8"))["made_by"]
+    assert [(each["sources"], each["cells"]) for each in made] == [("changed", 3)]
+
+
+def test_findings_come_from_the_ledger_by_key(scope: Scope, tmp_path: Path) -> None:
+    cell = Training(Place("laptop", "memnet", 0))
+    with Ledger.open(tmp_path / "cells.jsonl") as ledger:
+        found = Recorded(ledger, scope.resources)
+        assert found.of(cell) is None
+        ledger.append({"key": scope.resources.key(cell), "accuracy": 0.5})
+        assert (found.of(cell) or {})["accuracy"] == 0.5
+        assert found.of(Training(Place("rest", "memnet", 0))) is None
+
+
+def test_a_cluster_is_given_whole_paths_and_the_same_keys(
+    scope: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = Path(str(scope.resources.vectors)).parent
+    monkeypatch.chdir(files)
+    resources = scope.resources
+    source = resources.sources["laptop"]
+    near = replace(
+        resources,
+        sources={"laptop": replace(source, train=source.train.relative_to(files), test=None)},
+        vectors=Path("vectors.txt"),
+    )
+    room = reproducing._room(Scope(near), Path("out"), Means("ray"))
+    assert room.folder == files / "out"
+    assert room.resources.vectors == files / "vectors.txt"
+    assert (room.resources.sources["laptop"].train, room.resources.sources["laptop"].test) == (source.train, None)
+    assert room.key(Training(Place("laptop", "memnet", 0))) == near.key(Training(Place("laptop", "memnet", 0)))
+    assert reproducing._room(Scope(near), Path("out"), ONE).folder == Path("out")
+
+
+def start(files: Path, out: Path, workers: int) -> subprocess.Popen[str]:
+    """A process that carries out two exhibits, with all its own processes in one group."""
+    command = [sys.executable, "-m", "tests.experiments.tiny_run", str(files), str(out), str(workers)]
+    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def lines_of(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def kill_after(process: subprocess.Popen[str], ledger: Path, lines: int, moment: float) -> None:
+    """Kill the process and its own some time after the ledger has so many lines."""
+    while lines_of(ledger) < lines and process.poll() is None:
+        time.sleep(0.01)
+    time.sleep(moment)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def finish(process: subprocess.Popen[str]) -> None:
+    _, said = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+
+
+def shown(out: Path) -> dict[str, bytes]:
+    """Everything that people read, but for the table with times."""
+    kinds = {".md", ".tex", ".csv", ".json", ".svg", ".png"}
+    files = {
+        path for path in out.rglob("*") if path.suffix in kinds and path.name not in ("cells.csv", "provenance.json")
+    }
+    return {str(path.relative_to(out)): path.read_bytes() for path in files}
+
+
+def outcomes(out: Path) -> list[dict[str, Any]]:
+    """The ledger's lines without times, in the order of their keys."""
+    lines = [json.loads(line) for line in (out / "cells.jsonl").read_text("utf-8").splitlines()]
+    timed = ("seconds", "stages", "testing_seconds")
+    kept = [{name: value for name, value in line.items() if name not in timed} for line in lines]
+    return sorted(kept, key=lambda line: str(line["key"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("workers", "kills"), [(1, (0, 2, 5)), (2, (3,))])
+def test_killed_at_random_points_it_ends_like_a_run_that_was_left_alone(
+    tmp_path: Path, workers: int, kills: tuple[int, ...]
+) -> None:
+    calm, killed = tmp_path / "calm", tmp_path / "killed"
+    finish(start(tmp_path, calm, workers))
+    moments = random.Random(workers)
+    for lines in kills:
+        kill_after(start(tmp_path, killed, workers), killed / "cells.jsonl", lines, moments.uniform(0, 0.4))
+    # As if the last kill had come in the middle of a line.
+    with (killed / "cells.jsonl").open("a") as ledger:
+        ledger.write('{"key": "half')
+    kept = (killed / "cells.jsonl").read_bytes().rpartition(b"\n")[0]
+    finish(start(tmp_path, killed, workers))
+    assert (killed / "cells.jsonl").read_bytes().startswith(kept)
+    found = outcomes(killed)
+    # A cell that was carried out again would have a second line.
+    assert len({line["key"] for line in found}) == len(found) == 8
+    assert found == outcomes(calm)
+    assert shown(killed) == shown(calm)
+    assert {"supervised/curve.svg", "supervised/scores.tex", "longer.md"} <= set(shown(killed))
+    assert not (killed / "weights").exists()
+
+
+@pytest.mark.slow
+def test_a_second_process_in_the_folder_is_refused_until_the_first_is_done(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = start(tmp_path, out, 1)
+    while lines_of(out / "cells.jsonl") < 1 and first.poll() is None:
+        time.sleep(0.01)
+    # Held still, so that it cannot be done before the second has begun.
+    first.send_signal(signal.SIGSTOP)
+    try:
+        _, said = start(tmp_path, out, 1).communicate(timeout=300)
+    finally:
+        first.send_signal(signal.SIGCONT)
+    assert "RunError" in said
+    assert "cells.jsonl is in use by another process" in said
+    finish(first)
+    assert len({line["key"] for line in outcomes(out)}) == len(outcomes(out)) == 8
