@@ -12,6 +12,7 @@ from pssa.data.evidence import Finding
 from pssa.data.example import DEFAULT_LABELS
 from pssa.errors import InputError
 from pssa.mining import Agreement, Mined, Observation, agree
+from pssa.mining.consensus import blend
 
 RIGHT, WRONG = 0, 1
 # One sentence of four words. The two that are right look at word 1, with a mean of
@@ -72,6 +73,67 @@ def test_shares_too_small_to_matter_are_left_out() -> None:
     assert [finding.word for finding in findings] == [0]
 
 
+@pytest.mark.parametrize(
+    ("words", "threshold", "taken"),
+    [
+        (1, 0.1, [(1, 1)]),
+        (2, 0.1, [(1, 1), (0, 2)]),  # of words 0 and 2, equal at 0.125, the first is second
+        (9, 0.1, [(1, 1), (0, 2), (2, 3)]),  # word 3 has no share
+        (9, 0.125, [(1, 1)]),
+        (9, 0.75, []),
+    ],
+)
+def test_several_words_can_be_taken_each_as_a_round_of_its_own(
+    words: int, threshold: float, taken: list[tuple[int, int]]
+) -> None:
+    (findings,) = hear(TWO_RIGHT, words=words, threshold=threshold).findings
+    assert [(finding.word, finding.iteration) for finding in findings] == taken
+
+
+def test_fewer_words_are_the_first_rounds_of_more() -> None:
+    many, few = (hear(TWO_RIGHT, words=words, threshold=0.1).findings[0] for words in (3, 2))
+    assert tuple(finding for finding in many if finding.iteration <= 2) == few
+
+
+def test_every_round_of_several_words_is_reported() -> None:
+    reports = hear(TWO_RIGHT, words=4, threshold=0.1).rounds
+    assert [(report.iteration, report.active, report.open_share) for report in reports] == [
+        (1, 1, 1.0),
+        (2, 1, 1.0),
+        (3, 1, 1.0),
+        (4, 0, 0.0),
+    ]
+    assert {(report.accuracy, report.mean_entropy) for report in reports} == {
+        (reports[0].accuracy, reports[0].mean_entropy)
+    }
+
+
+def test_a_distribution_is_one_round_however_many_words_are_asked_for() -> None:
+    mined = hear(TWO_RIGHT, words=3, soft=True)
+    assert {finding.iteration for finding in mined.findings[0]} == {1}
+    assert [report.active for report in mined.rounds] == [3]
+
+
+def test_a_model_says_the_mean_of_what_it_says_by_several_saliencies() -> None:
+    by_attention, by_gradient = look(RIGHT, (0.75, 0.25, 0.0, 0.0)), look(RIGHT, (0.25, 0.25, 0.5, 0.0))
+    both = blend([by_attention, by_gradient])
+    assert both.scores.tolist() == [[0.5, 0.25, 0.25, 0.0]]
+    assert torch.equal(both.probabilities, by_attention.probabilities)
+
+
+def test_saliencies_must_agree_like_models() -> None:
+    # By attention alone word 0 has 0.75 twice; by the mean with gradients it has 0.5 twice, which is not above 0.5.
+    attention, gradient = look(RIGHT, (0.75, 0.25, 0.0, 0.0)), look(RIGHT, (0.25, 0.25, 0.5, 0.0))
+    gold = torch.tensor([RIGHT])
+    assert agree([attention] * 2, gold, DEFAULT_LABELS, Agreement()).findings[0]
+    assert not agree([blend([attention, gradient])] * 2, gold, DEFAULT_LABELS, Agreement()).findings[0]
+
+
+def test_one_saliency_is_left_as_it_is() -> None:
+    alone = look(RIGHT, (0.1, 0.2, 0.7, 0.0))
+    assert blend([alone]) is alone
+
+
 def test_the_report_sums_up_the_looks() -> None:
     # A second sentence that nobody is right about: accuracy is 2 of 6, its scores are not heard, its entropy is 0.
     seen = [
@@ -91,6 +153,7 @@ def test_the_report_sums_up_the_looks() -> None:
         ({"threshold": 1.0}, r"threshold is 1\.0; it is a share"),
         ({"threshold": -0.1}, r"threshold is -0\.1"),
         ({"threshold": float("nan")}, "threshold is nan"),
+        ({"words": 0}, "words is 0; at least one can be taken"),
     ],
 )
 def test_an_agreement_that_makes_no_sense_is_refused(rule: dict[str, Any], what: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pssa import models
 from pssa.errors import InputError
+from pssa.mining import Agreement
 from pssa.runs import Config, methods
 from pssa.runs.defaults import (
     check_mining,
@@ -16,6 +17,7 @@ from pssa.runs.defaults import (
     choose_epsilon,
     choose_penalty,
     choose_rule,
+    choose_saliencies,
     choose_saliency,
     mines,
     resolve,
@@ -61,8 +63,18 @@ def test_the_rule_takes_seed_and_stopping_from_the_configuration() -> None:
 
 
 def test_the_agreement_is_the_configured_one() -> None:
-    rule = choose_agreement(config(consensus_right=1, consensus_threshold=0.25, consensus_soft=True))
-    assert (rule.least_right, rule.threshold, rule.soft) == (1, 0.25, True)
+    rule = choose_agreement(config(consensus_right=1, consensus_threshold=0.25, consensus_soft=True, consensus_words=3))
+    assert (rule.least_right, rule.threshold, rule.soft, rule.words) == (1, 0.25, True, 3)
+    assert choose_agreement(config()) == Agreement()
+
+
+def test_a_consensus_scores_by_one_saliency_unless_several_are_named() -> None:
+    assert choose_saliencies(config(method="consensus")) == ("attention",)
+    assert choose_saliencies(config(method="consensus", saliency="gradient")) == ("gradient",)
+    several = config(method="consensus", consensus_saliencies="attention, leave_one_out")
+    assert choose_saliencies(several) == ("attention", "leave_one_out")
+    # They are those of a consensus alone.
+    assert choose_saliencies(config(method="pg-as", consensus_saliencies="attention")) == ("gradient",)
 
 
 @pytest.mark.parametrize(("penalty", "distance", "gamma"), [("letter", "norm", 0.1), ("release", "squared", 0.1)])
@@ -79,6 +91,24 @@ def test_the_tuned_penalty_has_a_gamma_for_every_model_that_attends(model: str) 
     assert (chosen.distance, chosen.equal_shares) == ("squared", True)
     assert choose_penalty(config(model=model, gamma=0.5)).gamma == 0.5
     assert choose_penalty(config(model=model, gamma=0.0)).gamma == 0.0
+
+
+@pytest.mark.parametrize(
+    ("model", "saliency", "threshold", "epochs"),
+    [("memnet", "attention", 0.5, 0), ("tnet_att", "attention", 0.5, 0), ("bertabsa_att", "leave_one_out", 0.2, 3)],
+)
+def test_a_consensus_of_encoders_takes_words_away_instead_of_asking_attention(
+    model: str, saliency: str, threshold: float, epochs: int
+) -> None:
+    chosen = config(model=model, method="consensus")
+    mining = resolve(chosen).mining
+    assert (mining.saliency, mining.consensus_threshold, mining.consensus_epochs) == (saliency, threshold, epochs)
+    assert choose_agreement(chosen).threshold == threshold
+    assert unresolve(resolve(chosen)).mining == chosen.mining
+    asked = config(model=model, method="consensus", saliency="gradient", consensus_threshold=0.0, consensus_epochs=0)
+    assert resolve(asked).mining.saliency == "gradient"
+    assert choose_agreement(asked).threshold == 0.0
+    assert resolve(asked).mining.consensus_epochs == 0
 
 
 def test_methods_that_mine_are_known() -> None:
@@ -120,6 +150,18 @@ def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(metho
         ({"stop_drop": -0.1}, r"stop_drop is -0\.1; it must be greater than 0"),
         ({"consensus_models": 0}, "consensus_models is 0; it must be at least 1"),
         ({"consensus_folds": 1}, "consensus_folds is 1; it must be at least 2"),
+        ({"consensus_words": 0}, "consensus_words is 0; it must be at least 1"),
+        ({"consensus_saliencies": "attention,grad"}, "unknown saliency 'grad'"),
+        ({"consensus_saliencies": "random"}, "consensus_saliencies is random; name different ones, and not random"),
+        ({"consensus_saliencies": "gradient,gradient"}, "consensus_saliencies is gradient, gradient; name different"),
+        (
+            {"model": "tnet", "method": "consensus", "consensus_saliencies": "gradient,attention"},
+            "model tnet has no attention to mine",
+        ),
+        ({"weighting": "even"}, "weighting is 'even'; it can be equal, round, score, confidence"),
+        ({"weighting": "score", "penalty": "release"}, "weighting is 'score', but this penalty wants all"),
+        ({"ramp": 1.5}, r"ramp is 1\.5; it is a share of the steps, from 0 to 1"),
+        ({"ramp": float("nan")}, "ramp is nan"),
         ({"consensus_right": 4}, "consensus_right is 4; it must be at most consensus_models, 3"),
         ({"consensus_threshold": 1.0}, r"threshold is 1\.0; it is a share"),
     ],

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
 from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.runs.config import Config
@@ -122,3 +123,48 @@ def test_training_on_other_data_still_finds_weights_by_place(new_workshop: NewWo
     weights[5:7] = 0
     workshop.train("part", model, 1, data=workshop.train_data.select([5, 6]), weights=weights)
     assert torch.equal(model.get_parameter("match"), before)
+
+
+def evidence_for(corpus: Corpus, method: str) -> Evidence:
+    """The last words of the first sentence, found in two rounds."""
+    last = len(corpus[0].words) - 1
+    findings = [
+        Finding(last, ACTIVE, 1, 1.0, 0.6, "positive", "positive"),
+        Finding(last - 1, ACTIVE, 2, 1.0, 0.2, "positive", "positive"),
+    ]
+    header = Header("memnet", "attention", None, 2, corpus.hash(), 0, method)
+    return Evidence.from_findings(header, corpus, [findings, *[[]] * (len(corpus) - 1)])
+
+
+@pytest.mark.parametrize(
+    ("settings", "shares"),
+    [
+        ({}, {0.5}),
+        ({"weighting": "round"}, {2 / 3, 1 / 3}),
+        ({"weighting": "confidence"}, {0.6, 0.2}),
+        ({"words": "misleading"}, set()),
+    ],
+)
+def test_evidence_is_used_as_the_settings_say(
+    new_workshop: NewWorkshop, corpus: Corpus, settings: dict[str, Any], shares: set[float]
+) -> None:
+    supervision = new_workshop(**settings).supervise(evidence_for(corpus, "aw-as"))
+    found = supervision.expected[supervision.supervised].tolist()
+    assert sorted(set(found)) == pytest.approx(sorted(shares))
+
+
+@pytest.mark.parametrize(("ramp", "rising"), [(0.0, 0), (0.5, 3), (0.4, 3), (1.0, 6)])
+def test_gamma_rises_over_a_share_of_the_steps_that_are_trained(
+    monkeypatch: pytest.MonkeyPatch, new_workshop: NewWorkshop, corpus: Corpus, ramp: float, rising: int
+) -> None:
+    # 24 instances in batches of 8 are three steps an epoch; a search of up to 40 epochs has nothing to say here.
+    told: list[int] = []
+
+    def noting(model: Any, task: Any, *rest: Any) -> list[EpochRecord]:
+        told.append(task.supervision.rising)
+        return []
+
+    monkeypatch.setattr("pssa.runs.workshop.fit", noting)
+    workshop = new_workshop(ramp=ramp)
+    workshop.train("final", workshop.new_model(), 2, supervision=workshop.supervise(evidence_for(corpus, "aw-as")))
+    assert told == [rising]

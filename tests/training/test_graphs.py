@@ -49,10 +49,12 @@ on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no
 recordable = pytest.mark.parametrize("kind", [kind for kind in ARCHITECTURES if kind != "deberta-v2"])
 
 
-def train(kind: str, settings: Settings, dropout: float) -> tuple[dict[str, Tensor], list[float]]:
+def train(kind: str, settings: Settings, dropout: float, rising: int = 0) -> tuple[dict[str, Tensor], list[float]]:
     model = models.build("bertabsa_att", tiny_encoder(kind), 3, {"dropout": dropout}, seed=0).cuda()
     assert records(model, torch.device("cuda"), settings, new_task(kind)) == settings.graphs
-    history = fit(model, new_task(kind), settings, 4)
+    task = new_task(kind)
+    assert task.supervision is not None
+    history = fit(model, replace(task, supervision=replace(task.supervision, rising=rising)), settings, 4)
     return model.state_dict(), [value for record in history for value in (record.loss, record.penalty)]
 
 
@@ -73,3 +75,15 @@ def test_every_replay_drops_others_and_the_seed_decides_which() -> None:
     torch.testing.assert_close(losses, same, rtol=1e-3, atol=1e-4)
     assert losses != train("bert", SETTINGS, 0.0)[1]
     assert first.keys() == again.keys()
+
+
+@on_a_gpu
+def test_a_gamma_that_rises_is_read_again_at_every_replay() -> None:
+    rising = 20  # of 24 steps, most of them replays
+    (recorded, losses), (usual, expected) = (
+        train("bert", settings, 0.0, rising) for settings in (SETTINGS, replace(SETTINGS, graphs=False))
+    )
+    torch.testing.assert_close(losses, expected, rtol=1e-3, atol=1e-4)
+    for name, tensor in recorded.items():
+        torch.testing.assert_close(tensor, usual[name], rtol=1e-2, atol=1e-3)
+    assert losses[-1] != train("bert", SETTINGS, 0.0)[1][-1]

@@ -94,7 +94,7 @@ def test_the_objective_is_float32_whatever_the_model_computed_in() -> None:
 
 
 def test_moving_a_supervision_keeps_its_values() -> None:
-    moved = Supervision(EXPECTED, SUPERVISED, 0.5, "norm").to(torch.device("cpu"))
+    moved = Supervision(EXPECTED, SUPERVISED, 0.5, "norm", rising=7).to(torch.device("cpu"))
     assert torch.equal(moved.expected, EXPECTED)
     assert torch.equal(moved.supervised, SUPERVISED)
-    assert (moved.gamma, moved.distance) == (0.5, "norm")
+    assert (moved.gamma, moved.distance, moved.rising) == (0.5, "norm", 7)

@@ -16,6 +16,7 @@ from pssa.data.batch import Batch, IndexedCorpus
 from pssa.evaluation import predict_logits
 from pssa.models import WordTable
 from pssa.training import Settings, Supervision, Task, Team, fit
+from pssa.training.schedule import Pace
 from pssa.training.step import Step, cut, new_optimizer, trainable
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01)
@@ -105,6 +106,61 @@ def test_a_training_in_parts_ends_with_the_same_weights(steady_model: NewModel, 
     assert [record.loss for record in history] == pytest.approx([record.loss for record in expected], abs=1e-5)
 
 
+def gradient_at(model: nn.Module, task: Task, step_number: int) -> Tensor:
+    """What a step of this number follows, of four in which gamma rises where it does."""
+    step = still_step(model, task)
+    Pace(step.optimizer, SETTINGS, steps=4, ramp=step.ramp)(step_number)
+    step.accumulate(everything(task), len(task.train))
+    found = model.get_parameter("match").grad
+    assert found is not None
+    return found
+
+
+def with_gamma(task: Task, gamma: float, rising: int = 0) -> Task:
+    assert task.supervision is not None
+    return replace(task, supervision=replace(task.supervision, gamma=gamma, rising=rising))
+
+
+@pytest.mark.parametrize(("number", "gamma"), [(1, 2.0), (3, 6.0), (4, 8.0), (5, 8.0)])
+def test_a_ramped_gamma_weighs_what_the_number_of_the_step_says(
+    steady_model: NewModel, supervised: Task, number: int, gamma: float
+) -> None:
+    ramped = gradient_at(steady_model(), with_gamma(supervised, 8.0, rising=4), number)
+    usual = gradient_at(steady_model(), with_gamma(supervised, gamma), number)
+    assert torch.equal(ramped, usual)  # powers of two times small numbers: no rounding comes between
+    assert not torch.equal(ramped, gradient_at(steady_model(), with_gamma(supervised, gamma + 1), number))
+
+
+def test_a_step_reads_its_ramped_gamma_from_the_tensor_that_the_pace_fills(
+    steady_model: NewModel, supervised: Task
+) -> None:
+    # What a recorded step holds on to must stay where it is; only its value changes.
+    step = still_step(steady_model(), with_gamma(supervised, 8.0, rising=4))
+    assert step.ramp is not None
+    held = step.ramp.gamma
+    place = held.data_ptr()
+    Pace(step.optimizer, SETTINGS, steps=4, ramp=step.ramp)(2)
+    assert (held.data_ptr(), float(held)) == (place, 4.0)
+
+
+def test_a_ramp_that_is_over_at_the_first_step_is_no_ramp(steady_model: NewModel, supervised: Task) -> None:
+    ramped, usual = steady_model(), steady_model()
+    fit(ramped, with_gamma(supervised, 2.0, rising=1), SETTINGS, 2)
+    fit(usual, with_gamma(supervised, 2.0), SETTINGS, 2)
+    assert torch.equal(parameters(ramped), parameters(usual))
+
+
+def test_a_resumed_training_goes_on_with_the_gamma_it_had_reached(
+    steady_model: NewModel, new_store: Callable[[], Any], supervised: Task
+) -> None:
+    task, whole, resumed = with_gamma(supervised, 8.0, rising=12), steady_model(), steady_model()
+    store, cut_off = new_store(), new_store()
+    expected = fit(whole, task, SETTINGS, 4, store)
+    cut_off.saved = store.saved[:2]
+    assert fit(resumed, task, SETTINGS, 4, cut_off) == expected
+    assert torch.equal(parameters(resumed), parameters(whole))
+
+
 class Watched(nn.Module):
     """A model that notes in what it computes."""
 
@@ -160,14 +216,17 @@ def test_nothing_in_a_step_waits_for_the_device(
     # All rows are trained: a look-up on the CPU otherwise looks whether a word is beyond them.
     matrix = torch.randn(20, 4, generator=torch.Generator().manual_seed(1))
     model = models.build("memnet", WordTable(matrix, 20), 3, {}, seed=0)
-    task = replace(supervised, weights=torch.ones(18))
+    task = replace(with_gamma(supervised, 2.0, rising=2), weights=torch.ones(18))
     step, batch = Step(model, new_optimizer(model, settings), task, settings), everything(task)
     before = parameters(model).clone()
     # These read the memory of the CPU directly, past every mode.
     for name in ("tolist", "numpy", "cpu"):
         monkeypatch.setattr(Tensor, name, None, raising=False)
+    pace = Pace(step.optimizer, settings, steps=2)
     with NoWaiting():  # type: ignore[no-untyped-call]
+        pace(1)
         sums = step(batch)
+        pace(2)
         sums += step(batch)
         with pytest.raises(AssertionError, match="waits in _local_scalar_dense"):
             bool(sums[0] > 0)

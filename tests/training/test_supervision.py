@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -39,9 +41,11 @@ def evidence_of(*findings: list[Finding]) -> Evidence:
 EVIDENCE = evidence_of([found(3, ACTIVE), found(5, ACTIVE), found(6, MISLEADING)], [found(1, MISLEADING)], [])
 
 
-def entries(evidence: Evidence, penalty: str, words: str = "both") -> dict[tuple[int, int], float]:
+def entries(
+    evidence: Evidence, penalty: str, words: str = "both", weighting: str = "equal"
+) -> dict[tuple[int, int], float]:
     """Expected weights by example and word."""
-    supervision = supervise(evidence, N_WORDS, PENALTIES[penalty], words)
+    supervision = supervise(evidence, N_WORDS, PENALTIES[penalty], words, weighting)
     assert supervision.expected.shape == supervision.supervised.shape == (3, N_WORDS)
     assert not supervision.expected[~supervision.supervised].any()
     places = supervision.supervised.nonzero().tolist()
@@ -75,9 +79,78 @@ def test_distance_and_gamma_come_with_the_penalty(penalty: str, distance: str) -
     assert (supervision.distance, supervision.gamma) == (distance, PENALTIES[penalty].gamma)
 
 
-def test_an_unknown_kind_of_words_is_refused() -> None:
-    with pytest.raises(InputError, match="words is 'all'; it can be both, active, misleading"):
-        supervise(EVIDENCE, N_WORDS, PENALTIES["tuned"], "all")
+def taken(word: int, kind: str, iteration: int, score: float) -> Finding:
+    return Finding(word, kind, iteration, 1.0, score, "positive", "positive")
+
+
+# Rounds 1, 2 and 3 took active words; the second took another that misled.
+DECAYING = Evidence.from_findings(
+    Header("memnet", "attention", 3.0, 3, CORPUS.hash(), 0, "aw-as"),
+    CORPUS,
+    (
+        [taken(3, ACTIVE, 1, 0.6), taken(5, ACTIVE, 2, 0.3), taken(7, ACTIVE, 3, 0.3), taken(6, MISLEADING, 2, 0.9)],
+        [taken(2, ACTIVE, 2, 0.4)],
+        [],
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("weighting", "shares", "alone"),
+    [
+        ("equal", (1 / 3, 1 / 3, 1 / 3), 1.0),
+        ("round", (4 / 7, 2 / 7, 1 / 7), 1.0),  # 1, 1/2 and 1/4, which add up to 7/4
+        ("score", (0.5, 0.25, 0.25), 1.0),  # 0.6, 0.3 and 0.3 of 1.2
+        ("confidence", (0.5, 0.25, 0.25), 0.4),  # these add up to more than one, and 0.4 does not
+    ],
+)
+@pytest.mark.parametrize("penalty", ["tuned", "letter"])
+def test_a_weighting_says_how_active_words_share_and_misleading_ones_keep_zero(
+    penalty: str, weighting: str, shares: tuple[float, float, float], alone: float
+) -> None:
+    first, second, third = shares
+    expected = {(0, 3): first, (0, 5): second, (0, 7): third, (0, 6): 0.0, (1, 2): alone}
+    assert entries(DECAYING, penalty, weighting=weighting) == pytest.approx(expected)
+
+
+def test_active_words_with_little_confidence_leave_attention_free() -> None:
+    unsure = evidence_of([taken(3, ACTIVE, 1, 0.5), taken(5, ACTIVE, 1, 0.25)], [], [])
+    assert entries(unsure, "tuned", weighting="confidence") == {(0, 3): 0.5, (0, 5): 0.25}
+
+
+@pytest.mark.parametrize("weighting", ["score", "confidence"])
+def test_scores_that_say_nothing_leave_the_words_alike(weighting: str) -> None:
+    silent = evidence_of([taken(3, ACTIVE, 1, 0.0), taken(5, ACTIVE, 1, -1.0)], [], [])
+    assert entries(silent, "tuned", weighting=weighting) == {(0, 3): 0.5, (0, 5): 0.5}
+
+
+def test_a_negative_score_weighs_nothing_beside_a_positive_one() -> None:
+    mixed = evidence_of([taken(3, ACTIVE, 1, 0.2), taken(5, ACTIVE, 1, -1.0)], [], [])
+    assert entries(mixed, "tuned", weighting="score") == {(0, 3): 1.0, (0, 5): 0.0}
+
+
+@pytest.mark.parametrize("weighting", ["round", "confidence"])
+def test_an_expectation_of_its_own_wins_under_every_weighting(weighting: str) -> None:
+    soft = evidence_of([found(3, ACTIVE, 0.7), found(5, ACTIVE)], [], [])
+    # Two words of the same round and score share alike: of the second, a half is expected.
+    assert entries(soft, "tuned", weighting=weighting) == pytest.approx({(0, 3): 0.7, (0, 5): 0.5})
+
+
+def test_where_each_word_is_to_have_everything_nothing_can_be_shared() -> None:
+    with pytest.raises(InputError, match="weighting is 'round', but this penalty wants all of the attention on each"):
+        supervise(EVIDENCE, N_WORDS, PENALTIES["release"], weighting="round")
+
+
+@pytest.mark.parametrize(
+    ("use", "what"),
+    [
+        ({"words": "all"}, "words is 'all'; it can be both, active, misleading"),
+        ({"weighting": "even"}, "weighting is 'even'; it can be equal, round, score, confidence"),
+    ],
+)
+def test_an_unknown_use_is_refused(use: dict[str, Any], what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        supervise(EVIDENCE, N_WORDS, PENALTIES["tuned"], **use)
 
 
 def attention_after(gamma: float, distance: str) -> Tensor:

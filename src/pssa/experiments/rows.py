@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pssa.experiments.cells import Mining, Place, Setting, Training, settings
 
@@ -74,13 +74,4 @@ _OF_ATTENTION = (
 def paper_rows(model: str) -> Iterator[Method]:
     """The rows that a model has in the table of overall results, ours at the end."""
     names = (*_ALWAYS, *(_OF_ATTENTION if model in ATTENDING else ()))
-    for name in names:
-        yield _tuned(METHODS[name], model)
-
-
-def _tuned(method: Method, model: str) -> Method:
-    """The method with what is usual for the model."""
-    if method.name == "+Consensus" and model.startswith("bertabsa"):
-        # A judge of an encoder needs fewer epochs than the model that it judges for.
-        return replace(method, mining=settings(consensus_epochs=3))
-    return method
+    yield from (METHODS[name] for name in names)

@@ -107,10 +107,7 @@ def _train_one(job: Job, cell: Training, bench: Bench, watch: Watch) -> nn.Modul
         watch.look_at(bench, model)
     if not cell.evidence:
         return shop.train("initial", model, shop.config.epochs)
-    # The usual weight of the penalty depends on how its evidence was mined.
-    mined_by = cell.evidence[0].method
-    named = shop.config.updated({"method": "base" if mined_by == "human" else mined_by})
-    shop.config = shop.config.updated({"gamma": choose_penalty(named).gamma})
+    shop.config = shop.config.updated({"gamma": choose_penalty(shop.config).gamma})
     return shop.train("final", model, shop.config.epochs, supervision=shop.supervise(_evidence(job, cell)))
 
 

@@ -1,8 +1,9 @@
 """Consensus: what several models that have not seen an instance agree on.
 
-Each instance is scored by several models, none of which was trained on it. The scores of those that predicted it correctly are
-averaged. Where enough of them were right, the top word of the mean is active if its share exceeds a threshold; or, `soft`, the
-mean itself becomes the expected attention of all candidates. Nothing is called misleading: a wrong model is not listened to.
+Each instance is scored by several models, none of which was trained on it, by one saliency or the mean of several. The scores
+of those that predicted it correctly are averaged. Where enough of them were right, the top words of the mean, usually one, are
+active if their share exceeds a threshold; or, `soft`, the mean itself becomes the expected attention of all candidates. Nothing
+is called misleading: a wrong model is not listened to.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pssa.mining.observe import Observation
 from pssa.mining.progressive import Mined
 from pssa.saliency import entropy_bits
 
-__all__ = ["Agreement", "agree"]
+__all__ = ["Agreement", "agree", "blend"]
 
 # A share below this changes nothing that anybody could measure, and would make evidence files long.
 _LEAST_SHARE = 0.01
@@ -30,14 +31,29 @@ class Agreement:
     """When models agree."""
 
     least_right: int = 2  # of the models that may judge an instance
-    threshold: float = 0.5  # least mean share of the word
-    soft: bool = False  # supervise the whole distribution instead of one word
+    threshold: float = 0.5  # least mean share of a word
+    soft: bool = False  # supervise the whole distribution instead of words above the threshold
+    words: int = 1  # taken from an instance at most; the second is of round 2, and so on
 
     def __post_init__(self) -> None:
         if self.least_right < 1:
             raise InputError(f"least_right is {self.least_right}; at least one model must be right")
         if not 0 <= self.threshold < 1:
             raise InputError(f"threshold is {self.threshold}; it is a share, at least 0 and below 1")
+        if self.words < 1:
+            raise InputError(f"words is {self.words}; at least one can be taken")
+
+    @property
+    def rounds(self) -> int:
+        """As many as words can be taken, one in each; a distribution is taken in one."""
+        return 1 if self.soft else self.words
+
+
+def blend(seen: Sequence[Observation]) -> Observation:
+    """What one model says by several saliencies: their mean, so that a word needs the support of all to have a large share."""
+    if len(seen) == 1:
+        return seen[0]
+    return Observation(seen[0].probabilities, torch.stack([look.scores for look in seen]).mean(dim=0))
 
 
 def agree(seen: Sequence[Observation], gold: Tensor, labels: Sequence[str], rule: Agreement) -> Mined:
@@ -52,15 +68,22 @@ def agree(seen: Sequence[Observation], gold: Tensor, labels: Sequence[str], rule
         heard = count >= rule.least_right
         shares = _taken(mean[row], rule) if heard else {}
         findings.append(_findings(shares, float(entropies[row]), labels[label], rule))
-    report = RoundReport(
-        iteration=1,
-        accuracy=right.float().mean().item(),
-        mean_entropy=entropies.mean().item(),
-        open_share=sum(map(bool, findings)) / len(findings),
-        active=sum(map(len, findings)),
+    accuracy, entropy = right.float().mean().item(), entropies.mean().item()
+    reports = (_report(number, findings, accuracy, entropy) for number in range(1, rule.rounds + 1))
+    return Mined(tuple(findings), tuple(reports))
+
+
+def _report(number: int, findings: Sequence[Sequence[Finding]], accuracy: float, entropy: float) -> RoundReport:
+    """What was taken as the `number`th word of instances; the models were asked once, for all of them."""
+    taken = [sum(finding.iteration == number for finding in found) for found in findings]
+    return RoundReport(
+        iteration=number,
+        accuracy=accuracy,
+        mean_entropy=entropy,
+        open_share=sum(map(bool, taken)) / len(taken),
+        active=sum(taken),
         misleading=0,
     )
-    return Mined(tuple(findings), (report,))
 
 
 def _taken(mean: Tensor, rule: Agreement) -> dict[int, float]:
@@ -69,12 +92,20 @@ def _taken(mean: Tensor, rule: Agreement) -> dict[int, float]:
     shares = {word: float(mean[word]) for word in order}
     if rule.soft:
         return {word: share for word, share in shares.items() if share >= _LEAST_SHARE}
-    top = order[0]
-    return {top: shares[top]} if shares[top] > rule.threshold else {}
+    return {word: shares[word] for word in order[: rule.words] if shares[word] > rule.threshold}
 
 
 def _findings(shares: dict[int, float], entropy: float, label: str, rule: Agreement) -> tuple[Finding, ...]:
     return tuple(
-        Finding(word, ACTIVE, 1, entropy, share, predicted=label, gold=label, expected=share if rule.soft else None)
-        for word, share in shares.items()
+        Finding(
+            word,
+            ACTIVE,
+            1 if rule.soft else rank,
+            entropy,
+            share,
+            predicted=label,
+            gold=label,
+            expected=share if rule.soft else None,
+        )
+        for rank, (word, share) in enumerate(shares.items(), start=1)
     )

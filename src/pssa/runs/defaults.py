@@ -19,7 +19,7 @@ from pssa.mining import Agreement, Rule
 from pssa.runs.config import UNSET, UNSET_TRAINING, Config
 from pssa.saliency import Saliency
 from pssa.training import Settings
-from pssa.training.supervision import PENALTIES, WORDS, Penalty
+from pssa.training.supervision import PENALTIES, Penalty, check_use
 
 __all__ = [
     "OF_STATES",
@@ -28,9 +28,11 @@ __all__ = [
     "check_mining",
     "check_supervision",
     "choose_agreement",
+    "choose_consensus",
     "choose_epsilon",
     "choose_penalty",
     "choose_rule",
+    "choose_saliencies",
     "choose_saliency",
     "choose_settings",
     "mines",
@@ -41,16 +43,28 @@ __all__ = [
 
 # Mining with this name gates and routes on gradient scores and takes a random word.
 RANDOM = "random"
-_SALIENCY_OF = {"aw-as": "attention", "pg-as": "gradient", "rm-as": RANDOM, "consensus": "attention"}
+_SALIENCY_OF = {"aw-as": "attention", "pg-as": "gradient", "rm-as": RANDOM}
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 # Saliencies of what a model passes on from the states of words.
 OF_STATES = ("gradient", "integrated_gradients")
 # Bits, of what is not gradient saliency.
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}
-_LEAST = {"iterations": 1, "round_epochs": 1, "consensus_models": 1, "consensus_folds": 2, "consensus_epochs": 0}
+_LEAST = {
+    "iterations": 1,
+    "round_epochs": 1,
+    "consensus_models": 1,
+    "consensus_folds": 2,
+    "consensus_epochs": -1,
+    "consensus_words": 1,
+}
+# By what a model reads. The states of an encoder's pieces hold the whole sentence, so that its attention says little about
+# words; what is lost without a word says more (results/ideas.md). Its judges need fewer epochs than the model they judge for.
+_USUAL_CONSENSUS: dict[str, dict[str, Any]] = {
+    "words": {"saliency": "attention", "consensus_threshold": 0.5, "consensus_epochs": 0},
+    "pieces": {"saliency": "leave_one_out", "consensus_threshold": 0.2, "consensus_epochs": 3},
+}
+_USUAL_CONSENSUS["pairs"] = _USUAL_CONSENSUS["pieces"]
 _TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
-# A consensus finds one word in a sentence, which is then to have all of the attention.
-_TUNED_GAMMA_OF_CONSENSUS = {"bertabsa_att": 1.0}
 # By what a model reads; `usual_epochs` 0: a search on development data.
 _USUAL_TRAINING: dict[str, dict[str, Any]] = {
     "words": {
@@ -79,7 +93,7 @@ _PAD_MULTIPLE = {"words": 1, "pieces": 8, "pairs": 8}
 
 def mines(method: str) -> bool:
     """Whether the method makes evidence of its own."""
-    return method in _SALIENCY_OF
+    return method in _SALIENCY_OF or method == "consensus"
 
 
 def choose_saliency(config: Config) -> str:
@@ -87,8 +101,18 @@ def choose_saliency(config: Config) -> str:
 
     Where self-attention is refined, the gradient of the top layer's states is zero, and that of its attention takes its place.
     """
-    own = _SALIENCY_OF.get(config.method, "gradient")
+    own = (
+        choose_consensus(config, "saliency")
+        if config.method == "consensus"
+        else _SALIENCY_OF.get(config.method, "gradient")
+    )
     return config.mining.saliency or ("self_attention" if own == "gradient" and refines(config) else own)
+
+
+def choose_consensus(config: Config, name: str) -> Any:
+    """The setting `name` of a consensus: what is asked for or, where it is unset, usual for what the model reads."""
+    asked = getattr(config.mining, name)
+    return _USUAL_CONSENSUS[models.reads(config.model)][name] if asked in ("", UNSET) else asked
 
 
 def refines(config: Config) -> bool:
@@ -96,9 +120,15 @@ def refines(config: Config) -> bool:
     return bool(config.options.get("refine", "none") != "none")
 
 
-def build_saliency(config: Config) -> Saliency:
-    """The saliency with its options; `random` scores by gradient and differs only in the word it takes."""
-    name, mining = choose_saliency(config), config.mining
+def choose_saliencies(config: Config) -> tuple[str, ...]:
+    """Those whose mean the models of a consensus score by; usually one."""
+    several = config.mining.consensus_saliencies if config.method == "consensus" else ()
+    return several or (choose_saliency(config),)
+
+
+def build_saliency(config: Config, name: str = "") -> Saliency:
+    """The saliency `name`, or the chosen one, with its options; `random` scores by gradient and differs in the word it takes."""
+    name, mining = name or choose_saliency(config), config.mining
     if name == "self_attention" or (name == RANDOM and refines(config)):
         return saliencies.build(
             "self_attention", {"samples": mining.samples, "sigma": mining.sigma, "seed": config.seed}
@@ -115,16 +145,19 @@ def resolve(config: Config) -> Config:
     config = replace(config, training=training)
     if mines(config.method):
         chosen = replace(config.mining, saliency=choose_saliency(config), epsilon=choose_epsilon(config))
+        if config.method == "consensus":
+            chosen = replace(chosen, **{name: choose_consensus(config, name) for name in _USUAL_CONSENSUS["words"]})
         config = replace(config, mining=chosen)
     if mines(config.method) or config.supervision.evidence:
-        config = replace(config, supervision=replace(config.supervision, gamma=choose_penalty(config).gamma))
+        gamma = choose_penalty(config).gamma
+        config = replace(config, supervision=replace(config.supervision, gamma=gamma))
     return config
 
 
 def unresolve(config: Config) -> Config:
     """The configuration without what `resolve` would fill in again, so that another model or method gets its own defaults."""
     unset: dict[str, dict[str, Any]] = {
-        "mining": {"saliency": "", "epsilon": UNSET},
+        "mining": {"saliency": "", "epsilon": UNSET, "consensus_threshold": UNSET, "consensus_epochs": -1},
         "supervision": {"gamma": UNSET},
         "training": UNSET_TRAINING,
     }
@@ -174,7 +207,8 @@ def choose_rule(config: Config) -> Rule:
 def choose_agreement(config: Config) -> Agreement:
     """When the models of a consensus agree."""
     mining = config.mining
-    return Agreement(mining.consensus_right, mining.consensus_threshold, mining.consensus_soft)
+    threshold = choose_consensus(config, "consensus_threshold")
+    return Agreement(mining.consensus_right, threshold, mining.consensus_soft, mining.consensus_words)
 
 
 def choose_penalty(config: Config) -> Penalty:
@@ -189,8 +223,7 @@ def choose_penalty(config: Config) -> Penalty:
         return replace(penalty, gamma=settings.gamma)
     if settings.penalty != "tuned":
         return penalty
-    tuned = _TUNED_GAMMA | (_TUNED_GAMMA_OF_CONSENSUS if config.method == "consensus" else {})
-    return replace(penalty, gamma=tuned.get(config.model, penalty.gamma))
+    return replace(penalty, gamma=_TUNED_GAMMA.get(config.model, penalty.gamma))
 
 
 def check_supervision(config: Config) -> None:
@@ -200,27 +233,21 @@ def check_supervision(config: Config) -> None:
         raise InputError(f"model {config.model} has no attention to supervise; {_attending(config)}")
     if config.supervision.evidence and config.method != "base":
         raise InputError(f"--evidence goes with method base, since {config.method} would mine its own or use none")
-    if config.supervision.words not in WORDS:
-        raise InputError(f"words is {config.supervision.words!r}; it can be {', '.join(WORDS)}")
-    choose_penalty(config)
+    check_use(choose_penalty(config), config.supervision.words, config.supervision.weighting)
+    if not 0 <= config.supervision.ramp <= 1:
+        raise InputError(f"ramp is {config.supervision.ramp}; it is a share of the steps, from 0 to 1")
 
 
 def check_mining(config: Config) -> None:
     """Refuse settings of mining that are out of range, or attention where there is none."""
     mining = config.mining
-    if (
-        mines(config.method)
-        and choose_saliency(config) == "attention"
-        and not models.attends(config.model, config.options)
-    ):
-        raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
-    passes_on = models.reads(config.model) == "words" or models.attends(config.model, config.options)
-    if mines(config.method) and choose_saliency(config) in (*OF_STATES, RANDOM) and not passes_on:
+    for name in choose_saliencies(config) if mines(config.method) else ():
+        _check_saliency(config, name)
+    several = mining.consensus_saliencies
+    if RANDOM in several or len(set(several)) < len(several):
         raise InputError(
-            f"model {config.model} passes nothing on from the states of words, so gradients there are zero; {_attending(config)}"
+            f"consensus_saliencies is {', '.join(several)}; name different ones, and not {RANDOM}, which scores no word"
         )
-    if mines(config.method) and choose_saliency(config) == "self_attention" and not refines(config):
-        raise InputError(f"saliency self_attention needs a model whose self-attention is refined; {_attending(config)}")
     if mining.start not in ("continue", "restart"):
         raise InputError(f"start is {mining.start!r}; it can be continue or restart")
     for name, least in _LEAST.items():
@@ -232,9 +259,24 @@ def check_mining(config: Config) -> None:
         raise InputError(
             f"consensus_right is {mining.consensus_right}; it must be at most consensus_models, {mining.consensus_models}"
         )
-    build_saliency(config)
+    for name in (choose_saliency(config), *several):
+        build_saliency(config, name)
     choose_rule(config)
     choose_agreement(config)
+
+
+def _check_saliency(config: Config, name: str) -> None:
+    """Refuse to mine by what the model does not have."""
+    attends = models.attends(config.model, config.options)
+    if name == "attention" and not attends:
+        raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
+    passes_on = models.reads(config.model) == "words" or attends
+    if name in (*OF_STATES, RANDOM) and not passes_on:
+        raise InputError(
+            f"model {config.model} passes nothing on from the states of words, so gradients there are zero; {_attending(config)}"
+        )
+    if name == "self_attention" and not refines(config):
+        raise InputError(f"saliency self_attention needs a model whose self-attention is refined; {_attending(config)}")
 
 
 def _attending(config: Config) -> str:

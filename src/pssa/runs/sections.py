@@ -116,9 +116,11 @@ class MiningConfig:
     stop_drop: float = 0.0  # leave a sentence alone once hiding its last word cost less confidence; 0: never
     consensus_models: int = 3  # seeds of the consensus; each has a model per fold
     consensus_folds: int = 5
-    consensus_epochs: int = 0  # of each of its models; 0: as many as the final one has
+    consensus_epochs: int = -1  # of each of its models; 0: as many as the final one has; unset: by what the model reads
+    consensus_saliencies: tuple[str, ...] = ()  # whose mean every model scores by; none: `saliency` alone
     consensus_right: int = 2  # models that must have been right about an instance
-    consensus_threshold: float = 0.5  # least mean share of a word
+    consensus_threshold: float = UNSET  # least mean share of a word; unset: by what the model reads
+    consensus_words: int = 1  # of an instance, at most; the second counts as one of round 2, and so on
     consensus_soft: bool = False  # expect the mean distribution itself
 
 
@@ -130,3 +132,5 @@ class SupervisionConfig:
     words: str = "both"  # or "active", "misleading"
     penalty: str = "tuned"  # or "letter", "release"
     gamma: float = UNSET  # unset: the penalty's own
+    ramp: float = 0.0  # share of the final training's steps over which gamma rises from zero
+    weighting: str = "equal"  # how active words share the attention: "equal", "round", "score" or "confidence"

@@ -6,8 +6,9 @@ at once and resumes in the one that was interrupted, with the same weights in th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import torch
@@ -100,7 +101,8 @@ class Workshop:
         """What attention should be by this evidence, with the run's penalty."""
         settings = self.config.supervision
         n_words = self.train_data.table.candidates.shape[1]
-        return supervise(evidence, n_words, choose_penalty(self.config), settings.words)
+        penalty = choose_penalty(self.config)
+        return supervise(evidence, n_words, penalty, settings.words, settings.weighting)
 
     def share(self, seen: Observation) -> Observation:
         """What the leader of the processes saw, since devices may differ in the last bits."""
@@ -138,11 +140,17 @@ class Workshop:
         weights = self.class_weights if weights is None else weights
         # A number of epochs that a search found holds under the schedule of the search.
         horizon = 0 if self.config.known_epochs else self.settings.max_epochs
-        task = Task(
-            data or self.train_data, self.config.seed, stage, weights, supervision, team=self.team, horizon=horizon
-        )
+        data = data or self.train_data
+        if supervision is not None:
+            supervision = replace(supervision, rising=self._rising(len(data), epochs))
+        task = Task(data, self.config.seed, stage, weights, supervision, team=self.team, horizon=horizon)
         self._note(stage, fit(model, task, self.settings, epochs, self._store(stage), self.observer))
         return model
+
+    def _rising(self, instances: int, epochs: int) -> int:
+        """Steps over which gamma rises; a part of a step counts as a step."""
+        steps = epochs * math.ceil(instances / self.settings.batch_size)
+        return math.ceil(self.config.supervision.ramp * steps)
 
     def _store(self, stage: str) -> CheckpointStore | None:
         return None if self.directory is None else self.directory.stage(stage).store

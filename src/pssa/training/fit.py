@@ -44,7 +44,7 @@ def fit(
     history = _begin(model, optimizer, store, team)
     plain = Step(model, optimizer, task, settings)
     step = RecordedStep(plain) if recorded else plain
-    pace = Pace(optimizer, settings, max(epochs, task.horizon) * _n_batches(task, settings))
+    pace = Pace(optimizer, settings, max(epochs, task.horizon) * _n_batches(task, settings), plain.ramp)
     observer.on_stage(task.stage, epochs)
     for record in history:
         observer.on_epoch(record)

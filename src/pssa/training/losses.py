@@ -1,14 +1,14 @@
 """The training objective: cross-entropy, and the attention penalty of the paper's last equation.
 
 J_s = CE + gamma * distance(attention, expected) over the supervised words, both averaged over the batch by the step. Expected is
-1/|active| on active words and 0 on misleading ones; other words are free, and an example without evidence contributes nothing.
-Both are computed in float32, whatever the model computed in.
+1/|active| on active words, or another share, and 0 on misleading ones; other words are free, and an example without evidence
+contributes nothing. Both are computed in float32, whatever the model computed in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -43,10 +43,11 @@ class Supervision:
     supervised: Tensor  # (n, N) bool: words that have an expectation
     gamma: float
     distance: str = "squared"  # a name in DISTANCES
+    rising: int = 0  # steps over which gamma rises from zero; 0: it is the same in all
 
     def to(self, device: torch.device) -> Supervision:
         """The same on `device`."""
-        return Supervision(self.expected.to(device), self.supervised.to(device), self.gamma, self.distance)
+        return replace(self, expected=self.expected.to(device), supervised=self.supervised.to(device))
 
 
 def cross_entropy(prediction: Prediction, batch: Batch, weights: Tensor | None) -> Tensor:

@@ -1,7 +1,8 @@
-"""The learning rate over a training, from the number of the step alone, so that a resumed training needs no record of it.
+"""Learning rate and gamma over a training, from the number of the step alone, so that a resumed training needs no record.
 
-As `get_linear_schedule_with_warmup` of transformers, but for the warm-up: there, step s of w has s - 1 of w parts of the rate,
-and the first step of a training changes nothing. Here it has s of w parts; from step w + 1 on the two are the same.
+The rate is as `get_linear_schedule_with_warmup` of transformers has it, but for the warm-up: there, step s of w has s - 1 of w
+parts of the rate, and the first step of a training changes nothing. Here it has s of w parts; from step w + 1 on the two are
+the same.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from pssa.training.settings import Settings
 
-__all__ = ["Pace", "rate_factor", "set_rate"]
+__all__ = ["Pace", "Ramp", "rate_factor", "set_rate"]
 
 
 def rate_factor(step: int, steps: int, schedule: str = "constant", warmup: float = 0.0) -> float:
@@ -40,15 +41,31 @@ def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
 
 
 @dataclass(frozen=True)
+class Ramp:
+    """gamma where it rises: a tensor that is filled before each step, since recorded steps hold on to it."""
+
+    gamma: Tensor  # ()
+    full: float
+    rising: int  # steps
+
+    def reach(self, step: int) -> None:
+        """Step `step`, from 1, comes next; it has `step` of `rising` parts."""
+        self.gamma.fill_(self.full * min(1.0, step / self.rising))
+
+
+@dataclass(frozen=True)
 class Pace:
-    """Sets the rate before each step of a training."""
+    """Sets the rate before each step of a training, and gamma where it rises."""
 
     optimizer: torch.optim.Optimizer
     settings: Settings
     steps: int  # of the whole training
+    ramp: Ramp | None = None  # of gamma, where it rises
 
     def __call__(self, step: int) -> None:
         """Step `step`, from 1, comes next."""
+        if self.ramp is not None:
+            self.ramp.reach(step)
         schedule, warmup = self.settings.schedule, self.settings.warmup
         if schedule == "constant" and warmup == 0:
             return

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from pssa.data.batch import Batch
 from pssa.training.compiler import compiled
 from pssa.training.losses import attention_penalty, cross_entropy
+from pssa.training.schedule import Ramp
 from pssa.training.settings import Settings
 from pssa.training.task import Task
 
@@ -33,6 +34,7 @@ class Step:
         self.parameters = trainable(model)
         self.device = next(model.parameters()).device
         self._encode, self._classify = _calls(model, settings)
+        self.ramp = _ramp(task, self.device)
 
     def __call__(self, batch: Batch) -> Tensor:
         """(3,) sums of loss, penalty and right predictions over this process's rows of the batch, left on the device."""
@@ -62,7 +64,7 @@ class Step:
         penalty = loss.new_zeros(())
         if task.supervision is not None:
             penalty = attention_penalty(prediction, part, task.supervision).sum() / size
-        gamma = task.supervision.gamma if task.supervision else 0.0
+        gamma = self.ramp.gamma if self.ramp else task.supervision.gamma if task.supervision else 0.0
         (loss + gamma * penalty).backward()  # type: ignore[no-untyped-call]
         correct = (prediction.logits.argmax(dim=1) == part.labels).float().sum() / size
         return torch.stack([loss.detach(), penalty.detach(), correct])
@@ -90,6 +92,14 @@ def new_optimizer(model: nn.Module, settings: Settings, recorded: bool = False) 
         return torch.optim.Adam(parameters, lr=settings.learning_rate, fused=True)
     rate = torch.tensor(settings.learning_rate, device=parameters[0].device)
     return torch.optim.Adam(parameters, lr=rate, fused=True, capturable=True)
+
+
+def _ramp(task: Task, device: torch.device) -> Ramp | None:
+    """How gamma rises, if it does: the pace fills its tensor before each step, and recorded steps read it again."""
+    wanted = task.supervision
+    if wanted is None or not wanted.rising:
+        return None
+    return Ramp(torch.zeros((), device=device), wanted.gamma, wanted.rising)
 
 
 def _calls(model: nn.Module, settings: Settings) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -6,17 +6,24 @@ gamma does not transfer between readings of the loss, so the three come together
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
-from pssa.data.evidence import ACTIVE, Evidence, ExampleEvidence
+from pssa.data.evidence import Evidence, Finding
 from pssa.errors import InputError
 from pssa.training.losses import Supervision
 
-__all__ = ["PENALTIES", "WORDS", "Penalty", "supervise"]
+__all__ = ["PENALTIES", "WEIGHTINGS", "WORDS", "Penalty", "check_use", "supervise"]
 
 WORDS = ("both", "active", "misleading")
+# How the active words of a sentence share its attention:
+# - equal: alike, as in the paper;
+# - round: every round half of the one before, as precision against human words decays;
+# - score: in proportion to the share of saliency that each had when it was found;
+# - confidence: each is to have that share itself, scaled down where they add up to more than one.
+WEIGHTINGS = ("equal", "round", "score", "confidence")
 
 
 @dataclass(frozen=True)
@@ -35,27 +42,50 @@ PENALTIES = {
 }
 
 
-def supervise(evidence: Evidence, n_words: int, penalty: Penalty, words: str = "both") -> Supervision:
+def supervise(
+    evidence: Evidence, n_words: int, penalty: Penalty, words: str = "both", weighting: str = "equal"
+) -> Supervision:
     """Expected attention for every word of a corpus whose longest sentence has `n_words`.
 
     :param words: which kind of evidence to use; `active` and `misleading` are the paper's AS_a and AS_m.
+    :param weighting: how the active words of a sentence share its attention.
     """
-    if words not in WORDS:
-        raise InputError(f"words is {words!r}; it can be {', '.join(WORDS)}")
+    check_use(penalty, words, weighting)
     expected = torch.zeros(len(evidence.examples), n_words)
     supervised = torch.zeros(len(evidence.examples), n_words, dtype=torch.bool)
     for row, example in enumerate(evidence.examples):
-        for word, weight in _expectations(example, penalty, words).items():
-            expected[row, word] = weight
-            supervised[row, word] = True
+        shares = _shares(example.active, weighting) if penalty.equal_shares else [1.0] * len(example.active)
+        usual = {finding.word: share for finding, share in zip(example.active, shares, strict=True)}
+        for finding in example.findings:
+            if words in ("both", finding.kind):
+                wanted = usual.get(finding.word, 0.0) if finding.expected is None else finding.expected
+                expected[row, finding.word] = wanted
+                supervised[row, finding.word] = True
     return Supervision(expected, supervised, penalty.gamma, penalty.distance)
 
 
-def _expectations(example: ExampleEvidence, penalty: Penalty, words: str) -> dict[int, float]:
-    share = 1 / max(1, len(example.active)) if penalty.equal_shares else 1.0
-    usual = {True: share, False: 0.0}
-    return {
-        finding.word: usual[finding.kind == ACTIVE] if finding.expected is None else finding.expected
-        for finding in example.findings
-        if words in ("both", finding.kind)
-    }
+def check_use(penalty: Penalty, words: str, weighting: str) -> None:
+    """Refuse names that do not exist, and to share where nothing is shared."""
+    for name, value, known in (("words", words, WORDS), ("weighting", weighting, WEIGHTINGS)):
+        if value not in known:
+            raise InputError(f"{name} is {value!r}; it can be {', '.join(known)}")
+    if weighting != "equal" and not penalty.equal_shares:
+        raise InputError(
+            f"weighting is {weighting!r}, but this penalty wants all of the attention on each active word; "
+            "take weighting equal, or penalty tuned or letter"
+        )
+
+
+def _shares(active: Sequence[Finding], weighting: str) -> list[float]:
+    """What each active word of a sentence is to have."""
+    weights = [_weight(finding, weighting) for finding in active]
+    total = sum(weights)
+    # Scores that say nothing, as of words that a person added, leave the words alike.
+    if weighting == "equal" or total <= 0:
+        return [1 / len(active) for _ in active]
+    whole = max(total, 1.0) if weighting == "confidence" else total
+    return [weight / whole for weight in weights]
+
+
+def _weight(finding: Finding, weighting: str) -> float:
+    return 0.5 ** (finding.iteration - 1) if weighting == "round" else max(finding.score, 0.0)

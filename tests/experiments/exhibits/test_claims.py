@@ -20,8 +20,8 @@ from pssa.experiments.rows import METHODS
 EXHIBIT = find("claims")
 PLACE = Place("laptop", "memnet", 0)
 PG = Mining(PLACE, "pg-as")
-SUPERVISED = Training(PLACE, evidence=(PG,))
-TWIN = Training(PLACE, evidence=(PG,), settings=settings(gamma=0.0))
+AW = Mining(PLACE, "aw-as")
+TWIN = Training(PLACE, evidence=(AW,), settings=settings(gamma=0.0))
 
 
 def two_data_sets(scope: Scope) -> Scope:
@@ -46,12 +46,16 @@ def test_a_claim_holds_where_all_that_was_measured_says_so(measured: tuple[Measu
 def test_cells_are_those_of_other_exhibits_where_there_are_any(tmp_path: Path) -> None:
     rows = ("", "+KT", "+Boosting", "+AW-AS_m", "+AW-AS_a", "+AW-AS", "+PG-AS_m", "+PG-AS_a", "+PG-AS")
     expected: set[Cell] = {METHODS[name].training_in(PLACE) for name in rows}
-    expected |= {Mining(PLACE, "aw-as"), PG}
+    expected |= {AW, PG}
     held_out = replace(PLACE, held_out=True)
     expected |= {Mining(held_out, "pg-as", settings(epsilon=float(epsilon))) for epsilon in range(1, 8)}
     expected |= {Mining(PLACE, "pg-as", settings(samples=samples, iterations=1)) for samples in (0, 1)}
     expected |= {Training(PLACE, evidence=(Mining(PLACE, "pg-as", settings(start="restart")),)), TWIN}
-    expected |= {Look(plain(), "agreement"), Look(SUPERVISED, "round_attention"), Look(TWIN, "round_attention")}
+    expected |= {
+        Look(plain(), "agreement"),
+        Look(Training(PLACE, evidence=(AW,)), "round_attention"),
+        Look(TWIN, "round_attention"),
+    }
     assert set(EXHIBIT.cells(toy_scope(tmp_path, "memnet"))) == expected
 
 
@@ -76,7 +80,7 @@ def test_tnet_is_trained_to_be_compared_with(tmp_path: Path) -> None:
 def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
     elsewhere = Place("rest", "memnet", 0)
     records: dict[Cell, Record] = {
-        **{plain(): blind(), SUPERVISED: knowing()},
+        **{plain(): blind(), Training(PLACE, evidence=(PG,)): knowing()},
         **{Training(elsewhere): knowing(), Training(elsewhere, evidence=(Mining(elsewhere, "pg-as"),)): blind()},
     }
     table, _ = EXHIBIT.show(two_data_sets(toy_scope(tmp_path, "memnet")), FakeFindings(records))
@@ -100,14 +104,14 @@ def test_rounds_tell_words_and_attention(tmp_path: Path) -> None:
         return {"found": {"1": words}}
 
     records: dict[Cell, Record] = {
-        PG: {"rounds": {"1": one_round(4, 2, seen_once=1)}},
+        AW: {"rounds": {"1": one_round(4, 2, seen_once=1)}},
         Look(TWIN, "round_attention"): looked(1.0),
-        Look(SUPERVISED, "round_attention"): looked(2.0),
+        Look(Training(PLACE, evidence=(AW,)), "round_attention"): looked(2.0),
     }
     _, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
-    assert row_of(table, "MN", "LAPTOP", "PG", 1) == (4, 2, 1.0, 0.25, 0.25, 0.5, None, None)
-    assert row_of(table, "MN", "LAPTOP", "PG", 2) == (None,) * 8
-    assert row_of(table, "MN", "LAPTOP", "AW", 1) == (None,) * 8
+    assert row_of(table, "MN", "LAPTOP", "AW", 1) == (4, 2, 1.0, 0.25, 0.25, 0.5, None, None)
+    assert row_of(table, "MN", "LAPTOP", "AW", 2) == (None,) * 8
+    assert row_of(table, "MN", "LAPTOP", "PG", 1) == (None,) * 8
 
 
 def test_without_records_no_model_is_judged(tmp_path: Path) -> None:

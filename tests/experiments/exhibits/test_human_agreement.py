@@ -52,11 +52,8 @@ def test_what_takes_long_has_one_seed_of_an_encoder(tmp_path: Path) -> None:
     found = [
         cell for cell in EXHIBIT.cells(marked_scope(tmp_path, "bertabsa_att", seeds=5)) if isinstance(cell, Mining)
     ]
-    seeds = {name: [cell.place.seed for cell in found if dict(cell.settings).get(name)] for name in ("folds",)}
-    assert seeds["folds"] == [0, 0]
-    consensus = [cell for cell in found if cell.method == "consensus"]
-    assert [cell.place.seed for cell in consensus if "consensus_threshold" in dict(cell.settings)] == [0]
-    assert {dict(cell.settings)["consensus_epochs"] for cell in consensus} == {3}
+    assert [cell.place.seed for cell in found if "folds" in dict(cell.settings)] == [0, 0]
+    assert [cell.place.seed for cell in found if "consensus_threshold" in dict(cell.settings)] == [0]
     assert sorted(cell.place.seed for cell in found if cell.method == "rm-as") == [0, 1, 2]
 
 

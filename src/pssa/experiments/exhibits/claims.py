@@ -25,7 +25,7 @@ _NOTES = (
 _ROUND_NOTES = (
     "Sums over seeds. `frequency`: geometric mean of how often an active word stands in train; `seen once`: share of the active "
     "words that stand there once. Attention: mean on the round's words in whole train sentences, before (the same training with "
-    "a penalty that weighs nothing) and after supervision by PG.",
+    "a penalty that weighs nothing) and after supervision by AW.",
 )
 
 
@@ -75,7 +75,7 @@ def _rounds(scope: Scope, findings: Findings, model: str, data: str) -> Iterator
             counts = [sum(each[kind] for each in found) if found else None for kind in _KINDS]
             once = sum(each["seen_once"] for each in found)
             attention = [
-                attention_on(each, kind, (number,)) if way == "PG" else None for kind in _KINDS for each in looked
+                attention_on(each, kind, (number,)) if way == "AW" else None for kind in _KINDS for each in looked
             ]
             yield (
                 *(NAMES[model], data.upper(), way, number, *counts, mean_frequency(records, number)),

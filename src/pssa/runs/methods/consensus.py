@@ -10,7 +10,8 @@ import torch
 from pssa.data.evidence import Evidence, Header
 from pssa.data.split import folds
 from pssa.mining import Mined, Observation, agree, observe
-from pssa.runs.defaults import build_saliency, choose_agreement, choose_saliency
+from pssa.mining.consensus import blend
+from pssa.runs.defaults import build_saliency, choose_agreement, choose_consensus, choose_saliencies
 from pssa.runs.methods import Outcome
 from pssa.runs.workshop import Workshop
 
@@ -28,13 +29,14 @@ def run(workshop: Workshop) -> Outcome:
 def mine_evidence(workshop: Workshop, epochs: int) -> Evidence:
     """Mine by agreement."""
     config, corpus = workshop.config, workshop.materials.corpus
+    rule = choose_agreement(config)
     looks = [_look(workshop, epochs, number) for number in range(config.mining.consensus_models)]
-    mined: Mined = agree(looks, workshop.train_data.labels, config.data.labels, choose_agreement(config))
+    mined: Mined = agree(looks, workshop.train_data.labels, config.data.labels, rule)
     header = Header(
         model=config.model,
-        saliency=choose_saliency(config),
+        saliency="+".join(choose_saliencies(config)),
         epsilon=None,
-        iterations=1,
+        iterations=rule.rounds,
         corpus_hash=corpus.hash(),
         seed=config.seed,
         method=config.method,
@@ -47,8 +49,8 @@ def _look(workshop: Workshop, epochs: int, number: int) -> Observation:
     """One judgement of every instance, by models of one seed that were trained on the other folds."""
     config, data = workshop.config, workshop.train_data
     seed = workshop.member_seed(number)
-    epochs = config.mining.consensus_epochs or epochs
-    saliency = build_saliency(config)
+    epochs = choose_consensus(config, "consensus_epochs") or epochs
+    saliencies = [build_saliency(config, name) for name in choose_saliencies(config)]
     whole = Observation.blank(len(data), data.table.candidates.shape[1], len(config.data.labels))
     for fold, judged in enumerate(folds(workshop.materials.corpus, config.mining.consensus_folds, seed), start=1):
         rows = torch.tensor(judged)
@@ -56,5 +58,6 @@ def _look(workshop: Workshop, epochs: int, number: int) -> Observation:
         taught[rows] = False
         stage = f"seed-{number + 1}-fold-{fold}"
         model = workshop.train(stage, workshop.new_model(seed), epochs, data=data.select(taught.nonzero().squeeze(1)))
-        whole.fill(rows, observe(model, data.select(rows), saliency))
+        unseen = data.select(rows)
+        whole.fill(rows, blend([observe(model, unseen, saliency) for saliency in saliencies]))
     return workshop.share(whole)

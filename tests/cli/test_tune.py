@@ -1,0 +1,79 @@
+"""`pssa tune`: a grid from the command line and from a file, what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+
+TINY = (
+    *("--model", "memnet", "--method", "aw-as", "--device", "cpu", "--workers", "1", "--seeds", "1"),
+    *("--set", "epochs=1", "--set", "dimension=8", "--set", "iterations=1"),
+)
+
+
+@pytest.mark.slow
+def test_a_grid_is_judged_shown_and_its_best_is_trained(command: Command, train_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("tune", "--train", train_file, *TINY, "--grid", "gamma=0.5,50", "--out", out)
+    result = command(*words)
+    assert result.code == 0, result.err
+    assert "2 settings were tried with 1 seed" in result.out
+    assert "cells: 4 carried out, 0 reused, 0 failed" in result.out
+    assert f"pssa train --config {out / 'best.toml'} --out RUN" in result.out
+    assert "--grid gamma=0.5,50" in json.loads((out / "provenance.json").read_text())["command"]
+    again = command(*words, "--json")
+    assert again.json["cells"] == {"made": 0, "reused": 3, "missing": 0}
+    assert command("train", "--config", out / "best.toml", "--out", tmp_path / "run").code == 0
+    assert (tmp_path / "run" / "evidence.jsonl").is_file()
+
+
+@pytest.mark.slow
+def test_grids_of_a_file_are_combined_with_those_of_the_command(
+    command: Command, train_file: Path, tmp_path: Path
+) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_text("[[grid]]\ngamma = [1]\n[[grid]]\nramp = [0.5]\n")
+    words = ("--grid-file", grid, "--grid", "words=both,active", "--json", "--out", tmp_path / "out")
+    result = command("tune", "--train", train_file, *TINY, *words)
+    assert [each["settings"] for each in result.json["settings"]] == [
+        {"gamma": 1.0, "words": "both"},
+        {"gamma": 1.0, "words": "active"},
+        {"ramp": 0.5, "words": "both"},
+        {"ramp": 0.5, "words": "active"},
+    ]
+
+
+@pytest.mark.slow
+def test_cells_that_fail_are_told_and_end_with_one(command: Command, train_file: Path, tmp_path: Path) -> None:
+    words = ("--grid", "gamma=1", "--set", "learning_rate=1e30", "--out", tmp_path / "out")
+    result = command("tune", "--train", train_file, *TINY, *words)
+    assert result.code == 1
+    assert "pssa: failed: train memnet seed 0 base" in result.err
+    assert "None of them has an outcome for every seed" in result.out
+    assert not (tmp_path / "out" / "best.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ((), "the grid is empty; name what varies with --grid NAME=VALUE,VALUE or a --grid-file"),
+        (("--grid", "gamma"), "--grid gamma has no name or no value"),
+        (("--grid", "gamma=1", "--grid", "gamma=2"), "--grid names a setting twice; give all of its values at once"),
+        (("--grid", "speed=1"), "unknown setting 'speed'"),
+        (("--grid", "gamma=1", "--set", "gamma=2"), "gamma is given twice"),
+        (("--grid", "gamma=1", "--seeds", "0"), "--seeds is 0; it must be at least 1"),
+        (("--grid", "gamma=1", "--metric", "f1"), "--metric is 'f1'; it can be accuracy or macro_f1"),
+        (("--grid", "gamma=1", "--method", "base"), "--method is base, which supervises nothing"),
+        (("--grid", "gamma=1", "--vectors", "none.txt"), "--vectors none.txt does not exist"),
+        (("--grid-file", "none.toml"), "none.toml: cannot be read"),
+    ],
+)
+def test_what_cannot_be_tuned_ends_with_two_and_one_line(
+    command: Command, train_file: Path, tmp_path: Path, words: tuple[str, ...], what: str
+) -> None:
+    result = command("tune", "--train", train_file, *TINY, "--out", tmp_path / "out", *words)
+    assert what in result.refusal
+    assert not (tmp_path / "out").exists()
