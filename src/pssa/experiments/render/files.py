@@ -18,6 +18,7 @@ from pathlib import Path
 from pssa.data.atomic import write_atomically
 from pssa.errors import InputError, MissingExtra
 from pssa.experiments.exhibit import Exhibit, Figure, Part, Picture, Prose, Table
+from pssa.experiments.exhibits import place_of
 from pssa.experiments.render.fields import as_table
 from pssa.experiments.render.figure import draw
 from pssa.experiments.render.latex import table_document
@@ -52,7 +53,8 @@ def write_exhibit(folder: Path, exhibit: Exhibit, parts: Sequence[Part]) -> Path
 
 def write_page(folder: Path, notes: Sequence[str] = (), about: Sequence[Section] = ()) -> Path:
     """Write the page of all exhibits that have been shown in this folder."""
-    sections = [_read_section(path) for path in sorted(folder.glob(f"*/{_SECTION}"))]
+    found = sorted(folder.glob(f"*/{_SECTION}"), key=lambda path: place_of(path.parent.name))
+    sections = [_read_section(path) for path in found]
     return _write(folder / "index.html", make_page(sections, notes, about))
 
 

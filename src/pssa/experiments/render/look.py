@@ -21,6 +21,7 @@ nav ul {{ margin: 0; }}
 .fields th, .fields td {{ white-space: nowrap; }}
 .fields .long {{ white-space: normal; min-width: 18rem; }}
 .fields .number {{ text-align: right; }}
+.fields .several {{ white-space: normal; min-width: 8rem; }}
 .fields thead th:first-child, .fields tbody th {{ position: sticky; left: 0; background: #fff; }}
 .drawing {{ background: #fff; border-radius: 6px; }}
 .drawing svg {{ min-width: 40rem; width: 100%; display: block; }}

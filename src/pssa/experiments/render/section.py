@@ -12,6 +12,7 @@ from pssa.report.markup import Markup, escape, join
 
 __all__ = ["Section", "inline", "make_section", "table_box"]
 
+_SEVERAL = 24  # characters from which a field of numbers may break
 _LONG = 48  # characters from which a field is text to be read in several lines
 _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
 _NAMES = re.compile(r'(\bid="|href="#|url\(#)')
@@ -89,9 +90,10 @@ def _embedded(svg: str, figure: Figure, anchor: str) -> str:
 
 
 def _kind(shown: Shown, place: int) -> str:
+    longest = max((len(row[place]) for row in shown.rows), default=0)
     if shown.is_number[place]:
-        return ' class="number"'
-    is_long = any(len(row[place]) > _LONG for row in shown.rows)
+        return ' class="number several"' if longest > _SEVERAL else ' class="number"'
+    is_long = longest > _LONG
     return ' class="long"' if is_long else ""
 
 
