@@ -134,6 +134,9 @@ def test_a_configuration_survives_its_file(tmp_path: Path) -> None:
         "labels": "good,bad",
         "train": 'a "strange"\\path\n.csv',
         "learning_rate": 1e-5,
+        "consensus_saliencies": "attention, gradient",
+        "ramp": 0.25,
+        "weighting": "round",
         "seed": 11,
     }
     config = Config().updated(changes)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["replacing", "write_atomically"]
+
+# What only writing can meet; the system says it without the name of the file.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 
 def write_atomically(path: str | Path, content: bytes) -> None:
@@ -27,5 +31,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
         with part.open("rb") as stream:
             os.fsync(stream.fileno())
         part.replace(path)
+    except OSError as error:
+        if error.errno in _NO_ROOM and str(error.filename or part) == str(part):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
         part.unlink(missing_ok=True)

@@ -14,6 +14,8 @@ from pssa.data.read import Accepted, Dropped, Problem, format_of, outcomes
 
 __all__ = ["Report", "check"]
 
+_MOST_PROBLEMS = 100_000
+
 
 @dataclass(frozen=True)
 class Report:
@@ -57,6 +59,9 @@ def check(
                 dropped[outcome.reason] += 1
             case Problem():
                 problems.append(outcome)
+                if len(problems) >= _MOST_PROBLEMS:
+                    problems.append(Problem(outcome.line, "too many problems; what follows was not looked at"))
+                    break
     problems.extend(_contradictions(accepted))
     if not accepted and not problems:
         problems.append(Problem(None, "there is no instance in this file", rejected=False))

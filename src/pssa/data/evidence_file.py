@@ -20,6 +20,7 @@ from typing import Any
 from pssa.data.atomic import replacing
 from pssa.data.evidence import SCHEMA, Evidence, ExampleEvidence, Finding, Header, RoundReport
 from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.shown import shown
 from pssa.data.strict_fields import (
     Parser,
     integer,
@@ -36,6 +37,7 @@ from pssa.errors import InputError
 
 __all__ = ["example_fields", "read_evidence", "stream_evidence", "write_evidence"]
 
+_LONGEST_LINE = 1 << 24  # bytes: a header names every edit
 _ROUND: dict[str, Parser] = {
     "iteration": integer,
     "accuracy": number,
@@ -102,7 +104,7 @@ def read_evidence(path: str | Path) -> Evidence:
 def stream_evidence(path: str | Path) -> tuple[Header, Iterator[ExampleEvidence]]:
     """Read the header now and the examples one at a time; see `read_evidence`."""
     path = Path(path)
-    contents = lines(path)
+    contents = lines(path, _LONGEST_LINE)
     line, content = next(contents)
     with _place(path, line):
         header, count = _parse_header(content)
@@ -182,7 +184,7 @@ def _parse_finding(fields: dict[str, Any], example: ExampleEvidence) -> Finding:
         expected = example.words[finding.word], example.spans[finding.word]
         if given != expected:
             raise InputError(
-                f"word {finding.word} is given as {given[0]!r} at {given[1]}, but is {expected[0]!r} at {expected[1]}; "
+                f"word {finding.word} is given as {shown(given[0])} at {given[1]}, but is {shown(expected[0])} at {expected[1]}; "
                 "correct the index, or the text and the span"
             )
     return finding

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, ExampleEvidence, Finding, RoundReport
@@ -58,13 +58,16 @@ def stats(evidence: Evidence, top: int = 20) -> Stats:
     """Count findings by iteration, label and word; `top` words of each kind are named."""
     examples = evidence.examples
     findings = [finding for example in examples for finding in example.findings]
+    by_iteration = defaultdict[int, list[Finding]](list)
+    for finding in findings:
+        by_iteration[finding.iteration].append(finding)
     iterations = range(1, evidence.header.iterations + 1)
     return Stats(
         examples=len(examples),
         examples_without=sum(not example.findings for example in examples),
         active=_count(findings, ACTIVE),
         misleading=_count(findings, MISLEADING),
-        per_iteration=tuple(_iteration_count(findings, iteration) for iteration in iterations),
+        per_iteration=tuple(_iteration_count(by_iteration[iteration]) for iteration in iterations),
         per_class={label: _class_count(examples, label) for label in sorted({example.label for example in examples})},
         active_words=_profiles(examples, ACTIVE)[:top],
         misleading_words=_profiles(examples, MISLEADING)[:top],
@@ -76,8 +79,7 @@ def _count(findings: Iterable[Finding], kind: str) -> int:
     return sum(finding.kind == kind for finding in findings)
 
 
-def _iteration_count(findings: Iterable[Finding], iteration: int) -> IterationCount:
-    found = [finding for finding in findings if finding.iteration == iteration]
+def _iteration_count(found: Sequence[Finding]) -> IterationCount:
     mean = math.fsum(finding.entropy for finding in found) / len(found) if found else None
     return IterationCount(_count(found, ACTIVE), _count(found, MISLEADING), mean)
 

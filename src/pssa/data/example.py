@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pssa.data.shown import shown
 from pssa.data.tokenize import Span, tokenize
 from pssa.errors import InputError
 
@@ -86,7 +87,9 @@ class Example:
         """
         inside = [index for index, (start, end) in enumerate(spans) if aspect[0] <= start and end <= aspect[1]]
         if not inside:
-            raise InputError(f"aspect offsets {aspect[0]}-{aspect[1]} hold no word: {text[aspect[0] : aspect[1]]!r}")
+            raise InputError(
+                f"aspect offsets {aspect[0]}-{aspect[1]} hold no word: {shown(text[aspect[0] : aspect[1]])}"
+            )
         return cls(id, sentence_id, text, spans, (inside[0], inside[-1] + 1), label)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,6 +16,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, cast
 
+from pssa.data.bounded import MOST_BLANK_LINES, Unpacked
+from pssa.data.shown import told
 from pssa.errors import InputError
 
 __all__ = ["Observer", "read_lines"]
@@ -25,6 +28,10 @@ _LONGEST_LINE = 1 << 20
 _BUFFER = 1 << 20
 _LINES_PER_REPORT = 4096
 _TEXT_SUFFIXES = (".txt", ".vec")
+# Others unpack a few bytes into gigabytes at once, before anybody can count them.
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# What zipfile and the modules below it raise about an archive that is none, or not a sound one.
+_DAMAGED = (EOFError, struct.error, zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OverflowError)
 
 
 def read_lines(path: Path, observer: Observer | None = None) -> Iterator[tuple[int, bytes]]:
@@ -35,11 +42,14 @@ def read_lines(path: Path, observer: Observer | None = None) -> Iterator[tuple[i
     with ExitStack() as stack:
         file, stream = _open(path, stack)
         total = path.stat().st_size
-        number = 0
+        number = last = 0
         while line := _read_line(path, number + 1, stream):
             number += 1
             if line := line.rstrip():
                 yield number, line
+                last = number
+            elif number - last > MOST_BLANK_LINES:
+                raise InputError.at(path, number, f"comes after {MOST_BLANK_LINES} blank lines; expected text")
             if observer is not None and number % _LINES_PER_REPORT == 0:
                 observer(min(file.tell(), total), total)
     if number == 0:
@@ -51,8 +61,10 @@ def read_lines(path: Path, observer: Observer | None = None) -> Iterator[tuple[i
 def _read_line(path: Path, number: int, stream: io.BufferedReader) -> bytes:
     try:
         line = stream.readline(_LONGEST_LINE + 1)
-    except (OSError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError.at(path, number, f"damaged or cut short: {error}; copy the file again") from error
+    except InputError:
+        raise
+    except (OSError, *_DAMAGED) as error:
+        raise InputError.at(path, number, f"damaged or cut short: {told(error)}; copy the file again") from error
     if len(line) > _LONGEST_LINE:
         raise InputError.at(path, number, f"longer than {_LONGEST_LINE} bytes; expected lines of text")
     if b"\0" in line:
@@ -67,22 +79,24 @@ def _open(path: Path, stack: ExitStack) -> tuple[IO[bytes], io.BufferedReader]:
     try:
         file = stack.enter_context(path.open("rb"))
         # Zip members read lines in Python; the buffer around them reads lines in C.
-        return file, io.BufferedReader(cast(io.RawIOBase, _unpack(path, file, stack)), _BUFFER)
+        return file, io.BufferedReader(_unpack(path, file, stack), _BUFFER)
+    except InputError:
+        raise
     except OSError as error:
-        raise InputError.at(path, None, f"cannot be read: {error.strerror or error}") from error
-    except (zipfile.BadZipFile, RuntimeError) as error:  # RuntimeError: encrypted, or a method of packing unknown here
-        raise InputError.at(path, None, f"the archive cannot be opened: {error}; unpack it first") from error
+        raise InputError.at(path, None, f"cannot be read: {error.strerror or told(error)}") from error
+    except _DAMAGED as error:  # RuntimeError: encrypted, or a method of packing unknown here
+        raise InputError.at(path, None, f"the archive cannot be opened: {told(error)}; unpack it first") from error
 
 
-def _unpack(path: Path, file: IO[bytes], stack: ExitStack) -> IO[bytes]:
+def _unpack(path: Path, file: IO[bytes], stack: ExitStack) -> io.RawIOBase:
     start = file.read(4)
     file.seek(0)
     if start[:2] == b"\x1f\x8b":
-        return cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=file)))
+        return Unpacked(path, cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=file))))
     if start in (b"PK\x03\x04", b"PK\x05\x06"):  # the second: an archive without files
         archive = stack.enter_context(zipfile.ZipFile(file))
-        return stack.enter_context(archive.open(_text_member(path, archive)))
-    return file
+        return Unpacked(path, stack.enter_context(archive.open(_text_member(path, archive))))
+    return cast(io.RawIOBase, file)
 
 
 def _text_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
@@ -94,6 +108,8 @@ def _text_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     if not members:
         raise InputError.at(path, None, f"the archive has no file that ends in {' or '.join(_TEXT_SUFFIXES)}")
     if len(members) > 1:
-        names = ", ".join(member.filename for member in members[:5])
+        names = ", ".join(told(member.filename) for member in members[:5])
         raise InputError.at(path, None, f"the archive has {len(members)} text files ({names}); unpack the one to use")
+    if members[0].compress_type not in _METHODS:
+        raise InputError.at(path, None, "the archive is packed in an unusual way, not deflated; unpack it first")
     return members[0]

@@ -7,12 +7,14 @@ It is a copy of a fast Hugging Face tokenizer that is handed in and never change
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from pssa.data.shown import is_fault, told
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
@@ -78,7 +80,8 @@ class PlainTokenizer:
 
     def template(self, pair: bool) -> Template:
         """The special tokens that the tokenizer itself puts around a text, or around a text and a second one."""
-        sample = self._first.encode("a", "a" if pair else None)
+        with _told_by_the_tokenizer():
+            sample = self._first.encode("a", "a" if pair else None)
         sides: tuple[list[int], ...] = ([], [], [])
         passed = 0
         for token, segment in zip(sample.ids, sample.sequence_ids, strict=True):
@@ -95,10 +98,9 @@ class PlainTokenizer:
         parts = [list(pairwise([0, *places, len(text)])) for text, places in zip(texts, cuts, strict=True)]
         heads = [text[: cut[0][1]] for text, cut in zip(texts, parts, strict=True)]
         tails = [text[start:end] for text, cut in zip(texts, parts, strict=True) for start, end in cut[1:]]
-        pieces = [_pieces(head, 0) for head in self._first.encode_batch(heads, add_special_tokens=False)]
-        if not tails:
-            return pieces
-        rest = iter(self._rest.encode_batch(tails, add_special_tokens=False))
+        with _told_by_the_tokenizer():
+            pieces = [_pieces(head, 0) for head in self._first.encode_batch(heads, add_special_tokens=False)]
+            rest = iter(self._rest.encode_batch(tails, add_special_tokens=False) if tails else ())
         for row, cut in zip(pieces, parts, strict=True):
             for start, _ in cut[1:]:
                 row.extend(_pieces(next(rest), start))
@@ -111,6 +113,17 @@ class PlainTokenizer:
     @cached_property
     def _rest(self) -> Any:
         return _copy(self.tokenizer, _AFTER_A_CUT)
+
+
+@contextmanager
+def _told_by_the_tokenizer() -> Iterator[None]:
+    """Say in one line what a tokenizer finds wrong with itself."""
+    try:
+        yield
+    except BaseException as error:
+        if not is_fault(error):
+            raise
+        raise InputError(f"the encoder's tokenizer cannot be used ({told(error)}); get its folder again") from error
 
 
 def _pieces(encoding: Any, shift: int) -> list[tuple[int, Span]]:

@@ -18,6 +18,7 @@ from pssa.data.formats._fields import example_from_fields
 from pssa.data.formats._labels import LabelRule
 from pssa.data.formats._recognise import recognise
 from pssa.data.formats._rows import Dropped, Event, Problem, Row
+from pssa.data.shown import shown
 from pssa.errors import InputError
 
 __all__ = [
@@ -126,5 +127,5 @@ def _judge(row: Row, rule: LabelRule) -> Outcome:
 
 
 def _renamed(accepted: Accepted, name: str) -> Accepted:
-    warning = f"id {accepted.example.id!r} was used before; this instance is named {name!r}"
+    warning = f"id {shown(accepted.example.id)} was used before; this instance is named {shown(name)}"
     return Accepted(accepted.line, replace(accepted.example, id=name), (*accepted.warnings, warning))

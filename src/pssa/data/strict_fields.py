@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-import reprlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
+from pssa.data.shown import shown, told
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
@@ -30,9 +31,9 @@ def parse_object(line: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise InputError(f"is no JSON ({error.msg}, character {error.pos + 1}); expected one object a line") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"is no JSON ({error}); expected one object a line") from None
+        raise InputError(f"is no JSON ({told(error)}); expected one object a line") from None
     if not isinstance(value, dict):
-        raise InputError(f"is {reprlib.repr(value)}; expected one JSON object a line")
+        raise InputError(f"is {shown(value)}; expected one JSON object a line")
     return value
 
 
@@ -45,7 +46,7 @@ def record(value: Any, name: str, parsers: Mapping[str, Parser]) -> dict[str, An
     if missing:
         raise InputError(f"{place} has no `{missing[0]}`; expected the keys {', '.join(parsers)}")
     if unknown:
-        raise InputError(f"{place} has the unknown key {reprlib.repr(unknown[0])}; expected {', '.join(parsers)}")
+        raise InputError(f"{place} has the unknown key {shown(unknown[0])}; expected {', '.join(parsers)}")
     return {key: parse(value[key], f"{name}.{key}" if name else key) for key, parse in parsers.items()}
 
 
@@ -112,15 +113,14 @@ def list_of(parse: Parser) -> Parser:
 
 
 def _refuse(value: Any, name: str, expected: str) -> NoReturn:
-    raise InputError(f"`{name}` is {reprlib.repr(value)}; expected {expected}")
+    raise InputError(f"`{name}` is {shown(value)}; expected {expected}")
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
-        raise InputError(f"has the key {reprlib.repr(repeated)} twice in one object; keep one of the two")
+        repeated = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise InputError(f"has the key {shown(repeated)} twice in one object; keep one of the two")
     return fields
 
 

@@ -52,5 +52,5 @@ def _load(entry: Path) -> Vectors | None:
     try:
         with safe_open(entry, framework="numpy") as handle:
             return Vectors(tuple(json.loads(handle.metadata()["words"])), handle.get_tensor("matrix"))
-    except (SafetensorError, OSError, KeyError, TypeError, ValueError):
+    except (SafetensorError, OSError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return None

@@ -21,7 +21,9 @@ from pssa.errors import InputError
 __all__ = ["VectorRow", "read_rows"]
 
 _HEADER = re.compile(rb"\d{1,12} \d{1,6}")
-_NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+# No two parts can match the same digits: trying all ways to share a million of them would never end.
+_NUMBER = re.compile(rb"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+_MOST_VALUES = 4096
 
 
 class VectorRow(NamedTuple):
@@ -43,7 +45,7 @@ class VectorRow(NamedTuple):
             with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is refused below
                 values = np.array(fields, dtype=np.float32)
         except ValueError:
-            wrong = next(field for field in fields if not _NUMBER.fullmatch(field))
+            wrong = next((field for field in fields if not _NUMBER.fullmatch(field)), fields[0])
             raise self._refuse(wrong, "a number") from None
         if not np.isfinite(values).all():
             raise self._refuse(fields[int(np.isfinite(values).argmin())], "a finite number of 32 bits")
@@ -80,6 +82,8 @@ def _first_row(path: Path, number: int, line: bytes) -> VectorRow:
     row = VectorRow(path, number, line, word, line.count(b" "))
     if not row.dimension:
         raise InputError.at(path, number, "not a vector; expected a word and its values, separated by spaces")
+    if row.dimension > _MOST_VALUES:
+        raise InputError.at(path, number, f"a vector of {row.dimension} values; expected at most {_MOST_VALUES}")
     row.values()  # tells prose from vectors even where no row is kept
     return row
 

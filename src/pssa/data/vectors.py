@@ -19,6 +19,7 @@ from safetensors.numpy import load_file, save
 
 from pssa.data.atomic import write_atomically
 from pssa.data.packed_text import Observer
+from pssa.data.shown import told
 from pssa.data.vector_file import read_rows
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
@@ -26,6 +27,7 @@ from pssa.errors import InputError
 __all__ = ["Coverage", "Vectors", "embedding_matrix", "load_matrix", "read_vectors", "save_matrix"]
 
 _OOV_BOUND = 0.25
+_LONGEST_WORD = 4096  # bytes; a row of a longer one is passed over
 _TENSOR = "embedding"
 
 
@@ -80,7 +82,7 @@ def read_vectors(
     """Read the vectors of `words` and the first `extra_rows` rows, so that words unseen in training have vectors too.
 
     A word that the file lacks is taken in lower case. Of rows with the same word the first counts. A row whose word is
-    not UTF-8 is passed over, since no text contains it.
+    not UTF-8, or longer than any, is passed over, since no text contains it.
 
     :param observer: is told now and then how many bytes of the file are read, of how many.
     :raises InputError: if the file cannot be read, a row has not as many values as the first, or a kept one no number.
@@ -93,7 +95,9 @@ def read_vectors(
     for place, row in enumerate(read_rows(Path(path), observer)):
         dimension = row.dimension
         stays = place < extra_rows or row.word in exact
-        if (stays or row.word in lowered) and (word := _decode(row.word)) and word not in kept:
+        if not stays and row.word not in lowered:
+            continue
+        if (word := _decode(row.word)) and word not in kept:
             values += row.values().tobytes()
             kept[word] = stays
     stand_ins = {word.lower() for word in words if word not in kept}
@@ -138,8 +142,8 @@ def load_matrix(path: str | Path) -> npt.NDArray[np.float32]:
     """
     try:
         tensors = load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise InputError.at(path, None, f"the embedding matrix cannot be read: {error}; make it again") from error
+    except (OSError, SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError.at(path, None, f"the embedding matrix cannot be read: {told(error)}; make it again") from error
     matrix = tensors.get(_TENSOR)
     if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
         raise InputError.at(path, None, f"expected one float32 matrix named {_TENSOR}; make the file again")
@@ -152,7 +156,7 @@ def _encode(word: str) -> bytes:
 
 def _decode(word: bytes) -> str | None:
     try:
-        return word.decode()
+        return word.decode() if len(word) <= _LONGEST_WORD else None
     except UnicodeDecodeError:
         return None
 

@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from pssa.data.atomic import write_atomically
+from pssa.data.bounded import read_whole
+from pssa.data.shown import shown, told
 from pssa.errors import InputError
 
 __all__ = ["Vocabulary"]
 
 _SPECIAL = ("<pad>", "<unk>", "<mask>")
 _SCHEMA = 1
+_MOST_BYTES = 1 << 28
 _Value = TypeVar("_Value")
 
 
@@ -39,9 +42,9 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         if self.words[: len(_SPECIAL)] != _SPECIAL:
-            raise InputError(f"a vocabulary starts with {', '.join(_SPECIAL)}, not {self.words[:3]}")
+            raise InputError(f"a vocabulary starts with {', '.join(_SPECIAL)}, not {shown(self.words[:3])}")
         if len(set(self.words)) < len(self.words):
-            raise InputError(f"the vocabulary has a word twice: {Counter(self.words).most_common(1)[0][0]!r}")
+            raise InputError(f"the vocabulary has a word twice: {shown(Counter(self.words).most_common(1)[0][0])}")
         if not len(_SPECIAL) <= self.n_trained <= len(self.words):
             raise InputError(f"n_trained is {self.n_trained}, expected {len(_SPECIAL)} to {len(self.words)}")
         if self.counts and len(self.counts) != self.n_trained - len(_SPECIAL):
@@ -96,7 +99,7 @@ class Vocabulary:
         :raises InputError: if the file is missing or damaged, or has another schema.
         """
         try:
-            record = json.loads(Path(path).read_bytes())
+            record = json.loads(read_whole(Path(path), _MOST_BYTES))
             if not isinstance(record, dict) or record.get("schema") != _SCHEMA:
                 raise InputError(f"expected a JSON object with schema {_SCHEMA}")
             words, counts = _typed_list(record, "words", str), _typed_list(record, "counts", int)
@@ -106,7 +109,7 @@ class Vocabulary:
         except OSError as error:
             raise InputError.at(path, None, f"the vocabulary cannot be read: {error.strerror}") from error
         except (ValueError, RecursionError) as error:
-            raise InputError.at(path, None, f"not a vocabulary: {error}; copy it again or train again") from error
+            raise InputError.at(path, None, f"not a vocabulary: {told(error)}; copy it again or train again") from error
 
 
 def _typed_list(record: dict[str, object], name: str, kind: type[_Value]) -> list[_Value]:

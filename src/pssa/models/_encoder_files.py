@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
+from pssa.data.bounded import read_whole
+from pssa.data.shown import is_fault, shown, told
 from pssa.errors import InputError, MissingExtra
 
 __all__ = ["check_weights", "find_folder", "first_line", "read_description", "weight_files"]
@@ -21,6 +25,15 @@ _NEEDED = "a folder with config.json, model.safetensors and a tokenizer"
 _HUB_NAME = re.compile(r"[^\W_][\w.-]*(/[^\W_][\w.-]*)?")
 # What is fetched of a repository: no pickled weights, no weights for other frameworks.
 _WANTED = ["*.json", "*.txt", "*.model", "model.safetensors", "model-*-of-*.safetensors"]
+_MOST_BYTES, _MOST_TOKENIZER = 1 << 24, 1 << 28  # bytes of config.json and of a tokenizer's file
+# Far beyond every encoder there is.
+_MOST = {
+    "hidden_size": 1 << 17,
+    "num_attention_heads": 1 << 17,
+    "num_hidden_layers": 200,
+    "vocab_size": 10**7,
+    "max_position_embeddings": 10**7,
+}
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 
 
@@ -78,13 +91,17 @@ def check_weights(folder: Path) -> None:
 
 def read_description(transformers: Any, folder: Path) -> tuple[Any, Any]:
     """Configuration and tokenizer of the encoder in `folder`."""
-    config, tokenizer = _read_config(transformers, folder), _read_tokenizer(transformers, folder)
+    config = _read_config(transformers, folder)
+    with _told_of(folder):
+        tokenizer = _read_tokenizer(transformers, folder)
+        # What it puts around texts need not be in its own vocabulary.
+        entries = 1 + max([*tokenizer.get_vocab().values(), *tokenizer("a", "a")["input_ids"]])
     for what in ("mask_token", "pad_token", "cls_token", "sep_token"):
         if getattr(tokenizer, what) is None:
             raise InputError(f"{folder}: its tokenizer has no {what}; expected an encoder like BERT")
-    if len(tokenizer) > config.vocab_size:
+    if entries > config.vocab_size:
         raise InputError(
-            f"{folder}: its tokenizer has {len(tokenizer)} entries and its encoder {config.vocab_size}; "
+            f"{folder}: its tokenizer has {entries} entries and its encoder {config.vocab_size}; "
             "they do not belong together"
         )
     return config, tokenizer
@@ -95,13 +112,13 @@ def _read_config(transformers: Any, folder: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{folder}: has no config.json; expected {_NEEDED}")
     try:
-        kind = json.loads(path.read_text("utf-8"))["model_type"]
-    except (ValueError, KeyError, TypeError) as error:
+        kind = json.loads(read_whole(path, _MOST_BYTES).decode())["model_type"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: is no configuration of transformers with a model_type; get it again") from error
-    if kind not in transformers.CONFIG_MAPPING or transformers.CONFIG_MAPPING[kind] not in transformers.MODEL_MAPPING:
+    if not _is_known(transformers, kind):
         version = transformers.__version__
         raise InputError(
-            f"{path}: architecture {kind!r} is unknown to transformers {version}; use an encoder like BERT"
+            f"{path}: architecture {shown(kind)} is unknown to transformers {version}; use an encoder like BERT"
         )
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -109,27 +126,62 @@ def _read_config(transformers: Any, folder: Path) -> Any:
         raise InputError(f"{path}: cannot be read ({first_line(error)}); get it again") from error
     if config.is_encoder_decoder or not hasattr(config, "hidden_size") or not hasattr(config, "vocab_size"):
         raise InputError(f"{path}: {kind} is no text encoder; use one like BERT")
+    for name, most in _MOST.items():
+        value = getattr(config, name, 1)
+        if type(value) is not int or not 0 < value <= most:
+            raise InputError(f"{path}: {name} is {shown(value)}; expected a whole number from 1 to {most}")
     return config
+
+
+def _is_known(transformers: Any, kind: Any) -> bool:
+    known = transformers.CONFIG_MAPPING
+    return isinstance(kind, str) and kind in known and known[kind] in transformers.MODEL_MAPPING
 
 
 def _read_tokenizer(transformers: Any, folder: Path) -> Any:
     # transformers would make up an empty vocabulary.
     if not any(any(folder.glob(pattern)) for pattern in _TOKENIZERS):
         raise InputError(f"{folder}: has no tokenizer (tokenizer.json or a vocabulary); expected {_NEEDED}")
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:
-        raise InputError(f"{folder}: its tokenizer cannot be read ({first_line(error)})") from error
+    for name in ("tokenizer.json", "vocab.json"):
+        if (folder / name).is_file():
+            _check_ids(folder / name)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if not tokenizer.is_fast:
         raise InputError(f"{folder}: its tokenizer is not a fast one (tokenizer.json), which tells where pieces begin")
+    if not isinstance(tokenizer.model_max_length, int | float):
+        raise InputError(
+            f"{folder}: model_max_length of its tokenizer is {shown(tokenizer.model_max_length)}, no number"
+        )
     return tokenizer
+
+
+@contextmanager
+def _told_of(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except InputError:
+        raise
+    except BaseException as error:
+        if not is_fault(error):
+            raise
+        raise InputError(f"{folder}: its tokenizer cannot be read ({first_line(error)})") from error
+
+
+def _check_ids(path: Path) -> None:
+    """Refuse entries that are numbered far beyond any vocabulary: tokenizers keeps a list of all that are between."""
+    state = json.loads(read_whole(path, _MOST_TOKENIZER))
+    model = state["model"]["vocab"] if path.name == "tokenizer.json" else state
+    ids = [*(model.values() if isinstance(model, dict) else ())]
+    ids += [token["id"] for token in state.get("added_tokens") or () if path.name == "tokenizer.json"]
+    if not all(type(number) is int and 0 <= number <= _MOST["vocab_size"] for number in ids):
+        raise InputError(f"{path}: an entry has a number that is none from 0 to {_MOST['vocab_size']}; get it again")
 
 
 def _has_pickle(folder: Path) -> bool:
     return any(folder.glob("pytorch_model*.bin"))
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """The first line of what an error says."""
     lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    return told(lines[0] if lines else type(error).__name__)

@@ -39,6 +39,7 @@ _POSITIONS_AFTER_PADDING = ("camembert", "data2vec-text", "mpnet", "roberta", "x
 _MOST_POSITIONS = 512  # of an encoder that states no limit
 _NO_LIMIT = 10**6  # tokenizers without a limit state an absurd one
 _CHUNK = 1 << 20
+_SLACK = 10**7  # numbers that are in no file: a pooler, positions
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,8 @@ class Pretrained:
         with _quiet(transformers):
             config, tokenizer = read_description(transformers, folder)
         check_weights(folder)
+        with _quiet(transformers):
+            _refuse_outsized(transformers, config, folder)
         return cls(config, tokenizer, str(folder))
 
     @classmethod
@@ -97,9 +100,9 @@ class Pretrained:
             kind = transformers.MODEL_MAPPING[type(config)]  # several, for some architectures
             if "add_pooling_layer" in inspect.signature(kind[0] if isinstance(kind, tuple) else kind).parameters:
                 options["add_pooling_layer"] = False  # no loss reaches it
-            if not self.weights:
-                return _module(transformers.AutoModel.from_config(config, **options))
-            return self._filled(transformers, config, options)
+            if self.weights:
+                return self._filled(transformers, config, options)
+            return _drawn(transformers, config, options)
 
     def _filled(self, transformers: Any, config: Any, options: dict[str, Any]) -> nn.Module:
         try:
@@ -175,6 +178,28 @@ def _transformers() -> Any:
     except ImportError as error:
         raise MissingExtra("transformers", "bert") from error
     return transformers
+
+
+def _drawn(transformers: Any, config: Any, options: dict[str, Any]) -> nn.Module:
+    try:
+        return _module(transformers.AutoModel.from_config(config, **options))
+    except Exception as error:  # as many kinds as there are numbers that do not go together
+        raise InputError(
+            f"its configuration describes no {config.model_type} encoder that can be built ({first_line(error)})"
+        ) from error
+
+
+def _refuse_outsized(transformers: Any, config: Any, folder: Path) -> None:
+    """Refuse a configuration of more numbers than the weights can fill, before there is memory for them."""
+    with torch.device("meta"):
+        body = _drawn(transformers, deepcopy(config), {})
+    needed = sum(tensor.numel() for tensor in (*body.parameters(), *body.buffers()))
+    held = sum(path.stat().st_size for path in weight_files(folder))
+    if needed > held + _SLACK:
+        raise InputError(
+            f"{folder}: config.json describes an encoder of {needed} numbers, but its weights have {held} bytes; "
+            "they do not belong together"
+        )
 
 
 def _module(body: Any) -> nn.Module:

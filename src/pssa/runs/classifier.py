@@ -63,15 +63,19 @@ class Classifier:
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
         """(n, C) probability of each label."""
         corpus = self.index(examples)
-        each = torch.stack([predict_logits(member, corpus, batch_size).softmax(dim=1) for member in self.members])
-        return each[0] if len(self.members) == 1 else combine(each, torch.tensor(self.says))
+        return self.vote([predict_logits(member, corpus, batch_size).softmax(dim=1) for member in self.members])
+
+    def vote(self, each: Sequence[Tensor]) -> Tensor:
+        """(n, C) what the probabilities (n, C) of the members amount to."""
+        return each[0] if len(self.members) == 1 else combine(torch.stack(list(each)), torch.tensor(self.says))
 
     def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
         """Answers in the order of the examples."""
-        if not examples:
-            return []
-        rows = self.probabilities(examples, batch_size).tolist()
-        return [self._answer(example, row) for example, row in zip(examples, rows, strict=True)]
+        return self.answers(examples, self.probabilities(examples, batch_size)) if examples else []
+
+    def answers(self, examples: Sequence[Example], probabilities: Tensor) -> list[Answer]:
+        """What `probabilities` (n, C) say of the examples."""
+        return [self._answer(example, row) for example, row in zip(examples, probabilities.tolist(), strict=True)]
 
     def predict(self, text: str, aspect: str | tuple[int, int], *, ordinal: int | None = None) -> Answer:
         """Say what the text holds of the aspect, given as it stands in the text or by character offsets.

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
@@ -15,6 +16,8 @@ from typing import Any, get_type_hints
 import tomli_w
 
 from pssa import models
+from pssa.data.bounded import read_whole
+from pssa.data.shown import shown, told
 from pssa.errors import InputError
 from pssa.runs.sections import (
     UNSET,
@@ -38,6 +41,9 @@ __all__ = [
 ]
 
 _SEEDS = 2**32
+_MOST_BYTES = 1 << 20  # of a file
+_LONGEST = 100  # characters of a name
+_PATHS = ("train", "dev", "vectors", "encoder", "evidence")
 
 
 @dataclass(frozen=True)
@@ -90,11 +96,13 @@ class Config:
     def from_toml(cls, path: str | Path) -> Config:
         """Read a configuration; what the file does not name keeps its default."""
         try:
-            table = tomllib.loads(Path(path).read_text("utf-8"))
+            table = tomllib.loads(read_whole(Path(path), _MOST_BYTES).decode())
         except OSError as error:
             raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError.at(path, None, f"not a TOML file: {error}") from error
+        except InputError:
+            raise
+        except (ValueError, RecursionError) as error:  # beside TOML's own: no UTF-8, a number with too many digits
+            raise InputError.at(path, None, f"not a TOML file: {told(error)}") from error
         try:
             return cls().updated(table)
         except InputError as error:
@@ -105,7 +113,7 @@ def parse_value(text: str) -> Any:
     """A value as TOML spells it; what is not TOML is taken as a string, so quotes can be left out."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 
@@ -117,11 +125,13 @@ def _with_value(config: Config, name: str, value: Any) -> Config:
     if section == "options":
         defaults = models.option_defaults(config.model)
         if key not in defaults:
-            raise InputError(f"unknown option {key!r} of model {config.model}; known: {', '.join(sorted(defaults))}")
+            raise InputError(
+                f"unknown option {shown(key)} of model {config.model}; known: {', '.join(sorted(defaults))}"
+            )
         return replace(config, options=config.options | {key: _as_kind(key, value, type(defaults[key]))})
     part = getattr(config, section, None)
     if not is_dataclass(part) or isinstance(part, type) or key not in {f.name for f in fields(part)}:
-        raise InputError(f"unknown setting {name!r}; known: {', '.join(_names(config))}")
+        raise InputError(f"unknown setting {shown(name)}; known: {', '.join(_names(config))}")
     checked = _checked(part, key, value)
     if section == "training" and key in UNSET_TRAINING:
         _refuse_unset(key, checked)
@@ -139,7 +149,7 @@ def _home(config: Config, key: str) -> str:
             return f.name
     if key in models.option_defaults(config.model):
         return "options"
-    raise InputError(f"unknown setting {key!r}; known: {', '.join(_names(config))}")
+    raise InputError(f"unknown setting {shown(key)}; known: {', '.join(_names(config))}")
 
 
 def _checked(part: Any, key: str, value: Any) -> Any:
@@ -156,14 +166,24 @@ def _refuse_unset(key: str, value: Any) -> None:
 
 def _as_kind(key: str, value: Any, kind: Any) -> Any:
     if kind is float and type(value) is int:
-        return float(value)
+        value = _to_float(value)
     if kind == tuple[str, ...]:
         parts = value.split(",") if isinstance(value, str) else value
         if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
             return tuple(part.strip() for part in parts)
-    elif type(value) is kind:
+    elif type(value) is kind and (kind is not float or math.isfinite(value)):
+        if kind is str and len(value) > _LONGEST and key not in _PATHS:
+            raise InputError(f"{key} has {len(value)} characters; expected a name, of at most {_LONGEST}")
         return value
-    raise InputError(f"{key} is {value!r}; expected {getattr(kind, '__name__', str(kind))}")
+    more = ", a finite one" if type(value) is float else ""
+    raise InputError(f"{key} is {shown(value)}; expected {getattr(kind, '__name__', str(kind))}{more}")
+
+
+def _to_float(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _names(config: Config) -> list[str]:

@@ -25,12 +25,16 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from pssa.data.atomic import replacing, write_atomically
+from pssa.data.bounded import read_whole
+from pssa.data.shown import told
 from pssa.errors import InputError, RunError
 from pssa.training.checkpoint import Checkpoint
 from pssa.training.history import EpochRecord
 
 __all__ = ["FileStore", "RunDirectory", "Stage", "read_json", "read_tensors", "write_json", "write_tensors"]
 
+_MOST_BYTES = 1 << 24  # of a JSON file
+_BEGUN = (".*.part", ".tmp*")  # ours, and what safetensors writes before it
 _TAKEN = "{root} exists already; choose another --out, or go on with it by --resume {root}"
 
 
@@ -86,18 +90,33 @@ class RunDirectory:
 
     def stage(self, name: str) -> Stage:
         """The restart point `name`, made on first use."""
-        folder = self.root / "stages" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        return Stage(folder)
+        if not self.root.is_dir():
+            raise RunError(f"{self.root} has vanished while it was written; start the run again")
+        stages = self.root / "stages"
+        stages.mkdir(exist_ok=True)
+        (stages / name).mkdir(exist_ok=True)
+        return Stage(stages / name)
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes out while this one writes; the kernel lets go of the lock even after a kill."""
-        with (self.root / ".lock").open("w") as handle:
+        """Keep other processes out while this one writes; the kernel lets go of the lock even after a kill.
+
+        What a killed process had begun to write is cleared away.
+
+        :raises RunError: if another process has the lock, or nothing can be written there.
+        """
+        try:
+            handle = (self.root / ".lock").open("w")
+        except OSError as error:
+            raise RunError(f"{self.root} cannot be written: {error.strerror}") from error
+        with handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise RunError(f"{self.root} is in use by another process; wait for it, or stop it first") from error
+            for pattern in _BEGUN:
+                for path in self.root.rglob(pattern):
+                    path.unlink(missing_ok=True)
             yield
 
 
@@ -126,7 +145,7 @@ class FileStore:
         tensors, metadata = read_tensors(self.path)
         try:
             history = tuple(EpochRecord(**record) for record in json.loads(metadata["history"]))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise InputError(f"{self.path} is damaged: its header has no history") from error
         return Checkpoint(tensors, history)
 
@@ -139,7 +158,10 @@ class FileStore:
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     """Write tensors, wherever they live, so that any device can load them."""
     with replacing(path) as part:
-        save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, part, metadata)
+        try:
+            save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, part, metadata)
+        except SafetensorError as error:  # of the disk, in other words than Python's
+            raise RunError(f"{path} cannot be written: {told(error)}") from error
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -149,8 +171,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             return {name: handle.get_tensor(name) for name in handle.keys()}, handle.metadata() or {}  # noqa: SIM118
     except FileNotFoundError as error:
         raise InputError(f"{path} is missing") from error
-    except (SafetensorError, OSError) as error:
-        raise InputError(f"{path} is damaged: {error}") from error
+    except (SafetensorError, OSError, AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is damaged: {told(error)}") from error
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -161,8 +183,10 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any:
     """Read a JSON file of a run."""
     try:
-        return json.loads(path.read_text("utf-8"))
+        return json.loads(read_whole(path, _MOST_BYTES).decode())
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is damaged: {error}") from error
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is damaged: {told(error)}") from error

@@ -68,9 +68,9 @@ class WordLexicon:
 
     @classmethod
     def load(cls, folder: Path, dimension: int) -> WordLexicon:
-        """Read the words; vectors are zero until the weights fill them."""
+        """Read the words; vectors are zero until the weights fill them, and take no memory before that is sure."""
         vocabulary = Vocabulary.load(folder / "vocabulary.json")
-        return cls(vocabulary, WordTable(torch.zeros(len(vocabulary), dimension), vocabulary.n_trained))
+        return cls(vocabulary, WordTable(torch.zeros(()).expand(len(vocabulary), dimension), vocabulary.n_trained))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
 from pssa.data.read import read
+from pssa.data.shown import told
 from pssa.data.vector_cache import read_vectors_once
 from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, save_matrix
 from pssa.data.vocabulary import Vocabulary
@@ -95,10 +96,15 @@ class Materials:
         labels = config.data.labels
         dev_path = folder / "dev.jsonl"
         known = read_json(folder / "materials.json")
-        corpus = replace(read(folder / "corpus.jsonl", labels=labels), dropped=known["dropped"])
-        coverage = Coverage(**known["coverage"]) if known["coverage"] else None
+        try:
+            dropped = {str(reason): int(count) for reason, count in known["dropped"].items()}
+            coverage = Coverage(**known["coverage"]) if known["coverage"] else None
+            digest = known.get("encoder")
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{folder / 'materials.json'} is damaged: {told(error)}; start the run again") from error
+        corpus = replace(read(folder / "corpus.jsonl", labels=labels), dropped=dropped)
         dev = read(dev_path, labels=labels) if dev_path.is_file() else None
-        lexicon = _reopen_lexicon(config, directory.root, known.get("encoder"))
+        lexicon = _reopen_lexicon(config, directory.root, digest)
         evidence_path = directory.root / "evidence.jsonl"
         evidence = read_evidence(evidence_path) if config.supervision.evidence else None
         return cls(corpus, dev, lexicon, evidence, coverage)

@@ -6,67 +6,33 @@ An ensemble has its models in `members/`, each a folder of the same kind.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import nn
 
 from pssa import models
+from pssa.data.shown import told
 from pssa.errors import InputError, RunError
+from pssa.models import WordTable
 from pssa.runs.classifier import Classifier
 from pssa.runs.config import Config
+from pssa.runs.description import Description
 from pssa.runs.device import choose_device
-from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, write_json, write_tensors
+from pssa.runs.directory import FileStore, RunDirectory, read_tensors, write_tensors
 from pssa.runs.lexicon import Lexicon, PieceLexicon, WordLexicon
 from pssa.runs.sections import PRECISIONS
 from pssa.training.checkpoint import load_parameters
 
 __all__ = ["Description", "load", "load_weights", "save_ensemble", "save_weights"]
 
-_SCHEMA = 1
-
-
-@dataclass(frozen=True)
-class Description:
-    """What must be known to build the model again."""
-
-    model: str
-    options: dict[str, Any]
-    labels: tuple[str, ...]
-    dimension: int = 0  # of the word vectors, where the model reads words
-    says: tuple[float, ...] = (1.0,)  # of the members, where there are several
-    max_pieces: int = 0  # of a sentence, where the model reads pieces; 0: as many as the encoder can read
-    unit: str = "word"  # of what is explained, where the model reads pieces
-
-    @classmethod
-    def of(cls, config: Config, lexicon: Lexicon) -> Description:
-        """What a run trains."""
-        dimension = lexicon.table.dimension if isinstance(lexicon, WordLexicon) else 0
-        data = config.data
-        return cls(config.model, config.options, data.labels, dimension, max_pieces=data.max_pieces, unit=data.unit)
-
-    def save(self, folder: Path) -> None:
-        """Write `model.json`."""
-        write_json(folder / "model.json", {"schema": _SCHEMA, **asdict(self)})
-
-    @classmethod
-    def load(cls, folder: Path) -> Description:
-        """Read `model.json`."""
-        record = read_json(folder / "model.json")
-        try:
-            schema = record.pop("schema")
-            if schema != _SCHEMA:
-                raise InputError(f"{folder}/model.json has schema {schema}; this version reads schema {_SCHEMA}")
-            return cls(**record | {"labels": tuple(record["labels"]), "says": tuple(record["says"])})
-        except (AttributeError, KeyError, TypeError) as error:
-            raise InputError(f"{folder}/model.json is damaged: {error}") from error
+_SLACK = 10**7  # numbers that a model may have beside its weights: positions, masks
 
 
 def save_weights(folder: Path, model: nn.Module, description: Description, lexicon: Lexicon) -> None:
     """Write one model so that `load` finds it."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
     lexicon.save(folder)
     description.save(folder)
     write_tensors(folder / "model.safetensors", dict(model.state_dict()))
@@ -75,6 +41,7 @@ def save_weights(folder: Path, model: nn.Module, description: Description, lexic
 def save_ensemble(folder: Path, members: tuple[nn.Module, ...], description: Description, lexicon: Lexicon) -> None:
     """Write several models that vote."""
     single = replace(description, says=(1.0,))
+    (folder / "members").mkdir(exist_ok=True)
     for number, member in enumerate(members, start=1):
         save_weights(folder / "members" / str(number), member, single, lexicon)
     lexicon.save(folder)
@@ -123,39 +90,68 @@ def _load_model(folder: Path, description: Description, lexicon: Lexicon) -> nn.
     # Weights replace what a seed drew; an unfinished run may have drawn what is no weight, such as a head to look at.
     settings = folder / "config.toml"
     seed = Config.from_toml(settings).seed if settings.is_file() else 0
+    source = _weights_of(folder)
+    _refuse_outsized(folder, description, lexicon)
     model = models.build(description.model, lexicon.table, len(description.labels), description.options, seed)
-    path = folder / "model.safetensors"
-    if path.is_file():
-        load_weights(path, model)
+    if source.name == "checkpoint.safetensors":
+        _load_checkpoint(source, folder / "stages" / "vectors.safetensors", model)
     else:
-        _load_unfinished(folder, model)
+        load_weights(source, model)
     return model
 
 
+def _weights_of(folder: Path) -> Path:
+    """The file that holds the model or, in a run that was interrupted, what there is of it."""
+    # A method that mines leaves its initial model complete; what it trains after that sees masked sentences, or has just begun.
+    for path in (folder / "model.safetensors", folder / "stages" / "initial" / "model.safetensors"):
+        if path.is_file():
+            return path
+    found = sorted((folder / "stages").glob("*/checkpoint.safetensors"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise RunError(f"{folder} was interrupted before its first epoch; go on with: pssa train --resume {folder}")
+    return found[-1]
+
+
+def _refuse_outsized(folder: Path, description: Description, lexicon: Lexicon) -> None:
+    """Refuse a description of more numbers than the weights beside it can fill, before there is memory for them."""
+    table, options = lexicon.table, description.options
+    if isinstance(table, WordTable):
+        table = WordTable(torch.empty(table.matrix.shape, device="meta"), table.n_trained)
+    if "refine" in options:  # choosing heads asks the model something, and adds next to nothing
+        options = options | {"refine": "none"}
+    with torch.device("meta"):
+        model = models.build(description.model, table, len(description.labels), options, 0)
+    needed = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
+    held = sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
+    if needed > held + _SLACK:
+        raise InputError(
+            f"{folder}: model.json describes a model of {needed} numbers, but its weights have {held} bytes; "
+            "they do not belong together, copy the run again"
+        )
+
+
 def load_weights(path: Path, model: nn.Module) -> None:
-    """Fill `model` from a file; every tensor must be there, in its shape."""
+    """Fill `model` from a file; every tensor must be there, in its shape, with finite numbers."""
     tensors, _ = read_tensors(path)
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
-        reason = str(error).splitlines()[-1].strip()
+        reason = told(str(error).strip().splitlines()[-1])
         raise InputError(f"{path} does not fit the model that model.json describes: {reason}") from error
+    for name, tensor in model.state_dict().items():
+        if tensor.is_floating_point() and not tensor.isfinite().all():
+            raise InputError(f"{path} is damaged: {name} holds what is no finite number; copy the run again")
 
 
-def _load_unfinished(folder: Path, model: nn.Module) -> None:
-    # A method that mines leaves its initial model complete; what it trains after that sees masked sentences, or has just begun.
-    initial = folder / "stages" / "initial" / "model.safetensors"
-    if initial.is_file():
-        load_weights(initial, model)
-        return
-    found = sorted((folder / "stages").glob("*/checkpoint.safetensors"), key=lambda path: path.stat().st_mtime)
-    checkpoint = FileStore(found[-1]).load() if found else None
-    if checkpoint is None:
-        raise RunError(f"{folder} was interrupted before its first epoch; go on with: pssa train --resume {folder}")
-    path = folder / "stages" / "vectors.safetensors"
-    if path.is_file():
-        _fill_unseen(path, model)
-    load_parameters(checkpoint, model)
+def _load_checkpoint(path: Path, vectors: Path, model: nn.Module) -> None:
+    checkpoint = FileStore(path).load()
+    assert checkpoint is not None
+    try:
+        if vectors.is_file():
+            _fill_unseen(vectors, model)
+        load_parameters(checkpoint, model)
+    except (KeyError, RuntimeError, ValueError) as error:
+        raise InputError(f"{path} does not fit the model that model.json describes: {told(error)}") from error
 
 
 def _fill_unseen(path: Path, model: nn.Module) -> None:

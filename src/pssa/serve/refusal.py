@@ -11,6 +11,8 @@ from fastapi import Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from pssa.data.shown import told
+
 __all__ = ["Refusal", "of_http_exception", "of_validation_error", "unusable"]
 
 _MOST_FAULTS = 3
@@ -60,4 +62,4 @@ async def of_http_exception(request: Any, error: Exception) -> Response:
 
 
 def _place(steps: Iterable[int | str]) -> str:
-    return ".".join(str(step)[:40] for step in steps) or "the body"
+    return ".".join(told(str(step)[:40]) if step != "" else "''" for step in steps) or "the body"

@@ -165,6 +165,7 @@ class ReviewLog:
 
     def _write(self, fields: dict[str, Any]) -> None:
         line = _line(fields)
+        self._require_place()
         try:
             # What is behind the last whole line was torn by a kill.
             os.ftruncate(self._descriptor, self._end)
@@ -177,6 +178,15 @@ class ReviewLog:
                 os.ftruncate(self._descriptor, self._end)
             raise RunError(f"{self.path} cannot be written, so nothing was changed: {error.strerror}") from error
         self._end += len(line)
+
+    def _require_place(self) -> None:
+        """Refuse to write to a file that nobody would find again."""
+        try:
+            there, ours = os.stat(self.path), os.fstat(self._descriptor)
+        except OSError as error:
+            raise RunError(f"{self.path} is gone, so nothing was changed: {error.strerror}") from error
+        if (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
+            raise RunError(f"{self.path} was replaced by another file, so nothing was changed; start the service again")
 
 
 def _line(fields: dict[str, Any]) -> bytes:

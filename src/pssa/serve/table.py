@@ -20,6 +20,7 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.types import Receive
 
 from pssa.data.formats.csv_file import columns_in, delimiter_of
+from pssa.data.shown import told
 from pssa.serve.asking import ask
 from pssa.serve.desk import Desk, Order
 from pssa.serve.placing import Placed, place_fields
@@ -85,7 +86,7 @@ def read_table(body: bytes, characters: int) -> Table:
     header = content.readline()
     names = set(columns_in(header))
     if "text" not in names or not (names & {"aspect", "span"} or {"from", "to"} <= names):
-        found = ", ".join(sorted(names))[:200] or "nothing"
+        found = told(", ".join(sorted(names)) or "nothing")
         raise Refusal(422, "no_columns", f"the header needs text and aspect, or text, from and to; found {found}")
     columns = next(csv.reader([header], delimiter=delimiter_of(header)))
     return Table(columns, delimiter_of(header), content, characters)

@@ -17,11 +17,15 @@ from typing import Any
 
 from pssa.data.example import Example, sentence_key
 from pssa.data.formats._place import check_offsets, occurrences
+from pssa.data.formats._text import LONGEST_TEXT
 from pssa.data.formats._values import integer, names, spans, string, tags
+from pssa.data.shown import shown
 from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.errors import InputError
 
 __all__ = ["example_from_fields", "fields_of", "require_columns", "words_as_text"]
+
+_MOST_WORK = 10**8  # comparisons of characters; texts can be made that take all of them
 
 
 def example_from_fields(
@@ -40,6 +44,8 @@ def example_from_fields(
     text = string(fields, "text")
     if text is None:
         raise InputError(f"no `text`; expected the sentence, found the fields {names(fields)}")
+    if len(text) > LONGEST_TEXT:
+        raise InputError(f"`text` has {len(text)} characters; expected a sentence, of at most {LONGEST_TEXT}")
     aspect, doubt = _place(fields, text)
     if doubt and ordinal_required:
         raise InputError(f"{doubt}; say which by `from` and `to`, or by `ordinal` (from 0)")
@@ -98,11 +104,13 @@ def _place(fields: Mapping[str, Any], text: str) -> tuple[Span, str | None]:
         raise InputError("only one of `from` and `to` is given; give both or neither")
     if aspect is None:
         raise InputError(f"no `aspect`; expected it, or `from` and `to`, found the fields {names(fields)}")
+    if len(text) * len(aspect) > _MOST_WORK:
+        raise InputError("the aspect and the text are too long to look for one in the other; give `from` and `to`")
     found = occurrences(text, aspect)
     ordinal = integer(fields, "ordinal")
     if ordinal is not None and not 0 <= ordinal < len(found):
-        raise InputError(f"ordinal {ordinal} of aspect {aspect!r}, which occurs {len(found)} times; count from 0")
-    doubt = f"aspect {aspect!r} occurs {len(found)} times" if len(found) > 1 and ordinal is None else None
+        raise InputError(f"ordinal {ordinal} of aspect {shown(aspect)}, which occurs {len(found)} times; count from 0")
+    doubt = f"aspect {shown(aspect)} occurs {len(found)} times" if len(found) > 1 and ordinal is None else None
     return found[ordinal or 0], doubt
 
 

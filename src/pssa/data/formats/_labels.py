@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pssa.data.shown import shown
 from pssa.errors import InputError
 
 __all__ = ["LabelRule"]
@@ -45,4 +46,4 @@ class LabelRule:
         for declared in (*self.labels, _CONFLICT) if self.drops_conflict else self.labels:
             if declared.casefold() in (key, _SHORT.get(key)):
                 return declared
-        raise InputError(f"unknown label {label!r}; {expected}, or declare the labels you have")
+        raise InputError(f"unknown label {shown(label)}; {expected}, or declare the labels you have")

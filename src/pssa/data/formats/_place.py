@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from pssa.data.shown import shown
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
@@ -21,7 +22,7 @@ def check_offsets(text: str, offsets: Span, aspect: str | None) -> Span:
     # Case and the kind of white space may differ: XML attributes have spaces for line breaks, tables often lower case.
     if aspect is not None and _folded(text[start:end]) not in (_folded(aspect), _folded(aspect.strip())):
         raise InputError(
-            f"aspect {aspect!r} is not at its offsets {start}-{end}, where the text has {text[start:end]!r}"
+            f"aspect {shown(aspect)} is not at its offsets {start}-{end}, where the text has {shown(text[start:end])}"
         )
     return offsets
 
@@ -37,7 +38,7 @@ def occurrences(text: str, aspect: str) -> tuple[Span, ...]:
         found = tuple(match.span() for match in re.finditer(pattern, text, flags))
         if found:
             return found
-    raise InputError(f"aspect {aspect!r} is not in the text {_shortened(text)!r}")
+    raise InputError(f"aspect {shown(aspect)} is not in the text {_shortened(text)!r}")
 
 
 def _folded(text: str) -> str:

@@ -23,7 +23,7 @@ _BY_EXTENSION = {
     ".xml": "semeval_xml",
 }
 _TOKEN_EXTENSIONS = {".raw": "three_line", ".seg": "three_line"}
-_SNIFFED_LINES = 30
+_SNIFFED_LINES, _SNIFFED_LETTERS = 30, 1 << 16
 _PARQUET_MAGIC = b"PAR1"
 
 
@@ -53,8 +53,8 @@ def _extension(path: Path) -> str:
 def _sniff(path: Path) -> str:
     if starts_with(path, _PARQUET_MAGIC):
         return "parquet"
-    head = [content.strip() for _, content in islice(lines(path), _SNIFFED_LINES) if content.strip()]
-    if not head:
+    head = [content[:_SNIFFED_LETTERS].strip() for _, content in islice(lines(path), _SNIFFED_LINES) if content.strip()]
+    if not any(head):
         raise InputError.at(path, None, "is blank; expected at least one instance")
     if head[0].startswith("<"):
         return "semeval_xml"

@@ -1,32 +1,52 @@
 """Text files, plain or `.gz`: lines with their numbers, and refusal of what is no text.
 
 Lines end at a line feed and nowhere else, so that characters such as U+2028 stay inside a text. Bytes that are not
-UTF-8 are kept as lone surrogates: the row that holds them can be reported, and the rows after it still be read.
+UTF-8 are kept as lone surrogates: the row that holds them can be reported, and the rows after it still be read. No line may
+be so long that holding it would matter.
 """
 
 from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from pssa.data.bounded import MOST_BLANK_LINES, Unpacked
+from pssa.data.shown import told
 from pssa.errors import InputError
 
-__all__ = ["decoding_fault", "lines", "open_text", "require_file", "starts_with"]
+__all__ = ["LONGEST_TEXT", "decoding_fault", "lines", "open_text", "require_file", "starts_with"]
 
+LONGEST_TEXT = 100_000  # characters of one instance; more is no sentence
+_LONGEST_LINE = 1 << 22  # bytes
+_BUFFER = 1 << 16
 _UNDECODED = re.compile("[\udc80-\udcff]")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Each line with its number, counted from 1, and with its line end."""
+def lines(path: Path, longest: int = _LONGEST_LINE) -> Iterator[tuple[int, str]]:
+    """Each line with its number, counted from 1, and with its line end.
+
+    :raises InputError: if one has more than `longest` bytes.
+    """
     with open_text(path) as stream:
-        for number, line in enumerate(stream, 1):
+        blank = 0
+        for number in count(1):
+            line = stream.readline(longest + 1)
+            if not line:
+                return
+            blank = blank + 1 if line.isspace() else 0
+            if blank > MOST_BLANK_LINES:
+                raise InputError.at(path, number, f"comes after {MOST_BLANK_LINES} blank lines; expected instances")
+            if len(line) > longest:
+                raise InputError.at(path, number, f"is longer than {longest} bytes; expected one instance a line")
             content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
             yield number, content.decode("utf-8", "surrogateescape")
 
@@ -39,11 +59,16 @@ def open_text(path: Path) -> Iterator[BinaryIO]:
     """
     require_file(path)
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        with path.open("rb") as file:
+            stream = _unpacked(path, file) if path.suffix == ".gz" else file
             _refuse_other_than_text(path, stream.peek(1))
             yield cast(BinaryIO, stream)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError.at(path, None, f"cannot be read: {error}") from error
+        raise InputError.at(path, None, f"cannot be read: {told(error)}") from error
+
+
+def _unpacked(path: Path, file: io.BufferedReader) -> io.BufferedReader:
+    return io.BufferedReader(Unpacked(path, cast(BinaryIO, gzip.GzipFile(fileobj=file))), _BUFFER)
 
 
 def require_file(path: Path) -> None:
@@ -60,7 +85,7 @@ def starts_with(path: Path, magic: bytes) -> bool:
         with path.open("rb") as stream:
             return stream.read(len(magic)) == magic
     except OSError as error:
-        raise InputError.at(path, None, f"cannot be read: {error}") from error
+        raise InputError.at(path, None, f"cannot be read: {told(error)}") from error
 
 
 def decoding_fault(text: str) -> str | None:

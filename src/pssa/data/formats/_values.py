@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any
 
+from pssa.data.shown import shown
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
@@ -17,6 +18,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _INTEGER = re.compile(r"\s*(-?\d+)(?:\.0*)?\s*", re.ASCII)
 _SPANS = re.compile(r"(?:\d{1,9}-\d{1,9}(?: |$))+", re.ASCII)
 _MAX_DIGITS = 18
+_MOST_NAMES, _LONGEST_NAME = 20, 40  # in a message
 
 
 def string(fields: Mapping[str, Any], name: str) -> str | None:
@@ -27,7 +29,7 @@ def string(fields: Mapping[str, Any], name: str) -> str | None:
     if _is_absent(value):
         return None
     if not isinstance(value, str):
-        raise InputError(f"`{name}` is {value!r}; expected text")
+        raise InputError(f"`{name}` is {shown(value)}; expected text")
     if _LONE_SURROGATE.search(value):
         raise InputError(f"`{name}` holds half of a surrogate pair, which is no character; write the whole pair")
     return value if value.strip() else None
@@ -44,7 +46,7 @@ def integer(fields: Mapping[str, Any], name: str) -> int | None:
         return int(value)
     found = _INTEGER.fullmatch(value) if isinstance(value, str) and len(value) <= _MAX_DIGITS else None
     if found is None:
-        raise InputError(f"`{name}` is {value!r}; expected a whole number")
+        raise InputError(f"`{name}` is {shown(value)}; expected a whole number")
     return int(found.group(1))
 
 
@@ -78,13 +80,16 @@ def tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
     if isinstance(value, str):
         value = value.split("|")
     if not isinstance(value, list | tuple) or not all(isinstance(tag, str) for tag in value):
-        raise InputError(f"`tags` is {value!r}; expected a list of texts, or one text with | between them")
+        raise InputError(f"`tags` is {shown(value)}; expected a list of texts, or one text with | between them")
     return tuple(tag.strip() for tag in value if tag.strip())
 
 
 def names(found: Iterable[str]) -> str:
     """The names of fields or columns, for a message."""
-    return ", ".join(map(str, found)) or "(none)"
+    known = [str(name) for name in found]
+    some = [name if name.isprintable() and len(name) <= _LONGEST_NAME else shown(name) for name in known[:_MOST_NAMES]]
+    more = [f"and {len(known) - _MOST_NAMES} more"] if len(known) > _MOST_NAMES else []
+    return ", ".join(some + more) or "(none)"
 
 
 def _is_absent(value: object) -> bool:

@@ -14,6 +14,7 @@ from pssa.data.example import Example
 from pssa.data.formats._fields import fields_of, require_columns, words_as_text
 from pssa.data.formats._rows import Event, Problem, Row
 from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.shown import told
 from pssa.errors import InputError
 
 __all__ = ["columns_in", "delimiter_of", "encode", "scan"]
@@ -37,7 +38,7 @@ def scan(path: Path) -> Iterator[Event]:
             return
         except csv.Error as error:
             yield Problem(
-                line, f"is no CSV ({error}); quote texts that hold the delimiter, and double the quotes in them"
+                line, f"is no CSV ({told(error)}); quote texts that hold the delimiter, and double the quotes in them"
             )
             continue
         if record:

@@ -15,13 +15,15 @@ from typing import Any
 from pssa.data.example import Example
 from pssa.data.formats._fields import fields_of, require_columns
 from pssa.data.formats._place import occurrences
-from pssa.data.formats._rows import Event, Row
+from pssa.data.formats._rows import Event, Problem, Row
+from pssa.data.shown import shown, told
 from pssa.errors import InputError, MissingExtra
 
 __all__ = ["PREFIX", "is_saved_dataset", "rows_of", "save", "scan"]
 
 PREFIX = "hf:"
 _MARKS = ("dataset_dict.json", "state.json")
+_BATCH = 1024
 
 
 def is_saved_dataset(path: Path) -> bool:
@@ -37,13 +39,26 @@ def scan(path: Path) -> Iterator[Event]:
 def rows_of(dataset: Any, name: Path) -> Iterator[Event]:
     """The rows of a `datasets.Dataset`; labels that are class numbers get their names."""
     require_columns(name, dataset.column_names)
-    label = dataset.features.get("label")
-    to_name = getattr(label, "int2str", None)
-    for line, fields in enumerate(dataset, 1):
+    classes = getattr(dataset.features.get("label"), "names", None)
+    for line, fields in enumerate(_records(dataset, name), 1):
         number = fields.get("label")
-        # -1 is the library's own number for "no label".
-        named = {"label": to_name(number) if number != -1 else None} if to_name and number is not None else {}
-        yield Row(line, {**fields, **named})
+        if classes is None or number is None:
+            yield Row(line, fields)
+        elif isinstance(number, int) and -1 <= number < len(classes):
+            # -1 is the library's own number for "no label".
+            yield Row(line, {**fields, "label": classes[number] if number != -1 else None})
+        else:
+            yield Problem(line, f"label {shown(number)} is none of the {len(classes)} classes of the dataset")
+
+
+def _records(dataset: Any, name: Path) -> Iterator[dict[str, Any]]:
+    """The rows as they are stored: the library itself would open images and sounds that a row names, here or elsewhere."""
+    try:
+        for batch in dataset.with_format("arrow").iter(_BATCH):
+            batch.validate(full=True)  # offsets that point elsewhere would end the process
+            yield from batch.to_pylist()
+    except Exception as error:  # of Arrow and of the library, about the files they read
+        raise InputError.at(name, None, f"cannot be read as a Hugging Face dataset ({told(error)})") from error
 
 
 def save(examples: Sequence[Example], path: Path) -> None:
@@ -86,8 +101,7 @@ def _load(reference: str) -> Any:
         else:
             loaded = datasets.load_dataset(location)
     except Exception as error:  # the library raises errors of many libraries, all of them about what was asked for
-        what = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{reference}: cannot be loaded as a Hugging Face dataset ({what})") from error
+        raise InputError(f"{reference}: cannot be loaded as a Hugging Face dataset ({told(error)})") from error
     return _choose_split(reference, loaded, split)
 
 

@@ -10,6 +10,7 @@ from pssa.data.example import Example
 from pssa.data.formats._fields import fields_of
 from pssa.data.formats._rows import Event, Problem, Row
 from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.shown import told
 
 __all__ = ["encode", "scan"]
 
@@ -40,7 +41,7 @@ def _parse(line: int, content: str) -> Event:
         fields = json.loads(content)
     except (ValueError, RecursionError) as error:
         return Problem(
-            line, f'is no JSON ({error}); expected one object a line, such as {{"text": ..., "aspect": ...}}'
+            line, f'is no JSON ({told(error)}); expected one object a line, such as {{"text": ..., "aspect": ...}}'
         )
     if not isinstance(fields, dict):
         kind = type(fields).__name__

@@ -11,26 +11,31 @@ from pssa.data.example import Example
 from pssa.data.formats._fields import fields_of, require_columns
 from pssa.data.formats._rows import Event, Row
 from pssa.data.formats._text import require_file
+from pssa.data.shown import told
 from pssa.errors import InputError, MissingExtra
 
 __all__ = ["encode", "scan"]
 
-_BATCH = 4096
+_BATCH = 128  # rows; each may be as large as what is packed into the few bytes of a dictionary
+_MOST_BATCH = 1 << 28  # bytes
+_FREE, _MOST_TIMES = 1 << 24, 200  # bytes that any file may unpack to at once, and times its size beyond that
 
 
 def scan(path: Path) -> Iterator[Event]:
     """A row for each row; its line is its number."""
-    pyarrow, parquet = _pyarrow()
+    _, parquet = _pyarrow()
     require_file(path)
     try:
         with parquet.ParquetFile(path) as table:
             require_columns(path, table.schema_arrow.names)
-            records = chain.from_iterable(batch.to_pylist() for batch in table.iter_batches(_BATCH))
+            _refuse_bomb(path, table.metadata)
+            records = chain.from_iterable(_rows(path, batch) for batch in table.iter_batches(_BATCH))
             for line, fields in enumerate(records, 1):
                 yield Row(line, fields)
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        what = str(error).splitlines()[0]
-        raise InputError.at(path, None, f"cannot be read as Parquet ({what}); write the file again") from error
+    except InputError:
+        raise
+    except Exception as error:  # Arrow's own, and Python's for values that it has no place for, such as the year 90000
+        raise InputError.at(path, None, f"cannot be read as Parquet ({told(error)}); write the file again") from error
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -53,6 +58,33 @@ def encode(examples: Sequence[Example]) -> bytes:
     sink = pyarrow.BufferOutputStream()
     parquet.write_table(pyarrow.Table.from_pylist([fields_of(example) for example in examples], schema), sink)
     return bytes(sink.getvalue())
+
+
+def _refuse_bomb(path: Path, metadata: Any) -> None:
+    # What a group says of itself as a whole; asking for its columns ends the process where they are damaged.
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    if max((group.total_byte_size for group in groups), default=0) > max(_FREE, _MOST_TIMES * path.stat().st_size):
+        raise InputError.at(
+            path, None, f"unpacks to more than {_MOST_TIMES} times its size; write it with less packing"
+        )
+
+
+def _rows(path: Path, batch: Any) -> list[dict[str, Any]]:
+    size = sum(map(_decoded_bytes, batch.columns))
+    if size > _MOST_BATCH:
+        raise InputError.at(path, None, f"{len(batch)} of its rows have {size} bytes; expected a sentence in each")
+    return list(batch.to_pylist())
+
+
+def _decoded_bytes(column: Any) -> int:
+    """Of a column's values, at most; in one with a dictionary each may be the longest."""
+    pyarrow, _ = _pyarrow()
+    from pyarrow import compute
+
+    values = getattr(column, "dictionary", None)
+    if values is None or not (pyarrow.types.is_large_string(values.type) or pyarrow.types.is_string(values.type)):
+        return int(column.nbytes)
+    return (compute.max(compute.binary_length(values)).as_py() or 0) * len(column)
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -24,12 +24,16 @@ from defusedxml.expatreader import create_parser
 from pssa.data.example import Example
 from pssa.data.formats._fields import words_as_text
 from pssa.data.formats._rows import Dropped, Event, Problem, Row
-from pssa.data.formats._text import open_text
+from pssa.data.formats._text import LONGEST_TEXT, open_text
+from pssa.data.shown import told
 from pssa.errors import InputError
 
 __all__ = ["encode", "scan"]
 
 _CHUNK = 1 << 16
+_LONGEST_PART = 1 << 22  # bytes between two things that are heard of: a tag, a comment
+_DEEPEST = 100  # elements inside each other
+_MOST_ASPECTS = 1000  # of a sentence
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _LINE_ENDS = {"\r": "&#13;"}  # a parser would make it a line feed
 _TERM_NAMES = {"aspectTerm": "term", "Opinion": "target"}
@@ -41,15 +45,14 @@ def scan(path: Path) -> Iterator[Event]:
     handler = _Sentences(parser)
     parser.setContentHandler(handler)
     with open_text(path) as stream:
-        chunk = stream.read(_CHUNK)
         while True:
-            problem = _feed(parser, chunk)
+            chunk = stream.read(_CHUNK)
+            problem = _feed(parser, chunk) or handler.unheard(len(chunk))
             yield from handler.take()
             if problem:
                 yield problem
             if problem or not chunk:
                 return
-            chunk = stream.read(_CHUNK)
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -71,6 +74,9 @@ class _Sentences(ContentHandler):
         self._line = 0
         self._id: str | None = None
         self._text: list[str] = []
+        self._letters = 0  # of the text so far
+        self._depth = 0  # of elements that are open
+        self._silence = 0  # bytes since something was heard of
         self._inside_text = False
         self._aspects: list[dict[str, Any]] = []
 
@@ -79,24 +85,42 @@ class _Sentences(ContentHandler):
         ready, self._ready = self._ready, []
         return ready
 
+    def unheard(self, size: int) -> Problem | None:
+        """What to say once too many bytes have passed without a word from the parser, which keeps them all."""
+        self._silence += size
+        if self._silence <= _LONGEST_PART:
+            return None
+        return Problem(self._locator.getLineNumber(), f"has a tag or a comment of more than {_LONGEST_PART} bytes")
+
     def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802 - the interface's name
         """Note the sentence, its text or one of its aspects."""
+        self._silence = 0
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise InputError(f"has more than {_DEEPEST} elements inside each other")
         if name == "sentence":
             self._line = self._locator.getLineNumber() or 0
-            self._id, self._text, self._aspects = attrs.get("id"), [], []
+            self._id, self._text, self._letters, self._aspects = attrs.get("id"), [], 0, []
         elif name == "text":
             self._inside_text = True
         elif name in _TERM_NAMES:
             more = {key: attrs[key] for key in ("from", "to", "words") if key in attrs}
             self._aspects.append({"aspect": attrs.get(_TERM_NAMES[name]), "label": attrs.get("polarity"), **more})
+            if len(self._aspects) > _MOST_ASPECTS:
+                raise InputError(f"has a sentence with more than {_MOST_ASPECTS} aspects")
 
     def characters(self, content: str) -> None:
         """Collect the sentence's text."""
+        self._silence = 0
         if self._inside_text:
             self._text.append(content)
+            self._letters += len(content)
+            if self._letters > LONGEST_TEXT:
+                raise InputError(f"has a sentence of more than {LONGEST_TEXT} characters")
 
     def endElement(self, name: str) -> None:  # noqa: N802 - the interface's name
         """Close the text or the sentence."""
+        self._depth -= 1
         if name == "text":
             self._inside_text = False
         elif name == "sentence":
@@ -120,11 +144,16 @@ def _feed(parser: Any, chunk: bytes) -> Problem | None:
             parser.feed(chunk)
         else:
             parser.close()
+    except InputError as error:
+        return Problem(parser.getLineNumber(), f"{error}; nothing after it can be read")
     except SAXParseException as error:
-        return Problem(error.getLineNumber(), f"is malformed XML ({error.getMessage()}); nothing after it can be read")
+        what = told(error.getMessage())
+        return Problem(error.getLineNumber(), f"is malformed XML ({what}); nothing after it can be read")
     # defusedxml's refusals, and encodings that expat does not know, are ValueErrors.
     except (ValueError, LookupError) as error:
-        return Problem(parser.getLineNumber(), f"is XML that is refused ({error}); remove entities, save it as UTF-8")
+        return Problem(
+            parser.getLineNumber(), f"is XML that is refused ({told(error)}); remove entities, save it as UTF-8"
+        )
     return None
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from pssa.data.example import Example
 from pssa.data.formats._rows import Event, Problem, Row
-from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.formats._text import LONGEST_TEXT, decoding_fault, lines
+from pssa.data.shown import shown
 from pssa.data.tokenize import split_on_space
 from pssa.errors import InputError
 
@@ -51,6 +52,8 @@ def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
     run = list(takewhile(is_tagged, tokens[start:]))
     end = start + len(run)
     text = " ".join((*tokens[:start], *(token[:-2] for token in run), *tokens[end:]))
+    if len(text) > LONGEST_TEXT:
+        return Problem(line, f"has {len(text)} characters; expected a sentence, of at most {LONGEST_TEXT}")
     words = split_on_space(text)
     fields = {
         "text": text,
@@ -65,10 +68,10 @@ def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
 def _warnings(run: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
     warnings = []
     if len({token[-2:] for token in run}) > 1:
-        warnings.append(f"the aspect has different tags, {' '.join(run)!r}; the first one is taken")
+        warnings.append(f"the aspect has different tags, {shown(' '.join(run))}; the first one is taken")
     others = [token for token in after if is_tagged(token)]
     if others:
-        warnings.append(f"tags after the aspect, {' '.join(others)!r}, are read as context")
+        warnings.append(f"tags after the aspect, {shown(' '.join(others))}, are read as context")
     return tuple(warnings)
 
 

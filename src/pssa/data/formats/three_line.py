@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pssa.data.example import Example
 from pssa.data.formats._rows import Event, Problem, Row
-from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.formats._text import LONGEST_TEXT, decoding_fault, lines
 from pssa.data.tokenize import split_on_space
 from pssa.errors import InputError
 
@@ -60,6 +60,10 @@ def _parse(line: int, group: Sequence[str]) -> Row | Problem:
     if fault:
         return Problem(line, fault)
     sentence, aspect, label = group
+    # A long aspect in many places would make gigabytes of two short lines.
+    length = len(sentence) + sentence.count(PLACEHOLDER) * (len(aspect) - len(PLACEHOLDER))
+    if length > LONGEST_TEXT:
+        return Problem(line, f"has {length} characters; expected a sentence, of at most {LONGEST_TEXT}")
     before, _, after = sentence.partition(PLACEHOLDER)
     text = before + aspect + after.replace(PLACEHOLDER, aspect)
     start, end = len(before), len(before) + len(aspect)

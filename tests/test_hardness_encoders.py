@@ -1,0 +1,159 @@
+"""Folders of encoders from strangers: no code of theirs runs, and what they describe is never larger than what they hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.models.encoders import tiny_encoder, write_encoder
+
+from pssa.data.plain_tokenizer import PlainTokenizer
+from pssa.errors import InputError
+from pssa.models import Pretrained
+
+MARKING = """
+from pathlib import Path
+Path({marker!r}).touch()
+class Custom:
+    pass
+CustomConfig = CustomModel = CustomTokenizer = Custom
+"""
+
+
+def change(path: Path, **values: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | values), "utf-8")
+
+
+def bring_code(folder: Path, marker: Path, **values: Any) -> None:
+    """Let configuration and tokenizer name classes in a file that leaves a mark when it is run."""
+    (folder / "custom.py").write_text(MARKING.format(marker=str(marker)), "utf-8")
+    named = {"AutoConfig": "custom.CustomConfig", "AutoModel": "custom.CustomModel"}
+    tokenizers = {"AutoTokenizer": ["custom.CustomTokenizer", "custom.CustomTokenizer"]}
+    change(folder / "config.json", auto_map=named, **values)
+    change(folder / "tokenizer_config.json", auto_map=tokenizers, tokenizer_class="CustomTokenizer")
+
+
+def test_code_that_a_known_architecture_brings_is_not_run(tmp_path: Path) -> None:
+    write_encoder(tmp_path / "encoder")
+    bring_code(tmp_path / "encoder", tmp_path / "marker")
+    found = Pretrained.open(str(tmp_path / "encoder"))
+    assert type(found.tokenizer).__module__.startswith("transformers.")
+    assert type(found.body(None, 0.1)).__module__.startswith("transformers.models.bert")
+    assert not (tmp_path / "marker").exists()
+
+
+def test_an_architecture_that_only_its_own_code_knows_is_refused(tmp_path: Path) -> None:
+    write_encoder(tmp_path / "encoder")
+    bring_code(tmp_path / "encoder", tmp_path / "marker", model_type="custom")
+    with pytest.raises(InputError, match="architecture 'custom' is unknown to transformers"):
+        Pretrained.open(str(tmp_path / "encoder"))
+    assert not (tmp_path / "marker").exists()
+
+
+def test_pickled_weights_alone_are_refused_unread(tmp_path: Path) -> None:
+    write_encoder(tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    (tmp_path / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
+    with pytest.raises(InputError, match=r"pytorch_model\.bin is pickled and is not read: convert it"):
+        Pretrained.open(str(tmp_path))
+
+
+SIZES: dict[str, tuple[dict[str, Any], str]] = {
+    "width": ({"hidden_size": 10**9}, "hidden_size is 1000000000; expected a whole number from 1 to 131072"),
+    "a width that could be": (
+        {"hidden_size": 50_000},
+        r"describes an encoder of \d+ numbers, but its weights have \d+",
+    ),
+    "inner width": ({"intermediate_size": 10**9}, r"describes an encoder of \d+ numbers"),
+    "layers": ({"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000; expected a whole number from 1 to 200"),
+    "some layers": ({"num_hidden_layers": 200, "intermediate_size": 2000}, r"describes an encoder of \d+ numbers"),
+    "entries": ({"vocab_size": 10**12}, "vocab_size is 1000000000000; expected a whole number from 1 to 10000000"),
+    "positions": ({"max_position_embeddings": 10**7}, r"describes an encoder of \d+ numbers"),
+    "heads": ({"num_attention_heads": -1}, "num_attention_heads is -1; expected a whole number from 1 to"),
+    "no heads": ({"num_attention_heads": 0}, "num_attention_heads is 0; expected"),
+    "heads that do not divide": ({"num_attention_heads": 5}, "describes no bert encoder that can be built"),
+    "a type": ({"model_type": ["bert"]}, r"architecture \['bert'\] is unknown"),
+}
+
+
+@pytest.mark.parametrize("kind", SIZES)
+def test_a_configuration_larger_than_its_weights_is_refused(tmp_path: Path, kind: str) -> None:
+    values, message = SIZES[kind]
+    write_encoder(tmp_path)
+    change(tmp_path / "config.json", **values)
+    with pytest.raises(InputError, match=message):
+        Pretrained.open(str(tmp_path))
+
+
+def with_far_entry(state: dict[str, Any]) -> None:
+    state["model"]["vocab"]["far"] = 2**32 - 1
+
+
+def with_far_token(state: dict[str, Any]) -> None:
+    state["added_tokens"][0]["id"] = 2**31
+
+
+def with_far_template(state: dict[str, Any]) -> None:
+    processor = state["post_processor"]
+    for token in processor["special_tokens"].values():
+        token["ids"] = [10**6]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (with_far_entry, "an entry has a number that is none from 0 to 10000000"),
+        (with_far_token, "an entry has a number that is none from 0 to 10000000"),
+        (with_far_template, "its tokenizer has 1000001 entries and its encoder"),
+    ],
+)
+def test_a_tokenizer_that_numbers_beyond_its_encoder_is_refused(
+    tmp_path: Path, spoil: Callable[[dict[str, Any]], None], message: str
+) -> None:
+    write_encoder(tmp_path)
+    state = json.loads((tmp_path / "tokenizer.json").read_text("utf-8"))
+    spoil(state)
+    (tmp_path / "tokenizer.json").write_text(json.dumps(state), "utf-8")
+    with pytest.raises(InputError, match=message):
+        Pretrained.open(str(tmp_path))
+
+
+@pytest.mark.parametrize("content", ["garbage", "[" * 100_000, "{}", '{"model": {"vocab": {"a": "b"}}}'])
+def test_a_tokenizer_that_is_garbage_is_refused(tmp_path: Path, content: str) -> None:
+    write_encoder(tmp_path)
+    (tmp_path / "tokenizer.json").write_text(content, "utf-8")
+    with pytest.raises(InputError, match=r"tokenizer") as caught:
+        Pretrained.open(str(tmp_path))
+    assert str(caught.value).isprintable()
+
+
+def test_a_length_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    write_encoder(tmp_path)
+    change(tmp_path / "tokenizer_config.json", model_max_length="long")
+    with pytest.raises(InputError, match="model_max_length of its tokenizer is 'long', no number"):
+        Pretrained.open(str(tmp_path))
+
+
+def test_a_tokenizer_that_panics_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        pass
+
+    class Broken:
+        def encode_batch(self, *_: Any, **__: Any) -> None:
+            raise PanicException("index out of bounds")
+
+    reader = PlainTokenizer(tiny_encoder().tokenizer)
+    monkeypatch.setitem(reader.__dict__, "_first", Broken())
+    with pytest.raises(InputError, match=r"tokenizer cannot be used \(index out of bounds\); get its folder again"):
+        reader.read(["a menu"], [[]])
+
+
+def test_sizes_are_looked_at_without_memory_for_them(tmp_path: Path) -> None:
+    write_encoder(tmp_path)
+    before = torch.random.get_rng_state()
+    Pretrained.open(str(tmp_path))
+    assert torch.equal(torch.random.get_rng_state(), before)

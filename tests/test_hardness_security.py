@@ -1,0 +1,158 @@
+"""What the package never does, held by reading its source, and by a process that has no network."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+import pssa
+
+SOURCE = Path(pssa.__file__).parent
+ROOT = Path(__file__).resolve().parents[1]
+FILES = sorted(SOURCE.rglob("*.py"))
+# Beside what tests/test_architecture.py refuses.
+NEVER_CALLED = {
+    "__import__",
+    "compile",
+    "eval",
+    "exec",
+    "os.popen",
+    "os.system",
+    "torch.hub.load",
+    "torch.jit.load",
+    "torch.load",
+    "yaml.load",
+}
+NEVER_IMPORTED = {"cloudpickle", "code", "ctypes", "dill", "imp", "joblib", "marshal", "pickle", "runpy", "shelve"}
+
+
+@cache
+def nodes() -> tuple[tuple[str, ast.AST], ...]:
+    """File and node, of everything in the package."""
+    trees = [(str(path.relative_to(SOURCE)), ast.parse(path.read_text("utf-8"))) for path in FILES]
+    return tuple((file, node) for file, tree in trees for node in ast.walk(tree))
+
+
+def calls() -> Iterator[tuple[str, str, ast.Call]]:
+    """File, name and call, of every call in the package."""
+    for file, node in nodes():
+        if isinstance(node, ast.Call):
+            yield file, ast.unparse(node.func), node
+
+
+def imports() -> Iterator[tuple[str, str]]:
+    """File and module of every import in the package."""
+    for file, node in nodes():
+        if isinstance(node, ast.Import):
+            yield from ((file, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield file, node.module or ""
+
+
+def test_nothing_is_called_that_runs_what_it_reads() -> None:
+    assert [(file, name) for file, name, _ in calls() if name in NEVER_CALLED] == []
+
+
+def test_nothing_is_imported_that_runs_what_it_reads() -> None:
+    assert [(file, name) for file, name in imports() if name.split(".")[0] in NEVER_IMPORTED] == []
+
+
+def test_no_shell_is_started() -> None:
+    shells = [
+        (file, name)
+        for file, name, call in calls()
+        for keyword in call.keywords
+        if keyword.arg == "shell" and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
+    ]
+    assert shells == []
+
+
+def test_code_of_model_folders_is_never_asked_for() -> None:
+    given = [keyword for _, _, call in calls() for keyword in call.keywords if keyword.arg == "trust_remote_code"]
+    assert given
+    assert all(isinstance(keyword.value, ast.Constant) and keyword.value.value is False for keyword in given)
+
+
+def test_everything_that_transformers_loads_is_local_and_without_code() -> None:
+    loads = [call for _, name, call in calls() if re.fullmatch(r"transformers\.Auto\w+\.from_pretrained", name)]
+    assert loads
+    for call in loads:
+        values = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+        assert (values["local_files_only"], values["trust_remote_code"]) == ("True", "False")
+
+
+def pins() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    found = [line.partition("==") for line in lines if line.strip() and not line.startswith("#")]
+    return {canonicalize_name(name): version for name, _, version in found}
+
+
+def requirements(group: str) -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    listed = project["dependencies"] if group == "runtime" else project["optional-dependencies"][group]
+    return [found for found in map(Requirement, listed) if found.name != "pssa"]
+
+
+@pytest.mark.parametrize("group", ["runtime", "bert", "data", "serve", "onnx", "report", "ray", "dev"])
+def test_every_dependency_is_pinned_to_a_version_that_fits(group: str) -> None:
+    pinned = pins()
+    for needed in requirements(group):
+        version = pinned.get(canonicalize_name(needed.name))
+        assert version, f"{needed.name} is not in constraints.txt"
+        assert needed.specifier.contains(version), (
+            f"{needed.name} is pinned to {version}, which is not {needed.specifier}"
+        )
+
+
+def test_no_extra_is_left_out_of_the_test_above() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert set(project["optional-dependencies"]) == {"bert", "data", "serve", "onnx", "report", "ray", "dev", "all"}
+
+
+ALONE = """
+import socket, sys, warnings
+warnings.simplefilter("ignore")
+asked = []
+def refuse(*arguments, **more):
+    asked.append(arguments)
+    raise OSError("there is no network")
+socket.getaddrinfo = socket.create_connection = refuse
+socket.socket.connect = socket.socket.connect_ex = socket.socket.sendto = refuse
+
+import importlib, pkgutil
+from pathlib import Path
+import pssa
+for module in pkgutil.walk_packages(pssa.__path__, "pssa."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+
+from pssa.data import embedded
+from tests.models.encoders import write_encoder
+folder = Path(sys.argv[1])
+corpus = embedded.load("train").select(range(40))
+tiny = {"epochs": 1, "device": "cpu"}
+run = pssa.train(corpus, folder / "run", model="memnet", dimension=4, method="pg-as", iterations=1, **tiny)
+write_encoder(folder / "encoder")
+encoded = pssa.train(corpus, folder / "encoded", model="bertabsa_att", encoder=str(folder / "encoder"), **tiny)
+for path in (run, encoded):
+    print(pssa.load(path).predict("The screen is bright.", "screen").label)
+print("asked for", asked)
+"""
+
+
+@pytest.mark.slow
+def test_importing_training_and_predicting_ask_for_no_network(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", ALONE, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.splitlines()[-1] == "asked for []"
