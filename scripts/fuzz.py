@@ -88,7 +88,9 @@ def _targets(folder: Path) -> dict[str, Target]:
 
 def _attack(targets: Mapping[str, Target], arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     from fuzzing.child import Bounds, Job, attack
+    from fuzzing.engines import warm_up
 
+    warm_up()
     bounds = Bounds(arguments.seconds, arguments.memory << 20)
     total = sum(target.share for target in targets.values())
     results: dict[str, Any] = {}

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.strategies import floats, integers, text
 
 from fuzzing.judge import Judge
 from fuzzing.mutate import Mutator
 from fuzzing.target import Target
 
-__all__ = ["ENGINES", "grown", "guided", "mutated"]
+__all__ = ["ENGINES", "grown", "guided", "mutated", "warm_up"]
 
 
 def mutated(judge: Judge, target: Target, cases: int, number: int) -> None:
@@ -42,6 +43,18 @@ def grown(judge: Judge, target: Target, cases: int, number: int) -> None:
         judge(content)
 
     attack()
+
+
+def warm_up() -> None:
+    """Let hypothesis make its tables of characters, once for all processes that are forked afterwards."""
+
+    @seed(0)
+    @settings(max_examples=5, database=None, deadline=None, phases=[Phase.generate])
+    @given(text(), floats(), integers())
+    def draw(words: str, share: float, number: int) -> None:
+        assert words is not None
+
+    draw()
 
 
 def guided(judge: Judge, target: Target, cases: int, number: int) -> None:

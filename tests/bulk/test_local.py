@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import torch
 
 from pssa.bulk import Summary, predict_file
+from pssa.bulk.form import Form
+from pssa.bulk.local import scored
+from pssa.bulk.scorer import Scorer
+from pssa.bulk.window import Position, Window
 from pssa.data.example import Example
+from pssa.data.read import Row
 from pssa.errors import InputError
 from pssa.runs import Answer, Classifier
 
@@ -20,6 +28,7 @@ class ByLength:
     """Calls an aspect positive in texts of an even number of words, and notes how many rows it is asked for at once."""
 
     labels = ("positive", "negative", "neutral")
+    members = ()
 
     def __init__(self) -> None:
         self.asked: list[int] = []
@@ -135,9 +144,9 @@ def test_a_failure_leaves_an_older_output_as_it_was(source: Path, tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
 
 
-@pytest.mark.parametrize("name", ["out.xml", "out", "out.parquet"])
+@pytest.mark.parametrize("name", ["out.xml", "out"])
 def test_an_output_of_another_format_is_refused(source: Path, tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="is neither JSON Lines nor CSV; let its name end in"):
+    with pytest.raises(InputError, match="is neither JSON Lines, CSV nor Parquet; let its name end in"):
         score(source, tmp_path / name)
 
 
@@ -146,5 +155,33 @@ def test_an_output_in_a_folder_that_does_not_exist_is_refused(source: Path, tmp_
         score(source, tmp_path / "nowhere" / "out.jsonl")
 
 
-def test_the_summary_has_plain_values() -> None:
-    assert Summary(2, {"positive": 2}, 1).as_dict() == {"rows": 2, "labels": {"positive": 2}, "ambiguous": 1}
+def test_results_come_in_the_order_of_the_windows_and_only_a_few_are_under_way() -> None:
+    begun, done = list[int](), list[int]()
+
+    def source() -> Iterator[Window]:
+        for number in range(12):
+            begun.append(number)
+            yield Window("in", Position(0, number), 0, (Row(number, {"text": "screen", "aspect": "screen"}),), ())
+
+    def slow_at_first(examples: Sequence[Example]) -> list[Answer]:
+        time.sleep(0.02 if len(done) < 2 else 0)
+        return ByLength().answer(examples, 1)
+
+    for result in scored(source(), Scorer(slow_at_first, 3), Form("json_lines")):
+        done.append(result.end.events)
+        assert len(begun) - len(done) <= 4  # three threads, and one that waits
+    assert done == list(range(12))
+
+
+def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> None:
+    threads = torch.get_num_threads()
+
+    def broken(examples: Sequence[Example]) -> list[Answer]:
+        assert torch.get_num_threads() == 1
+        raise RuntimeError("broken")
+
+    windows = [Window("in", Position(0, 1), 0, (Row(1, {"text": "screen", "aspect": "screen"}),), ())] * 9
+    with pytest.raises(RuntimeError, match="broken"):
+        list(scored(iter(windows), Scorer(broken, 2), Form("json_lines")))
+    assert torch.get_num_threads() == threads
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("score")]

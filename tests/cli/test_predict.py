@@ -11,6 +11,9 @@ import pytest
 from tests.cli.command import Command
 
 import pssa
+from pssa.bulk import Job, LocalEngine, Progress, Scoring, predict
+from pssa.bulk.scorer import Sizes
+from pssa.cli.predict import progress_text
 
 # Of different lengths, so that batches of like length would give themselves away.
 TEXTS = [f"{'so ' * (7 * number % 11)}the screen number {number} is huge" for number in range(20)]
@@ -44,7 +47,8 @@ def test_rows_are_answered_in_order_with_their_fields(
         assert row["label"] == answer.label
         assert row["probabilities"] == pytest.approx(answer.probabilities, abs=1e-5)
     labels = [row["label"] for row in rows]
-    assert found == {"rows": 20, "labels": {name: labels.count(name) for name in classifier.labels}, "ambiguous": 0}
+    counts = {name: labels.count(name) for name in classifier.labels}
+    assert found == {"rows": 20, "labels": counts, "ambiguous": 0, "rejected": 0}
 
 
 def test_a_label_of_the_input_becomes_gold(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
@@ -103,3 +107,91 @@ def test_bad_input_is_refused(command: Command, run: Path, source: Path, tmp_pat
     refusal = command("predict", run, "--input", source, *output, "--batch-size", "0").refusal
     assert "batch_size is 0; it must be at least 1" in refusal
     assert list(tmp_path.iterdir()) == [source]
+
+
+def test_bad_rows_can_be_skipped(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
+    with source.open("a") as handle:
+        handle.write('{"text": "a keyboard", "aspect": "screen"}\n')
+    target = tmp_path / "out.jsonl"
+    result = command("predict", run, "--input", source, "--output", target, "--errors", "skip")
+    assert f"{target}.rejected.jsonl: 1 rows were skipped" in result.out
+    (rejected,) = rows_of(tmp_path / "out.jsonl.rejected.jsonl")
+    assert (rejected["source"], rejected["line"]) == (str(source), 21)
+    assert len(rows_of(target)) == 20
+
+
+def test_several_inputs_and_patterns_make_one_output(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
+    more = tmp_path / "more.csv"
+    more.write_text("text,aspect\na screen,screen\n")
+    inputs = ("--input", f"{tmp_path}/i*.jsonl", more)
+    found = command("predict", run, *inputs, "--output", tmp_path / "out.jsonl", "--json").json
+    assert found["rows"] == 21
+    assert rows_of(tmp_path / "out.jsonl")[-1]["text"] == "a screen"
+
+
+def test_rows_may_go_to_standard_output(command: Command, run: Path, source: Path) -> None:
+    result = command("predict", run, "--input", source, "--output", "-")
+    assert [json.loads(line)["key"] for line in result.out.splitlines()] == list(range(20))
+    assert "standard output: 20 rows (" in result.err
+    source.write_text('{"text": "a screen", "aspect": "screen"}\n')
+    result = command("predict", run, "--input", source, "--output", "-", "--output-format", "csv", "--json")
+    assert result.out.splitlines()[0] == "text,aspect,label,probabilities"
+    assert json.loads(result.err)["rows"] == 1
+
+
+def test_word_scores_are_added_where_they_are_asked_for(
+    command: Command, run: Path, source: Path, tmp_path: Path
+) -> None:
+    words = ("predict", run, "--input", source, "--force", "--output", tmp_path / "out.jsonl")
+    for name, given in (("attention", ()), ("gradient", ("gradient",))):
+        assert command(*words, "--explain", *given).code == 0
+        assert {row["explanation"]["saliency"] for row in rows_of(tmp_path / "out.jsonl")} == {name}
+    assert "cannot explain model memnet" in command(*words, "--explain", "magic").refusal
+
+
+def test_a_job_that_was_left_is_gone_on_with(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
+    target, fine = tmp_path / "out.jsonl", source.read_text()
+    job = Job(run, (str(source),), str(target), scoring=Scoring(device="cpu"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pssa.bulk.run_job.sizes", lambda model, device: Sizes(8, 4))
+        with pytest.raises(KeyboardInterrupt):
+            predict(job, LocalEngine(), interrupt)
+    words = ("predict", run, "--input", source, "--output", target, "--device", "cpu")
+    assert "holds a job that was not finished, 8 rows; go on with --resume" in command(*words).refusal
+    assert "give one of the two" in command(*words, "--resume", "--force").refusal
+    assert command(*words, "--resume", "--json").json["rows"] == 20
+    assert [row["key"] for row in rows_of(target)] == list(range(20))
+    assert source.read_text() == fine
+
+
+def interrupt(progress: Progress) -> None:
+    if progress.rows:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--engine", "spark"), "engine is 'spark'; it can be local or ray"),
+        (("--address", "auto"), "--address and --actors are of a Ray cluster; add --engine ray"),
+        (("--engine", "ray", "--workers", "2"), "with --engine ray say --actors"),
+        (("--workers", "0"), "workers is 0; it must be at least 1"),
+        (("--engine", "ray", "--actors", "0"), "actors is 0; it must be at least 1"),
+        (("--errors", "ignore"), "errors is 'ignore'; it can be fail or skip"),
+        (("--quantize", "int4"), "quantize is 'int4'; it can be int8"),
+        (("--quantize", "int8", "--explain"), "gives labels alone"),
+        (("--quantize", "int8", "--runtime", "torch"), "needs the runtime onnx"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(
+    command: Command, run: Path, source: Path, tmp_path: Path, words: tuple[str, ...], what: str
+) -> None:
+    assert what in command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl", *words).refusal
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_progress_tells_rows_their_speed_and_the_time_left() -> None:
+    began, now = Progress(1000, 0, 50, 450), Progress(5000, 3, 150, 450)
+    assert progress_text(began, now, 10.0) == "5,000 rows, 3 skipped, 400 rows/s, 0:00:30 left"
+    assert progress_text(began, began, 0.0) == "1,000 rows"
+    assert progress_text(Progress(0, 0, 0, 0), Progress(7200, 0, 0, 0), 3600.0) == "7,200 rows, 2 rows/s"

@@ -10,7 +10,7 @@ from torch import nn
 
 import pssa
 from pssa.data.batch import Batch
-from pssa.data.example import Corpus
+from pssa.data.example import Corpus, Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import Encoding, Prediction, WordTable
@@ -92,3 +92,14 @@ def test_several_members_vote_by_their_says() -> None:
     heavy = Classifier("toy", LABELS, LEXICON, members, (9.0, 1.0, 1.0))
     assert equal.predict("a b", "b").label == "second"
     assert heavy.predict("a b", "b").label == "first"
+
+
+def test_probabilities_from_elsewhere_are_voted_on_and_answered_alike(classifier: Classifier) -> None:
+    example = Example.from_text("a b", (2, 3))
+    assert classifier.answers([example], torch.tensor([[0.25, 0.75]])) == [
+        Answer("second", {"first": 0.25, "second": 0.75}, "b", 2, 3)
+    ]
+    assert classifier.vote([torch.tensor([[0.25, 0.75]])]).tolist() == [[0.25, 0.75]]
+    pair = Classifier("toy", LABELS, LEXICON, (FirstWord(), FirstWord()), (1.0, 3.0))
+    voted = pair.vote([torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])])
+    assert voted.argmax(dim=1).tolist() == [1]

@@ -1,47 +1,56 @@
-"""Scoring a file on this machine: a window of rows at a time, answers in the order of the rows.
+"""The engine of this machine: several threads score a window each, and results come in the order of the rows.
 
-Rows of a window are scored in batches of like length. The output appears under its name only when it is complete.
+While some compute, others cut sentences, and the caller reads and writes. Only a few windows are held at a time.
 """
 
 from __future__ import annotations
 
-import csv
-import json
-import os
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from itertools import islice
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
 
-from pssa.data.example import Example
-from pssa.data.read import Row, example_from_fields, stream
+import torch
+
+from pssa.bulk.form import Form, form_of
+from pssa.bulk.job import Summary, Task
+from pssa.bulk.part import Place, opened_part
+from pssa.bulk.run_job import fill
+from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer, threads_of
+from pssa.bulk.source import find_sources
+from pssa.bulk.window import Reading, Window, windows
+from pssa.bulk.work import Result, process
 from pssa.errors import InputError
 from pssa.runs import Classifier
 
-__all__ = ["Summary", "predict_file"]
+__all__ = ["LocalEngine", "in_order", "predict_file", "scored"]
 
-_WINDOW = 4096
-_Writer = Callable[[dict[str, Any]], None]
+_WINDOW = 2048
+_AHEAD = 2  # windows beyond those that are being scored
+
+
+Submit = Callable[[Window], Future[Result]]
 
 
 @dataclass(frozen=True)
-class Summary:
-    """What was scored."""
+class LocalEngine:
+    """Scores in this process."""
 
-    rows: int
-    labels: dict[str, int]  # how often each was predicted
-    ambiguous: int  # rows whose aspect occurs several times in the text; the first was taken
+    def resolve(self, scoring: Scoring) -> Scoring:
+        """`auto` is what this machine has."""
+        return replace(scoring, device=scoring.place)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return asdict(self)
+    def results(self, task: Task) -> Generator[Result]:
+        """Results in the order of the windows."""
+        scorer = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
+        return scored(windows(task.reading, task.start, task.columns), scorer, task.form)
 
 
 def predict_file(
-    classifier: Classifier, source: Path, target: Path, *, format: str | None = None, batch_size: int = 256
+    classifier: Classifier, source: Path, target: Path, *, format: str | None = None, batch_size: int = 64
 ) -> Summary:
     """Score every row of `source` into `target`; each output row has the input's fields, a label and probabilities.
 
@@ -51,68 +60,42 @@ def predict_file(
     """
     if batch_size < 1:
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
-    counts: Counter[str] = Counter()
-    ambiguous: list[str] = []
-    with _writer(target) as write:
-        rows = stream(source, format=format)
-        while window := list(islice(rows, _WINDOW)):
-            examples = [_example(source, row, ambiguous.append) for row in window]
-            for row, answer in zip(window, classifier.answer(examples, batch_size), strict=True):
-                fields = {("gold" if key == "label" else key): value for key, value in row.fields.items()}
-                write(fields | {"label": answer.label, "probabilities": answer.probabilities})
-                counts[answer.label] += 1
-    predicted = {label: counts[label] for label in classifier.labels}
-    return Summary(counts.total(), predicted, len(ambiguous))
+    reading = Reading(find_sources([str(source)], format), _WINDOW)
+    form = form_of(str(target), None)
+    place = Place(target, target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
+    scorer = Scorer(partial(classifier.answer, batch_size=batch_size), threads_of(classifier))
+    with opened_part(place, None) as part, closing(scored(windows(reading), scorer, form)) as results:
+        fill(part, results, "fail")
+        part.finish()
+    tally = part.journal.tally
+    labels = {label: tally.labels.get(label, 0) for label in classifier.labels}
+    return Summary(tally.rows, labels, tally.ambiguous)
 
 
-def _example(path: Path, row: Row, warn: Callable[[str], None]) -> Example:
-    try:
-        fields = {key: value for key, value in row.fields.items() if key != "label"}
-        return example_from_fields(fields, ordinal_required=False, warn=warn)
-    except InputError as error:
-        raise InputError.at(path, row.line, str(error)) from error
+def scored(source: Iterator[Window], scorer: Scorer, form: Form) -> Generator[Result]:
+    """What becomes of each window, in their order."""
+    with _threads(scorer.threads) as pool:
+        yield from in_order(source, lambda window: pool.submit(process, window, scorer.score, form), scorer.threads)
+
+
+def in_order(source: Iterator[Window], submit: Submit, workers: int) -> Generator[Result]:
+    """Results of so many workers in the order of the windows; few windows are held."""
+    waiting: deque[Future[Result]] = deque()
+    for window in source:
+        waiting.append(submit(window))
+        if len(waiting) >= workers + _AHEAD:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
 
 
 @contextmanager
-def _writer(path: Path) -> Iterator[_Writer]:
-    """A function that writes rows as `path`'s ending asks; the file is in place once the block ends well."""
-    if path.suffix not in (".jsonl", ".ndjson", ".json", ".csv"):
-        raise InputError(f"output {path} is neither JSON Lines nor CSV; let its name end in .jsonl or .csv")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+def _threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads of which each computes alone; what is not begun when the block ends is not done."""
+    before = torch.get_num_threads()
+    pool = ThreadPoolExecutor(count, "score", partial(torch.set_num_threads, 1))
     try:
-        with part.open("w", encoding="utf-8", newline="") as handle:
-            yield _csv_writer(handle) if path.suffix == ".csv" else _json_writer(handle)
-        part.replace(path)
-    except FileNotFoundError as error:
-        raise InputError(f"output {path} cannot be written: {path.parent} does not exist") from error
+        yield pool
     finally:
-        part.unlink(missing_ok=True)
-
-
-def _json_writer(handle: IO[str]) -> _Writer:
-    def write(fields: dict[str, Any]) -> None:
-        handle.write(json.dumps(fields, ensure_ascii=False) + "\n")
-
-    return write
-
-
-def _csv_writer(handle: IO[str]) -> _Writer:
-    writer: csv.DictWriter[str] | None = None
-
-    def write(fields: dict[str, Any]) -> None:
-        nonlocal writer
-        if writer is None:
-            writer = csv.DictWriter(handle, list(fields), restval="")
-            writer.writeheader()
-        # JSON Lines may give a later row fields that the first has not.
-        if new := sorted(set(fields) - set(writer.fieldnames)):
-            raise InputError(
-                f"a row has the field {new[0]!r}, which the first has not; write JSON Lines instead of CSV"
-            )
-        writer.writerow({key: _cell(value) for key, value in fields.items()})
-
-    return write
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value
+        pool.shutdown(cancel_futures=True)
+        torch.set_num_threads(before)

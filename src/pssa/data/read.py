@@ -82,7 +82,8 @@ def stream(path: str | Path, *, format: str | None = None) -> Iterator[Row]:
 
 def format_of(path: str | Path, format: str | None) -> str:
     """The full name of the format that was asked for or, if none was, of the one that the file has."""
-    return format_named(format) if format else recognise(Path(path))
+    # A path is taken as it is: it may be of a kind that unpacks its file.
+    return format_named(format) if format else recognise(path if isinstance(path, Path) else Path(path))
 
 
 def outcomes(events: Iterable[Event], rule: LabelRule) -> Iterator[Outcome]:

@@ -1,0 +1,116 @@
+"""A job: rows of some inputs, scored by a run, into one output; and what passes between those who carry it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from pssa.bulk.form import Form
+from pssa.bulk.journal import Journal
+from pssa.bulk.scorer import Scoring
+from pssa.bulk.source import STANDARD
+from pssa.bulk.window import Position, Reading
+from pssa.bulk.work import Result
+from pssa.errors import InputError
+
+__all__ = ["Engine", "Job", "Observer", "Progress", "Sink", "Summary", "Task"]
+
+_ERRORS = ("fail", "skip")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is asked for.
+
+    :raises InputError: for values that cannot be.
+    """
+
+    run: Path
+    inputs: tuple[str, ...]  # files, patterns, or - for standard input
+    output: str  # a file, or - for standard output
+    format: str | None = None  # of the inputs, where it is not recognised
+    output_format: str | None = None  # where the output's name does not say it
+    errors: str = "fail"  # at a row that cannot be used; or "skip" it
+    rejected: str | None = None  # the file of skipped rows; None: the output's name and .rejected.jsonl
+    begin: str = "new"  # or "resume" where it was left, or "replace" what is there
+    scoring: Scoring = field(default_factory=Scoring)
+
+    def __post_init__(self) -> None:
+        if self.errors not in _ERRORS:
+            raise InputError(f"errors is {self.errors!r}; it can be {' or '.join(_ERRORS)}")
+        if self.output == STANDARD and self.begin == "resume":
+            raise InputError("what went to standard output cannot be gone on with; name a file by --output")
+        if self.output == STANDARD and self.errors == "skip" and self.rejected is None:
+            raise InputError("standard output has no file of rejected rows beside it; name one by --rejected")
+
+    @property
+    def side(self) -> Path:
+        """The file of rejected rows."""
+        return Path(self.rejected or f"{self.output}.rejected.jsonl")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was scored."""
+
+    rows: int
+    labels: dict[str, int]  # how often each was predicted
+    ambiguous: int  # rows whose aspect occurs several times in the text; the first was taken
+    rejected: int = 0  # rows that were skipped
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is."""
+
+    rows: int
+    rejected: int
+    read: int  # bytes of the inputs
+    total: int  # bytes of all of them; 0 where nobody knows
+
+
+Observer = Callable[[Progress], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an engine has to do: score the rows after `start`."""
+
+    run: Path
+    scoring: Scoring
+    reading: Reading
+    form: Form
+    start: Position
+    columns: tuple[str, ...]  # of the output, where rows were written before
+
+
+class Engine(Protocol):
+    """Who scores."""
+
+    def resolve(self, scoring: Scoring) -> Scoring:
+        """The same, with the device that will be used."""
+        ...
+
+    def results(self, task: Task) -> Generator[Result]:
+        """What becomes of each window, in their order; closing it ends the work."""
+        ...
+
+
+class Sink(Protocol):
+    """Where results go."""
+
+    journal: Journal
+
+    def append(self, result: Result) -> None:
+        """Write a window."""
+        ...
+
+    def finish(self) -> None:
+        """All windows are written."""
+        ...

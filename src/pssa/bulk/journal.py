@@ -1,0 +1,93 @@
+"""How far a job came: a small file beside its part, which `--resume` goes on from.
+
+It is replaced after each window, once that window's bytes are on the disk. What was written after it is cut off again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pssa.bulk.window import START, Position
+from pssa.bulk.work import Result, Tally
+from pssa.data.atomic import write_atomically
+from pssa.data.bounded import read_whole
+from pssa.data.shown import shown, told
+from pssa.errors import InputError
+
+__all__ = ["Journal", "difference"]
+
+_SCHEMA = 1
+_MOST = 1 << 24  # bytes
+_AGAIN = "begin again with --force instead of --resume"
+
+
+@dataclass(frozen=True)
+class Journal:
+    """The state of a job between two windows."""
+
+    position: Position = START
+    read: int = 0  # bytes of the source at `position`
+    written: int = 0  # bytes of the output
+    written_rejected: int = 0  # bytes of the side file
+    columns: tuple[str, ...] = ()
+    schema: str = ""  # of Parquet, in hexadecimal
+    tally: Tally = field(default_factory=Tally)
+    complete: bool = False  # whether every row is written
+
+    def after(self, result: Result, schema: str, n_bytes: int) -> Journal:
+        """The state once a window is written, in `n_bytes`."""
+        return replace(
+            self,
+            position=result.end,
+            read=result.read,
+            written=self.written + n_bytes,
+            written_rejected=self.written_rejected + len(result.rejected),
+            columns=result.columns,
+            schema=schema,
+            tally=self.tally + result.tally,
+        )
+
+    def save(self, path: Path) -> None:
+        """Replace the file, or leave it as it is."""
+        write_atomically(path, json.dumps({"version": _SCHEMA, **asdict(self)}).encode() + b"\n")
+
+    @classmethod
+    def load(cls, path: Path) -> Journal:
+        """Read what `save` wrote.
+
+        :raises InputError: if it is damaged.
+        """
+        try:
+            record = json.loads(read_whole(path, _MOST))
+            if record.pop("version") != _SCHEMA:
+                raise ValueError("it is of another version")
+            made = cls(
+                **record
+                | {
+                    "position": Position(**record["position"]),
+                    "columns": tuple(record["columns"]),
+                    "tally": Tally(**record["tally"]),
+                }
+            )
+            counts = (*asdict(made.position).values(), made.read, made.written, made.written_rejected, made.tally.rows)
+            if not all(type(count) is int and count >= 0 for count in counts):
+                raise ValueError("a count is none")
+            bytes.fromhex(made.schema)
+            return made
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise InputError.at(path, None, f"is damaged ({told(error)}); {_AGAIN}") from error
+
+
+def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What a job has to say about what was asked before and is asked now; empty where it is the same."""
+    for name in dict.fromkeys((*now, *before)):
+        old, new = before.get(name), now.get(name)
+        if isinstance(old, dict) and isinstance(new, dict) and (inner := difference(old, new)):
+            return inner
+        if old != new:
+            return f"{name} is not what it was when the job was begun ({shown(new)}, then {shown(old)}); {_AGAIN}"
+    return ""

@@ -1,0 +1,88 @@
+"""One row: the example that it describes or why it is rejected, and what is written of it once it is scored."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pssa.data.example import Example
+from pssa.data.read import Problem, Row, example_from_fields
+from pssa.errors import InputError
+from pssa.runs.classifier import Answer
+from pssa.runs.explain import Explanation
+
+__all__ = ["Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "written"]
+
+Value = Answer | Explanation  # what is said of an example
+
+_GOLD, _LABEL, _PROBABILITIES, _EXPLANATION = "gold", "label", "probabilities", "explanation"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A row that can be scored."""
+
+    line: int
+    fields: Mapping[str, Any]  # as the input gives them
+    example: Example
+    ambiguous: bool  # its aspect occurs several times in the text; the first was taken
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A row that cannot be scored, or not be written."""
+
+    line: int | None
+    reason: str
+
+    def as_dict(self, source: str) -> dict[str, Any]:
+        """Plain values, for the side file."""
+        return {"source": source, "line": self.line, "reason": self.reason}
+
+
+def judge(event: Row | Problem) -> Accepted | Rejected:
+    """What becomes of a row; its label, if it has one, is not looked at."""
+    if isinstance(event, Problem):
+        return Rejected(event.line, event.what)
+    doubts: list[str] = []
+    fields = {key: value for key, value in event.fields.items() if key != _LABEL}
+    try:
+        example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
+    except InputError as error:
+        return Rejected(event.line, str(error))
+    return Accepted(event.line, event.fields, example, bool(doubts))
+
+
+def fault_of(value: Value) -> str:
+    """Why what the model says cannot be used; empty if it can."""
+    answer = value.answer if isinstance(value, Explanation) else value
+    shares: Sequence[float] = value.shares if isinstance(value, Explanation) else ()
+    if all(map(math.isfinite, (*answer.probabilities.values(), *shares))):
+        return ""
+    return "the model gives no finite number for this text"
+
+
+def written(fields: Mapping[str, Any], value: Value) -> dict[str, Any]:
+    """The fields of a row of the output: the input's, its label as `gold`, and what the model says."""
+    answer = value.answer if isinstance(value, Explanation) else value
+    row = dict(_kept(fields)) | {_LABEL: answer.label, _PROBABILITIES: answer.probabilities}
+    if isinstance(value, Explanation):
+        said = value.as_dict()
+        row[_EXPLANATION] = {"saliency": said["saliency"], "words": said["words"]}
+    return row
+
+
+def columns_of(fields: Mapping[str, Any], explained: bool) -> tuple[str, ...]:
+    """The names of `written`, before anything is scored."""
+    names = dict(_kept(fields)) | {_LABEL: None, _PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
+    return tuple(names)
+
+
+def _kept(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in fields.items():
+        if key != _LABEL:
+            yield key, value
+        elif _GOLD not in fields:  # else the label is what another model said
+            yield _GOLD, value

@@ -1,0 +1,138 @@
+"""Carrying out a job: results of an engine into a sink, in their order, and a refusal of what cannot be done.
+
+Whatever the engine, windows and what is written of them are the same, and the output appears under its name when it is complete.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from pssa.bulk.asked import asked_of
+from pssa.bulk.form import Form, form_of
+from pssa.bulk.job import Engine, Job, Observer, Progress, Sink, Summary, Task
+from pssa.bulk.part import Place, opened_part
+from pssa.bulk.pipe import opened_pipe
+from pssa.bulk.scorer import sizes
+from pssa.bulk.source import STANDARD, Source, find_sources
+from pssa.bulk.window import Reading
+from pssa.bulk.work import Result
+from pssa.errors import InputError, RunError
+from pssa.runs.directory import RunDirectory
+from pssa.runs.saved_model import Description
+
+__all__ = ["fill", "predict"]
+
+
+def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summary:
+    """Carry out a job.
+
+    :param observer: is told how far it is, after each window.
+    :raises InputError: for what cannot be read, scored or written; a row is named by its line.
+    """
+    known = Description.load(RunDirectory.open(job.run).root)
+    form = form_of(job.output, job.output_format)
+    sources = find_sources(job.inputs, job.format)
+    _check(job, sources)
+    with _told_once():
+        job = replace(job, scoring=engine.resolve(job.scoring))
+        reading = Reading(sources, sizes(known.model, job.scoring.place).window, job.scoring.saliency is not None)
+        with _sink(job, form, reading) as sink, _hinting(job, sink):
+            if not sink.journal.complete:
+                task = Task(job.run, job.scoring, reading, form, sink.journal.position, sink.journal.columns)
+                with closing(engine.results(task)) as results:
+                    fill(sink, results, job.errors, _reporter(sources, sink, observer))
+            sink.finish()
+    tally = sink.journal.tally
+    labels = {label: tally.labels.get(label, 0) for label in known.labels}
+    return Summary(tally.rows, labels, tally.ambiguous, tally.rejected)
+
+
+def fill(sink: Sink, results: Iterable[Result], errors: str, report: Callable[[], None] | None = None) -> None:
+    """Write every result.
+
+    :raises InputError: for what could not be read or written and, where `errors` is "fail", for the first rejected row.
+    """
+    for result in results:
+        for text in result.warnings:
+            warnings.warn(text, stacklevel=2)
+        if result.fault:
+            raise InputError(result.fault)
+        if result.first_rejected and errors == "fail":
+            raise _RejectedRow(result.first_rejected)
+        sink.append(result)
+        if report is not None:
+            report()
+
+
+class _RejectedRow(InputError):
+    """A row that could be skipped."""
+
+
+def _check(job: Job, sources: Iterable[Source]) -> None:
+    for source in sources:
+        if source.once and job.begin == "resume":
+            raise InputError(f"{source.title} cannot be read again, so the job cannot be resumed; read from a file")
+        if job.output != STANDARD and not source.once and Path(source.name).resolve() == Path(job.output).resolve():
+            raise InputError(f"{source.name} is both input and output; choose another --output")
+
+
+def _sink(job: Job, form: Form, reading: Reading) -> AbstractContextManager[Sink]:
+    if job.output == STANDARD:
+        return opened_pipe(form, job.side if job.errors == "skip" else None, job.begin)
+    return opened_part(Place(Path(job.output), job.side, form, job.begin), asked_of(job, reading))
+
+
+@contextmanager
+def _hinting(job: Job, sink: Sink) -> Generator[None]:
+    """Say, where a job ends before its time, that what is done is not lost."""
+    try:
+        yield
+    except (_RejectedRow, KeyboardInterrupt, OSError) as end:
+        rows = sink.journal.tally.rows
+        if not rows or job.output == STANDARD:
+            raise
+        how = "--resume --errors skip" if isinstance(end, _RejectedRow) else "--resume"
+        kept = f"the {rows} rows before are kept: go on with {how}"
+        if isinstance(end, KeyboardInterrupt):
+            raise KeyboardInterrupt(kept) from end
+        kind = InputError if isinstance(end, _RejectedRow) else RunError
+        raise kind(f"{end}; {kept}") from end
+
+
+def _reporter(sources: Iterable[Source], sink: Sink, observer: Observer | None) -> Callable[[], None] | None:
+    if observer is None:
+        return None
+    known = [source.size for source in sources]
+    before = [0, *accumulate(known)]
+
+    def report() -> None:
+        journal = sink.journal
+        read = before[journal.position.source] + journal.read
+        observer(Progress(journal.tally.rows, journal.tally.rejected, read, before[-1] if all(known) else 0))
+
+    report()
+    return report
+
+
+@contextmanager
+def _told_once() -> Iterator[None]:
+    """A warning that every window gives, of its own number of rows, is told once."""
+    told: set[str] = set()
+    with warnings.catch_warnings():
+        tell = warnings.showwarning
+
+        def tell_once(message: Any, *details: Any, **more: Any) -> None:
+            kind = re.sub(r"\d+", "", str(message))
+            if kind not in told:
+                told.add(kind)
+                tell(message, *details, **more)
+
+        warnings.showwarning = tell_once
+        yield

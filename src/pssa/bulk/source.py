@@ -1,0 +1,172 @@
+"""Where rows come from: files in any format that can be read, plain, gzip or zstd; patterns of names; standard input.
+
+A format's reader is handed a path whose file counts the bytes that are read of it, unpacks zstd, and may be standard input.
+"""
+
+from __future__ import annotations
+
+import glob
+import io
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PosixPath
+from typing import IO, Any, cast
+
+from pssa.data.bounded import Unpacked
+from pssa.data.formats import FORMATS, hugging_face
+from pssa.data.read import Dropped, Problem, Row, format_of
+from pssa.errors import InputError, MissingExtra
+
+__all__ = ["STANDARD", "Event", "Source", "find_sources"]
+
+STANDARD = "-"  # standard input, or output
+_BUFFER = 1 << 16
+_MAGIC = "*?["
+_ZSTD = ".zst"
+
+Event = Row | Dropped | Problem
+Watch = Callable[[int], None]  # is told how many bytes of a source have been read
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input: what it is called, its format, and what tells whether it has changed."""
+
+    name: str
+    format: str
+    size: int = 0  # bytes; 0 where nobody knows
+    modified: int = 0  # nanoseconds
+    once: bool = False  # standard input or a pipe: it cannot be read again
+
+    @property
+    def standard(self) -> bool:
+        """Whether it is standard input."""
+        return self.name == STANDARD
+
+    @property
+    def title(self) -> str:
+        """What errors and rejected rows call it."""
+        return "standard input" if self.standard else self.name
+
+    def events(self, watch: Watch) -> Iterator[Event]:
+        """What is in it, in its order.
+
+        :raises InputError: if it cannot be read, or not to its end.
+        """
+        path = _Watched(self.title)
+        path.watch, path.standard = watch, self.standard
+        events = FORMATS[self.format].scan(path)
+        return _counted(events, self, watch) if self.format == "parquet" else events
+
+
+def find_sources(inputs: Sequence[str], format: str | None) -> tuple[Source, ...]:
+    """The sources that are meant, those of a pattern by name; empty files among several hold no row and are left out.
+
+    :raises InputError: if there is no such file, one is named twice, or its format is unknown.
+    """
+    names = [name for given in inputs for name in _expanded(given)]
+    if twice := sorted(name for name in set(names) if names.count(name) > 1):
+        raise InputError(f"input {twice[0]} is named twice; name it once")
+    if len(names) > 1:
+        names = [name for name in names if not _is_blank(name)] or names
+    if not names:
+        raise InputError("there is no input; name at least one file, or - for standard input")
+    return tuple(_source(name, format) for name in names)
+
+
+def _expanded(given: str) -> list[str]:
+    if not any(sign in given for sign in _MAGIC) or Path(given).exists():
+        return [given]
+    found = sorted(name for name in glob.glob(given, recursive=True) if Path(name).is_file())
+    if not found:
+        raise InputError(f"no file matches the input {given}; check the pattern")
+    return found
+
+
+def _is_blank(name: str) -> bool:
+    path = Path(name)
+    return name != STANDARD and path.is_file() and path.stat().st_size == 0
+
+
+def _source(name: str, format: str | None) -> Source:
+    path = Path(name)
+    if name == STANDARD or path.is_fifo():
+        # To look at its first lines would be to lose them.
+        return Source(name, format_of(name, format or "json_lines"), once=True)
+    found = format_of(_Watched(name), format)
+    if name.startswith(hugging_face.PREFIX):
+        return Source(name, found)
+    if not path.exists():
+        raise InputError.at(path, None, "does not exist; check the name")
+    known = path.stat()
+    return Source(name, found, known.st_size if path.is_file() else 0, known.st_mtime_ns)
+
+
+def _counted(events: Iterator[Event], source: Source, watch: Watch) -> Iterator[Event]:
+    """Parquet opens its file by itself: what was read of it goes by the number of the row."""
+    from pyarrow import parquet
+
+    rows = 0
+    for event in events:
+        if not rows:  # the reader has found that it is sound
+            rows = parquet.read_metadata(source.name).num_rows
+        if isinstance(event, Row):
+            watch(source.size * event.line // rows)
+        yield event
+
+
+class _Watched(PosixPath):
+    """A path for a format's reader."""
+
+    watch: Watch = staticmethod(lambda read: None)
+    standard: bool = False
+
+    def exists(self, **more: Any) -> bool:
+        """Standard input always does."""
+        return self.standard or super().exists(**more)
+
+    def open(self, *how: Any, **more: Any) -> IO[Any]:  # type: ignore[override]
+        """The bytes, unpacked where zstd has packed them; gzip is the reader's business."""
+        file = sys.stdin.buffer if self.standard else super().open("rb", buffering=0)
+        stream = io.BufferedReader(_Counting(cast(IO[bytes], file), self.watch), _BUFFER)
+        if self.suffix != _ZSTD or self.standard:
+            return stream
+        return io.BufferedReader(Unpacked(Path(self), _unzstd(stream)), _BUFFER)
+
+
+class _Counting(io.RawIOBase):
+    """Bytes that are counted as they pass."""
+
+    def __init__(self, file: IO[bytes], watch: Watch) -> None:
+        super().__init__()
+        self._file = file
+        self._watch = watch
+        self._count = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """The next bytes."""
+        read1 = getattr(self._file, "read1", self._file.read)
+        content = read1(len(buffer))
+        buffer[: len(content)] = content
+        self._count += len(content)
+        self._watch(self._count)
+        return len(content)
+
+    def close(self) -> None:
+        """Close the file with it, but for standard input."""
+        if not self.closed and self._file is not sys.stdin.buffer:
+            self._file.close()
+        super().close()
+
+
+def _unzstd(stream: IO[bytes]) -> IO[bytes]:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingExtra("pyarrow", "data") from error
+    return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(stream), "zstd"))

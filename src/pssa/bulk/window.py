@@ -1,0 +1,127 @@
+"""Windows: consecutive rows of one source that are scored together, and the unit that engines hand around.
+
+Where one ends follows from the rows alone, so that a job that is resumed, or spread over machines, has the same windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from pssa.bulk.rows import columns_of
+from pssa.bulk.source import Event, Source
+from pssa.data.read import Problem, Row
+from pssa.errors import InputError
+
+__all__ = ["START", "Position", "Reading", "Window", "first_columns", "windows"]
+
+_MOST_LETTERS = 1 << 22  # of a window, but for its last row: no row is longer than a line may be
+
+
+@dataclass(frozen=True, order=True)
+class Position:
+    """A place between two windows: so many events of the source of this number lie before it."""
+
+    source: int
+    events: int
+
+
+START = Position(0, 0)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How sources are cut into windows."""
+
+    sources: tuple[Source, ...]
+    rows: int  # of a window, at most
+    explained: bool = False  # whether words are scored
+
+
+@dataclass(frozen=True)
+class Window:
+    """Rows as the source gives them."""
+
+    source: str  # its title
+    end: Position
+    read: int  # bytes of its source, so far
+    rows: tuple[Row | Problem, ...]
+    columns: tuple[str, ...]  # of the output, by the first row of the job
+    fault: str = ""  # why nothing after these rows can be read
+
+
+def windows(reading: Reading, start: Position = START, columns: tuple[str, ...] = ()) -> Iterator[Window]:
+    """All rows after `start`; the last window has a fault where a source cannot be read to its end."""
+    for number in range(start.source, len(reading.sources)):
+        place = start if number == start.source else Position(number, 0)
+        for window in windows_of(reading, place, columns):
+            columns = window.columns
+            yield window
+            if window.fault:
+                return
+
+
+def windows_of(reading: Reading, start: Position, columns: tuple[str, ...]) -> Iterator[Window]:
+    """The rows of one source, from `start` on."""
+    source = reading.sources[start.source]
+    gauge = _Gauge()
+    passed = start.events
+    events = islice(source.events(gauge.set), passed, None)
+    fault = ""
+    while True:
+        try:
+            part = _take(events, reading.rows)
+        except InputError as error:
+            part, fault = [], str(error)
+        if not part and not fault:
+            return
+        passed += len(part)
+        rows = tuple(event for event in part if isinstance(event, Row | Problem))
+        columns = columns or _columns(rows, reading.explained)
+        yield Window(source.title, Position(start.source, passed), gauge.read, rows, columns, fault)
+        if fault:
+            return
+
+
+def first_columns(reading: Reading) -> tuple[str, ...]:
+    """The output's columns, by a look at the first row."""
+    return next((window.columns for window in windows(reading) if window.columns), ())
+
+
+def _take(events: Iterator[Event], most: int) -> list[Event]:
+    part: list[Event] = []
+    letters = 0
+    for event in events:
+        part.append(event)
+        if isinstance(event, Row):
+            letters += _weight(event.fields)
+        if len(part) >= most or letters >= _MOST_LETTERS:
+            break
+    return part
+
+
+def _weight(value: Any) -> int:
+    """About how many letters a value has."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(map(_weight, value.values()))
+    return sum(map(_weight, value)) if isinstance(value, list | tuple) else 1
+
+
+def _columns(rows: Sequence[Row | Problem], explained: bool) -> tuple[str, ...]:
+    first = next((row for row in rows if isinstance(row, Row)), None)
+    return () if first is None else columns_of(first.fields, explained)
+
+
+class _Gauge:
+    """How far a source has been read."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+    def set(self, read: int) -> None:
+        """Note it."""
+        self.read = read

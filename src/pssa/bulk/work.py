@@ -1,0 +1,121 @@
+"""What every engine does with a window: judge its rows, score them, and make the bytes that are written of them."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pssa.bulk.form import Form
+from pssa.bulk.rows import Accepted, Rejected, Value, fault_of, judge, written
+from pssa.bulk.window import Position, Window
+from pssa.data.example import Example
+from pssa.errors import InputError
+
+__all__ = ["Result", "Score", "Tally", "process", "process_alone"]
+
+Score = Callable[[Sequence[Example]], Sequence[Value]]  # in the order of the examples
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was scored, counted."""
+
+    rows: int = 0
+    labels: Mapping[str, int] = field(default_factory=dict)  # how often each was predicted
+    ambiguous: int = 0
+    rejected: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        labels = Counter(self.labels) + Counter(other.labels)
+        ambiguous, rejected = self.ambiguous + other.ambiguous, self.rejected + other.rejected
+        return Tally(self.rows + other.rows, dict(labels), ambiguous, rejected)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What becomes of a window."""
+
+    end: Position
+    read: int  # bytes of its source, so far
+    columns: tuple[str, ...]
+    content: bytes  # for the output
+    rejected: bytes  # for the side file
+    tally: Tally
+    first_rejected: str  # the first of them, as an error says it
+    fault: str  # why the job cannot go on
+    warnings: tuple[str, ...] = ()  # of an engine that is not in this process
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A row that was scored, as it is written."""
+
+    fields: dict[str, Any]
+    ambiguous: bool
+
+
+def process(window: Window, score: Score, form: Form) -> Result:
+    """Do all that can be done without knowing of other windows."""
+    judged = [judge(row) for row in window.rows]
+    said = iter(_scored([row.example for row in judged if isinstance(row, Accepted)], score))
+    outcomes = [row if isinstance(row, Rejected) else _outcome(row, next(said)) for row in judged]
+    placed = [_placed(outcome, row.line, window.columns, form) for outcome, row in zip(outcomes, judged, strict=True)]
+    done = [outcome for outcome in placed if isinstance(outcome, _Done)]
+    rejected = [outcome for outcome in placed if isinstance(outcome, Rejected)]
+    content, fault = b"", window.fault
+    try:
+        content = form.encode([row.fields for row in done], window.columns)
+    except InputError as error:
+        fault = str(InputError.at(window.source, judged[0].line, f"rows from here on: {error}"))
+    labels = Counter(str(row.fields["label"]) for row in done)
+    return Result(
+        window.end,
+        window.read,
+        window.columns,
+        content,
+        b"".join(_line(row.as_dict(window.source)) for row in rejected),
+        Tally(len(done), dict(labels), sum(row.ambiguous for row in done), len(rejected)),
+        str(InputError.at(window.source, rejected[0].line, rejected[0].reason)) if rejected else "",
+        fault,
+    )
+
+
+def process_alone(window: Window, score: Score, form: Form) -> Result:
+    """The same in a process of its own, of which nobody would see warnings; there must be no other thread that warns."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = process(window, score, form)
+    return replace(result, warnings=tuple(str(warning.message) for warning in caught))
+
+
+def _scored(examples: Sequence[Example], score: Score) -> Sequence[Value | str]:
+    """What is said of each example, or why nothing can be."""
+    if not examples:
+        return []
+    try:
+        return score(examples)
+    except InputError as error:
+        if len(examples) == 1:
+            return [str(error)]
+        return [_scored([example], score)[0] for example in examples]
+
+
+def _outcome(row: Accepted, said: Value | str) -> _Done | Rejected:
+    reason = said if isinstance(said, str) else fault_of(said)
+    if reason or isinstance(said, str):
+        return Rejected(row.line, reason)
+    return _Done(written(row.fields, said), row.ambiguous)
+
+
+def _placed(outcome: _Done | Rejected, line: int | None, columns: Sequence[str], form: Form) -> _Done | Rejected:
+    reason = form.unfit(outcome.fields, columns) if isinstance(outcome, _Done) else ""
+    return Rejected(line, reason) if reason else outcome
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    # Escaped: a reason may quote what is no character.
+    return (json.dumps(record) + "\n").encode()

@@ -1,0 +1,69 @@
+"""Run as a script: carry out `pssa predict` with these words, killed by SIGKILL at random moments and resumed, until it is done.
+
+The command's modules are imported once; every attempt is a process of its own that begins right there. Windows are small, so
+that there are many of them. Prints how many attempts were killed, and how many of these had written something.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet  # noqa: F401 - else every attempt would import it
+
+from pssa.bulk import run_job
+from pssa.bulk.scorer import Sizes
+from pssa.cli import main
+
+KILLS = 8
+
+
+def attempt(words: list[str], journal: Path, windows: float, pause: float) -> int | None:
+    """The exit code, or None where the process was killed: a pause after so many changes of the journal."""
+    child = os.fork()
+    if child == 0:
+        os._exit(main(["predict", *words]))
+    seen, state = 0, stamp(journal)
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        if (now := stamp(journal)) != state:
+            seen, state = seen + 1, now
+        if seen >= windows:
+            time.sleep(pause)
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return None
+
+
+def stamp(path: Path) -> int:
+    """What changes whenever the file is replaced; 0 where there is none."""
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return 0
+
+
+def carry_through(words: list[str], journal: Path, moments: random.Random) -> dict[str, int]:
+    """Kill and resume, and leave the job alone once it was killed often enough."""
+    killed = at_work = 0
+    while True:
+        windows = moments.randint(0, 30) if killed < KILLS else float("inf")
+        before = stamp(journal)
+        code = attempt([*words, "--resume"], journal, windows, moments.uniform(0, 0.02))
+        if code is not None:
+            return {"code": code, "killed": killed, "at_work": at_work}
+        killed += 1
+        at_work += stamp(journal) != before
+
+
+if __name__ == "__main__":
+    seed, journal, *words = sys.argv[1:]
+    run_job.sizes = lambda model, device: Sizes(window=16, batch=4)  # type: ignore[attr-defined]
+    print(json.dumps(carry_through(words, Path(journal), random.Random(int(seed)))))  # noqa: T201

@@ -1,0 +1,117 @@
+"""Rows as bytes."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import gzip
+import json
+import sys
+from typing import Any
+
+import pytest
+
+from pssa.bulk.form import Form, form_of
+from pssa.errors import InputError, MissingExtra
+
+ROWS: list[dict[str, Any]] = [
+    {"text": "é, a", "note": 'a "b"', "probabilities": {"positive": 0.75}},
+    {"text": "b", "note": None, "probabilities": {"positive": 0.25}},
+]
+COLUMNS = ("text", "note", "probabilities")
+
+
+@pytest.mark.parametrize(
+    ("output", "named", "form"),
+    [
+        ("o.jsonl", None, Form("json_lines")),
+        ("o.NDJSON", None, Form("json_lines")),
+        ("o.json.gz", None, Form("json_lines", ".gz")),
+        ("o.csv", None, Form("csv")),
+        ("a.b.csv.zst", None, Form("csv", ".zst")),
+        ("o.parquet", None, Form("parquet")),
+        ("o.txt", "csv", Form("csv")),
+        ("o.gz", "json-lines", Form("json_lines", ".gz")),
+        ("-", None, Form("json_lines")),
+        ("-", "CSV", Form("csv")),
+    ],
+)
+def test_the_form_follows_from_the_name_or_is_named(output: str, named: str | None, form: Form) -> None:
+    assert form_of(output, named) == form
+
+
+def test_a_form_that_does_not_exist_or_fit_is_refused() -> None:
+    for output in ("o.xml", "o", "o.gz", "jsonl"):
+        with pytest.raises(InputError, match=rf"{output} is neither JSON Lines, CSV nor Parquet; let its name end in"):
+            form_of(output, None)
+    with pytest.raises(InputError, match="unknown output format 'xml'; it can be json_lines, csv or parquet"):
+        form_of("o", "xml")
+    for output in ("o.parquet.gz", "-"):
+        with pytest.raises(InputError, match=f"Parquet cannot be written to {output}"):
+            form_of(output, "parquet" if output == "-" else None)
+
+
+def test_forms_that_need_an_extra_say_so_before_anything_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for output in ("o.jsonl.zst", "o.parquet"):
+        with pytest.raises(MissingExtra, match=r"pssa\[data\]"):
+            form_of(output, None)
+
+
+def test_json_lines_hold_a_row_each() -> None:
+    content = Form("json_lines").encode(ROWS, COLUMNS)
+    assert [json.loads(line) for line in content.decode().splitlines()] == ROWS
+    assert "é, a".encode() in content
+    assert Form("json_lines").header(COLUMNS) == b""
+
+
+def test_tables_hold_objects_as_json() -> None:
+    form = Form("csv")
+    assert form.header(COLUMNS) == b"text,note,probabilities\r\n"
+    assert form.encode(ROWS, COLUMNS).decode() == (
+        '"é, a","a ""b""","{""positive"": 0.75}"\r\nb,,"{""positive"": 0.25}"\r\n'
+    )
+
+
+def test_a_table_has_no_place_for_a_field_that_its_first_row_has_not() -> None:
+    row = {"text": "a", "probabilities": {}, "more": 1}
+    assert Form("csv").unfit(row, COLUMNS) == (
+        "a row has the field 'more', which the first has not; write JSON Lines instead of CSV"
+    )
+    assert Form("csv").unfit({"text": "a"}, COLUMNS) == ""
+    assert Form("json_lines").unfit(row, COLUMNS) == ""
+
+
+@pytest.mark.parametrize("packing", [".gz", ".zst"])
+def test_packed_windows_can_be_read_as_one(packing: str) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    plain, form = Form("csv"), Form("csv", packing)
+    parts = [form.header(COLUMNS), form.encode(ROWS[:1], COLUMNS), form.encode(ROWS[1:], COLUMNS)]
+    assert parts[1] == form.encode(ROWS[:1], COLUMNS)  # nothing of the time or the machine
+    whole = b"".join(parts)
+    stream = pyarrow.CompressedInputStream(pyarrow.BufferReader(whole), "gzip" if packing == ".gz" else "zstd")
+    assert stream.read() == plain.header(COLUMNS) + plain.encode(ROWS, COLUMNS)
+    if packing == ".gz":
+        assert gzip.decompress(whole) == plain.header(COLUMNS) + plain.encode(ROWS, COLUMNS)
+
+
+def test_no_rows_are_no_bytes() -> None:
+    assert [form.encode([], COLUMNS) for form in (Form("json_lines", ".gz"), Form("csv"), Form("parquet"))] == [b""] * 3
+
+
+def test_what_json_has_no_word_for_is_written_as_text_or_nothing() -> None:
+    row = {
+        "when": datetime.date(2024, 2, 29),
+        "price": decimal.Decimal("1.50"),
+        "bytes": b"a\xff",
+        "odd": [float("nan"), {"far": float("inf")}, 1.5],
+        "half": "\ud83d",
+    }
+    assert json.loads(Form("json_lines").encode([row], ())) == {
+        "when": "2024-02-29",
+        "price": "1.50",
+        "bytes": "a\\xff",
+        "odd": [None, {"far": None}, 1.5],
+        "half": "\ud83d",
+    }
+    assert Form("csv").encode([{"half": "\ud83d"}], ("half",)) == b"?\r\n"

@@ -1,0 +1,56 @@
+"""Rows to standard output."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pssa.bulk.form import Form
+from pssa.bulk.pipe import opened_pipe
+from pssa.bulk.window import Position
+from pssa.bulk.work import Result, Tally
+from pssa.errors import InputError
+
+
+def result(number: int) -> Result:
+    content = f"{number}\r\n".encode()
+    return Result(Position(0, number), 0, ("n",), content, b"bad\n", Tally(1, {"positive": 1}, 0, 1), "", "")
+
+
+def test_windows_are_seen_as_they_come(capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
+    side = tmp_path / "bad.jsonl"
+    with opened_pipe(Form("csv"), side, "new") as pipe:
+        pipe.append(result(1))
+        assert capsysbinary.readouterr().out == b"n\r\n1\r\n"
+        pipe.append(result(2))
+        assert capsysbinary.readouterr().out == b"2\r\n"
+        pipe.finish()
+        assert not side.exists()
+    assert side.read_bytes() == b"bad\nbad\n"
+    assert pipe.journal.tally == Tally(2, {"positive": 2}, 0, 2)
+
+
+def test_without_a_file_rejected_rows_are_only_counted() -> None:
+    with opened_pipe(Form("json_lines"), None, "new") as pipe:
+        pipe.append(result(1))
+    assert pipe.journal.tally.rejected == 1
+
+
+def test_where_nothing_is_rejected_there_is_no_file(tmp_path: Path) -> None:
+    with opened_pipe(Form("json_lines"), tmp_path / "bad.jsonl", "new") as pipe:
+        pipe.append(replace(result(1), rejected=b"", tally=Tally(1)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_rejected_rows_is_not_replaced_unasked(tmp_path: Path) -> None:
+    side = tmp_path / "bad.jsonl"
+    side.write_text("older")
+    with pytest.raises(InputError, match=r"bad\.jsonl exists already; choose another --rejected"):
+        opened_pipe(Form("csv"), side, "new").__enter__()
+    with pytest.raises(InputError, match="cannot be written: No such file"):
+        opened_pipe(Form("csv"), tmp_path / "nowhere" / "bad.jsonl", "new").__enter__()
+    with opened_pipe(Form("csv"), side, "replace") as pipe:
+        pipe.append(result(1))
+    assert side.read_bytes() == b"bad\n"

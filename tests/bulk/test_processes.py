@@ -1,0 +1,92 @@
+"""Jobs in several processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.bulk.made_rows import sentences, write_rows
+
+from pssa.bulk import Job, LocalEngine, Progress, Scoring, predict
+from pssa.bulk.processes import ProcessEngine
+from pssa.bulk.scorer import Sizes
+from pssa.errors import InputError, RunError
+
+CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children")
+
+
+@pytest.fixture
+def job(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    monkeypatch.setattr("pssa.bulk.run_job.sizes", lambda model, device: Sizes(16, 4))
+    source = write_rows(tmp_path / "in.jsonl", sentences(400))
+    return Job(run, (str(source),), str(tmp_path / "out.jsonl"), scoring=Scoring(device="cpu"))
+
+
+def children_of(process: int) -> list[int]:
+    path = Path(f"/proc/{process}/task/{process}/children")
+    return [int(child) for child in path.read_text().split()] if path.exists() else []
+
+
+@pytest.mark.slow
+def test_processes_write_the_bytes_of_threads(job: Job, tmp_path: Path) -> None:
+    summary = predict(job, LocalEngine())
+    far = replace(job, output=str(tmp_path / "far.jsonl"))
+    assert predict(far, ProcessEngine(2)) == summary
+    assert Path(far.output).read_bytes() == Path(job.output).read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CHILDREN.exists(), reason="only Linux tells who the children of a process are")
+def test_a_worker_that_is_killed_ends_the_job_which_can_be_resumed(job: Job, tmp_path: Path) -> None:
+    before = set(children_of(os.getpid()))
+
+    def kill_a_worker(progress: Progress) -> None:
+        if progress.rows:
+            for child in set(children_of(os.getpid())) - before:
+                os.kill(child, signal.SIGKILL)
+
+    with pytest.raises(RunError, match="a worker was ended from outside"):
+        predict(job, ProcessEngine(2), kill_a_worker)
+    assert predict(replace(job, begin="resume"), LocalEngine()).rows == 400
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CHILDREN.exists(), reason="only Linux tells who the children of a process are")
+def test_workers_end_with_the_process_that_was_killed(job: Job, run: Path, tmp_path: Path) -> None:
+    write_rows(tmp_path / "in.jsonl", sentences(200_000))
+    words = ("predict", run, "--input", job.inputs[0], "--output", job.output, "--workers", "2")
+    command = subprocess.Popen([sys.executable, "-m", "pssa", *map(str, words)], stderr=subprocess.DEVNULL)
+    while not Path(f"{job.output}.part/journal.json").exists():
+        assert command.poll() is None
+        time.sleep(0.05)
+    workers = children_of(command.pid)
+    assert len(workers) >= 2
+    command.kill()
+    command.wait()
+    ends = time.monotonic() + 20
+    while any(is_running(worker) for worker in workers):
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_there_is_at_least_one_worker() -> None:
+    with pytest.raises(InputError, match="workers is 0; it must be at least 1"):
+        ProcessEngine(0)
+
+
+def test_what_is_wrong_with_the_run_is_told_before_workers_are_started(job: Job) -> None:
+    with pytest.raises(InputError, match="saliency 'magic' cannot explain"):
+        predict(replace(job, scoring=Scoring(saliency="magic", device="cpu")), ProcessEngine(2))

@@ -1,0 +1,111 @@
+"""How rows are scored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.models.encoders import tiny_encoder
+
+import pssa
+from pssa import models
+from pssa.bulk import Scoring
+from pssa.bulk.scorer import Sizes, export, open_scorer, sizes, threads_of
+from pssa.data import embedded
+from pssa.data.batch import Batch
+from pssa.data.example import DEFAULT_LABELS
+from pssa.errors import InputError
+from pssa.models import Encoding
+from pssa.models.memnet import MemoryNetwork
+from pssa.runs import Classifier
+from pssa.runs.explain import Explanation, explain
+from pssa.runs.lexicon import PieceLexicon
+
+EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(9))]
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        ({"batch_size": 0}, "batch_size is 0; it must be at least 1"),
+        ({"runtime": "tf"}, "runtime is 'tf'; it can be torch or onnx"),
+        ({"quantize": "int4", "runtime": "onnx"}, "quantize is 'int4'; it can be int8"),
+        ({"quantize": "int8"}, "needs the runtime onnx"),
+        ({"runtime": "onnx", "saliency": ""}, "gives labels alone"),
+        ({"runtime": "onnx", "device": "cuda"}, "computes on the CPU in float32"),
+        ({"runtime": "onnx", "precision": "bfloat16"}, "computes on the CPU in float32"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(options: dict[str, Any], what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        Scoring(**options)
+
+
+def test_a_device_is_where_it_is_computed() -> None:
+    assert Scoring(device="cuda").place == "cuda"
+    assert Scoring(runtime="onnx").place == "cpu"
+    assert Scoring().place == ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def test_what_suits_follows_from_the_model_and_the_device() -> None:
+    assert sizes("memnet", "cpu") == Sizes(2048, 64)
+    assert sizes("bertabsa_cls", "cpu") == Sizes(512, 16)
+    assert sizes("memnet", "cuda") == sizes("bertabsa", "cuda") == Sizes(4096, 256)
+
+
+def test_answers_are_those_of_the_classifier(run: Path) -> None:
+    scorer = open_scorer(run, Scoring(device="cpu", batch_size=2))
+    assert scorer.threads == torch.get_num_threads()
+    expected = pssa.load(run).answer(EXAMPLES, 2)
+    assert list(scorer.score(EXAMPLES)) == expected
+    assert export(run, Scoring()) == b""
+
+
+@pytest.mark.parametrize("saliency", ["", "gradient"])
+def test_word_scores_are_those_of_an_explanation(run: Path, saliency: str) -> None:
+    found = open_scorer(run, Scoring(saliency=saliency, device="cpu")).score(EXAMPLES)
+    for ours, theirs in zip(found, explain(pssa.load(run), EXAMPLES, saliency), strict=True):
+        assert isinstance(ours, Explanation)
+        assert (ours.saliency, ours.spans, ours.aspect) == (theirs.saliency, theirs.spans, theirs.aspect)
+        assert ours.shares == pytest.approx(theirs.shares, abs=1e-6)
+        assert ours.answer.probabilities == pytest.approx(theirs.answer.probabilities, abs=1e-6)
+
+
+def test_the_model_is_not_run_again_for_its_word_scores(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, encode = list[int](), MemoryNetwork.encode
+
+    def counted(model: MemoryNetwork, batch: Batch) -> Encoding:
+        runs.append(len(batch.labels))
+        return encode(model, batch)
+
+    monkeypatch.setattr(MemoryNetwork, "encode", counted)
+    open_scorer(run, Scoring(saliency="attention", device="cpu")).score(EXAMPLES)
+    assert runs == [len(EXAMPLES)]
+
+
+def test_a_saliency_that_says_nothing_of_the_model_is_refused(run: Path) -> None:
+    with pytest.raises(InputError, match="saliency 'self_attention' cannot explain model memnet; it can be attention"):
+        open_scorer(run, Scoring(saliency="self_attention", device="cpu"))
+
+
+def test_an_encoder_that_is_cut_is_asked_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 5)
+    lexicon = PieceLexicon(tiny_encoder(), pair=False)
+    for options, threads in (({}, 5), ({"refine": "average"}, 1)):
+        model = models.build("bertabsa", lexicon.table, 3, options, seed=0)
+        assert threads_of(Classifier("bertabsa", DEFAULT_LABELS, lexicon, (model,), (1.0,))) == threads
+
+
+def test_several_members_vote_and_the_first_is_explained(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = pssa.load(run)
+    other = models.build("memnet", one.lexicon.table, 3, {}, seed=5).eval()
+    both = replace(one, members=(*one.members, other), says=(1.0, 3.0))
+    monkeypatch.setattr("pssa.bulk.scorer.load", lambda *given, **more: both)
+    found = open_scorer(run, Scoring(saliency="attention", device="cpu")).score(EXAMPLES)
+    for ours, alone, voted in zip(found, explain(one, EXAMPLES, "attention"), both.answer(EXAMPLES), strict=True):
+        assert isinstance(ours, Explanation)
+        assert ours.shares == pytest.approx(alone.shares, abs=1e-6)
+        assert ours.answer.probabilities == pytest.approx(voted.probabilities, abs=1e-6)

@@ -1,0 +1,135 @@
+"""Where rows come from."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pssa.bulk.source import Source, find_sources
+from pssa.data.read import Row
+from pssa.errors import InputError
+
+pyarrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+LINES = [f'{{"text": "a screen {number}", "aspect": "screen"}}\n' for number in range(200)]
+CONTENT = "".join(LINES).encode()
+TEXTS = [f"a screen {number}" for number in range(200)]
+
+
+def texts_of(source: Source, watched: list[int] | None = None) -> list[Any]:
+    told = [] if watched is None else watched
+    return [event.fields["text"] for event in source.events(told.append) if isinstance(event, Row)]
+
+
+def packed(path: Path) -> Path:
+    match path.suffix:
+        case ".gz":
+            path.write_bytes(gzip.compress(CONTENT))
+        case ".zst":
+            half = len("".join(LINES[:100]))
+            frames = (pyarrow.compress(part, codec="zstd", asbytes=True) for part in (CONTENT[:half], CONTENT[half:]))
+            path.write_bytes(b"".join(frames))
+        case ".parquet":
+            parquet.write_table(pyarrow.table({"text": TEXTS, "aspect": ["screen"] * 200}), path, row_group_size=30)
+        case _:
+            path.write_bytes(CONTENT)
+    return path
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz", "in.jsonl.zst", "in.parquet"])
+def test_files_are_read_plain_and_packed_and_tell_how_much_of_them_is_read(tmp_path: Path, name: str) -> None:
+    path, watched = packed(tmp_path / name), list[int]()
+    (source,) = find_sources([str(path)], None)
+    assert texts_of(source, watched) == TEXTS
+    assert watched == sorted(watched)
+    assert watched[-1] == source.size == path.stat().st_size
+
+
+def test_a_packed_file_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+    path = packed(tmp_path / "in.jsonl.zst")
+    path.write_bytes(path.read_bytes()[:-5])
+    (source,) = find_sources([str(path)], "jsonl")
+    with pytest.raises(InputError, match=r"in\.jsonl\.zst: cannot be read: Truncated"):
+        texts_of(source)
+
+
+def test_the_format_of_what_zstd_has_packed_is_seen_by_its_content(tmp_path: Path) -> None:
+    path = tmp_path / "in.zst"
+    for content, format in ((b"text,aspect\na screen,screen\n", "csv"), (CONTENT, "json_lines")):
+        path.write_bytes(pyarrow.compress(content, codec="zstd", asbytes=True))
+        assert find_sources([str(path)], None)[0].format == format
+    path.write_bytes(pyarrow.compress(b"a screen\n", codec="zstd", asbytes=True))
+    with pytest.raises(InputError, match=r"in\.zst, line 1: the format is not recognised"):
+        find_sources([str(path)], None)
+    assert find_sources([str(path)], "csv")[0].format == "csv"
+
+
+def test_patterns_name_files_in_the_order_of_their_names(tmp_path: Path) -> None:
+    for name in ("b.jsonl", "a.jsonl", "c.csv"):
+        (tmp_path / name).write_text("text,aspect\n" if name == "c.csv" else LINES[0])
+    (tmp_path / "folder.jsonl").mkdir()
+    found = find_sources([f"{tmp_path}/*.jsonl", f"{tmp_path}/c.csv"], None)
+    assert [(Path(source.name).name, source.format) for source in found] == [
+        ("a.jsonl", "json_lines"),
+        ("b.jsonl", "json_lines"),
+        ("c.csv", "csv"),
+    ]
+
+
+def test_a_file_may_have_the_signs_of_a_pattern_in_its_name(tmp_path: Path) -> None:
+    path = packed(tmp_path / "in[1].jsonl")
+    assert texts_of(find_sources([str(path)], None)[0]) == TEXTS
+
+
+def test_empty_files_among_several_hold_no_rows(tmp_path: Path) -> None:
+    first, empty = packed(tmp_path / "a.jsonl"), tmp_path / "b.jsonl"
+    empty.touch()
+    assert [source.name for source in find_sources([str(first), str(empty)], None)] == [str(first)]
+    with pytest.raises(InputError, match="is empty"):
+        texts_of(find_sources([str(empty)], None)[0])
+
+
+def test_what_is_not_there_or_named_twice_is_refused(tmp_path: Path) -> None:
+    path = packed(tmp_path / "in.jsonl")
+    with pytest.raises(InputError, match=r"no file matches the input .*/\*\.csv"):
+        find_sources([f"{tmp_path}/*.csv"], None)
+    with pytest.raises(InputError, match=r"nowhere\.jsonl: does not exist"):
+        find_sources([str(tmp_path / "nowhere.jsonl")], None)
+    with pytest.raises(InputError, match=r"in\.jsonl is named twice"):
+        find_sources([str(path), f"{tmp_path}/i*"], None)
+    with pytest.raises(InputError, match="there is no input"):
+        find_sources([], None)
+
+
+def test_standard_input_is_json_lines_unless_said_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(CONTENT)))
+    (source,) = find_sources(["-"], None)
+    assert (source.once, source.title, source.size) == (True, "standard input", 0)
+    assert texts_of(source) == TEXTS
+    assert not sys.stdin.closed
+    assert find_sources(["-"], "csv")[0].format == "csv"
+
+
+def test_standard_input_is_named_in_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    with pytest.raises(InputError, match="standard input: is empty"):
+        texts_of(find_sources(["-"], None)[0])
+
+
+def test_the_first_rows_of_a_pipe_are_not_lost_to_a_look_at_its_format(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(CONTENT,))
+    writer.start()
+    (source,) = find_sources([str(pipe)], None)
+    assert texts_of(source) == TEXTS
+    writer.join()
+    assert source.once
