@@ -45,7 +45,8 @@ def change(path: Path, **values: Any) -> None:
 
 DESCRIPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "more values than there is memory": ({"dimension": HUGE}, "describes a model of .* numbers, but its weights have"),
-    "values beyond any": ({"dimension": 10**18}, "`dimension` is 1000000000000000000; expected at most 1000000"),
+    "values beyond any": ({"dimension": 10**18}, "`dimension` is 1000000000000000000; expected 1 to 1000000"),
+    "no values": ({"dimension": 0}, "`dimension` is 0; expected 1 to 1000000"),
     "fewer values than none": ({"dimension": -1}, "`dimension` is -1"),
     "a dimension in words": ({"dimension": "four"}, "`dimension` is 'four'; expected a whole number"),
     "labels that are none": ({"labels": "positive"}, "`labels` is 'positive'; expected a list"),

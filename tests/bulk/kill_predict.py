@@ -45,7 +45,7 @@ def attempt(words: list[str], journal: Path, windows: float, pause: float) -> in
 def stamp(path: Path) -> int:
     """What changes whenever the file is replaced; 0 where there is none."""
     try:
-        return path.stat().st_ino
+        return path.stat().st_mtime_ns
     except FileNotFoundError:
         return 0
 
@@ -54,7 +54,7 @@ def carry_through(words: list[str], journal: Path, moments: random.Random) -> di
     """Kill and resume, and leave the job alone once it was killed often enough."""
     killed = at_work = 0
     while True:
-        windows = moments.randint(0, 30) if killed < KILLS else float("inf")
+        windows = moments.randint(0, 20) if killed < KILLS else float("inf")
         before = stamp(journal)
         code = attempt([*words, "--resume"], journal, windows, moments.uniform(0, 0.02))
         if code is not None:

@@ -251,6 +251,15 @@ def test_nothing_of_the_part_is_trusted_before_the_lock_is_held(tmp_path: Path) 
     assert json.loads((where.folder / "journal.json").read_text())["tally"]["rows"] == 2
 
 
+def test_a_folder_that_was_removed_before_the_lock_was_had_is_no_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = place(tmp_path)
+    monkeypatch.setattr(fcntl, "flock", lambda lock, how: where.folder.rmdir())
+    with pytest.raises(RunError, match=r"out\.csv is being written by another process"):
+        go_on(where, 1)
+
+
 def test_the_names_in_a_part_are_those_that_are_told() -> None:
     said = part_module.__doc__ or ""
     assert all(name in said for name in ("job.json", "journal.json", "data", "rejected"))

@@ -104,7 +104,7 @@ def test_what_is_not_there_or_named_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere\.jsonl: does not exist"):
         find_sources([str(tmp_path / "nowhere.jsonl")], None)
     with pytest.raises(InputError, match=r"in\.jsonl is named twice"):
-        find_sources([str(path), f"{tmp_path}/i*"], None)
+        find_sources([str(path), f"{tmp_path}/./i*"], None)
     with pytest.raises(InputError, match="there is no input"):
         find_sources([], None)
 

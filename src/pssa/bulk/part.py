@@ -124,12 +124,21 @@ def _locked(place: Place) -> Iterator[None]:
     except OSError as error:
         raise InputError(f"output {place.output} cannot be written: {error.strerror}") from error
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _hold(lock, place)
         yield
-    except BlockingIOError as error:
-        raise RunError(f"{place.output} is being written by another process; wait for it, or stop it first") from error
     finally:
         os.close(lock)
+
+
+def _hold(lock: int, place: Place) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Whoever held it before may have ended the job and removed the folder meanwhile.
+        held = os.path.samestat(os.fstat(lock), place.folder.stat())
+    except (BlockingIOError, FileNotFoundError):
+        held = False
+    if not held:
+        raise RunError(f"{place.output} is being written by another process; wait for it, or stop it first")
 
 
 def _begun(place: Place, asked: Mapping[str, Any]) -> Journal:

@@ -19,7 +19,7 @@ from pssa.bulk.form import Form, form_of
 from pssa.bulk.job import Engine, Job, Observer, Progress, Sink, Summary, Task
 from pssa.bulk.part import Place, opened_part
 from pssa.bulk.pipe import opened_pipe
-from pssa.bulk.scorer import sizes
+from pssa.bulk.scorer import Scoring, sizes
 from pssa.bulk.source import STANDARD, Source, find_sources
 from pssa.bulk.window import Reading
 from pssa.bulk.work import Result
@@ -28,6 +28,8 @@ from pssa.runs.directory import RunDirectory
 from pssa.runs.saved_model import Description
 
 __all__ = ["fill", "predict"]
+
+_EXPLAINED = 4  # windows with word scores are so many times smaller
 
 
 def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summary:
@@ -42,7 +44,7 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     _check(job, sources)
     with _told_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
-        reading = Reading(sources, sizes(known.model, job.scoring.place).window, job.scoring.saliency is not None)
+        reading = _reading(sources, known.model, job.scoring)
         with _sink(job, form, reading) as sink, _hinting(job, sink):
             if not sink.journal.complete:
                 task = Task(job.run, job.scoring, reading, form, sink.journal.position, sink.journal.columns)
@@ -81,6 +83,14 @@ def _check(job: Job, sources: Iterable[Source]) -> None:
             raise InputError(f"{source.title} cannot be read again, so the job cannot be resumed; read from a file")
         if job.output != STANDARD and not source.once and Path(source.name).resolve() == Path(job.output).resolve():
             raise InputError(f"{source.name} is both input and output; choose another --output")
+
+
+def _reading(sources: tuple[Source, ...], model: str, scoring: Scoring) -> Reading:
+    rows = sizes(model, scoring.place).window
+    if scoring.saliency is None:
+        return Reading(sources, rows)
+    # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
+    return Reading(sources, -(-rows // _EXPLAINED), explained=True)
 
 
 def _sink(job: Job, form: Form, reading: Reading) -> AbstractContextManager[Sink]:

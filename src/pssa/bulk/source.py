@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import glob
 import io
+import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PosixPath
@@ -66,7 +68,8 @@ def find_sources(inputs: Sequence[str], format: str | None) -> tuple[Source, ...
     :raises InputError: if there is no such file, one is named twice, or its format is unknown.
     """
     names = [name for given in inputs for name in _expanded(given)]
-    if twice := sorted(name for name in set(names) if names.count(name) > 1):
+    places = Counter(os.path.abspath(name) for name in names)
+    if twice := [name for name in names if places[os.path.abspath(name)] > 1]:
         raise InputError(f"input {twice[0]} is named twice; name it once")
     if len(names) > 1:
         names = [name for name in names if not _is_blank(name)] or names

@@ -210,5 +210,6 @@ def _keep(job: Job, bench: Bench, outcome: Outcome) -> None:
     """Leave the model where cells that need it look; a half-written folder has no weights yet."""
     folder = job.room.weights(job.cell)
     shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     lexicon = bench.shop.materials.lexicon
     save_weights(folder, outcome.members[0], Description.of(bench.shop.config, lexicon), lexicon)

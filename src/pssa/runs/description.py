@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pssa import models
 from pssa.data.shown import shown
 from pssa.data.strict_fields import Parser, integer, list_of, number, record, text
 from pssa.errors import InputError
@@ -72,8 +73,9 @@ class Description:
         """
         if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:
             raise InputError(f"`labels` is {shown(self.labels)}; expected two or more, each once")
-        if not 0 <= self.dimension <= _MOST_VALUES:
-            raise InputError(f"`dimension` is {self.dimension}; expected at most {_MOST_VALUES}")
+        least = 1 if models.reads(self.model) == "words" else 0
+        if not least <= self.dimension <= _MOST_VALUES:
+            raise InputError(f"`dimension` is {self.dimension}; expected {least} to {_MOST_VALUES}")
         if not 1 <= len(self.says) <= _MOST_MEMBERS:
             raise InputError(f"`says` has {len(self.says)} numbers; expected 1 to {_MOST_MEMBERS}")
         if self.max_pieces < 0 or self.unit not in UNITS:

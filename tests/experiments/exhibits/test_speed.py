@@ -81,6 +81,7 @@ def test_real_times_fall_into_the_parts(tmp_path: Path) -> None:
             for part, number in (
                 ("initial training", 1),
                 ("each training between rounds", 4),
+                ("each extraction of words", 5),
                 ("final training", 1),
                 ("each mining iteration", 5),
             )
