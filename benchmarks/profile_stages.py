@@ -1,0 +1,62 @@
+"""Scoring cut into its stages, from reading a file to the bytes of the output; one thread, microseconds a row."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+
+from pssa.bulk.form import form_of
+from pssa.bulk.rows import Accepted, judge, written
+from pssa.bulk.scorer import sizes
+from pssa.bulk.source import find_sources
+from pssa.bulk.window import Reading, Window, windows
+from pssa.cli._bench._material import write_rows
+from pssa.data.example import Corpus
+from pssa.evaluation import predict_logits
+from pssa.runs import load
+
+__all__ = ["stages_of_scoring"]
+
+Found = TypeVar("Found")
+
+
+def stages_of_scoring(run: Path, corpus: Corpus, windows_read: int = 4) -> dict[str, float]:
+    """Microseconds a row of each stage, over a few windows of the file."""
+    classifier = load(run, device="cpu")
+    suited = sizes(classifier.name, "cpu")
+    spent: dict[str, float] = {}
+
+    def timed(stage: str, work: Callable[[], Found]) -> Found:
+        began = time.perf_counter()
+        found = work()
+        spent[stage] = spent.get(stage, 0.0) + time.perf_counter() - began
+        return found
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        rows = windows_read * suited.window
+        source = write_rows(corpus, rows, Path(folder) / "rows.jsonl")
+        form = form_of("out.jsonl", None)
+        cut = windows(Reading(find_sources([str(source)], None), suited.window))
+        for _ in range(windows_read):
+            window = timed("reading", partial(next, cut))
+            accepted = timed("finding words and aspect", partial(_accepted, window))
+            examples = [row.example for row in accepted]
+            data = timed("cutting and indexing", partial(classifier.index, examples))
+            logits = timed("computing", partial(predict_logits, classifier.model, data, suited.batch))
+            said = timed("answers", partial(classifier.answers, examples, logits.softmax(dim=1)))
+            fields = [written(row.fields, answer) for row, answer in zip(accepted, said, strict=True)]
+            timed("writing", partial(form.encode, fields, window.columns))
+    torch.set_num_threads(threads)
+    return {stage: 1e6 * seconds / rows for stage, seconds in spent.items()}
+
+
+def _accepted(window: Window) -> list[Accepted]:
+    return [row for row in map(judge, window.rows) if isinstance(row, Accepted)]

@@ -1,0 +1,135 @@
+"""Seconds of training and mining against instances, length of sentences and rounds, with fitted exponents: 1 is linear.
+
+Instances are drawn from the training corpus with replacement, sentences are made longer by others behind them. A training is one
+epoch, mining is one look at every instance with the saliency of the gradient, and rounds are as many of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING
+
+from pssa.cli._bench._clock import exponent, in_turns, seconds_of
+from pssa.cli._bench._material import model_settings, open_corpora
+from pssa.cli._bench._outcome import Outcome, Request, Table
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from pssa.data.batch import IndexedCorpus
+    from pssa.data.example import Example
+    from pssa.runs.workshop import Workshop
+
+__all__ = ["measure", "prolonged"]
+
+_FACTORS = (1, 2, 4, 8)
+_WORDS, _PIECES = 500, 48  # instances to begin with, by what the model reads
+
+
+def measure(request: Request) -> Outcome:
+    """Each growth with its sizes in turns, after a first training that is not counted."""
+    workshop = _workshop(request)
+    base = request.one_size(_PIECES if request.encoder else _WORDS)
+    data = _resampled(workshop, base * max(_FACTORS))
+    more = {float(base * factor): data.select(range(base * factor)) for factor in _FACTORS}
+    longer = {_words(rows): rows for rows in (_longer(workshop, base, factor) for factor in _FACTORS)}
+    growths: dict[str, Mapping[float, Callable[[], float]]] = {
+        "instances, training": {size: partial(_training, workshop, rows) for size, rows in more.items()},
+        "instances, mining": {size: partial(_mining, workshop, rows, 1) for size, rows in more.items()},
+        "words, training": {size: partial(_training, workshop, rows) for size, rows in longer.items()},
+        "words, mining": {size: partial(_mining, workshop, rows, 1) for size, rows in longer.items()},
+        "rounds, training and mining": {float(n): partial(_rounds, workshop, more[base], n) for n in _FACTORS},
+    }
+    _training(workshop, more[base])
+    found = {name: _timed(works, request.repeats) for name, works in growths.items()}
+    fits = tuple((name, exponent([*times], [*map(median, times.values())])) for name, times in found.items())
+    summary = Table(f"exponents with {workshop.config.model}", ("", "exponent"), fits)
+    raw = {name: {f"{size:g}": each for size, each in times.items()} for name, times in found.items()}
+    return Outcome((*(_table(name, times) for name, times in found.items()), summary), (), {"seconds": raw})
+
+
+def prolonged(example: Example, others: Sequence[Example]) -> Example:
+    """The example with other sentences behind its own; the aspect stays where it was."""
+    text, spans = example.text, list(example.spans)
+    for other in others:
+        shift = len(text) + 1
+        text += f" {other.text}"
+        spans += [(start + shift, end + shift) for start, end in other.spans]
+    return replace(example, text=text, spans=tuple(spans))
+
+
+def _workshop(request: Request) -> Workshop:
+    from pssa.runs.config import Config
+    from pssa.runs.training_run import prepare
+    from pssa.runs.workshop import Workshop
+    from pssa.training import Silent
+
+    settings = {**model_settings(request), "method": "pg-as", "epochs": 1}
+    config, materials = prepare(open_corpora(request)[0], None, Config().updated(settings))
+    return Workshop(config, None, materials, Silent())
+
+
+def _resampled(workshop: Workshop, count: int) -> IndexedCorpus:
+    import torch
+
+    data = workshop.train_data
+    return data.select(torch.randint(len(data), (count,), generator=torch.Generator().manual_seed(0)))
+
+
+def _longer(workshop: Workshop, base: int, factor: int) -> IndexedCorpus:
+    """`base` instances, each with `factor` - 1 sentences of others behind its own."""
+    corpus = workshop.materials.corpus
+    places = range(base)
+    return workshop.index(
+        [
+            prolonged(corpus[place % len(corpus)], [corpus[(place + k) % len(corpus)] for k in range(1, factor)])
+            for place in places
+        ]
+    )
+
+
+def _words(data: IndexedCorpus) -> float:
+    """Of a sentence, on average."""
+    return data.widths[:, 2].float().mean().item()
+
+
+def _training(workshop: Workshop, data: IndexedCorpus) -> float:
+    from pssa.training import Task, fit
+
+    model = workshop.new_model()
+    return seconds_of(partial(fit, model, Task(data, 0, "growth"), workshop.settings, 1))
+
+
+def _mining(workshop: Workshop, data: IndexedCorpus, rounds: int) -> float:
+    import torch
+
+    from pssa.mining import Miner, Procedure, mine
+    from pssa.runs.defaults import build_saliency, choose_rule
+    from pssa.training import Task, fit
+
+    def train(iteration: int, number: int, model: nn.Module, masked: IndexedCorpus) -> nn.Module:
+        fit(model, Task(masked, 0, f"round-{iteration}"), workshop.settings, 1)
+        return model
+
+    procedure = Procedure(build_saliency(workshop.config), choose_rule(workshop.config), rounds)
+    miners = [Miner(workshop.new_model(), torch.arange(len(data)))]
+    return seconds_of(partial(mine, data, miners, train, procedure, workshop.config.data.labels))
+
+
+def _rounds(workshop: Workshop, data: IndexedCorpus, rounds: int) -> float:
+    """The training before the first round too, so that there are as many trainings as looks."""
+    return _training(workshop, data) + _mining(workshop, data, rounds)
+
+
+def _timed(works: Mapping[float, Callable[[], float]], repeats: int) -> dict[float, list[float]]:
+    found = in_turns({str(size): work for size, work in works.items()}, repeats)
+    return dict(zip(works, found.values(), strict=True))
+
+
+def _table(name: str, times: Mapping[float, Sequence[float]]) -> Table:
+    first = median(next(iter(times.values())))
+    rows = tuple((size, median(each), median(each) / first) for size, each in times.items())
+    return Table(name, (name.partition(",")[0], "seconds", "of the first"), rows)

@@ -1,0 +1,52 @@
+"""The most memory that `pssa predict` holds while it scores 10 thousand, 100 thousand and 1 million rows: flat is wanted."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from pssa.cli._bench._clock import exponent, fresh_process
+from pssa.cli._bench._material import open_corpora, trained, write_rows
+from pssa.cli._bench._outcome import Outcome, Request, Table
+
+__all__ = ["measure"]
+
+_SIZES = (10_000, 100_000, 1_000_000)
+# The system's own record of this process: what `getrusage` says is also that of the process that started it.
+_COMMAND = """
+import re, resource, sys, time
+from pathlib import Path
+from pssa.cli import main
+began = time.perf_counter()
+code = main(["predict", *sys.argv[1:], "--json"])
+seconds = time.perf_counter() - began
+status = Path("/proc/self/status")
+peak = re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1] if status.exists() else 0
+scale = 1 if sys.platform == "darwin" else 1024
+print(int(peak) * 1024 or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale, seconds)
+sys.exit(code)
+"""
+
+
+def measure(request: Request) -> Outcome:
+    """Score a file of each size in a process of its own."""
+    sizes = request.rows or _SIZES
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run, corpus = trained(request, folder), open_corpora(request)[1]
+        found = {size: _peak(run, write_rows(corpus, size, folder / "rows.jsonl"), folder) for size in sizes}
+    first = found[sizes[0]][0]
+    rows = tuple((size, peak / 2**20, peak / first, size / seconds) for size, (peak, seconds) in found.items())
+    table = Table("peak memory of pssa predict", ("rows", "MiB", "of the first", "rows/s, start included"), rows)
+    notes: tuple[str, ...] = ()
+    if len(set(sizes)) > 1:
+        grown = exponent(sizes, [peak for peak, _ in found.values()])
+        notes = (f"memory grows with the rows to the power {grown:.3f}; 0 is flat",)
+    return Outcome((table,), notes, {"bytes": {str(size): peak for size, (peak, _) in found.items()}})
+
+
+def _peak(run: Path, rows: Path, folder: Path) -> tuple[int, float]:
+    """Bytes, and seconds that the command took."""
+    words = [str(run), "--input", str(rows), "--output", str(folder / "out.jsonl"), "--force"]
+    peak, seconds = fresh_process(("-c", _COMMAND, *words)).splitlines()[-1].split()
+    return int(peak), float(seconds)

@@ -1,0 +1,112 @@
+"""Rows per second of a run: one call for each row, `pssa predict`, and the Hugging Face pipeline on the same encoder.
+
+The pipeline reads sentence and aspect as a pair. It has the encoder's shape and weights drawn at random, which cost the same
+time; its batch size is the best of a few, and on a GPU it computes in bfloat16 as we do.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pssa.cli._bench._clock import in_turns, medians, seconds_of
+from pssa.cli._bench._material import open_corpora, trained, write_rows
+from pssa.cli._bench._outcome import Outcome, Request, Table
+
+if TYPE_CHECKING:
+    from pssa.bulk import Progress, Scoring
+
+__all__ = ["measure", "predict_seconds"]
+
+_ROWS = {"words": 4096, "pieces": 1024, "pairs": 1024}
+_FEW = 256  # rows that are enough to choose a batch size by, and for one call each
+_BATCHES = (1, 8, 32, 64, 256)
+_OURS = "pssa predict"
+
+
+@dataclass(frozen=True)
+class _Way:
+    """One way to score rows."""
+
+    name: str
+    rows: int
+    seconds: Callable[[], float]
+
+
+def measure(request: Request) -> Outcome:
+    """All ways in turns; rates are comparable, numbers of rows need not be the same."""
+    from pssa.models import reads
+    from pssa.runs import load
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        run, corpus = trained(request, folder), open_corpora(request)[1]
+        classifier = load(run)
+        rows = write_rows(corpus, request.one_size(_ROWS[reads(classifier.name)]), folder / "rows.jsonl")
+        asked = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
+        ways = [
+            _Way(
+                "one call a row", len(asked[:_FEW]), partial(seconds_of, partial(_one_by_one, classifier, asked[:_FEW]))
+            ),
+            _Way(_OURS, len(asked), partial(predict_seconds, run, rows, folder / "out.jsonl")),
+        ]
+        if (run / "encoder").is_dir():
+            ways.append(_pipeline_way(run / "encoder", len(classifier.labels), asked))
+        found = in_turns({way.name: way.seconds for way in ways}, request.repeats)
+    rates = {way.name: way.rows / medians(found)[way.name] for way in ways}
+    lines = tuple((way.name, rates[way.name], rates[_OURS] / rates[way.name]) for way in ways)
+    title = f"scoring with {classifier.name}, {len(asked)} rows"
+    return Outcome((Table(title, ("", "rows/s", "ours is"), lines),), (), {"seconds": found})
+
+
+def predict_seconds(run: Path, rows: Path, out: Path, scoring: Scoring | None = None) -> float:
+    """What `pssa predict` takes once the run is loaded: reading, cutting, computing and writing."""
+    from pssa.bulk import Job, LocalEngine, Scoring, predict
+
+    first: list[float] = []
+
+    def note(progress: Progress) -> None:
+        # The first report comes when the run is loaded and nothing is read.
+        first.append(time.perf_counter())
+
+    job = Job(run, (str(rows),), str(out), begin="replace", scoring=scoring or Scoring())
+    predict(job, LocalEngine(), note)
+    return time.perf_counter() - first[0]
+
+
+def _one_by_one(classifier: Any, asked: list[dict[str, Any]]) -> None:
+    for row in asked:
+        classifier.predict(row["text"], (row["from"], row["to"]))
+
+
+def _pipeline_way(encoder: Path, n_labels: int, asked: list[dict[str, Any]]) -> _Way:
+    classify = _pipeline(encoder, n_labels)
+    pairs = [{"text": row["text"], "text_pair": row["aspect"]} for row in asked]
+    few = pairs[:_FEW]
+    times = {size: seconds_of(partial(classify, few, batch_size=size)) for size in _BATCHES}
+    best = min(times, key=times.__getitem__)
+    return _Way(
+        f"Hugging Face pipeline, batches of {best}",
+        len(pairs),
+        partial(seconds_of, partial(classify, pairs, batch_size=best)),
+    )
+
+
+def _pipeline(encoder: Path, n_labels: int) -> Any:
+    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, pipeline
+
+    from pssa.runs.device import choose_device
+
+    config = AutoConfig.from_pretrained(encoder, num_labels=n_labels, local_files_only=True)
+    tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
+    device = choose_device("auto")
+    model = AutoModelForSequenceClassification.from_config(config)
+    if device.type == "cuda":
+        model = model.bfloat16()
+    return pipeline("text-classification", model=model, tokenizer=tokenizer, device=device)

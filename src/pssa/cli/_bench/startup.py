@@ -1,0 +1,39 @@
+"""Milliseconds until `import pssa` and `pssa --help` are done, against importing torch alone, in fresh processes.
+
+A bare interpreter is measured too: nothing can be quicker than that.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pssa.cli._bench._clock import fresh_process, in_turns, medians, seconds_of
+from pssa.cli._bench._outcome import Outcome, Request, Table
+
+__all__ = ["measure"]
+
+_STARTS = {
+    "a bare interpreter": ("-c", "pass"),
+    "import pssa": ("-c", "import pssa"),
+    "pssa --help": ("-m", "pssa", "--help"),
+    "import torch": ("-c", "import torch"),
+}
+_HEAVY = ("torch", "numpy", "transformers")
+_LOADED = (
+    "import sys, pssa; from pssa.cli import build_parser; build_parser(); "
+    f"print(*[name for name in {_HEAVY} if name in sys.modules])"
+)
+
+
+def measure(request: Request) -> Outcome:
+    """Start each of them in turns; the first round fills the caches and is not counted."""
+    starts = {name: partial(seconds_of, partial(fresh_process, words)) for name, words in _STARTS.items()}
+    in_turns(starts, 1)
+    found = in_turns(starts, request.repeats)
+    middle = medians(found)
+    rows = tuple((name, 1000 * seconds, seconds / middle["import torch"]) for name, seconds in middle.items())
+    loaded = fresh_process(("-c", _LOADED)).split()
+    said = (
+        f"the parser of all commands loads {', '.join(loaded)}" if loaded else f"none of {', '.join(_HEAVY)} is loaded"
+    )
+    return Outcome((Table("start-up", ("", "ms", "of import torch"), rows),), (said,), {"seconds": found})
