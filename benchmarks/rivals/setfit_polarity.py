@@ -37,22 +37,10 @@ class Polarity:
     packages: tuple[str, ...] = ("setfit", "sentence-transformers", "transformers", "torch")
 
     def train(self, rows: Sequence[Row], encoder: Path, folder: Path, epochs: int) -> None:
-        """Contrastive pairs, as many as show each row `epochs` times or a little more, then the regression on all rows."""
-        setfit, datasets = importlib.import_module("setfit"), importlib.import_module("datasets")
+        """The regression on all rows; the encoder stays as it is, since pairs of them would take by far the longest here."""
         model = _open(encoder)
-        docs, aspects = _documents(rows)
-        texts = list(model.prepend_aspects(docs, aspects))
-        data = datasets.Dataset.from_dict({"text": texts, "label": [row.label for row in rows]})
-        how = setfit.TrainingArguments(
-            output_dir=str(folder.with_name(f"{folder.name}-checkpoints")),
-            batch_size=16,
-            num_epochs=1,
-            num_iterations=-(-epochs // 4),  # of two pairs for each row, so that a row is in about four
-            save_strategy="no",
-            report_to="none",
-            show_progress_bar=False,
-        )
-        setfit.Trainer(model=model, args=how, train_dataset=data).train()
+        texts = list(model.prepend_aspects(*_documents(rows)))
+        model.fit(texts, [row.label for row in rows], num_epochs=1)
         # The card would ask for spaCy's version.
         model.create_model_card = lambda path, model_name: Path(path, "README.md").touch()
         model.save_pretrained(str(folder))
