@@ -45,6 +45,7 @@ class Contender:
     folder: str  # of its model, in the work folder
     model: str = ""  # of ours
     options: str = ""  # of ours
+    epochs: int = 2  # 0: its own layers stay random, so that it has no accuracy
 
     @property
     def ours(self) -> bool:
@@ -52,7 +53,7 @@ class Contender:
         return self.module == "ours"
 
 
-def contenders(setfit: str | None, pyabsa: str | None) -> list[Contender]:
+def contenders(setfit: str | None, pyabsa: str | None, pyabsa_epochs: int) -> list[Contender]:
     """All that can run here."""
     own = sys.executable
     found = [
@@ -65,8 +66,10 @@ def contenders(setfit: str | None, pyabsa: str | None) -> list[Contender]:
     if setfit:
         found.append(Contender("SetFit PolarityModel", "setfit_polarity", setfit, "setfit"))
     if pyabsa:
-        found.append(Contender("PyABSA FAST-LCF-BERT", "pyabsa_fast_lcf_bert", pyabsa, "fast_lcf_bert"))
-        found.append(Contender("PyABSA BERT-SPC", "pyabsa_bert_spc", pyabsa, "bert_spc"))
+        found.append(
+            Contender("PyABSA FAST-LCF-BERT", "pyabsa_fast_lcf_bert", pyabsa, "fast_lcf_bert", epochs=pyabsa_epochs)
+        )
+        found.append(Contender("PyABSA BERT-SPC", "pyabsa_bert_spc", pyabsa, "bert_spc", epochs=pyabsa_epochs))
     return found
 
 
@@ -87,12 +90,13 @@ def ask(contender: Contender, words: Sequence[str | Path]) -> dict[str, Any]:
     return said
 
 
-def train(contender: Contender, rows: Path, encoder: Path, work: Path, epochs: int) -> None:
+def train(contender: Contender, rows: Path, encoder: Path, work: Path) -> None:
     """Train what is not there yet."""
     out = work / contender.folder
     if not out.exists():
         model = ["--model", contender.model] if contender.ours else []
-        ask(contender, ["train", *model, "--rows", rows, "--encoder", encoder, "--out", out, "--epochs", str(epochs)])
+        how: list[str | Path] = ["--encoder", encoder, "--out", out, "--epochs", str(contender.epochs)]
+        ask(contender, ["train", *model, "--rows", rows, *how])
         print(f"trained {contender.name}", flush=True)
 
 
@@ -131,7 +135,8 @@ def summary(ways: Mapping[Contender, list[str | Path]], found: Sequence[Mapping[
     for way in ways:
         each = next(each for each in found if each["contender"] == way.name)
         batch, rate = each.get("batch_size", ""), rates[way.name]
-        lines.append(f"| {way.name} | {batch} | {rate:.1f} | {rate / best:.2f} | {100 * each['accuracy']:.1f} |")
+        accuracy = f"{100 * each['accuracy']:.1f}" if way.epochs else "untrained"
+        lines.append(f"| {way.name} | {batch} | {rate:.1f} | {rate / best:.2f} | {accuracy} |")
     return "\n".join(lines)
 
 
@@ -144,7 +149,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--setfit-python")
     parser.add_argument("--pyabsa-python")
     parser.add_argument("--rows", type=int, default=2556)
-    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--pyabsa-epochs", type=int, default=0, help="of its training, which takes long")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--train-only", action="store_true")
     parser.add_argument("--out", type=Path)
@@ -159,9 +164,9 @@ def main() -> None:
     pssa.write(pssa.read(arguments.data / "train.txt"), work / "train.jsonl")
     test = pssa.read(arguments.data / "test.txt")
     rows, few = (write_rows(test, n, work / f"rows-{n}.jsonl") for n in (arguments.rows, min(_FEW, arguments.rows)))
-    every = contenders(arguments.setfit_python, arguments.pyabsa_python)
+    every = contenders(arguments.setfit_python, arguments.pyabsa_python, arguments.pyabsa_epochs)
     for contender in every:
-        train(contender, work / "train.jsonl", arguments.encoder.resolve(), work, arguments.epochs)
+        train(contender, work / "train.jsonl", arguments.encoder.resolve(), work)
     if arguments.train_only:
         return
     ways = {contender: score_words(contender, rows, few, work) for contender in every}
