@@ -60,6 +60,7 @@ def contenders(setfit: str | None, pyabsa: str | None, pyabsa_epochs: int) -> li
         Contender("pssa predict, bertabsa_att", "ours", own, "att", "bertabsa_att"),
         Contender("Hugging Face pipeline", "hugging_face_pipeline", own, "pipeline"),
         Contender("pssa predict, bertabsa_cls", "ours", own, "cls", "bertabsa_cls"),
+        Contender("pssa predict, bertabsa_att, bfloat16", "ours", own, "att", "bertabsa_att", "precision=bfloat16"),
         Contender("pssa predict, bertabsa_att, onnx", "ours", own, "att", "bertabsa_att", "runtime=onnx"),
         Contender("pssa predict, bertabsa_att, int8", "ours", own, "att", "bertabsa_att", "runtime=onnx,quantize=int8"),
     ]
@@ -119,7 +120,7 @@ def measure(ways: Mapping[Contender, list[str | Path]], repeats: int) -> list[di
         for contender, words in ways.items():
             load = load_average()
             said = ask(contender, words)
-            found.append({"contender": contender.name, "turn": turn, "load": load, **said})
+            found.append({**said, "contender": contender.name, "turn": turn, "load": load})
             print(f"{turn} {contender.name}: {said['rows'] / said['seconds']:.1f} rows/s, load {load}", flush=True)
     return found
 
@@ -171,9 +172,9 @@ def main() -> None:
         return
     ways = {contender: score_words(contender, rows, few, work) for contender in every}
     found = measure(ways, arguments.repeats)
-    print(summary(ways, found))
     if arguments.out:
         arguments.out.write_text(json.dumps({"machine": machine(), "measurements": found}, indent=1) + "\n")
+    print(summary(ways, found))
 
 
 if __name__ == "__main__":
