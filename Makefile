@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
+PACKAGED := tests/cli tests/report tests/serve tests/data/test_embedded.py tests/test_public_surface.py
 
 .PHONY: setup demo test check chromium build clean
 
@@ -42,12 +43,12 @@ chromium:
 	  && apt-get update -qq > /dev/null 2>&1 && apt-get install -y -qq chromium > /dev/null 2>&1; } \
 	  || echo "no chromium here: tests in a browser will be skipped"
 
-# The wheel is installed into a folder of its own and the fast tests run against it, not against src/.
+# The wheel is installed into a folder of its own. Tests of what reads packaged files run against it, not against src/.
 build: $(VENV)/.setup
 	rm -rf dist
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist . > /dev/null
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target dist/installed dist/*.whl
-	PYTHONPATH=$(CURDIR)/dist/installed PSSA_EXPECT_INSTALLED=$(CURDIR)/dist/installed $(BIN)/pytest -m "not slow and not browser" -n 2
+	PYTHONPATH=$(CURDIR)/dist/installed PSSA_EXPECT_INSTALLED=$(CURDIR)/dist/installed $(BIN)/pytest -m "not slow and not browser" -n 2 $(PACKAGED)
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache

@@ -21,10 +21,10 @@ def fuzz(kept: Path, *options: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_thousands_of_cases_are_accepted_or_refused_and_nothing_else(tmp_path: Path) -> None:
-    found = fuzz(tmp_path / "kept", "--cases", "4000", "--seed", "3")
+def test_many_hundred_cases_are_accepted_or_refused_and_nothing_else(tmp_path: Path) -> None:
+    found = fuzz(tmp_path / "kept", "--cases", "1500", "--seed", "3")
     assert found["failures"] == []
-    assert found["accepted"] + found["refused"] == found["cases"] > 3900
+    assert found["accepted"] + found["refused"] == found["cases"] > 1450
     assert found["accepted"] > 100
     assert found["targets"]["hostile"]["refused"] > 60
     assert not (tmp_path / "kept").exists()

@@ -142,6 +142,7 @@ def test_an_interrupted_run_goes_on_with_resume_alone(command: Command, interrup
     assert (interrupted / "history.jsonl").read_bytes() == (run / "history.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_run_that_another_process_works_on_is_a_failure(command: Command, interrupted: Path) -> None:
     with RunDirectory.open(interrupted).locked():
         result = command("train", "--resume", interrupted)

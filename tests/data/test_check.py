@@ -58,6 +58,7 @@ def test_a_file_that_cannot_be_read_at_all_is_refused(tmp_path: Path) -> None:
         check(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("name", _PUBLIC)
 def test_the_public_files_have_their_known_counts(shared_data: Path, name: str) -> None:

@@ -79,6 +79,7 @@ def test_an_unknown_split_is_refused_with_the_known_ones() -> None:
         load("dev")
 
 
+@pytest.mark.slow
 def test_the_generator_reproduces_the_files_byte_for_byte(tmp_path: Path) -> None:
     made = _run("make_embedded_corpus.py", "--out", str(tmp_path))
     assert made.returncode == 0, made.stderr
@@ -86,6 +87,7 @@ def test_the_generator_reproduces_the_files_byte_for_byte(tmp_path: Path) -> Non
     assert (tmp_path / "test.jsonl").read_bytes() == _packaged("test")
 
 
+@pytest.mark.slow
 def test_the_check_accepts_the_packaged_files() -> None:
     checked = _run("check_embedded_corpus.py")
     assert checked.returncode == 0, checked.stdout

@@ -224,6 +224,7 @@ def _finding(word: int) -> st.SearchStrategy[Finding]:
     )
 
 
+@pytest.mark.slow
 @given(_evidence())
 @settings(max_examples=40, deadline=None)
 def test_any_evidence_comes_back_equal_and_as_the_same_bytes(evidence: Evidence) -> None:
@@ -236,6 +237,7 @@ def test_any_evidence_comes_back_equal_and_as_the_same_bytes(evidence: Evidence)
         assert first.read_bytes() == second.read_bytes()
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=80, deadline=None)
 def test_whatever_is_done_to_the_bytes_either_reads_or_is_an_input_error(data: st.DataObject) -> None:
@@ -249,6 +251,7 @@ def test_whatever_is_done_to_the_bytes_either_reads_or_is_an_input_error(data: s
         _read_or_refuse(path)
 
 
+@pytest.mark.slow
 @given(line=st.integers(1, 3), data=st.data())
 @settings(max_examples=80, deadline=None)
 def test_any_json_in_the_place_of_a_value_either_reads_or_is_an_input_error(line: int, data: st.DataObject) -> None:

@@ -52,6 +52,7 @@ def test_a_few_bytes_that_unpack_to_gigabytes_are_refused(tmp_path: Path) -> Non
         read(tmp_path / "x.parquet")
 
 
+@pytest.mark.slow
 def test_a_group_that_unpacks_beyond_proportion_is_refused(tmp_path: Path) -> None:
     write_table(tmp_path / "x.parquet", ["menu " * 4_000_000], compression="zstd", use_dictionary=False)
     with pytest.raises(InputError, match="unpacks to more than 200 times its size"):

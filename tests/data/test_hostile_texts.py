@@ -68,6 +68,7 @@ FILES: dict[str, tuple[str, bytes, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_a_hostile_file_is_refused_in_one_short_line(tmp_path: Path, kind: str) -> None:
     name, content, message = FILES[kind]

@@ -42,6 +42,7 @@ FILES: dict[str, tuple[bytes, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_hostile_vectors_are_refused_in_one_line(tmp_path: Path, kind: str) -> None:
     content, message = FILES[kind]

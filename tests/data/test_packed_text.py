@@ -55,6 +55,7 @@ def test_the_observer_sees_the_packed_bytes_grow_to_the_total(tmp_path: Path, pa
     assert 0 < done[0] < done[-1] == path.stat().st_size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", PACKERS)
 def test_a_line_longer_than_a_mebibyte_is_refused(tmp_path: Path, pack: Pack) -> None:
     path = pack(tmp_path / "bomb", b"a 1\n" + b"0" * (64 << 20))

@@ -13,6 +13,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(value=ANYTHING)
 def test_whatever_is_shown_is_printable_and_no_line_is_broken(value: object) -> None:

@@ -125,6 +125,7 @@ def test_too_few_sentences_are_refused() -> None:
         folds(synthetic(10), 1, seed=0)
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("name", ["laptop", "rest", "twitter"])
 def test_real_corpora_are_parted_by_sentence_with_the_same_shares_of_labels(shared_data: Path, name: str) -> None:

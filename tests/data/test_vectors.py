@@ -58,6 +58,7 @@ def test_a_wrong_row_is_refused_even_if_it_is_not_kept(path: Path) -> None:
         read_vectors(path, {"the"}, extra_rows=1)
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_the_kept_rows(tmp_path: Path) -> None:
     path = tmp_path / "large.txt"
     path.write_bytes(b"".join(b"word%d" % n + b" 0.12345" * 300 + b"\n" for n in range(20_000)))  # 48 MB

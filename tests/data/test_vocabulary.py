@@ -43,6 +43,7 @@ def test_a_vocabulary_may_have_no_training_words() -> None:
     assert Vocabulary.build([]).words == SPECIAL
 
 
+@pytest.mark.slow
 @given(st.lists(st.text()), st.lists(st.text()))
 def test_every_word_finds_its_own_id(words: list[str], extra: list[str]) -> None:
     vocabulary = Vocabulary.build(words, extra)

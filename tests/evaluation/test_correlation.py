@@ -33,6 +33,7 @@ def test_cases_worked_by_hand() -> None:
     assert of([1, 2, 3], [1, 2, 2]) == pytest.approx([2 / math.sqrt(6), 1.5 / math.sqrt(2 * 1.5)])
 
 
+@pytest.mark.slow
 @given(sentences)
 def test_both_equal_those_of_scipy(drawn: list[tuple[float, float]]) -> None:
     first, second = [a for a, _ in drawn], [b for _, b in drawn]

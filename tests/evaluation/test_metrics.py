@@ -30,6 +30,7 @@ def test_a_case_worked_by_hand() -> None:
     assert scores.macro_f1 == pytest.approx(1.3 / 3)
 
 
+@pytest.mark.slow
 @given(pairs)
 def test_scores_equal_those_of_scikit_learn(drawn: list[tuple[str, str]]) -> None:
     gold, predicted = [g for g, _ in drawn], [p for _, p in drawn]

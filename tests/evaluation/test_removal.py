@@ -36,6 +36,7 @@ def test_words_go_and_one_space_stays(gone: list[int], text: str) -> None:
     assert (short.text, short.aspect_text) == (text, "screen")
 
 
+@pytest.mark.slow
 @given(WORDS, WORDS, st.data())
 def test_the_others_stay_in_order_with_the_aspect_among_them(
     left: list[str], right: list[str], data: st.DataObject

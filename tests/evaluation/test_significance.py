@@ -59,6 +59,7 @@ def test_one_instance_of_difference_wins_as_often_as_it_is_drawn() -> None:
     assert result.accuracy_difference == pytest.approx(1 / n)
 
 
+@pytest.mark.slow
 def test_resamples_are_paired_and_scored_as_a_plain_loop_does(gold: list[str]) -> None:
     first, second = noisy(gold, 0.72, seed=1), noisy(gold, 0.68, seed=2)
     result = paired_bootstrap(gold, first, second, LABELS, resamples=50, seed=5)
@@ -133,6 +134,7 @@ def test_mcnemar_is_the_two_sided_binomial_test(only_first: int, only_second: in
     assert mcnemar(gold, first, second) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_mcnemar_holds_for_counts_whose_coefficients_overflow() -> None:
     gold, first, second = ["a"] * 4000, ["a"] * 2100 + ["b"] * 1900, ["b"] * 2100 + ["a"] * 1900
     exact = 2 * sum(math.comb(4000, k) for k in range(1901)) / 2**4000

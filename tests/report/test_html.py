@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from tests.report.documents import explanation, explanations, parse, refuse_outside
 
@@ -81,6 +82,7 @@ def test_text_cannot_become_markup() -> None:
     assert "\x1b" not in page
 
 
+@pytest.mark.slow
 @given(explanations())
 def test_any_text_comes_back_whole_with_its_numbers(given: Explanation) -> None:
     page = to_html([given], versus=[given])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from tests.report.documents import Element, parse
 
 from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, ExampleEvidence, Finding, Header, RoundReport
@@ -108,6 +109,7 @@ def test_no_findings_make_a_short_section() -> None:
     assert document.all("h3") == []
 
 
+@pytest.mark.slow
 def test_six_thousand_sentences_stay_a_small_page_that_says_its_limit() -> None:
     texts = [f"The screen is huge{number} and <colorful> & but no led " + "word " * 20 for number in range(6000)]
     evidence = Evidence(HEADER, tuple(example(text, *TABLE_2.findings, id=str(n)) for n, text in enumerate(texts)))

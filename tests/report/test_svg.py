@@ -101,6 +101,7 @@ def test_no_drawing_refers_to_anything_outside() -> None:
     assert tags == {"svg", "rect", "g", "title", "text"}
 
 
+@pytest.mark.slow
 @given(explanations(), st.integers(200, 900))
 def test_any_text_is_drawn_whole_and_inside_the_frame(given: Explanation, width: int) -> None:
     drawing = draw([given], width=width)

@@ -84,6 +84,7 @@ def test_evidence_of_pieces_speaks_of_pieces(train_tiny: TrainTiny, tmp_path: Pa
     assert (again / "model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refine", ["random_head", "smallest_entropy", "average"])
 @pytest.mark.parametrize("model", ["bertabsa", "bertabsa_cls"])
 def test_self_attention_is_mined_and_supervised(train_tiny: TrainTiny, tmp_path: Path, model: str, refine: str) -> None:

@@ -71,6 +71,7 @@ def test_what_was_fetched_once_needs_no_network(
         push_to_hub(finished_run, "owner/model")
 
 
+@pytest.mark.slow
 def test_an_ensemble_comes_back_with_its_members(
     hub: Hub, train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path
 ) -> None:
@@ -81,6 +82,7 @@ def test_an_ensemble_comes_back_with_its_members(
     assert found.probabilities(corpus).equal(pssa.load(run).probabilities(corpus))
 
 
+@pytest.mark.slow
 def test_a_run_with_an_encoder_comes_back_without_the_encoders_folder(hub: Hub, corpus: Corpus, tmp_path: Path) -> None:
     encoders = pytest.importorskip("tests.models.encoders")
     folder = tmp_path / "small-bert"

@@ -56,6 +56,7 @@ def test_the_first_member_of_boosting_starts_where_a_plain_run_starts(train_tiny
     torch.testing.assert_close(member.model.get_parameter("match"), plain.model.get_parameter("match"))
 
 
+@pytest.mark.slow
 def test_adaboost_gives_each_member_its_say(train_tiny: TrainTiny, tmp_path: Path) -> None:
     run = train_tiny(tmp_path / "run", method="adaboost", epochs=3)
     classifier = pssa.load(run)

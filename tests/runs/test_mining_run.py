@@ -21,6 +21,7 @@ SETTINGS: dict[str, Any] = {"model": "memnet", "dimension": 8, "epochs": 2, "bat
 NO_GATE = 9.0  # bits, more than any sentence here can have
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["aw-as", "pg-as", "rm-as", "consensus"])
 def test_mining_alone_finds_what_the_whole_method_finds(
     train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path, method: str
@@ -63,6 +64,7 @@ class Stages(Silent):
         self.seen.append(stage)
 
 
+@pytest.mark.slow
 def test_cross_fitted_mining_trains_no_model_that_it_does_not_use(
     train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path
 ) -> None:

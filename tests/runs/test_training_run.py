@@ -102,6 +102,7 @@ def test_the_card_names_model_method_and_labels(finished_run: Path) -> None:
         assert part in card
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", methods.names())
 def test_every_method_ends_with_a_classifier(train_tiny: TrainTiny, tmp_path: Path, method: str) -> None:
     run = train_tiny(tmp_path / "run", method=method)
@@ -124,6 +125,7 @@ def test_an_interrupted_method_ends_with_the_same_files(
     assert contents(tmp_path / "interrupted") == contents(tmp_path / "undisturbed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", models.names())
 def test_an_interrupted_model_ends_with_the_same_files(train_tiny: TrainTiny, tmp_path: Path, model: str) -> None:
     settings = {"model": model, "hidden": 3} if "hidden" in models.option_defaults(model) else {"model": model}

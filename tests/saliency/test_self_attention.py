@@ -100,6 +100,7 @@ def test_the_samples_are_one_batch() -> None:
 REAL_BATCH = make_batch([[3, 4, 5, 6, 7], [8, 9, 10, 0, 0]], [[0, 1, 1, 1, 1], [0, 1, 1, 0, 0]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", REFINED)
 def test_scores_agree_with_finite_differences_of_the_attention(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = draw_model(variant, 12)

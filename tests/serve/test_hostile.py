@@ -40,6 +40,7 @@ def check(answer: Any, n_items: int | None = None) -> None:
     assert found["error"]["message"].encode("utf-8", "surrogatepass")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/v1/predict", "/v1/explain"])
 @settings(max_examples=40, deadline=None)
 @given(body=ANYTHING | st.fixed_dictionaries({"items": st.lists(ANYTHING, max_size=3)}))
@@ -47,6 +48,7 @@ def test_any_json_is_answered(client: TestClient, path: str, body: Any) -> None:
     check(client.post(path, content=json.dumps(body), headers=JSON))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/v1/predict", "/v1/explain"])
 @settings(max_examples=40, deadline=None)
 @given(items=st.lists(ITEMS, max_size=4))

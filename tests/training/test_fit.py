@@ -200,6 +200,7 @@ def supervised(corpus: IndexedCorpus, gamma: float) -> Supervision:
     return Supervision(expected, expected > 0, gamma)
 
 
+@pytest.mark.slow
 def test_supervision_moves_the_attention_and_its_penalty_falls(new_model: NewModel, task: Task) -> None:
     model = new_model()
     history = fit(

@@ -1,0 +1,77 @@
+"""The README and the manual know every command, every option and every setting, and show commands that can be given."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import pytest
+
+from pssa import models
+from pssa.cli import _bench, build_parser
+from pssa.experiments import exhibits
+from pssa.runs import Config
+
+ROOT = Path(__file__).parents[2]
+USAGE = (ROOT / "docs" / "usage.md").read_text("utf-8")
+PAGES = {path.name: path.read_text("utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+
+
+def actions_of(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Everything that can be given, of all commands below too."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from actions_of(command)
+        else:
+            yield action
+
+
+def setting_names() -> set[str]:
+    """Every name that `--set` takes, without its section."""
+    config = Config()
+    parts = [config, *(part for field in fields(config) if is_dataclass(part := getattr(config, field.name)))]
+    names = {field.name for part in parts for field in fields(part) if not is_dataclass(getattr(part, field.name))}
+    return names | {option for model in models.names() for option in models.option_defaults(model)}
+
+
+def shown_commands() -> list[str]:
+    """The lines of examples that call `pssa`, with their continuations, up to a pipe."""
+    blocks = [block for page in PAGES.values() for block in re.findall(r"```(?:sh|console)\n(.*?)```", page, re.DOTALL)]
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    found = [re.fullmatch(r"(?:\$ )?(?:.*\| )?pssa (.+?)(?: \| .*)?", line) for line in lines]
+    return [match[1] for match in found if match]
+
+
+def test_every_option_is_in_the_readme_or_the_manual() -> None:
+    known = {name for page in PAGES.values() for name in re.findall(r"--[a-z][a-z-]*", page)}
+    options = {name for action in actions_of(build_parser()) for name in action.option_strings if name[:2] == "--"}
+    assert len(options) > 90
+    assert sorted(options - known) == []
+
+
+def test_every_command_is_in_the_table_of_commands() -> None:
+    (commands,) = (action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    listed = set(re.findall(r"^\| `pssa ([a-z]+)", USAGE, re.MULTILINE))
+    assert listed == set(commands.choices)
+
+
+def test_every_setting_is_in_the_manual() -> None:
+    table = USAGE.partition("| section | keys |")[2].partition("\n\n")[0]
+    assert sorted(setting_names() - set(re.findall(r"`([a-z_]+)`", table))) == []
+
+
+def test_every_exhibit_and_every_benchmark_is_in_the_manual() -> None:
+    section = PAGES["reproduce.md"].partition("## Exhibits")[2].partition("\n## ")[0]
+    assert tuple(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == exhibits.names()
+    for name in _bench.names():
+        assert f"{name:<7}  {_bench.title(name)}\n" in USAGE
+
+
+@pytest.mark.parametrize("command", shown_commands())
+def test_every_command_that_is_shown_can_be_given(command: str) -> None:
+    assert build_parser().parse_args(shlex.split(command, comments=True)).run
