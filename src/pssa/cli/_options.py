@@ -11,31 +11,43 @@ if TYPE_CHECKING:
 
 __all__ = ["common_options", "data_options", "label_names", "training_config", "training_options"]
 
-# Command-line options that set one value of the configuration each, by its name there.
-_SETTINGS: dict[str, tuple[type, str]] = {
-    "epochs": (int, "train exactly this long (default: by a search on development data; 6 with an encoder)"),
-    "dev_fraction": (float, "share of train to hold out, by sentence, for the search (default 0.2)"),
-    "vectors": (str, "GloVe or word2vec text file, also .gz or .zip; without it embeddings are learned"),
-    "vector_rows": (int, "first rows of the file to keep for words unseen in training (default 50000)"),
-    "encoder": (str, "folder or hub name of a pretrained encoder, for bertabsa, bertabsa_att, bertabsa_cls"),
-    "unit": (str, "what evidence of such a model speaks of: word or piece (default word)"),
-    "seed": (int, "of everything random (default 0)"),
-    "lr": (float, "learning rate (default 0.001; 2e-5 with an encoder)"),
-    "batch_size": (int, "instances in a training step (default 64; 16 with an encoder)"),
-    "patience": (int, "epochs without improvement before the search stops (default 8)"),
-    "device": (str, "auto, cpu or cuda (default auto)"),
-    "evidence": (str, "train with this evidence file instead of mining"),
-    "epsilon": (float, "entropy in bits below which a word is taken (default by model)"),
-    "iterations": (int, "rounds of mining (default 5)"),
-    "round_epochs": (int, "epochs of training between two rounds (default 1)"),
-    "folds": (int, "cross-fitting: mine every instance by a model that has not seen it (default 0: off)"),
-    "gamma": (float, "weight of the attention penalty (default by penalty and model)"),
-    "penalty": (str, "tuned, letter or release (default tuned)"),
-    "words": (str, "evidence to train with: both, active or misleading (default both)"),
+_DATA = "data"
+# Command-line options that set one value of the configuration each, by its name there, in the groups that help shows.
+_SETTINGS: dict[str, dict[str, tuple[type, str]]] = {
+    _DATA: {
+        "dev": (str, "instances that choose the number of epochs, instead of held-out ones"),
+        "dev_fraction": (float, "share of train to hold out, by sentence, for the search (default 0.2)"),
+    },
+    "model": {
+        "vectors": (str, "GloVe or word2vec text file, also .gz or .zip; without it embeddings are learned"),
+        "vector_rows": (int, "first rows of the file to keep for words unseen in training (default 50000)"),
+        "encoder": (str, "folder or hub name of a pretrained encoder, for bertabsa, bertabsa_att, bertabsa_cls"),
+        "unit": (str, "what evidence of such a model speaks of: word or piece (default word)"),
+    },
+    "training": {
+        "epochs": (int, "train exactly this long (default: by a search on development data; 6 with an encoder)"),
+        "patience": (int, "epochs without improvement before the search stops (default 8)"),
+        "lr": (float, "learning rate (default 0.001; 2e-5 with an encoder)"),
+        "batch_size": (int, "instances in a training step (default 64; 16 with an encoder)"),
+        "seed": (int, "of everything random (default 0)"),
+        "device": (str, "auto, cpu or cuda (default auto)"),
+    },
+    "mining": {
+        "iterations": (int, "rounds of mining (default 5)"),
+        "round_epochs": (int, "epochs of training between two rounds (default 1)"),
+        "epsilon": (float, "entropy in bits below which a word is taken (default by model)"),
+        "folds": (int, "cross-fitting: mine every instance by a model that has not seen it (default 0: off)"),
+    },
+    "supervision": {
+        "evidence": (str, "train with this evidence file instead of mining"),
+        "words": (str, "evidence to train with: both, active or misleading (default both)"),
+        "penalty": (str, "tuned, letter or release (default tuned)"),
+        "gamma": (float, "weight of the attention penalty (default by penalty and model)"),
+    },
 }
 _NAME_IN_CONFIG = {"lr": "learning_rate"}
 # Options that a command words for itself, and that set a value of the same name.
-_OWN = ("train", "dev", "model", "format", "labels", "conflict")
+_OWN = ("train", "model", "format", "labels", "conflict")
 
 
 def common_options() -> argparse.ArgumentParser:
@@ -49,11 +61,7 @@ def common_options() -> argparse.ArgumentParser:
 def data_options() -> argparse.ArgumentParser:
     """How a file of instances is read."""
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--format", help="the format of the file, if it is not recognised")
-    parser.add_argument(
-        "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"
-    )
-    parser.add_argument("--conflict", choices=("drop", "keep", "error"), help="what to do with the label `conflict`")
+    _add_data(parser)
     return parser
 
 
@@ -63,15 +71,27 @@ def label_names(given: str) -> tuple[str, ...]:
 
 
 def training_options() -> argparse.ArgumentParser:
-    """Everything that determines a training."""
+    """Everything that determines a training, how its files are read included."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--config", type=Path, help="TOML file of settings; options on the command line go before it")
-    for name, (kind, meaning) in _SETTINGS.items():
-        parser.add_argument("--" + name.replace("_", "-"), type=kind, help=meaning)
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting, such as options.hidden=100"
     )
+    for title, settings in _SETTINGS.items():
+        group = parser.add_argument_group(title)
+        for name, (kind, meaning) in settings.items():
+            group.add_argument("--" + name.replace("_", "-"), type=kind, help=meaning)
+        if title == _DATA:
+            _add_data(group)
     return parser
+
+
+def _add_data(container: argparse._ActionsContainer) -> None:
+    container.add_argument("--format", help="the format of the file, if it is not recognised")
+    container.add_argument(
+        "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"
+    )
+    container.add_argument("--conflict", choices=("drop", "keep", "error"), help="what to do with the label `conflict`")
 
 
 def training_config(arguments: argparse.Namespace, names: tuple[str, ...]) -> Config:
@@ -92,7 +112,7 @@ def _settings(arguments: argparse.Namespace, names: tuple[str, ...]) -> dict[str
 
     settings = {
         _NAME_IN_CONFIG.get(name, name): value
-        for name in (*_OWN, *names, *_SETTINGS)
+        for name in (*_OWN, *names, *(name for settings in _SETTINGS.values() for name in settings))
         if (value := getattr(arguments, name)) is not None
     }
     for text in arguments.set:

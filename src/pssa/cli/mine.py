@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, data_options, training_config, training_options
+from pssa.cli._options import common_options, training_config, training_options
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,28 +17,41 @@ if TYPE_CHECKING:
 __all__ = ["add_parser"]
 
 _METHOD_OF = {"attention": "aw-as", "gradient": "pg-as", "random": "rm-as"}
+_EXAMPLES = """examples:
+  pssa mine --train reviews.csv --iterations 2 --out evidence.jsonl
+  pssa mine --train reviews.csv --method consensus --out evidence.jsonl"""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "mine", parents=[common_options(), data_options(), training_options()], help="mine evidence into a file"
+        "mine",
+        parents=[_first_options(), training_options(), common_options()],
+        help="mine evidence into a file",
+        description="Mine evidence from labelled instances into a file, without the final training.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.set_defaults(run=run)
+
+
+def _first_options() -> argparse.ArgumentParser:
+    """What is given nearly always, so that help shows it first."""
+    parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--train", help="labelled instances to mine")
-    parser.add_argument("--dev", help="instances that choose the number of epochs, instead of held-out ones")
     parser.add_argument(
         "--model", help="memnet, tnet, tnet_att, bertabsa, bertabsa_att, bertabsa_cls (default tnet_att)"
     )
     parser.add_argument(
         "--saliency",
-        help="attention, gradient, random, leave_one_out, integrated_gradients "
-        "(default gradient; of the consensus attention)",
+        help="attention, gradient, random, leave_one_out, integrated_gradients, self_attention (default gradient, "
+        "or self_attention with refine; of a consensus attention, or leave_one_out with an encoder)",
     )
     parser.add_argument(
         "--method", choices=("progressive", "consensus"), help="default progressive, or as --config says"
     )
     parser.add_argument("--out", type=Path, required=True, help="the evidence file to make")
-    parser.set_defaults(run=run)
+    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -75,7 +75,10 @@ def _add_scoring(parser: argparse.ArgumentParser) -> None:
         "--address", metavar="A", help="of the Ray cluster (default: RAY_ADDRESS, or one on this machine)"
     )
     parser.add_argument(
-        "--actors", type=int, metavar="N", help="models in the cluster (default: one for each CPU or GPU)"
+        "--actors",
+        type=int,
+        metavar="N",
+        help="models in the cluster (default: one for each CPU, or four for each GPU)",
     )
 
 

@@ -5,28 +5,41 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pssa.cli._options import common_options, data_options, training_config, training_options
+from pssa.cli._options import common_options, training_config, training_options
 from pssa.errors import InputError
 
 __all__ = ["add_parser"]
+
+_EXAMPLES = """examples:
+  pssa train --train reviews.csv --method pg-as --out runs/reviews
+  pssa train --train reviews.csv --model bertabsa --encoder FOLDER --out runs/encoder
+  pssa train --resume runs/reviews"""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "train",
-        parents=[common_options(), data_options(), training_options()],
+        parents=[_first_options(), training_options(), common_options()],
         help="train a classifier into a run directory",
+        description="Train a classifier into a new run directory, or go on with an interrupted one.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.set_defaults(run=run)
+
+
+def _first_options() -> argparse.ArgumentParser:
+    """What is given nearly always, so that help shows it first."""
+    parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--train", help="labelled instances to learn from")
-    parser.add_argument("--dev", help="instances that choose the number of epochs, instead of held-out ones")
     parser.add_argument(
         "--model", help="memnet, tnet, tnet_att, bertabsa, bertabsa_att, bertabsa_cls (default tnet_att)"
     )
     parser.add_argument("--method", help="base, kt, boosting, adaboost, aw-as, pg-as, rm-as, consensus (default base)")
     parser.add_argument("--out", type=Path, help="the run directory to make")
     parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with an interrupted run; needs nothing else")
-    parser.set_defaults(run=run)
+    return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
