@@ -10,6 +10,7 @@ import pytest
 from tests.experiments.rooms import tiny_resources
 
 from pssa.errors import InputError
+from pssa.experiments import engines
 from pssa.experiments.cells import Place, Training
 from pssa.experiments.engines import open_engine
 from pssa.experiments.ledger import Record
@@ -43,6 +44,27 @@ def test_a_failure_is_the_futures(tmp_path: Path) -> None:
 def test_what_makes_no_sense_is_refused(asked: tuple[str, int, str], said: str) -> None:
     with pytest.raises(InputError, match=said), open_engine(*asked):
         raise AssertionError
+
+
+def test_a_gpu_takes_a_few_jobs_and_the_cpu_one_for_each_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 12)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    assert engines._usual_workers("auto") == 8
+    assert engines._usual_workers("cpu") == 12
+
+
+def test_processes_take_the_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.setattr("torch.cuda.set_device", taken.append)
+    monkeypatch.setattr("torch.set_num_threads", lambda threads: None)
+    monkeypatch.setattr("signal.signal", lambda *given: None)
+    begun = multiprocessing.get_context("spawn").Value("i", 0)
+    for _ in range(3):
+        engines._begin_process(1, begun)
+    assert taken == [0, 1, 0]
 
 
 @pytest.mark.slow
