@@ -56,6 +56,13 @@ def test_cells_that_fail_are_told_and_end_with_one(command: Command, train_file:
     assert not (tmp_path / "out" / "best.toml").exists()
 
 
+def test_what_a_file_varies_the_command_does_not_vary_too(command: Command, train_file: Path, tmp_path: Path) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_text("gamma = [1]\n")
+    words = ("--grid-file", grid, "--grid", "gamma=2", "--out", tmp_path / "out")
+    assert "grid.toml both vary gamma" in command("tune", "--train", train_file, *TINY, *words).refusal
+
+
 @pytest.mark.parametrize(
     ("words", "what"),
     [
