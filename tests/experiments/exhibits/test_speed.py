@@ -73,8 +73,9 @@ def test_what_is_missing_is_empty(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_real_times_fall_into_the_parts(tmp_path: Path) -> None:
-    few = {"epochs": 1, "consensus_models": 2, "consensus_folds": 2}
+def test_real_times_fall_into_the_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # other tests are at work
+    few = {"epochs": 1, "hidden": 4, "consensus_models": 2, "consensus_folds": 2}
     resources = tiny_resources(tmp_path)
     resources = replace(resources, settings={**resources.settings, **few})
     cell = Timing(Place("laptop", "tnet_att", 0), METHODS)
