@@ -23,7 +23,7 @@ def test_rows_without_an_outcome_are_named_below() -> None:
 def test_many_rows_are_not_all_named() -> None:
     (shown,) = without_gaps([table(DONE, *((f"M{number}", "REST", 0, None, None) for number in range(14)))])
     assert isinstance(shown, Table)
-    assert shown.notes[1].startswith("No outcome yet: M0 REST, M1 REST, ")
+    assert shown.notes[1].startswith("No outcome yet: M0 REST; M1 REST; ")
     assert shown.notes[1].endswith("M11 REST and 2 more.")
 
 
@@ -32,11 +32,11 @@ def test_a_whole_table_stays_as_it_is() -> None:
     assert without_gaps([whole, free, Prose("So.")]) == [whole, free, Prose("So.")]
 
 
-def test_what_has_no_outcome_at_all_is_a_line() -> None:
+def test_what_has_no_outcome_at_all_is_named_in_one_line() -> None:
     empty = Figure("curve", "Curve", "x", "y", (Panel("MN", ()),))
-    assert without_gaps([table(OPEN), empty]) == [
-        Prose("Scores: no outcome yet."),
-        Prose("Curve: no outcome yet."),
+    assert without_gaps([table(OPEN), Prose("So."), empty]) == [
+        Prose("So."),
+        Prose("No outcome yet: Scores; Curve."),
     ]
     drawn = Figure("curve", "Curve", "x", "y", (Panel("MN", (Line("a", (1.0,), (2.0,)),)),))
     assert without_gaps([drawn]) == [drawn]
