@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from pssa.experiments.engines import open_engine
 from pssa.experiments.ledger import Record
 from pssa.experiments.work import Job
 from pssa.experiments.workroom import Workroom
+
+ROOT = Path(__file__).parents[2]
 
 
 def job_in(folder: Path) -> Job:
@@ -83,8 +86,8 @@ def test_a_ray_cluster_gives_what_this_process_gives(tmp_path: Path, monkeypatch
     job = job_in(tmp_path)
     with open_engine("local", 1) as engine:
         here = engine.submit(job).result()
-    # Workers of the cluster import the tests' own package too.
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    # Workers of the cluster import the tests' own package too, and the sources beside it.
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(str(ROOT / part) for part in ("", "src")))
     with open_engine("ray", 1) as engine:
         there = engine.submit(job).result()
     assert lasting(here) == lasting(there)
