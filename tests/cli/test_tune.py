@@ -51,9 +51,16 @@ def test_cells_that_fail_are_told_and_end_with_one(command: Command, train_file:
     words = ("--grid", "gamma=1", "--set", "learning_rate=1e30", "--out", tmp_path / "out")
     result = command("tune", "--train", train_file, *TINY, *words)
     assert result.code == 1
-    assert "pssa: failed: train memnet seed 0 base" in result.err
+    assert "pssa: failed: train memnet seed 0 [dimension=8 epochs=1 learning_rate=1e+30] base" in result.err
     assert "None of them has an outcome for every seed" in result.out
     assert not (tmp_path / "out" / "best.toml").exists()
+
+
+def test_what_a_file_varies_the_command_does_not_vary_too(command: Command, train_file: Path, tmp_path: Path) -> None:
+    grid = tmp_path / "grid.toml"
+    grid.write_text("gamma = [1]\n")
+    words = ("--grid-file", grid, "--grid", "gamma=2", "--out", tmp_path / "out")
+    assert "grid.toml both vary gamma" in command("tune", "--train", train_file, *TINY, *words).refusal
 
 
 @pytest.mark.parametrize(

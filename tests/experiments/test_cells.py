@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pssa.experiments.cells import Look, Mining, Place, Timing, Training, describe, name_of, settings
+from pssa.experiments.cells import Look, Mining, Place, Timing, Training, describe, name_of, settings, with_needs
 
 HERE = Place("laptop", "memnet", 3)
 
@@ -63,7 +63,17 @@ def test_names_tell_cells_of_one_place_apart() -> None:
     mined = Mining(Place("rest", "tnet_att", 0, share=0.25), "aw-as")
     cell = Training(mined.place, evidence=(mined,), rounds=1, above=0.3, settings=settings(gamma=2.0))
     assert name_of(cell) == "rest tnet_att seed 0 base +aw-as K=1 above 0.3 25% gamma=2.0"
+    chosen = Place("rest", "tnet_att", 0, settings=settings(epochs=1))
+    strict = Mining(chosen, "aw-as", settings(epsilon=1.0))
+    assert name_of(strict) == "rest tnet_att seed 0 [epochs=1] mine aw-as epsilon=1.0"
+    assert name_of(Training(chosen, evidence=(strict,))) == "rest tnet_att seed 0 [epochs=1] base +aw-as [epsilon=1.0]"
     assert (
         name_of(Mining(Place("rest", "tnet_att", 0, held_out=True), "aw-as"))
         == "rest tnet_att seed 0 mine aw-as held out"
     )
+
+
+def test_what_cells_need_comes_before_them_once() -> None:
+    base, mining = Training(HERE), Mining(HERE, "aw-as")
+    final = Training(HERE, evidence=(mining,))
+    assert with_needs([final, Training(HERE, "kt"), base]) == [base, mining, final, Training(HERE, "kt")]

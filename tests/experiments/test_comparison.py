@@ -8,7 +8,7 @@ import pytest
 from tests.experiments.rooms import FakeFindings, tiny_resources
 
 from pssa.experiments.cells import Place, Training
-from pssa.experiments.comparison import compare, gather, labels_of, mean_spread, stars
+from pssa.experiments.comparison import compare, compare_trainings, gather, labels_of, mean_spread, stars, tell_spread
 from pssa.experiments.exhibit import Scope
 
 LABELS = ["positive", "negative", "neutral"]
@@ -17,6 +17,12 @@ LABELS = ["positive", "negative", "neutral"]
 def test_mean_and_spread_are_in_points() -> None:
     assert mean_spread([0.5, 0.7]) == pytest.approx((60.0, 14.1421356))
     assert mean_spread([0.5]) == (50.0, 0.0)
+
+
+def test_a_single_value_has_no_spread() -> None:
+    assert tell_spread([0.5, 0.7]) == "60.00 ± 14.14"
+    assert tell_spread([0.5], "+") == "+50.00"
+    assert tell_spread([]) is None
 
 
 def test_only_what_was_found_is_gathered() -> None:
@@ -40,6 +46,9 @@ def test_a_row_that_is_always_right_gains_what_the_other_lacks(tmp_path: Path) -
     assert gain.accuracy == pytest.approx(25.0)
     assert gain.seeds == 2
     assert stars(gain.p_accuracy) == "**"
+    over_seeds = compare_trainings(scope, Place("laptop", "memnet", 0), ours, theirs)
+    assert over_seeds is not None
+    assert (over_seeds.accuracy, stars(over_seeds.p_accuracy)) == (gain.accuracy, "**")
     back = compare(scope, Place("laptop", "memnet", 0), theirs, ours)
     assert back is not None
     assert back.p_accuracy == pytest.approx(1.0, abs=0.01)
@@ -47,7 +56,8 @@ def test_a_row_that_is_always_right_gains_what_the_other_lacks(tmp_path: Path) -
 
 def test_rows_without_a_common_seed_are_not_compared(tmp_path: Path) -> None:
     row = {0: {"predicted": "0", "labels": LABELS}}
-    assert compare(Scope(tiny_resources(tmp_path)), Place("laptop", "memnet", 0), row, {1: row[0]}) is None
+    for ask in (compare, compare_trainings):
+        assert ask(Scope(tiny_resources(tmp_path)), Place("laptop", "memnet", 0), row, {1: row[0]}) is None
 
 
 @pytest.mark.parametrize(("p", "told"), [(0.0099, "**"), (0.01, "*"), (0.049, "*"), (0.05, "")])

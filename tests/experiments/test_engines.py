@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -10,11 +11,14 @@ import pytest
 from tests.experiments.rooms import tiny_resources
 
 from pssa.errors import InputError
+from pssa.experiments import engines
 from pssa.experiments.cells import Place, Training
 from pssa.experiments.engines import open_engine
 from pssa.experiments.ledger import Record
 from pssa.experiments.work import Job
 from pssa.experiments.workroom import Workroom
+
+ROOT = Path(__file__).parents[2]
 
 
 def job_in(folder: Path) -> Job:
@@ -45,6 +49,27 @@ def test_what_makes_no_sense_is_refused(asked: tuple[str, int, str], said: str) 
         raise AssertionError
 
 
+def test_a_gpu_takes_a_few_jobs_and_the_cpu_one_for_each_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 12)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    assert engines._usual_workers("auto") == 8
+    assert engines._usual_workers("cpu") == 12
+
+
+def test_processes_take_the_gpus_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 2)
+    monkeypatch.setattr("torch.cuda.set_device", taken.append)
+    monkeypatch.setattr("torch.set_num_threads", lambda threads: None)
+    monkeypatch.setattr("signal.signal", lambda *given: None)
+    begun = multiprocessing.get_context("spawn").Value("i", 0)
+    for _ in range(3):
+        engines._begin_process(1, begun)
+    assert taken == [0, 1, 0]
+
+
 @pytest.mark.slow
 def test_processes_give_what_this_process_gives(tmp_path: Path) -> None:
     job = job_in(tmp_path)
@@ -61,8 +86,8 @@ def test_a_ray_cluster_gives_what_this_process_gives(tmp_path: Path, monkeypatch
     job = job_in(tmp_path)
     with open_engine("local", 1) as engine:
         here = engine.submit(job).result()
-    # Workers of the cluster import the tests' own package too.
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    # Workers of the cluster import the tests' own package too, and the sources beside it.
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(str(ROOT / part) for part in ("", "src")))
     with open_engine("ray", 1) as engine:
         there = engine.submit(job).result()
     assert lasting(here) == lasting(there)

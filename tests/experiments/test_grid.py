@@ -213,3 +213,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 )
 def test_a_setting_is_found_in_its_section(name: str, section: str) -> None:
     assert section_of(Config(), name) == section
+
+
+def test_a_schedule_with_an_end_is_tuned_with_a_known_number_of_epochs() -> None:
+    with pytest.raises(InputError, match="schedule linear is tuned with a number of epochs that is known"):
+        study("aw-as", {"schedule": ["constant", "linear"]})
+    assert len(study("aw-as", {"schedule": ["constant", "linear"]}, epochs=3).points) == 2

@@ -64,6 +64,19 @@ def test_a_key_depends_on_the_cell_the_files_and_the_settings(tmp_path: Path) ->
     assert key not in others
 
 
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "vocab.txt", "vocab.json", "pieces.model"])
+def test_another_tokenizer_makes_another_encoder(tmp_path: Path, name: str) -> None:
+    encoder = tmp_path / "encoder"
+    encoder.mkdir()
+    resources = Resources({}, encoder=encoder)
+    before = resources.fingerprints()
+    (encoder / name).write_text("[]")
+    assert resources.fingerprints() != before
+    (encoder / "README.md").write_text("what it is")
+    (encoder / name).unlink()
+    assert resources.fingerprints() == before
+
+
 def test_a_test_file_that_changed_does_not_matter_to_held_out_cells(tmp_path: Path) -> None:
     resources = tiny_resources(tmp_path)
     held_out = Training(Place("laptop", "memnet", 0, held_out=True))

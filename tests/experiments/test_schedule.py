@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,8 @@ FINAL = Training(HERE, evidence=(AW,))
 class Recorder:
     """An engine that notes jobs, leaves the files of a real one, and fails where it is told to."""
 
-    def __init__(self, workers: int = 2, failing: tuple[Cell, ...] = ()) -> None:
-        self.workers, self.failing = workers, failing
+    def __init__(self, workers: int = 2, failing: tuple[Cell, ...] = (), epochs: int = 7) -> None:
+        self.workers, self.failing, self.epochs = workers, failing, epochs
         self.jobs: list[Job] = []
 
     def submit(self, job: Job) -> Future[Record]:
@@ -40,12 +41,30 @@ class Recorder:
         if job.keep_weights:
             job.room.weights(job.cell).mkdir(parents=True)
             (job.room.weights(job.cell) / "model.safetensors").write_text("")
-        future.set_result({"key": job.key, "epochs": 7})
+        future.set_result({"key": job.key, "epochs": self.epochs})
         return future
 
     @property
     def cells(self) -> list[Cell]:
         return [job.cell for job in self.jobs]
+
+
+class Open(Recorder):
+    """An engine whose jobs are not over at once; it notes how many others were at work when each began."""
+
+    def __init__(self, workers: int = 2) -> None:
+        super().__init__(workers)
+        self.futures: list[Future[Record]] = []
+        self.beside: list[int] = []
+
+    def submit(self, job: Job) -> Future[Record]:
+        self.jobs.append(job)
+        self.beside.append(sum(not future.done() for future in self.futures))
+        self.futures.append(Future())
+        return self.futures[-1]
+
+    def finish(self, job: Job, future: Future[Record]) -> None:
+        future.set_result({"key": job.key, "epochs": self.epochs})
 
 
 @pytest.fixture
@@ -96,9 +115,12 @@ def test_parameters_are_kept_while_somebody_needs_them(room: Workroom, ledger: L
 
 def test_a_baseline_whose_parameters_are_gone_is_trained_again_for_a_new_mining(room: Workroom, ledger: Ledger) -> None:
     carry_out_all([FINAL], room, ledger, Recorder())
-    engine = Recorder()
+    engine = Recorder(epochs=8)
     carry_out_all([PG, FINAL], room, ledger, engine)
     assert engine.cells == [BASE, PG]
+    # As long as the first time, and the outcome that others were compared with stays.
+    assert [job.epochs for job in engine.jobs] == [7, 7]
+    assert (ledger.find(room.key(BASE)) or {})["epochs"] == 7
 
 
 def test_evidence_that_is_gone_is_mined_again_for_a_new_training_only(room: Workroom, ledger: Ledger) -> None:
@@ -119,20 +141,64 @@ def test_a_failure_is_told_with_what_it_stops_and_others_go_on(room: Workroom, l
     assert ledger.find(room.key(FINAL)) is None
 
 
+def test_parameters_that_a_failed_mining_needs_are_kept_for_the_next_run(room: Workroom, ledger: Ledger) -> None:
+    carry_out_all([FINAL, PG], room, ledger, Recorder(workers=1, failing=(AW,)))
+    assert room.has_weights(BASE)
+    engine = Recorder()
+    carry_out_all([FINAL, PG], room, ledger, engine)
+    assert engine.cells == [AW, FINAL]
+    assert not room.has_weights(BASE)
+
+
+def test_what_is_lost_with_a_process_is_tried_once_more_alone(room: Workroom, ledger: Ledger) -> None:
+    class Killed(Open):
+        def submit(self, job: Job) -> Future[Record]:
+            waiting = super().submit(job)
+            if len(self.jobs) == 2:
+                # A process of the pool is gone, and with it the jobs of all.
+                for future in self.futures:
+                    future.set_exception(BrokenExecutor())
+            elif len(self.jobs) > 2:
+                self.finish(job, waiting)
+            return waiting
+
+    others = [Training(Place("laptop", "memnet", seed)) for seed in (1, 2)]
+    engine = Killed()
+    assert carry_out_all([BASE, *others], room, ledger, engine).failures == []
+    assert sorted(engine.cells, key=str) == sorted([BASE, BASE, others[0], others[0], others[1]], key=str)
+    assert max(engine.beside[2:]) == 0
+
+
+def test_what_is_lost_twice_has_failed(room: Workroom, ledger: Ledger) -> None:
+    class Killed(Recorder):
+        def submit(self, job: Job) -> Future[Record]:
+            self.jobs.append(job)
+            future: Future[Record] = Future()
+            future.set_exception(BrokenExecutor())
+            return future
+
+    engine = Killed()
+    (failure,) = carry_out_all([BASE], room, ledger, engine).failures
+    assert engine.cells == [BASE, BASE]
+    assert "fewer --workers" in failure.reason
+
+
 def test_a_timing_has_the_machine_for_itself(room: Workroom, ledger: Ledger) -> None:
-    class Slow(Recorder):
-        at_work = 0
-        alone: bool | None = None
+    class Slow(Open):
+        """Finishes what is at work once nothing more is handed to it."""
 
         def submit(self, job: Job) -> Future[Record]:
             waiting = super().submit(job)
-            if isinstance(job.cell, Timing):
-                self.alone = not self.at_work
+            threading.Timer(0.05, self.finish, (job, waiting)).start()
             return waiting
 
     engine = Slow(workers=4)
-    carry_out_all([BASE, Training(Place("laptop", "memnet", 1)), Timing(HERE, ("base",))], room, ledger, engine)
-    assert engine.alone
+    timing = Timing(HERE, ("base",))
+    others = [Training(Place("laptop", "memnet", seed)) for seed in range(3)]
+    carry_out_all([others[0], timing, *others[1:]], room, ledger, engine)
+    beside = dict(zip(engine.cells, engine.beside, strict=True))
+    assert beside[timing] == 0
+    assert max(beside.values()) > 0
 
 
 def test_progress_counts_up_to_the_cells_to_do(room: Workroom, ledger: Ledger) -> None:

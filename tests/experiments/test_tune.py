@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from tests.experiments.rooms import FakeFindings, tiny_resources
+from tests.experiments.stand_in import StandIn
 
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_edit import keep_above, keep_iterations
 from pssa.data.evidence_file import read_evidence
 from pssa.errors import InputError
+from pssa.experiments import engines, provenance
 from pssa.experiments.cells import Cell
 from pssa.experiments.exhibit import Prose, Scope, Table
 from pssa.experiments.grid import DATA, Point, Study
@@ -92,6 +94,18 @@ def test_what_every_cell_would_stumble_over_is_refused_before_anything_is_writte
     with pytest.raises(InputError, match=r"bad\.jsonl, line 1"):
         carry_out(study("aw-as", {"gamma": [1]}), resources_of(tmp_path / "bad.jsonl", None, None), out)
     assert not out.exists()
+
+
+def test_what_other_sources_made_is_not_told_as_fresh(
+    resources: Resources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = StandIn()
+    monkeypatch.setattr(engines, "carry_out", stand_in)
+    found = study("aw-as", {"gamma": [1]})
+    assert tune(found, Scope(resources, 1), tmp_path, Means(workers=1)).tuning.best is not None
+    monkeypatch.setattr(provenance, "source_digest", lambda: "changed")
+    stand_in.failing = {name: OSError() for name in stand_in.done}
+    assert tune(found, Scope(resources, 1), tmp_path, Means(workers=1, fresh=True)).tuning.best is None
 
 
 @pytest.mark.slow

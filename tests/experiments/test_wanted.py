@@ -10,10 +10,10 @@ import pytest
 
 from pssa.errors import InputError
 from pssa.experiments import exhibits
-from pssa.experiments.cells import Cell, Mining, Place, Training
+from pssa.experiments.cells import Cell, Place, Training
 from pssa.experiments.exhibit import Exhibit, Scope
 from pssa.experiments.resources import Resources, Source
-from pssa.experiments.wanted import Wanted, choose, lacks, with_needs
+from pssa.experiments.wanted import Wanted, choose, lacks
 
 PLACE = Place("laptop", "memnet", 0)
 BARE = Scope(Resources({"laptop": Source(Path("train.txt"))}))
@@ -84,9 +84,3 @@ def test_where_nothing_can_be_shown_the_reasons_are_told() -> None:
         Wanted.find([exhibit("a", needs=("encoder",)), exhibit("b", needs=("vectors",))], BARE)
     with pytest.raises(InputError, match="nothing can be shown: no exhibit was named"):
         Wanted.find([], BARE)
-
-
-def test_what_cells_need_comes_before_them_once() -> None:
-    base, mining = Training(PLACE), Mining(PLACE, "aw-as")
-    final = Training(PLACE, evidence=(mining,))
-    assert with_needs([final, Training(PLACE, "kt"), base]) == [base, mining, final, Training(PLACE, "kt")]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 from tests.experiments.rooms import tiny_resources
 
 from pssa.data.evidence_file import read_evidence
 from pssa.evaluation import score
+from pssa.experiments import work
 from pssa.experiments.cells import Cell, Mining, Place, Timing, Training, settings
 from pssa.experiments.engines import open_engine
 from pssa.experiments.ledger import Ledger
@@ -84,3 +86,14 @@ def test_a_timing_runs_every_method_whole_and_leaves_nothing(room: Workroom) -> 
     assert set(methods["base"]["stages"]) == {"initial"}
     assert {"initial", "round-2", "final"} <= set(methods["aw-as"]["stages"])
     assert list((room.folder / "timing").iterdir()) == []
+
+
+def test_a_timing_has_all_cores_for_as_long_as_it_takes(room: Workroom, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[object, int]] = []
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    monkeypatch.setattr(work, "_time_one", lambda out, source, *rest: seen.append((source, torch.get_num_threads())))
+    monkeypatch.setattr("shutil.rmtree", lambda *given, **more: None)
+    before = torch.get_num_threads()
+    work.carry_out(work.Job(Timing(HERE, ("base",)), room))
+    assert seen == [(room.resources.sources["laptop"].train, 3)] * 2
+    assert torch.get_num_threads() == before

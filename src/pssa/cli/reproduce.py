@@ -115,7 +115,7 @@ def _scope(arguments: argparse.Namespace) -> Scope:
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """What was typed, but for what decides nothing about the results."""
+    """What makes the results: what was typed, but for what decides nothing about them, such as showing alone."""
     words = ["pssa", "reproduce", *arguments.names]
     for name in (
         "data",
@@ -134,8 +134,7 @@ def _command(arguments: argparse.Namespace) -> str:
         given = ",".join(value) if isinstance(value, tuple) else value
         if given not in (None, "", 0, "auto", "local"):
             words += [f"--{name}", str(given)]
-    words += [f"--{name.replace('_', '-')}" for name in ("fresh", "show_only") if getattr(arguments, name)]
-    return shlex.join(words)
+    return shlex.join([*words, *(["--fresh"] if arguments.fresh else [])])
 
 
 def _tell(report: Report, as_json: bool) -> int:

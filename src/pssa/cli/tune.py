@@ -83,6 +83,9 @@ def _study(arguments: argparse.Namespace) -> Study:
         raise InputError("--grid names a setting twice; give all of its values at once")
     grids = read_grids(arguments.grid_file) if arguments.grid_file else ({},)
     fixed = tuple(parse_setting(text) for text in arguments.set)
+    both = sorted({name for name in axes for grid in grids if name in grid})
+    if both:
+        raise InputError(f"--grid and {arguments.grid_file} both vary {', '.join(both)}; leave it out of one of them")
     # What the command line varies is combined with every grid of the file.
     whole = tuple({**grid, **axes} for grid in grids)
     return Study(arguments.model, arguments.method, whole, fixed, arguments.metric)

@@ -6,10 +6,23 @@ one cell: exhibits that share a baseline or mined evidence share its outcome.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
-__all__ = ["Cell", "Look", "Mining", "Place", "Setting", "Timing", "Training", "describe", "name_of", "settings"]
+__all__ = [
+    "Cell",
+    "Look",
+    "Mining",
+    "Place",
+    "Setting",
+    "Timing",
+    "Training",
+    "describe",
+    "name_of",
+    "settings",
+    "with_needs",
+]
 
 Setting = tuple[str, Any]  # a name of the configuration and its value
 
@@ -125,15 +138,24 @@ class Timing:
 Cell = Mining | Training | Look | Timing
 
 
+def with_needs(cells: Iterable[Cell]) -> list[Cell]:
+    """The cells and all that they need, each once."""
+    found: dict[Cell, None] = {}
+    for cell in cells:
+        found |= dict.fromkeys([*with_needs(cell.needs), cell]) if cell not in found else {}
+    return list(found)
+
+
 def name_of(cell: Cell) -> str:
     """A short name for people."""
     place = cell.place
-    words = [place.data, place.model, f"seed {place.seed}"]
+    words = [place.data, place.model, f"seed {place.seed}", *_told_within(place.settings)]
     match cell:
         case Mining():
             words.append(f"mine {cell.method}")
         case Training():
-            words += [cell.method, *(f"+{mining.method}" for mining in cell.evidence)]
+            words.append(cell.method)
+            words += (word for one in cell.evidence for word in (f"+{one.method}", *_told_within(one.settings)))
             words += [f"K={cell.rounds}"] if cell.rounds else []
             words += [f"above {cell.above:g}"] if cell.above else []
         case Look():
@@ -144,7 +166,15 @@ def name_of(cell: Cell) -> str:
         words.append(f"{place.share:.0%}")
     words += ["held out"] if place.held_out else []
     words += ["stripped"] if place.stripped else []
-    return " ".join(words + [f"{name}={value}" for name, value in getattr(cell, "settings", ())])
+    return " ".join(words + _told(getattr(cell, "settings", ())))
+
+
+def _told(chosen: tuple[Setting, ...]) -> list[str]:
+    return [f"{name}={value}" for name, value in chosen]
+
+
+def _told_within(chosen: tuple[Setting, ...]) -> list[str]:
+    return [f"[{' '.join(_told(chosen))}]"] if chosen else []
 
 
 def describe(cell: Cell) -> dict[str, Any]:

@@ -1,23 +1,35 @@
 """Cells of several seeds side by side: means, spreads, gains over a baseline and whether they are more than chance.
 
 Significance is the paper's: 1,000 paired bootstrap resamples of the test set, one-sided, here over all seeds that both rows have.
-It speaks of other test sets, not of other trainings; the spread over seeds stands beside it.
+It speaks of other test sets, not of other trainings; `compare_trainings` resamples both.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from pssa.evaluation import paired_bootstrap
 from pssa.experiments.cells import Cell, Place
+from pssa.experiments.chance import chance_of_no_gain
 from pssa.experiments.exhibit import Findings, Scope
 from pssa.experiments.ledger import Record
 from pssa.experiments.resources import Resources
 
-__all__ = ["METRICS", "Gain", "Row", "compare", "gather", "labels_of", "mean_spread", "stars"]
+__all__ = [
+    "METRICS",
+    "Gain",
+    "Row",
+    "compare",
+    "compare_trainings",
+    "gather",
+    "labels_of",
+    "mean_spread",
+    "stars",
+    "tell_spread",
+]
 
 METRICS = ("accuracy", "macro_f1")
 Row = Mapping[int, Record]  # records of a table's row on one data set, by seed
@@ -46,6 +58,14 @@ def mean_spread(values: Sequence[float]) -> tuple[float, float]:
     return statistics.mean(points), statistics.stdev(points) if len(points) > 1 else 0.0
 
 
+def tell_spread(values: Sequence[float], sign: str = "") -> str | None:
+    """Mean ± standard deviation in points, as people read them."""
+    if not values:
+        return None
+    mean, spread = mean_spread(values)
+    return f"{mean:{sign}.2f} ± {spread:.2f}" if len(values) > 1 else f"{mean:{sign}.2f}"
+
+
 def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
     """The gain of one row over another on the seeds that both have; none where there is no such seed.
 
@@ -68,6 +88,17 @@ def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
         drawn.p_macro_f1,
         len(common),
     )
+
+
+def compare_trainings(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
+    """The same, with chances of no gain from resamples of seeds and instances together."""
+    gain, common = compare(scope, place, ours, theirs), sorted(set(ours) & set(theirs))
+    if gain is None:
+        return None
+    gold = _gold(_Held(scope.resources), place.data, place.stripped)
+    first, second = ([labels_of(row[seed]) for seed in common] for row in (ours, theirs))
+    p_accuracy, p_macro_f1 = chance_of_no_gain(gold, first, second, tuple(ours[common[0]]["labels"]))
+    return replace(gain, p_accuracy=p_accuracy, p_macro_f1=p_macro_f1)
 
 
 def labels_of(record: Record) -> list[str]:

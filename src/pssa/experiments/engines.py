@@ -22,6 +22,7 @@ from pssa.experiments.work import Job, carry_out
 __all__ = ["ENGINES", "Engine", "open_engine"]
 
 ENGINES = ("local", "ray")
+_PROCESSES_OF_A_GPU = 4
 
 
 class Engine(Protocol):
@@ -35,11 +36,12 @@ class Engine(Protocol):
 
 
 @contextmanager
-def open_engine(name: str, workers: int = 0, address: str = "") -> Iterator[Engine]:
+def open_engine(name: str, workers: int = 0, address: str = "", device: str = "auto") -> Iterator[Engine]:
     """An engine, let go of in the end.
 
     :param workers: jobs at a time; 0: as many as fit this machine, or the cluster.
     :param address: of a Ray cluster; empty: the one that is found, else one started on this machine.
+    :param device: that the jobs ask for.
     """
     if name not in ENGINES:
         raise InputError(f"engine is {name!r}; it can be {' or '.join(ENGINES)}")
@@ -47,7 +49,7 @@ def open_engine(name: str, workers: int = 0, address: str = "") -> Iterator[Engi
         raise InputError(f"--address {address} goes with --engine ray; leave it out")
     if workers < 0:
         raise InputError(f"--workers is {workers}; it must not be negative")
-    with _ray(workers, address) if name == "ray" else _local(workers) as engine:
+    with _ray(workers, address) if name == "ray" else _local(workers, device) as engine:
         yield engine
 
 
@@ -95,12 +97,13 @@ class _Processes:
         # Spawned, not forked: a forked process cannot use CUDA.
         context = multiprocessing.get_context("spawn")
         threads = max(1, (os.cpu_count() or 1) // self.workers)
-        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin_process, initargs=(threads,))
+        given = (threads, context.Value("i", 0))
+        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin_process, initargs=given)
 
 
 @contextmanager
-def _local(workers: int) -> Iterator[Engine]:
-    workers = workers or _usual_workers()
+def _local(workers: int, device: str) -> Iterator[Engine]:
+    workers = workers or _usual_workers(device)
     if workers == 1:
         yield _Here()
         return
@@ -113,17 +116,29 @@ def _local(workers: int) -> Iterator[Engine]:
     engine.close(now=False)
 
 
-def _usual_workers() -> int:
+def _usual_workers(device: str) -> int:
     """A process for each core; on a GPU a few, since a step of one leaves gaps that others fill."""
     import torch
 
-    return min(4, os.cpu_count() or 1) if torch.cuda.is_available() else os.cpu_count() or 1
+    from pssa.runs.device import choose_device
+
+    cores = os.cpu_count() or 1
+    on_gpu = choose_device(device).type == "cuda"
+    return min(_PROCESSES_OF_A_GPU * torch.cuda.device_count(), cores) if on_gpu else cores
 
 
-def _begin_process(threads: int) -> None:
+def _begin_process(threads: int, begun: Any) -> None:
+    """Take a share of the cores, and one of the GPUs in turn.
+
+    :param begun: how many processes began before, shared by all.
+    """
     import torch
 
     torch.set_num_threads(threads)
+    with begun.get_lock():
+        number, begun.value = begun.value, begun.value + 1
+    if torch.cuda.is_available():
+        torch.cuda.set_device(number % torch.cuda.device_count())
     # An interrupt is for the process that hands out the jobs; it ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -27,6 +27,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     notes: tuple[str, ...] = ()  # below it
+    outcomes: tuple[str, ...] = ()  # columns of which a row fills one to be shown; none: every row is
 
 
 @dataclass(frozen=True)

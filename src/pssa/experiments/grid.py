@@ -22,7 +22,7 @@ from pssa.experiments.cells import Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import METRICS
 from pssa.runs import Config, methods
 from pssa.runs.config import parse_value
-from pssa.runs.defaults import check_mining, check_supervision, choose_agreement, mines
+from pssa.runs.defaults import check_mining, check_supervision, choose_agreement, mines, resolve
 
 __all__ = ["DATA", "Grid", "Point", "Study", "parse_axis", "parse_setting", "read_grids", "section_of"]
 
@@ -63,6 +63,7 @@ class Study:
             config = self.config(point)
             check_mining(config)
             check_supervision(config)
+            _check_schedule(resolve(config))
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -234,6 +235,14 @@ def _value(config: Config, name: str) -> Any:
 def _default(section: str, name: str) -> Any:
     """What is usual whatever the model; none of its options is, since what is usual there depends on the files."""
     return None if section == "options" else _value(Config(), name)
+
+
+def _check_schedule(config: Config) -> None:
+    """Refuse what `pssa train` would do otherwise: there a searched number of epochs keeps the schedule of the search."""
+    if not config.known_epochs and config.training.schedule != "constant":
+        raise InputError(
+            f"schedule {config.training.schedule} is tuned with a number of epochs that is known; add --set epochs=N"
+        )
 
 
 def _shared(config: Config) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from pssa.data import Corpus, Example
@@ -55,7 +55,6 @@ def describe_evidence(evidence: Evidence, corpus: Corpus, human: Evidence | None
         "judged": len(judged),
         "judged_with_active": sum(bool(evidence.examples[number].active) for number in judged),
         "rounds": {str(number): rounds[number] for number in sorted(rounds)},
-        "reports": [asdict(report) for report in evidence.header.rounds],
     }
     if marks:
         examples = [(evidence.examples[number], marks[number]) for number in judged]

@@ -13,13 +13,12 @@ import shutil
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pssa.errors import InputError, RunError
-from pssa.experiments.cells import Cell, name_of
+from pssa.errors import InputError
+from pssa.experiments.cells import Cell, name_of, with_needs
 from pssa.experiments.engines import open_engine
 from pssa.experiments.exhibit import Exhibit, Scope
 from pssa.experiments.ledger import Ledger, Record
@@ -27,7 +26,7 @@ from pssa.experiments.provenance import FreshLedger, Maker, Provenance, Signing,
 from pssa.experiments.render.showing import Showing
 from pssa.experiments.resources import Resources
 from pssa.experiments.schedule import Failure, Outcome, Progress, carry_out_all, plan
-from pssa.experiments.wanted import Wanted, choose, with_needs
+from pssa.experiments.wanted import Wanted, choose
 from pssa.experiments.workroom import Workroom
 
 __all__ = ["Means", "Recorded", "Report", "reproduce", "show_only"]
@@ -117,11 +116,6 @@ def reproduce(
             outcome = _Crew(means, maker, tally).carry_out(wanted.cells, _room(scope, out, means), ledger)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{tally.told}; go on with: {command or 'the same call'}") from None
-        except BrokenExecutor as error:
-            raise RunError(
-                f"a process that carried out a cell was ended from outside, perhaps for lack of memory; {tally.told}; "
-                f"go on with the same command and fewer --workers"
-            ) from error
         if not outcome.failures:
             # Parameters that a process left behind when it was killed, and that nobody needs any more.
             for name in _TEMPORARY:
@@ -199,7 +193,8 @@ class _Crew:
         self.tally(0, len(todo), "")
         if not todo:
             return Outcome(reused=len(cells))
-        with open_engine(self.means.engine, self.means.workers, self.means.address) as engine:
+        means, device = self.means, room.resources.device
+        with open_engine(means.engine, means.workers, means.address, device) as engine:
             return carry_out_all(cells, room, ledger, Signing(engine, self.maker), self.tally)
 
 

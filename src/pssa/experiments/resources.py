@@ -20,7 +20,8 @@ from pssa.data import Corpus, hold_out, read
 from pssa.data.evidence import Evidence
 from pssa.data.opinion_words import OpinionRow, evidence_from_opinion_words, read_opinion_words
 from pssa.errors import InputError
-from pssa.experiments.cells import Cell, Place, describe
+from pssa.experiments.cells import Cell, Place, describe, with_needs
+from pssa.experiments.settled import settled
 from pssa.experiments.strip_bug import strip_targets
 
 __all__ = ["DATA_SETS", "Resources", "Source"]
@@ -29,6 +30,11 @@ DATA_SETS = ("laptop", "rest", "twitter")
 _HELD_OUT = 0.2
 # Held-out parts of the experiments differ from those in which a training searches its number of epochs.
 _FIRST_SEED = 1000
+# Files of a folder that decide what comes out: of an encoder, with its tokenizer, or of opinion words.
+_DECIDING = (
+    *("*.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"),
+    *("added_tokens.json", "vocab.txt", "vocab.json", "merges.txt", "*.model", "train.tsv", "test.tsv"),
+)
 _SUFFIXES = (".txt", ".jsonl", ".csv", ".xml", ".parquet")
 
 
@@ -113,7 +119,7 @@ class Resources:
         return None if folder is None else list(read_opinion_words(folder / f"{part}.tsv"))
 
     def key(self, cell: Cell) -> str:
-        """What tells this cell apart from every other, with these files and this version."""
+        """What tells this cell apart from every other, with these files, this version and its defaults."""
         place = cell.place
         source = self.sources[place.data]
         started = self.starts_from(place.model)
@@ -123,7 +129,7 @@ class Resources:
             "test": None if place.held_out or source.test is None else _fingerprint(source.test),
             "words": None if source.opinion_words is None else _fingerprint(source.opinion_words),
             "start": {name: _fingerprint(Path(path)) for name, path in started.items()},
-            "settings": dict(self.settings),
+            "settings": [settled(each, self.settings) for each in with_needs([cell])],
             "version": __version__,
         }
         return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]
@@ -153,8 +159,7 @@ def _with_suffix(path: Path) -> Path | None:
 def _fingerprint(path: Path) -> str:
     """Of a file's content, or of the files in a folder that decide what comes out."""
     if path.is_dir():
-        wanted = ("config.json", "tokenizer.json", "train.tsv", "test.tsv")
-        files = [*path.glob("*.safetensors"), *(path / name for name in wanted if (path / name).is_file())]
+        files = [each for kind in _DECIDING for each in path.glob(kind)]
         return hashlib.sha256("".join(_fingerprint(each) for each in sorted(files)).encode()).hexdigest()[:16]
     state = path.stat()
     return _digest(path, state.st_size, state.st_mtime_ns)

@@ -7,7 +7,7 @@ A cell that fails is told; those that need it are skipped; all others go on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 
@@ -18,6 +18,11 @@ from pssa.experiments.work import Job
 from pssa.experiments.workroom import Workroom
 
 __all__ = ["Failure", "Outcome", "Progress", "carry_out_all", "plan"]
+
+_ENDED = (
+    "its process was ended from outside, perhaps for lack of memory, and again when it ran alone; go on with the same command "
+    "and fewer --workers, or where there is more memory"
+)
 
 
 @dataclass(frozen=True)
@@ -84,12 +89,18 @@ def carry_out_all(
         if isinstance(result, Failure):
             outcome.failures.append(result)
         else:
-            ledger.append(result)
+            _note(cell, result, ledger)
             outcome.done += 1
         hall.release(cell)
         if progress:
             progress(number, len(todo), name_of(cell))
     return outcome
+
+
+def _note(cell: Cell, record: Record, ledger: Ledger) -> None:
+    # A model that was trained again for its parameters keeps the outcome that others were compared with.
+    if not isinstance(cell, Training) or ledger.find(record["key"]) is None:
+        ledger.append(record)
 
 
 class _Hall:
@@ -100,6 +111,7 @@ class _Hall:
         self._waiting = list(todo)
         self._open = set(todo)  # neither done nor failed
         self._failed: dict[Cell, str] = {}
+        self._lost: set[Cell] = set()  # with a process that was ended from outside; they are tried once more, alone
         self._at_work: dict[Future[Record], Cell] = {}
 
     def run(self) -> Iterator[tuple[Cell, Record | Failure]]:
@@ -114,8 +126,11 @@ class _Hall:
                 error = future.exception()
                 if error is None:
                     yield cell, future.result()
+                elif isinstance(error, BrokenExecutor) and cell not in self._lost:
+                    self._lost.add(cell)
+                    self._waiting.insert(0, cell)
                 else:
-                    self._failed[cell] = f"{type(error).__name__}: {error}"
+                    self._failed[cell] = _ENDED if cell in self._lost else f"{type(error).__name__}: {error}"
                     yield cell, Failure(cell, self._failed[cell])
 
     def release(self, cell: Cell) -> None:
@@ -140,18 +155,20 @@ class _Hall:
     def _may_begin(self, cell: Cell) -> bool:
         if any(need in self._open for need in cell.needs):
             return False
-        busy = self._at_work.values()
-        # A timing shares the machine with nobody.
-        if isinstance(cell, Timing) or any(isinstance(other, Timing) for other in busy):
+        if any(self._is_alone(each) for each in (cell, *self._at_work.values())):
             return not self._at_work
         return len(self._at_work) < self._engine.workers
 
+    def _is_alone(self, cell: Cell) -> bool:
+        """Whether it shares the machine with nobody."""
+        return isinstance(cell, Timing) or cell in self._lost
+
     def _job(self, cell: Cell) -> Job:
         baseline = self._ledger.find(self._room.key(Training(cell.place)))
-        is_first = isinstance(cell, Timing) or cell == Training(cell.place)
-        epochs = 0 if baseline is None or is_first else int(baseline["epochs"])
+        epochs = 0 if baseline is None or isinstance(cell, Timing) else int(baseline["epochs"])
         keep = isinstance(cell, Training) and self._is_needed(cell)
         return Job(cell, self._room, epochs, keep)
 
     def _is_needed(self, training: Training) -> bool:
-        return any(cell.needs_weights and training in cell.needs for cell in self._open)
+        # What failed is tried again by the next run.
+        return any(cell.needs_weights and training in cell.needs for cell in (*self._open, *self._failed))

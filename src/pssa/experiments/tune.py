@@ -24,6 +24,7 @@ from pssa.experiments.comparison import METRICS
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Prose, Scope
 from pssa.experiments.grid import DATA, Study, section_of
 from pssa.experiments.ledger import Ledger, Record
+from pssa.experiments.provenance import FreshLedger
 from pssa.experiments.reproduce import Means, Recorded, Report, reproduce
 from pssa.experiments.resources import Resources, Source
 from pssa.experiments.schedule import Progress
@@ -76,7 +77,8 @@ def tune(
     """
     _check(study, scope.resources)
     report = reproduce([exhibit_of(study)], scope, out, means, progress, command)
-    findings = Recorded(Ledger.read(out / "cells.jsonl"), scope.resources)
+    ledger = FreshLedger if means and means.fresh else Ledger
+    findings = Recorded(ledger.read(out / "cells.jsonl"), scope.resources)
     tuned = Tuned(Tuning.of(study, scope.seeds, findings), report)
     write_atomically(out / "tune.json", (json.dumps(tuned.plain(), ensure_ascii=False, indent=1) + "\n").encode())
     if tuned.tuning.best is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pssa.experiments.cells import Setting, Training
-from pssa.experiments.comparison import METRICS, Row, gather, mean_spread
+from pssa.experiments.comparison import METRICS, Row, gather, tell_spread
 from pssa.experiments.exhibit import Findings, Table, Value
 from pssa.experiments.grid import Point, Study
 
@@ -102,10 +102,10 @@ class Tuning:
         best = self.best
         if best is None:
             return f"{how} None of them has an outcome for every seed."
-        mean, spread = mean_spread([record[self.metric] for record in best.scores.values()])
+        score = tell_spread([record[self.metric] for record in best.scores.values()])
         gains = best.gains(self.metric).values()
         found = (
-            f"Best by {NAMES[self.metric]}: {_said(best.point)}, {mean:.2f} ± {spread:.2f}, {best.gain(self.metric):+.2f} over "
+            f"Best by {NAMES[self.metric]}: {_said(best.point)}, {score}, {best.gain(self.metric):+.2f} over "
             f"the baseline, better than it with {sum(gain > 0 for gain in gains)} of {len(gains)} seeds."
         )
         nothing = all(each.gain(self.metric) <= 0 for each in self.whole)
@@ -138,11 +138,11 @@ class Tuning:
     def _row(self, point: Point, scores: Row, judged: Judged | None) -> tuple[Value, ...]:
         chosen = {_bare(name): value for name, value in point}
         values = (_text(chosen[_bare(axis)]) if _bare(axis) in chosen else None for axis in self.study.axes)
-        means = [_spread([100 * record[metric] for record in scores.values()]) for metric in METRICS]
+        means = [tell_spread([record[metric] for record in scores.values()]) for metric in METRICS]
         gains = list(judged.gains(self.metric).values()) if judged else []
         better = f"{sum(gain > 0 for gain in gains)} of {len(gains)}" if gains else None
         name = ("best" if judged is self.best else "") if judged else "baseline"
-        return (name, *values, len(scores), *means, _spread(gains, "+"), better)
+        return (name, *values, len(scores), *means, tell_spread([gain / 100 for gain in gains], "+"), better)
 
 
 def _said(point: Point) -> str:
@@ -162,13 +162,6 @@ def _text(value: Any) -> str:
 def _best(judged: Iterable[Judged], metric: str, seeds: Iterable[int]) -> Judged | None:
     chosen = list(seeds)
     return max(judged, key=lambda each: each.mean(metric, chosen), default=None)
-
-
-def _spread(points: list[float], sign: str = "") -> str | None:
-    if not points:
-        return None
-    spread = statistics.stdev(points) if len(points) > 1 else 0.0
-    return f"{statistics.mean(points):{sign}.2f} ± {spread:.2f}"
 
 
 def _bare(name: str) -> str:

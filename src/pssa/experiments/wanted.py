@@ -11,7 +11,7 @@ from pssa.experiments.cells import Cell
 from pssa.experiments.exhibit import Exhibit, Scope
 from pssa.experiments.resources import DATA_SETS
 
-__all__ = ["ALL", "Wanted", "choose", "lacks", "with_needs"]
+__all__ = ["ALL", "Wanted", "choose", "lacks"]
 
 ALL = "all"
 
@@ -74,11 +74,3 @@ class Wanted:
     def cells(self) -> list[Cell]:
         """Of all exhibits, each once."""
         return list(dict.fromkeys(cell for cells in self.exhibits.values() for cell in cells))
-
-
-def with_needs(cells: Iterable[Cell]) -> list[Cell]:
-    """The cells and all that they need, each once."""
-    found: dict[Cell, None] = {}
-    for cell in cells:
-        found |= dict.fromkeys([*with_needs(cell.needs), cell]) if cell not in found else {}
-    return list(found)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from pssa import models
@@ -41,7 +44,7 @@ class Job:
 
     cell: Cell
     room: Workroom
-    epochs: int = 0  # that the baseline took; 0: it is the baseline
+    epochs: int = 0  # that the baseline took; 0: it is the baseline, and takes as many as is best
     keep_weights: bool = False  # since another cell needs the model itself
 
     @property
@@ -171,21 +174,34 @@ def _time(job: Job, cell: Timing) -> Record:
     corpus, test = resources.corpora(place)
     wanted: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": resources.device}
     wanted |= {**resources.starts_from(place.model), **resources.settings, **dict(place.settings)}
+    source = resources.sources[place.data].train
     spent: dict[str, Any] = {}
     # The first run of a process also loads libraries and warms the device up; it is done twice.
-    for number, method in enumerate((cell.methods[0], *cell.methods)):
-        out = folder / f"{number}-{method}"
-        out.parent.mkdir(parents=True, exist_ok=True)
-        spent[method] = _time_one(out, corpus, test, wanted | {"method": method})
-        shutil.rmtree(out)
+    with _all_cores():
+        for number, method in enumerate((cell.methods[0], *cell.methods)):
+            out = folder / f"{number}-{method}"
+            out.parent.mkdir(parents=True, exist_ok=True)
+            spent[method] = _time_one(out, source, test, wanted | {"method": method})
+            shutil.rmtree(out)
     shutil.rmtree(folder)
     return {"methods": spent, "instances": len(corpus), "tested": len(test)}
 
 
-def _time_one(out: Path, corpus: Corpus, test: Corpus, wanted: Mapping[str, Any]) -> dict[str, Any]:
+@contextmanager
+def _all_cores() -> Iterator[None]:
+    """As many threads as there are cores: a timing has the machine for itself, and other jobs of the process have a share."""
+    share = torch.get_num_threads()
+    torch.set_num_threads(os.cpu_count() or 1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(share)
+
+
+def _time_one(out: Path, source: Path, test: Corpus, wanted: Mapping[str, Any]) -> dict[str, Any]:
     watch = Watch()
     began = time.perf_counter()
-    train(corpus, out, observer=watch, **wanted)
+    train(source, out, observer=watch, **wanted)
     trained = time.perf_counter()
     classifier = load(out, device=wanted["device"])
     loaded = time.perf_counter()

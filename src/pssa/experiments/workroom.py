@@ -2,8 +2,10 @@
 
     OUT/evidence/KEY.jsonl   mined evidence, kept
     OUT/weights/KEY/         a trained model, for as long as another cell needs it
+    OUT/vectors/             rows of vector files, shared by all
 
-Every cell writes under its own key only, so no two write the same file.
+Evidence and weights lie under the key of the cell that made them, so no two cells write the same file; what they share is
+written whole or not at all.
 """
 
 from __future__ import annotations

@@ -83,6 +83,6 @@ def test_a_line_has_the_points_that_were_measured(tmp_path: Path) -> None:
     board = Board(toy_scope(tmp_path), findings)
     line = board.line("MN", {50: half, 100: whole}, "laptop")
     assert line is not None
-    assert (line.name, line.x, line.spread) == ("MN", (100,), (0.0,))
+    assert (line.name, line.x, line.spread) == ("MN", (100,), ())
     assert line.y == pytest.approx((100 / 6,))
     assert board.line("MN", {50: half}, "laptop") is None

@@ -13,7 +13,7 @@ from pssa.data import read
 from pssa.data.tokenize import split_on_space
 from pssa.experiments.cells import Cell, Look, Mining, Place, Training, settings
 from pssa.experiments.exhibit import Picture, Prose, Table
-from pssa.experiments.exhibits import find
+from pssa.experiments.exhibits import case_study, find
 from pssa.experiments.ledger import Record
 
 EXHIBIT = find("case-study")
@@ -52,11 +52,14 @@ def test_each_sentence_has_a_picture_of_all_models(tmp_path: Path) -> None:
         look("bertabsa_att", True): {"found": [seen(NOT_FAST, 134, 0.5)]},
     }
     scope = toy_scope(tmp_path, "bertabsa", "bertabsa_att")
-    note, table, picture = EXHIBIT.show(scope, FakeFindings(records))
+    note, table, shares, picture = EXHIBIT.show(scope, FakeFindings(records))
     assert isinstance(note, Prose)
     told = ("negative", "positive", "fast 1.00, not 0.00, as 0.00")
     assert row_of(table, "test 134", "i5", "BERTABSA") == told
     assert row_of(table, "test 134", "i5", "BERTABSA-ATT (+PG-AS)")[:2] == ("negative", "negative")
+    # Ours, then the paper's.
+    assert row_of(shares, "test 134", "fast") == (1.0, 0.087, None, 0.005, 1.0, 0.376)
+    assert row_of(shares, "test 273", "higher") == (None, 0.263, None, 0.636, None, 0.391)
     assert isinstance(picture, Picture)
     assert (picture.name, picture.title) == (
         "case-study-2",
@@ -72,13 +75,13 @@ def test_each_sentence_has_a_picture_of_all_models(tmp_path: Path) -> None:
 def test_a_sentence_that_is_not_the_papers_is_not_shown(tmp_path: Path) -> None:
     other = "this is not the file that the paper was made from ."
     records: dict[Cell, Record] = {look("memnet"): {"found": [seen(other, 134, 0.5)]}}
-    _, table, *pictures = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, table, _, *pictures = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
     assert isinstance(table, Table)
     assert (table.rows, pictures) == ((), [])
 
 
 def test_without_records_there_is_an_empty_table(tmp_path: Path) -> None:
-    _, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings())
+    _, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings())
     assert isinstance(table, Table)
     assert table.rows == ()
 
@@ -86,14 +89,8 @@ def test_without_records_there_is_an_empty_table(tmp_path: Path) -> None:
 @pytest.mark.shared
 def test_the_sentences_are_in_the_public_files(shared_data: Path) -> None:
     files = {part: read(shared_data / "laptop" / f"{part}.txt") for part in ("test", "train")}
-    for part, line, begins, aspect in (
-        ("test", 273, "price was higher", "price"),
-        ("test", 134, "not as fast as", "i5"),
-        ("test", 57, "but the performance of mac mini", "performance"),
-        ("train", 1095, "the screen is huge", "screen"),
-        ("train", 1262, "the ati graphics card", "ati graphics card"),
-        ("train", 1222, "the big screen allows", "screen"),
-    ):
-        example = files[part][line - 1]
-        assert example.text.startswith(begins)
+    aspects = ["price", "i5", "screen", "ati graphics card", "screen", "performance"]
+    for case, aspect in zip(case_study._CASES, aspects, strict=True):
+        example = files[case.part][case.line - 1]
+        assert example.text.startswith(case.begins)
         assert example.aspect_text == aspect

@@ -44,8 +44,22 @@ def test_a_claim_holds_where_all_that_was_measured_says_so(measured: tuple[Measu
 
 
 def test_cells_are_those_of_other_exhibits_where_there_are_any(tmp_path: Path) -> None:
-    rows = ("", "+KT", "+Boosting", "+AW-AS_m", "+AW-AS_a", "+AW-AS", "+PG-AS_m", "+PG-AS_a", "+PG-AS")
+    rows = (
+        "",
+        "+KT",
+        "+Boosting",
+        "+Adaboost",
+        "+RM-AS",
+        "+AW-AS_m",
+        "+AW-AS_a",
+        "+AW-AS",
+        "+PG-AS_m",
+        "+PG-AS_a",
+        "+PG-AS",
+    )
     expected: set[Cell] = {METHODS[name].training_in(PLACE) for name in rows}
+    parts = [replace(PLACE, share=share) for share in (0.25, 0.5, 0.75)]
+    expected |= {METHODS[name].training_in(part) for name in ("", "+PG-AS") for part in parts}
     expected |= {AW, PG}
     held_out = replace(PLACE, held_out=True)
     expected |= {Mining(held_out, "pg-as", settings(epsilon=float(epsilon))) for epsilon in range(1, 8)}
@@ -59,9 +73,11 @@ def test_cells_are_those_of_other_exhibits_where_there_are_any(tmp_path: Path) -
     assert set(EXHIBIT.cells(toy_scope(tmp_path, "memnet"))) == expected
 
 
-def test_what_takes_long_has_one_seed_and_nothing_more_than_three(tmp_path: Path) -> None:
+def test_rows_have_all_seeds_minings_three_and_what_takes_long_one(tmp_path: Path) -> None:
     found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet", seeds=5)))
-    assert {cell.place.seed for cell in found} == {0, 1, 2}
+    rows = [cell for cell in found if cell == METHODS["+PG-AS"].training_in(cell.place) and cell.place.share == 1]
+    assert {cell.place.seed for cell in rows} == {0, 1, 2, 3, 4}
+    assert {cell.place.seed for cell in found if isinstance(cell, Mining | Look)} == {0, 1, 2}
     assert {cell.place.seed for cell in found if cell.place.held_out} == {0}
     restarted = Training(
         replace(PLACE, seed=1), evidence=(Mining(replace(PLACE, seed=1), "pg-as", settings(start="restart")),)
@@ -74,7 +90,7 @@ def test_tnet_is_trained_to_be_compared_with(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {plain(model="tnet"): knowing(), plain(model="tnet_att"): blind()}
     table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att"), FakeFindings(records))
     row = row_of(table, "TNet-ATT is slightly inferior to TNet", "TNet-ATT")
-    assert row == ("-83.33", "holds", "macro-F1 is below TNet's")
+    assert row == ("-83.33", "1", "holds", "macro-F1 is below TNet's")
 
 
 def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
@@ -85,9 +101,9 @@ def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
     }
     table, _ = EXHIBIT.show(two_data_sets(toy_scope(tmp_path, "memnet")), FakeFindings(records))
     assert isinstance(table, Table)
-    assert table.columns == ("claim", "model", "LAPTOP", "REST", "verdict", "holds when")
+    assert table.columns == ("claim", "model", "LAPTOP", "REST", "seeds", "verdict", "holds when")
     says = "Partial gradients: supervision significantly enhances all models"
-    assert row_of(table, says, "MN")[:3] == ("+83.33**", "-83.33 (no)", "does not hold")
+    assert row_of(table, says, "MN")[:4] == ("+83.33**", "-83.33 (no)", "1, 1", "does not hold")
 
 
 def test_data_alone_can_decide(tmp_path: Path) -> None:
@@ -95,7 +111,7 @@ def test_data_alone_can_decide(tmp_path: Path) -> None:
     scope.resources.sources["laptop"].train.write_text("a huge screen/p\na huge mouse/n\n")
     table, _ = EXHIBIT.show(scope, FakeFindings())
     row = row_of(table, "`huge` always occurs in sentences with positive sentiment", None)
-    assert row[:2] == ("1 positive, 1 negative, 0 neutral (no)", "does not hold")
+    assert row[:3] == ("1 positive, 1 negative, 0 neutral (no)", None, "does not hold")
 
 
 def test_rounds_tell_words_and_attention(tmp_path: Path) -> None:
@@ -117,6 +133,6 @@ def test_rounds_tell_words_and_attention(tmp_path: Path) -> None:
 def test_without_records_no_model_is_judged(tmp_path: Path) -> None:
     table, rounds = EXHIBIT.show(toy_scope(tmp_path, "memnet", "tnet_att", "bertabsa_att"), FakeFindings())
     assert isinstance(table, Table)
-    assert {row[3] for row in table.rows} == {"not measured"}
+    assert {row[4] for row in table.rows} == {"not measured"}
     assert isinstance(rounds, Table)
     assert len(rounds.rows) == 3 * 2 * 5

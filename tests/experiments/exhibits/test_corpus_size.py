@@ -45,7 +45,7 @@ def test_a_gain_is_over_the_same_model_on_the_same_part(tmp_path: Path) -> None:
         Training(whole): knowing(),
     }
     figure, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
-    assert row_of(table, "25%", "MN (+PG-AS)")[:4] == (1, "100.00 ± 0.00", "100.00 ± 0.00", ALL_OF_IT)
+    assert row_of(table, "25%", "MN (+PG-AS)")[:4] == (1, "100.00", "100.00", ALL_OF_IT)
     assert row_of(table, "50%", "MN (+PG-AS)") == (0, None, None, None, None, None)
     assert isinstance(figure, Figure)
     (panel,) = figure.panels

@@ -55,7 +55,7 @@ def test_numbers_tell_scores_gains_and_words(tmp_path: Path) -> None:
     records[mining(3.0)] = mined((6, 3), (1, 0), 7)
     *_, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
     assert row_of(table, "MN (+AW-AS)", "LAPTOP", 3.0) == (
-        *(1, "100.00 ± 0.00", "100.00 ± 0.00", "+66.67 / +83.33"),
+        *(1, "100.00", "100.00", "+66.67 / +83.33"),
         *(0.9, 0.1, "70.0%"),
     )
     assert row_of(table, "MN (+PG-AS)", "LAPTOP", 3.0) == (0, *[None] * 6)
@@ -87,6 +87,16 @@ def test_the_best_threshold_is_the_lowest_of_equals(tmp_path: Path) -> None:
     records |= {training(epsilon): knowing() for epsilon in (4.0, 6.0)}
     _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
     assert row_of(chosen, "MN (+AW-AS)") == (3.0, 4.0, 4.0)
+
+
+def test_thresholds_are_compared_over_the_seeds_that_all_have(tmp_path: Path) -> None:
+    records: dict[Cell, Record] = {training(epsilon): blind() for epsilon in EPSILONS}
+    other = replace(PLACE, seed=1)
+    records |= {training(2.0): knowing(), training(2.0, place=other): blind()}
+    # A better mean, but only since the other seed is an easy one.
+    records |= {training(5.0): blind(macro_f1=0.5), training(5.0, place=other): knowing()}
+    _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    assert row_of(chosen, "MN (+AW-AS)") == (3.0, 2.0, 2.0)
 
 
 def test_a_sweep_with_gaps_chooses_nothing(tmp_path: Path) -> None:

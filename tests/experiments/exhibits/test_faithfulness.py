@@ -37,10 +37,10 @@ def test_an_encoder_is_looked_at_on_fewer_instances(tmp_path: Path) -> None:
     assert {dict(cell.settings)["limit"] for cell in cells if isinstance(cell, Look)} == {300}
 
 
-def test_there_is_nothing_to_do_where_nobody_marked_words(tmp_path: Path) -> None:
+def test_only_human_words_need_somebody_who_marked_them(tmp_path: Path) -> None:
     scope = toy_scope(tmp_path, "memnet")
-    assert list(EXHIBIT.cells(scope)) == []
-    assert list(EXHIBIT.show(scope, FakeFindings())) == []
+    assert set(EXHIBIT.cells(scope)) == {look("faithfulness", method) for method in ROWS[:-1]}
+    assert len(list(EXHIBIT.show(scope, FakeFindings()))) == 2
 
 
 def test_means_stand_beside_random_order(tmp_path: Path) -> None:

@@ -46,6 +46,21 @@ def test_scores_are_compared_with_their_significance(found: Found) -> None:
     assert by.is_better(worse) == by.is_significantly_better(worse) == Measured("-83.33", False)
 
 
+def test_a_significant_loss_is_a_difference_too(found: Found) -> None:
+    better, worse = given(found, ours=[knowing()], theirs=[blind()]), given(found, ours=[blind()], theirs=[knowing()])
+    assert by.is_no_different(better) == Measured("+83.33**", False)
+    assert by.is_no_different(worse) == Measured("-83.33", False)
+    assert by.is_no_different(given(found, ours=[blind()], theirs=[blind()])) == Measured("+0.00", True)
+
+
+def test_every_pair_must_gain(found: Found) -> None:
+    pairs = {"ours 25%": [knowing()], "theirs 25%": [blind()], "ours 50%": [knowing()], "theirs 50%": [knowing()]}
+    assert by.gains_throughout(given(found, **pairs)) == Measured("+83.33**, +0.00", False)
+    assert by.gains_throughout(given(found, **pairs | {"theirs 50%": [blind()]})) == Measured(
+        "+83.33**, +83.33**", True
+    )
+
+
 def test_scores_of_different_seeds_are_not_compared(found: Found) -> None:
     rows = {"ours": {0: knowing()}, "theirs": {1: blind()}}
     assert by.is_better(replace(found, rows=rows)) is None

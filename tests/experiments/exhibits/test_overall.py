@@ -19,8 +19,10 @@ AW = (Mining(HERE, "aw-as"),)
 
 def test_a_model_has_the_rows_of_the_paper_and_ours(tmp_path: Path) -> None:
     found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet")))
-    # Plain, KT, two ensembles, six of AS, consensus and the control; human words are not there; two saliencies with fewer rounds.
-    assert len(found) == 12 + 4
+    # Plain, KT, two ensembles, six of AS, two with the paper's penalty, consensus and the control; human words are not there;
+    # two saliencies with fewer rounds.
+    assert len(found) == 14 + 4
+    assert Training(HERE, evidence=AW, settings=settings(gamma=0.1, penalty="letter")) in found
     assert Training(HERE, "adaboost") in found
     assert Training(HERE, evidence=AW, settings=settings(words="misleading")) in found
     assert Training(HERE, evidence=AW, rounds=2) in found
@@ -51,11 +53,71 @@ def test_fields_stand_beside_the_paper_s_and_beside_what_choosing_on_test_would_
         Training(HERE, evidence=AW, rounds=1): blind(curve=[]),
         Training(HERE, evidence=AW, rounds=2): blind(curve=[]),
     }
-    gains, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, gains, _, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
     assert row_of(gains, "MN", "LAPTOP") == (ALL_OF_IT, None, None, None, None)
-    plain = (1, "33.33 ± 0.00", "16.67 ± 0.00", None, None, "68.97 / 63.28", "-35.64 / -46.61", "33.33 / 16.67", None)
+    plain = (1, "33.33", "16.67", None, None, "68.97 / 63.28", "-35.64 / -46.61", "33.33 / 16.67", None)
     assert row_of(table, "MN") == plain
     supervised = row_of(table, "MN (+AW-AS)")
     assert supervised[3:5] == (ALL_OF_IT, None)
     assert supervised[-2:] == ("100.00 / 100.00", "100.00 / 100.00")
     assert row_of(table, "MN (+Boosting)") == (0, None, None, None, None, "69.28 / 64.17", None, None, None)
+
+
+def test_the_paper_s_penalty_has_the_gamma_of_the_data_set_and_one_data_set_of_encoders(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, "memnet", "bertabsa_att")
+    source = scope.resources.sources["laptop"]
+    scope = replace(scope, resources=replace(scope.resources, sources={"laptop": source, "rest": source}))
+    letters = [cell for cell in EXHIBIT.cells(scope) if isinstance(cell, Training) and "letter" in str(cell.settings)]
+    found = {(cell.place.model, cell.place.data, dict(cell.settings)["gamma"]) for cell in letters}
+    assert found == {("memnet", "laptop", 0.1), ("memnet", "rest", 0.5), ("bertabsa_att", "laptop", 0.1)}
+
+
+def test_rows_of_tnet_att_are_compared_with_tnet(tmp_path: Path) -> None:
+    place = Place("laptop", "tnet_att", 0)
+    records: dict[Cell, Record] = {
+        Training(Place("laptop", "tnet", 0)): blind(curve=[]),
+        Training(place): blind(curve=[]),
+        Training(place, evidence=(Mining(place, "aw-as"),)): knowing(curve=[]),
+    }
+    *_, table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att"), FakeFindings(records))
+    assert row_of(table, "TNet")[4] is None
+    assert row_of(table, "TNet-ATT (+AW-AS)")[4] == ALL_OF_IT
+
+
+def test_rounds_are_chosen_over_the_seeds_that_all_have(tmp_path: Path) -> None:
+    def trained(seed: int, rounds: int) -> Training:
+        place = replace(HERE, seed=seed)
+        return Training(place, evidence=(Mining(place, "aw-as"),), rounds=rounds)
+
+    records: dict[Cell, Record] = {trained(0, rounds): blind(curve=[]) for rounds in (0, 1, 2)}
+    records[trained(1, 0)] = knowing(curve=[])
+    *_, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    assert row_of(table, "MN (+AW-AS)")[-1] == "33.33 / 16.67"
+
+
+def test_supervision_is_compared_with_a_second_training_too(tmp_path: Path) -> None:
+    records: dict[Cell, Record] = {
+        Training(HERE): blind(curve=[]),
+        Training(HERE, evidence=AW): knowing(curve=[]),
+        Training(HERE, evidence=AW, settings=settings(gamma=0.0)): knowing(curve=[]),
+    }
+    _, gains, control, *_ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    assert row_of(gains, "MN", "LAPTOP") == (ALL_OF_IT, None, None, None, ALL_OF_IT)
+    assert row_of(control, "MN", "LAPTOP") == ("+0.00 / +0.00", None, None, None)
+
+
+def test_the_aim_stands_beside_what_was_reached(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, "memnet", "tnet_att")
+    marked = {name: replace(source, opinion_words=tmp_path) for name, source in scope.resources.sources.items()}
+    scope = replace(scope, resources=replace(scope.resources, sources=marked))
+    there = replace(HERE, model="tnet_att")
+    records: dict[Cell, Record] = {
+        **{Training(place): blind(curve=[]) for place in (HERE, there)},
+        Training(HERE, evidence=(Mining(HERE, "pg-as"),)): knowing(curve=[]),
+        Training(there, evidence=(Mining(there, "pg-as"),)): blind(curve=[]),
+        Training(HERE, evidence=(Mining(HERE, "human"),)): knowing(curve=[]),
+    }
+    aim, *_ = EXHIBIT.show(scope, FakeFindings(records))
+    assert row_of(aim, "wanted of the best")[0] == "9 of 9"
+    assert row_of(aim, "+PG-AS") == ("2 of 9", "1", "+41.67", "1", "100 % (1 measured)")
+    assert row_of(aim, "+Consensus") == ("0 of 9", None, None, None, None)

@@ -13,8 +13,9 @@ from pssa.experiments.exhibits import find
 EXHIBIT = find("parameters")
 
 
-def test_nothing_is_trained(tmp_path: Path) -> None:
-    assert list(EXHIBIT.cells(toy_scope(tmp_path))) == []
+def test_one_baseline_of_each_model_is_counted(tmp_path: Path) -> None:
+    found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet", "tnet", seeds=5)))
+    assert found == [Training(Place("laptop", model, 0)) for model in ("memnet", "tnet")]
 
 
 def test_a_baseline_of_any_seed_tells_the_count(tmp_path: Path) -> None:

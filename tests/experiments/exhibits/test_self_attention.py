@@ -56,10 +56,10 @@ def test_rows_gain_over_their_own_model(tmp_path: Path) -> None:
     }
     (table,) = EXHIBIT.show(toy_scope(tmp_path), FakeFindings(records))
     assert row_of(table, "BERTABSA-CLS (PG-AS)", "average") == (
-        *(1, "100.00 ± 0.00", "100.00 ± 0.00", ALL_OF_IT),
+        *(1, "100.00", "100.00", ALL_OF_IT),
         *("81.01 / 78.01", "+18.99 / +21.99"),
     )
-    assert row_of(table, "BERTABSA-CLS", None)[:4] == (1, "33.33 ± 0.00", "16.67 ± 0.00", None)
+    assert row_of(table, "BERTABSA-CLS", None)[:4] == (1, "33.33", "16.67", None)
 
 
 def test_what_is_missing_is_empty(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_rows_compare_the_files_and_the_gains_on_each(tmp_path: Path) -> None:
         supervised(STRIPPED, "pg-as"): knowing(),
     }
     _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeFindings(records))
-    low, high = ("33.33 ± 0.00", "16.67 ± 0.00"), ("100.00 ± 0.00", "100.00 ± 0.00")
+    low, high = ("33.33", "16.67"), ("100.00", "100.00")
     assert row_of(table, "TNet-ATT") == (1, *low, *high, ALL_OF_IT, None, None)
     assert row_of(table, "TNet-ATT (+PG-AS)") == (1, *high, *high, "+0.00 / +0.00", ALL_OF_IT, "+0.00 / +0.00")
 
@@ -46,7 +46,7 @@ def test_rows_compare_the_files_and_the_gains_on_each(tmp_path: Path) -> None:
 def test_what_is_missing_is_empty(tmp_path: Path) -> None:
     findings = FakeFindings({Training(SOUND): blind()})
     _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), findings)
-    assert row_of(table, "TNet-ATT") == (0, "33.33 ± 0.00", "16.67 ± 0.00", None, None, None, None, None)
+    assert row_of(table, "TNet-ATT") == (0, "33.33", "16.67", None, None, None, None, None)
     assert row_of(table, "TNet-ATT (+AW-AS)") == (0, *[None] * 7)
 
 

@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pssa.experiments.cells import Place, Training
-from pssa.experiments.comparison import METRICS, Gain, Row, compare, gather, mean_spread, stars
+from pssa.experiments.comparison import (
+    METRICS,
+    Gain,
+    Row,
+    compare,
+    compare_trainings,
+    gather,
+    mean_spread,
+    stars,
+    tell_spread,
+)
 from pssa.experiments.exhibit import Findings, Line, Scope, Value
 from pssa.experiments.paper import Scores
 from pssa.experiments.rows import METHODS, NAMES, Method
@@ -40,10 +50,9 @@ class Entry:
         return replace(self, method=METHODS[""])
 
     def trainings(self, scope: Scope, data: str) -> dict[int, Training]:
-        """By seed; none where the model or the data is not in scope, or people marked no words."""
-        if "human" in self.method.mined_by and (
-            data not in scope.data or not scope.resources.sources[data].opinion_words
-        ):
+        """By seed; none where the model or the data is not in scope, people marked no words, or it would take too long."""
+        marked = data in scope.data and scope.resources.sources[data].opinion_words
+        if ("human" in self.method.mined_by and not marked) or not self.method.is_tried(self.model, data):
             return {}
         places = scope.places(self.model, data, self.method.seeds)
         moved = (replace(place, share=self.share, stripped=self.stripped) for place in places)
@@ -78,13 +87,17 @@ class Board:
         place = Place(data, entry.model, 0, stripped=entry.stripped)
         return compare(self._scope, place, gather(self._findings, ours), gather(self._findings, theirs))
 
+    def gain_over_control(self, entry: Entry, data: str) -> Gain | None:
+        """Of an entry over its model's second training without evidence; chance is of other seeds too."""
+        control = replace(entry, method=METHODS["again"])
+        place = Place(data, entry.model, 0, stripped=entry.stripped)
+        return compare_trainings(self._scope, place, self.row(entry, data), self.row(control, data))
+
     def scores(self, entry: Entry, data: str) -> tuple[str | None, str | None]:
         """Mean and spread of accuracy and macro-F1."""
         row = self.row(entry, data)
-        if not row:
-            return None, None
-        accuracy, macro_f1 = (mean_spread([record[metric] for record in row.values()]) for metric in METRICS)
-        return f"{accuracy[0]:.2f} ± {accuracy[1]:.2f}", f"{macro_f1[0]:.2f} ± {macro_f1[1]:.2f}"
+        accuracy, macro_f1 = (tell_spread([record[metric] for record in row.values()]) for metric in METRICS)
+        return accuracy, macro_f1
 
     def fields(self, entry: Entry, data: str, paper: Scores | None) -> tuple[Value, ...]:
         """What stands under `COLUMNS`."""
@@ -104,7 +117,7 @@ class Board:
         if not found:
             return None
         means, spreads = zip(*found.values(), strict=True)
-        return Line(name, tuple(found), means, spreads)
+        return Line(name, tuple(found), means, spreads if any(len(row) > 1 for row in rows.values()) else ())
 
 
 def told(gain: Gain | None) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pssa.experiments.cells import Cell, Place
 from pssa.experiments.comparison import Gain, Row, compare, gather
@@ -19,7 +19,7 @@ class Asked:
     """Cells of one kind, one for each seed."""
 
     cell: Callable[[Place], Cell]
-    seeds: int = 3  # at most
+    seeds: int = 3  # at most; 0: all
     model: str = ""  # another than the claim's
     held_out: bool = False
 
@@ -53,6 +53,7 @@ class Measured:
 
     text: str
     holds: bool
+    seeds: int = 0  # that it is of
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,9 @@ class Claim:
     def look(self, scope: Scope, findings: Findings, model: str, data: str) -> Measured | None:
         """Measure it; nothing where records are missing."""
         rows = {name: gather(findings, asked.cells(scope, model, data)) for name, asked in self.asked.items()}
-        return self.measure(Found(scope, model, data, rows)) if all(rows.values()) else None
+        measured = self.measure(Found(scope, model, data, rows)) if all(rows.values()) else None
+        common = set.intersection(*(set(row) for row in rows.values())) if rows else ()
+        return measured and replace(measured, seeds=len(common))
 
 
 def verdict(measured: Sequence[Measured | None]) -> str:

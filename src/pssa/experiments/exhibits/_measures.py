@@ -19,9 +19,11 @@ __all__ = [
     "attention_spreads",
     "common_first",
     "frequency_by_round",
+    "gains_throughout",
     "gap_is_larger",
     "is_better",
     "is_no_better",
+    "is_no_different",
     "is_significantly_better",
     "is_worse",
     "later_is_rarer",
@@ -56,6 +58,21 @@ def is_significantly_better(found: Found) -> Measured | None:
 def is_no_better(found: Found) -> Measured | None:
     """Whether chance explains what macro-F1 gains, if anything."""
     return _judge(found, lambda gain: gain.p_macro_f1 >= _SIGNIFICANT)
+
+
+def is_no_different(found: Found) -> Measured | None:
+    """Whether chance explains what macro-F1 gains or loses."""
+    return _judge(found, lambda gain: gain.macro_f1 == 0 or _SIGNIFICANT <= gain.p_macro_f1 <= 1 - _SIGNIFICANT)
+
+
+def gains_throughout(found: Found) -> Measured | None:
+    """Whether macro-F1 rises in each of several pairs, named `ours ...` and `theirs ...`."""
+    pairs = [(name, f"theirs{name.removeprefix('ours')}") for name in found.rows if name.startswith("ours")]
+    gains = [gain for ours, theirs in pairs if (gain := found.gain(ours, theirs)) is not None]
+    if len(gains) < len(pairs):
+        return None
+    told = ", ".join(f"{gain.macro_f1:+.2f}{stars(gain.p_macro_f1)}" for gain in gains)
+    return Measured(told, all(gain.macro_f1 > 0 for gain in gains))
 
 
 def gap_is_larger(found: Found) -> Measured:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pssa.experiments.cells import Mining, Place, Setting, settings
 from pssa.experiments.exhibit import Scope
-from pssa.experiments.exhibits._supervised import SEEDS, method_of
+from pssa.experiments.exhibits._supervised import SEEDS
 
 __all__ = ["PROGRESSIVE", "UNTRAINED", "WAYS", "Way", "minings"]
 
@@ -26,12 +26,8 @@ class Way:
     encoder_seeds: int = SEEDS  # at most, of models for which it takes long
 
     def mining_in(self, place: Place) -> Mining:
-        """The mining in one place; a consensus also has what is usual for the model."""
-        place = replace(place, settings=self.of_place)
-        if self.method != "consensus":
-            return Mining(place, self.method, self.settings)
-        usual = method_of(place.model, "+Consensus").mining
-        return Mining(place, self.method, settings(**dict(usual) | dict(self.settings)))
+        """The mining in one place."""
+        return Mining(replace(place, settings=self.of_place), self.method, self.settings)
 
 
 PROGRESSIVE = {"AW": Way("aw-as"), "PG": Way("pg-as"), "random masking": Way("rm-as")}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pssa.experiments.cells import Cell, Look, settings
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Picture, Prose, Scope, Table, Value
-from pssa.experiments.exhibits._supervised import method_of, row_name
+from pssa.experiments.exhibits._supervised import row_name
 from pssa.experiments.ledger import Record
+from pssa.experiments.paper import CASE_STUDY
+from pssa.experiments.rows import METHODS
 from pssa.report.heat import hottest
 from pssa.report.heat_map import html_fragment, to_svg
 from pssa.runs.classifier import Answer
@@ -68,14 +70,34 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
             title = f"{case.title}, {case.part} line {case.line}, gold: {gold}"
             pictures.append(_draw(f"case-study-{number}", title, maps))
     columns = ("sentence", "aspect", "model", "gold", "predicted", "most attended words")
-    return [Prose(_NOTE), Table("case-study", "Answers", columns, tuple(rows)), *pictures]
+    return [Prose(_NOTE), Table("case-study", "Answers", columns, tuple(rows)), *_told_shares(seen), *pictures]
+
+
+def _told_shares(seen: Mapping[str, Record | None]) -> list[Part]:
+    """Attention on the words that the paper gives numbers of, beside these."""
+    names = [row_name(model, method) for model, method in _MODELS[:3]]
+    rows: list[tuple[Value, ...]] = []
+    for (line, word), told in CASE_STUDY.items():
+        case = next(case for case in _CASES if (case.part, case.line) == ("test", line))
+        ours = [_share(_find(seen.get(name), case), word) for name in names]
+        rows.append((f"test {line}", word, *(each for pair in zip(ours, told, strict=True) for each in pair)))
+    columns = ("sentence", "word", *(f"{name}{whose}" for name in names for whose in ("", ", paper")))
+    title = "Attention on the words that the paper tells of"
+    return [Table("case-study-shares", title, columns, tuple(rows), (), columns[2::2])]
+
+
+def _share(found: Record | None, word: str) -> float | None:
+    if found is None:
+        return None
+    words = (found["text"][start:end].lower() for start, end in found["spans"])
+    return next((float(share) for each, share in zip(words, found["shares"], strict=True) if each == word), None)
 
 
 def _looks(scope: Scope) -> dict[str, Look]:
     found = {}
     for model, method in _MODELS:
         for place in scope.places(model, _DATA, 1):
-            training = method_of(model, method).training_in(place)
+            training = METHODS[method].training_in(place)
             found[row_name(model, method)] = Look(training, "heat", settings(**_LINES))
     return found
 

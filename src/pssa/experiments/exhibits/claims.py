@@ -19,8 +19,8 @@ _ROUNDS = range(1, 6)
 _KINDS = ("active", "misleading")
 _NOTES = (
     "A claim holds for a model if it does on every data set that was measured; `(no)`: there it does not. Differences are of "
-    "macro-F1 in points, mean over at most three seeds; * p < .05, ** p < .01 by paired bootstrap. Frequencies are geometric "
-    "means.",
+    "macro-F1 in points, mean over the seeds that both rows have; * p < .05, ** p < .01 by paired bootstrap over test instances. "
+    "`seeds`: in the order of the data sets. Frequencies are geometric means.",
 )
 _ROUND_NOTES = (
     "Sums over seeds. `frequency`: geometric mean of how often an active word stands in train; `seen once`: share of the active "
@@ -44,12 +44,13 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
         for model in claim.subjects(scope):
             measured = [claim.look(scope, findings, model, data) for data in scope.data]
             numbers = [None if each is None else each.text + ("" if each.holds else " (no)") for each in measured]
-            rows.append((claim.says, NAMES.get(model), *numbers, verdict(measured), claim.rule))
-    columns = ("claim", "model", *(data.upper() for data in scope.data), "verdict", "holds when")
+            seeds = ", ".join(f"{each.seeds}" for each in measured if each is not None and each.seeds) or None
+            rows.append((claim.says, NAMES.get(model), *numbers, seeds, verdict(measured), claim.rule))
+    columns = ("claim", "model", *(data.upper() for data in scope.data), "seeds", "verdict", "holds when")
     rounds = tuple(row for model, data in _places(scope) for row in _rounds(scope, findings, model, data))
     return [
-        Table("claims", "What the paper says, and what we measure", columns, tuple(rows), _NOTES),
-        Table("claims-rounds", "From round to round", _ROUND_COLUMNS, rounds, _ROUND_NOTES),
+        Table("claims", "What the paper says, and what we measure", columns, tuple(rows), _NOTES, columns[2:-3]),
+        Table("claims-rounds", "From round to round", _ROUND_COLUMNS, rounds, _ROUND_NOTES, _ROUND_COLUMNS[4:]),
     ]
 
 

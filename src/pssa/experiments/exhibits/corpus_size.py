@@ -57,7 +57,7 @@ def _table(scope: Scope, board: Board, family: tuple[str, ...], data: str) -> Ta
             paper = CORPUS_SIZE[share].get((entry.model, entry.method.name, data))
             rows.append((f"{share:.0%}", *board.fields(entry, data, paper)))
     name, title = f"corpus-size-{family[-1]}-{data}", f"{NAMES[family[-1]]}, {data.upper()}"
-    return Table(name, title, ("corpus", *COLUMNS), tuple(rows), _NOTES)
+    return Table(name, title, ("corpus", *COLUMNS), tuple(rows), _NOTES, ("seeds",))
 
 
 def _figure(scope: Scope, board: Board, family: tuple[str, ...]) -> Figure:

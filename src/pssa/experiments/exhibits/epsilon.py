@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pssa.data.evidence import KINDS
 from pssa.experiments.cells import Cell, Mining, Training, settings
-from pssa.experiments.comparison import METRICS, Row, gather, mean_spread
+from pssa.experiments.comparison import METRICS, Row, gather, mean_spread, tell_spread
 from pssa.experiments.exhibit import Exhibit, Figure, Findings, Line, Panel, Part, Scope, Table, Value
 from pssa.experiments.ledger import Record
 from pssa.experiments.paper import EPSILON
@@ -103,6 +103,14 @@ class _Found:
         row = self.trained(sweep, data, epsilon)
         return mean_spread([record["macro_f1"] for record in row.values()]) if row else None
 
+    def means(self, sweep: _Sweep, data: str) -> dict[float, float] | None:
+        """Macro-F1 by threshold, over the seeds that all thresholds have; none where there is no such seed."""
+        rows = {epsilon: self.trained(sweep, data, epsilon) for epsilon in EPSILONS}
+        common = set.intersection(*(set(row) for row in rows.values()))
+        if not common:
+            return None
+        return {epsilon: statistics.mean(row[seed]["macro_f1"] for seed in common) for epsilon, row in rows.items()}
+
     def words(self, sweep: _Sweep, data: str, epsilon: float) -> tuple[float, float] | None:
         """Mean and spread over seeds of the words that were mined for an instance."""
         row = self.mined(sweep, data, epsilon)
@@ -148,21 +156,19 @@ def _chosen(scope: Scope, found: _Found, sweeps: Sequence[_Sweep]) -> Table:
     )
     columns = ("model", "paper", "ours", *(data.upper() for data in scope.data))
     note = (
-        "The threshold of the highest mean macro-F1 on held-out data, over all data sets and on each; the lowest of equals, "
+        "The threshold of the highest mean macro-F1 on held-out data, over all data sets and on each, over the seeds that all "
+        "thresholds have; the lowest of equals, "
         "and none where a threshold was not measured."
     )
-    return Table("epsilon-chosen", "The threshold that held-out data choose", columns, rows, (note,))
+    return Table("epsilon-chosen", "The threshold that held-out data choose", columns, rows, (note,), columns[2:])
 
 
 def _best(found: _Found, sweep: _Sweep, data_sets: Sequence[str]) -> float | None:
-    means: dict[float, float] = {}
-    for epsilon in EPSILONS:
-        scores = [found.macro_f1(sweep, data, epsilon) for data in data_sets]
-        known = [score[0] for score in scores if score is not None]
-        if not known or len(known) < len(scores):
-            return None
-        means[epsilon] = statistics.mean(known)
-    return max(means, key=lambda epsilon: means[epsilon])
+    means = [found.means(sweep, data) for data in data_sets]
+    known = [each for each in means if each is not None]
+    if not known or len(known) < len(means):
+        return None
+    return max(EPSILONS, key=lambda epsilon: statistics.mean(each[epsilon] for each in known))
 
 
 def _numbers(scope: Scope, found: _Found, sweeps: Sequence[_Sweep]) -> Table:
@@ -176,15 +182,12 @@ def _numbers(scope: Scope, found: _Found, sweeps: Sequence[_Sweep]) -> Table:
         *("model", "data", "epsilon", "seeds", "accuracy", "macro-F1", "gain"),
         *("active words", "misleading words", "with active"),
     )
-    return Table("epsilon-numbers", "Scores and evidence by threshold", columns, rows, _NOTES)
+    return Table("epsilon-numbers", "Scores and evidence by threshold", columns, rows, _NOTES, columns[3:])
 
 
 def _fields(found: _Found, sweep: _Sweep, data: str, epsilon: float) -> tuple[Value, ...]:
     row, mined = found.trained(sweep, data, epsilon), found.mined(sweep, data, epsilon)
-    scores: list[Value] = [None, None]
-    if row:
-        spreads = (mean_spread([record[metric] for record in row.values()]) for metric in METRICS)
-        scores = [f"{mean:.2f} ± {spread:.2f}" for mean, spread in spreads]
+    scores = [tell_spread([record[metric] for record in row.values()]) for metric in METRICS]
     words: list[Value] = [None, None, None]
     if mined:
         records = mined.values()

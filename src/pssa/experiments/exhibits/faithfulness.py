@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pssa.experiments.cells import Cell
 from pssa.experiments.comparison import gather
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Scope, Table, Value
-from pssa.experiments.exhibits._supervised import LOOKED_AT, looks_at, marked_places, row_name
+from pssa.experiments.exhibits._supervised import LOOKED_AT, attending_places, looks_at, row_name
 from pssa.experiments.ledger import Record
 
 __all__ = ["EXHIBIT"]
@@ -32,14 +32,14 @@ _HIGH_IS_GOOD = {"comprehensiveness": True, "sufficiency": False}
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """One look at every row and seed."""
-    for data, model in marked_places(scope):
+    for data, model in attending_places(scope):
         for method in LOOKED_AT:
             yield from looks_at(scope, "faithfulness", method, model, data).values()
 
 
 def show(scope: Scope, findings: Findings) -> Sequence[Part]:
     """A table for each data set and each way of taking words away."""
-    places = list(marked_places(scope))
+    places = list(attending_places(scope))
     return [
         Table(
             f"faithfulness-{data}-{way}",
@@ -55,6 +55,7 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
                 for head in ((row_name(model, method), saliency) for saliency in _SALIENCIES)
             ),
             _NOTES,
+            ("seeds",),
         )
         for data in dict.fromkeys(data for data, _ in places)
         for way in _WAYS
@@ -84,11 +85,4 @@ def _sign(judged: Sequence[Record], high_is_good: bool) -> str:
     return " +" if above == high_is_good else " -"
 
 
-EXHIBIT = Exhibit(
-    "faithfulness",
-    "Do models rest on the words that they attend to?",
-    cells,
-    show,
-    needs=("opinion_words",),
-    beyond=True,
-)
+EXHIBIT = Exhibit("faithfulness", "Do models rest on the words that they attend to?", cells, show, beyond=True)

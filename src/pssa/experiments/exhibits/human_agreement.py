@@ -22,7 +22,7 @@ __all__ = ["EXHIBIT"]
 AIMS, COVERAGE = {"laptop": 0.65, "rest": 0.72}, 0.7
 _ROUNDS = range(1, 6)
 _THRESHOLDS = (0.0, 0.3, 0.5)
-_MINED = ("model", "mined by", "round", "words a seed", "precision", *DEFAULT_LABELS, "coverage", "aim")
+_MINED = ("model", "mined by", "round", "words a seed", "precision", *DEFAULT_LABELS, "coverage")
 _ATTENDED = ("model", "words by", "seeds", "first word", *DEFAULT_LABELS, "mass")
 _MINED_NOTES = (
     f"Of train instances in which people marked a word. `precision`: share of the active words that people marked; `coverage`: "
@@ -56,8 +56,13 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
         mined = [row for model in own for row in _mined_rows(scope, findings, model, data)]
         attended = [row for model in own for row in _attended_rows(scope, findings, model, data)]
         parts += [
-            Table(f"mined-{data}", f"Mined words, {data.upper()}", _MINED, tuple(mined), _MINED_NOTES),
-            Table(f"attended-{data}", f"Attended words, {data.upper()}", _ATTENDED, tuple(attended), _ATTENDED_NOTES),
+            Table(
+                f"mined-{data}", f"Mined words, {data.upper()}", _MINED, tuple(mined), _MINED_NOTES, ("words a seed",)
+            ),
+            Table(
+                *(f"attended-{data}", f"Attended words, {data.upper()}", _ATTENDED, tuple(attended)),
+                *(_ATTENDED_NOTES, ("seeds",)),
+            ),
         ]
     return [*parts, _figure(scope, findings, places)]
 
@@ -75,28 +80,29 @@ def _mined_rows(scope: Scope, findings: Findings, model: str, data: str) -> Iter
     for way, records in found.items():
         if way == "consensus":
             for least in _THRESHOLDS:
-                yield _mined(model, f"consensus above {least:g}", None, tally_above(records, least), records, data)
+                yield _mined(model, f"consensus above {least:g}", None, tally_above(records, least), records)
             continue
         if way in PROGRESSIVE:
             for number in _ROUNDS:
-                yield _mined(model, way, number, tally_round(records, number), records, data)
-        yield _mined(model, way, "all" if way in PROGRESSIVE else None, tally_all(records), records, data)
+                yield _mined(model, way, number, tally_round(records, number), records)
+        yield _mined(model, way, "all" if way in PROGRESSIVE else None, tally_all(records), records)
     some = next((records for records in found.values() if records), [])[:1]
     for kind, name in (("random", "random candidate"), ("nearest", "nearest word")):
-        yield _mined(model, name, None, tally_reference(some, kind), some, data)
+        yield _mined(model, name, None, tally_reference(some, kind), some)
 
 
-def _mined(
-    model: str, way: str, number: Value, tally: Tally, records: Sequence[Record], data: str
-) -> tuple[Value, ...]:
-    precision, coverage = tally.precision, tally.coverage
-    aim = AIMS.get(data)
-    reached = None
-    if precision is not None and coverage is not None and aim is not None:
-        reached = "reached" if precision >= aim and coverage >= COVERAGE else "missed"
+def _mined(model: str, way: str, number: Value, tally: Tally, records: Sequence[Record]) -> tuple[Value, ...]:
     words = sum(tally.judged.values()) / len(records) if records else None
     by_label = (tally.precision_of(label) for label in DEFAULT_LABELS)
-    return (NAMES[model], way, number, None if words is None else round(words), precision, *by_label, coverage, reached)
+    return (
+        NAMES[model],
+        way,
+        number,
+        None if words is None else round(words),
+        tally.precision,
+        *by_label,
+        tally.coverage,
+    )
 
 
 def _attended_rows(scope: Scope, findings: Findings, model: str, data: str) -> Iterator[tuple[Value, ...]]:

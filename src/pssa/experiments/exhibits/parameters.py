@@ -28,8 +28,10 @@ _NOTES = (
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """Nothing is trained for this; baselines of other exhibits are counted where they are there."""
-    return iter(())
+    """One baseline for each model and data set, which other exhibits have too."""
+    for model in NAMES:
+        for data in scope.data:
+            yield from (Training(place) for place in scope.places(model, data, 1))
 
 
 def show(scope: Scope, findings: Findings) -> Sequence[Part]:
@@ -44,7 +46,7 @@ def _counts(scope: Scope, findings: Findings) -> Table:
         if scope.has(model)
     )
     columns = ("model", *(data.upper() for data in scope.data))
-    return Table("parameters-counts", "Trained parameters", columns, rows, _COUNT_NOTES)
+    return Table("parameters-counts", "Trained parameters", columns, rows, _COUNT_NOTES, columns[1:])
 
 
 def _count(scope: Scope, findings: Findings, model: str, data: str) -> int | None:

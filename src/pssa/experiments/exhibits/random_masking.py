@@ -20,8 +20,8 @@ _ENTRIES = tuple(entry for family in FAMILIES for entry in entries(family, _METH
 _NOTES = (
     "`gain`: mean difference to the same model without the method, accuracy / macro-F1; `over +RM-AS`: to random words "
     f"as evidence. {STARS}",
-    "+RM-AS takes a random word where +PG-AS takes the one with the largest gradient score; threshold and the decision "
-    "between active and misleading stay those of +PG-AS.",
+    "+RM-AS takes a random word where +PG-AS takes the one with the largest gradient score; scores and the decision between "
+    "active and misleading are those of +PG-AS, the threshold is that of +AW-AS.",
     "The paper has this table of the BERTABSA models; beside MN and TNet-ATT stand its overall results. Its two ensembles "
     "score otherwise here than in the table of overall results.",
 )
@@ -42,7 +42,7 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
 
 def _table(scope: Scope, board: Board, data: str) -> Table:
     rows = tuple(_fields(board, entry, data) for entry in _ENTRIES if scope.has(entry.model))
-    return Table(f"random-masking-{data}", data.upper(), (*COLUMNS, "over +RM-AS"), rows, _NOTES)
+    return Table(f"random-masking-{data}", data.upper(), (*COLUMNS, "over +RM-AS"), rows, _NOTES, ("seeds",))
 
 
 def _fields(board: Board, entry: Entry, data: str) -> tuple[Value, ...]:

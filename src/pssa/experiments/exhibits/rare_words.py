@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from pssa.experiments.cells import Cell
-from pssa.experiments.comparison import gather, mean_spread
+from pssa.experiments.comparison import gather, mean_spread, tell_spread
 from pssa.experiments.exhibit import Exhibit, Figure, Findings, Line, Panel, Part, Scope, Table, Value
 from pssa.experiments.exhibits._supervised import LOOKED_AT, looks_at, marked_places, row_name
 from pssa.experiments.ledger import Record
@@ -71,7 +71,9 @@ class _Board:
             *(f"{name}, {method or 'plain'}" for name in ("accuracy", "attention") for method in LOOKED_AT),
             "attention, even",
         )
-        return Table(f"rare-words-{data}-{model}", f"{NAMES[model]} on {data.upper()}", columns, tuple(rows), _NOTES)
+        return Table(
+            f"rare-words-{data}-{model}", f"{NAMES[model]} on {data.upper()}", columns, tuple(rows), _NOTES, columns[2:]
+        )
 
     def gains(self, places: Sequence[tuple[str, str]]) -> Table:
         """Differences to the plain model on rare words and on common ones, over the seeds that both have."""
@@ -87,7 +89,12 @@ class _Board:
         columns = ("model", "data", "seeds", *(f"{name}: {group}" for name in _MEASURES.values() for group in _GROUPS))
         notes = ("Difference to the plain model of the same seeds, in points, ± standard deviation over seeds.",)
         return Table(
-            "rare-words-gains", "Gains where opinion words are rare, and where not", columns, tuple(rows), notes
+            "rare-words-gains",
+            "Gains where opinion words are rare, and where not",
+            columns,
+            tuple(rows),
+            notes,
+            ("seeds",),
         )
 
     def figure(self, measure: str, places: Sequence[tuple[str, str]]) -> Figure:
@@ -114,11 +121,7 @@ def _shares(found: Sequence[Record], buckets: Sequence[str], sums: str) -> list[
 
 def _gain(ours: Sequence[Record], theirs: Sequence[Record], buckets: Sequence[str], sums: str) -> str | None:
     pairs = zip(_shares(ours, buckets, sums), _shares(theirs, buckets, sums), strict=True)
-    differences = [one - other for one, other in pairs]
-    if not differences:
-        return None
-    mean, spread = mean_spread(differences)
-    return f"{mean:+.2f} ± {spread:.2f}" if len(differences) > 1 else f"{mean:+.2f}"
+    return tell_spread([one - other for one, other in pairs], "+")
 
 
 def _told(shares: Sequence[float]) -> float | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pssa.experiments.cells import Cell, settings
+from pssa.experiments.cells import Cell
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Scope, Table, Value
 from pssa.experiments.exhibits._board import COLUMNS, FEW_SEEDS, STARS, Board, Entry
 from pssa.experiments.paper import SELF_ATTENTION
-from pssa.experiments.rows import METHODS, Method
+from pssa.experiments.rows import METHODS, refined
 
 __all__ = ["EXHIBIT"]
 
@@ -26,11 +26,6 @@ _NOTES = (
 )
 
 
-def _refined(heads: str) -> Method:
-    chosen = settings(refine=heads)
-    return Method("PG-AS", mined_by=("pg-as",), mining=chosen, training=chosen)
-
-
 def _entries() -> Iterator[tuple[str, Entry]]:
     """By what stands for each in the paper's table."""
     for name in ("", "+PG-AS"):
@@ -38,7 +33,7 @@ def _entries() -> Iterator[tuple[str, Entry]]:
     for model in ("bertabsa", "bertabsa_cls"):
         yield "", Entry(model, METHODS[""])
         for heads in _HEADS:
-            yield heads, Entry(model, _refined(heads))
+            yield heads, Entry(model, refined(heads))
 
 
 _ENTRIES = tuple((key, replace(entry, method=replace(entry.method, seeds=FEW_SEEDS))) for key, entry in _entries())
@@ -64,7 +59,7 @@ def _table(scope: Scope, board: Board, data: str) -> Table:
             name, *others = board.fields(entry, data, SELF_ATTENTION.get((entry.model, key, data)))
             rows.append((name, _HEADS.get(key), *others))
     columns = (COLUMNS[0], "head", *COLUMNS[1:])
-    return Table(f"self-attention-{data}", data.upper(), columns, tuple(rows), _NOTES)
+    return Table(f"self-attention-{data}", data.upper(), columns, tuple(rows), _NOTES, ("seeds",))
 
 
 EXHIBIT = Exhibit("self-attention", "Supervision of the self-attention within BERT", cells, show, needs=("encoder",))

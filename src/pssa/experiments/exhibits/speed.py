@@ -13,11 +13,11 @@ from pssa.experiments.cells import Cell, Timing
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Scope, Table, Value
 from pssa.experiments.ledger import Record
 from pssa.experiments.paper import SPEED, SPEED_PARTS
-from pssa.experiments.rows import NAMES
+from pssa.experiments.rows import ATTENDING, NAMES
 
 __all__ = ["EXHIBIT"]
 
-_MODELS = ("tnet_att", "bertabsa_att")
+_MODELS = ("memnet", "tnet_att", "bertabsa", "bertabsa_att")
 # Methods as they are timed, and as the tables call them.
 _TIMED = {
     "base": "",
@@ -28,6 +28,7 @@ _TIMED = {
     "pg-as": "+PG-AS",
     "consensus": "+Consensus",
 }
+_WITHOUT_ATTENTION = ("base", "kt")
 # Parts of a training by how the names of their stages begin, and the paper's word for them where it has one.
 _STAGES = {
     "search": ("search for the number of epochs", ""),
@@ -42,7 +43,8 @@ _STAGES = {
 _WHOLE_NOTES = (
     "One seed, all methods in one run, after one run to warm up. Training is from the files to the last file written, the search "
     "for the number of epochs included where there is one; testing is without loading. `x`: multiples of the plain model.",
-    "`paper`: multiples of BERTABSA-ATT on a GeForce GTX TITAN X; its mining iterations are full trainings, ours of one epoch.",
+    "`paper`: multiples of the plain BERTABSA or, beside all others, BERTABSA-ATT, on a GeForce GTX TITAN X; its mining "
+    "iterations are full trainings, ours of one epoch.",
 )
 _PART_NOTES = (
     "`x`: multiples of the plain model's training proper, without search, reading and saving. `each mining iteration` is what "
@@ -66,7 +68,11 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
 
 
 def _timings(scope: Scope, model: str, data: str) -> list[Timing]:
-    return [Timing(place, tuple(_TIMED)) for place in scope.places(model, data, 1)]
+    return [Timing(place, _methods(model)) for place in scope.places(model, data, 1)]
+
+
+def _methods(model: str) -> tuple[str, ...]:
+    return tuple(_TIMED) if model in ATTENDING else _WITHOUT_ATTENTION
 
 
 def _record(scope: Scope, findings: Findings, model: str, data: str) -> Record | None:
@@ -75,15 +81,20 @@ def _record(scope: Scope, findings: Findings, model: str, data: str) -> Record |
 
 def _wholes(model: str, found: Mapping[str, Record | None]) -> Table:
     rows = tuple(
-        (data.upper(), NAMES[model] + (f" ({name})" if name else ""), *_whole(record, method), *_told(name, data))
+        (
+            data.upper(),
+            NAMES[model] + (f" ({name})" if name else ""),
+            *_whole(record, method),
+            *_told(model, name, data),
+        )
         for data, record in found.items()
-        for method, name in _TIMED.items()
+        for method, name in ((method, _TIMED[method]) for method in _methods(model))
     )
     columns = (
         *("data", "method", "training, s", "training, x", "testing, s", "testing, x"),
         *("training, x (paper)", "testing, x (paper)"),
     )
-    return Table(f"speed-{model}", f"{NAMES[model]}: training and testing", columns, rows, _WHOLE_NOTES)
+    return Table(f"speed-{model}", f"{NAMES[model]}: training and testing", columns, rows, _WHOLE_NOTES, columns[2:6])
 
 
 def _whole(record: Record | None, method: str) -> tuple[Value, ...]:
@@ -96,9 +107,10 @@ def _whole(record: Record | None, method: str) -> tuple[Value, ...]:
     return tuple(fields)
 
 
-def _told(name: str, data: str) -> tuple[Value, ...]:
+def _told(model: str, name: str, data: str) -> tuple[Value, ...]:
     """The paper's multiples."""
-    ours, base = (SPEED.get(("bertabsa_att", method, data)) for method in (name, ""))
+    told_of = "bertabsa" if model == "bertabsa" else "bertabsa_att"
+    ours, base = (SPEED.get((told_of, method, data)) for method in (name, ""))
     if ours is None or base is None:
         return (None, None)
     return tuple(round(mine / plain, 2) for mine, plain in zip(ours, base, strict=True))
@@ -109,11 +121,11 @@ def _parts(model: str, found: Mapping[str, Record | None]) -> Table:
         (data.upper(), name or "plain", *fields)
         for data, record in found.items()
         if record is not None
-        for method, name in _TIMED.items()
+        for method, name in ((method, _TIMED[method]) for method in _methods(model))
         for fields in _fields(record["methods"], method, data)
     )
     columns = ("data", "method", "part", "how many", "seconds each", "x", "x (paper)")
-    return Table(f"speed-parts-{model}", f"{NAMES[model]}: parts of training", columns, rows, _PART_NOTES)
+    return Table(f"speed-parts-{model}", f"{NAMES[model]}: parts of training", columns, rows, _PART_NOTES, columns[4:5])
 
 
 def _fields(methods: Mapping[str, Any], method: str, data: str) -> Iterator[tuple[Value, ...]]:

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.data.atomic import write_atomically
-from pssa.experiments.cells import Cell, name_of
+from pssa.experiments.cells import Cell, name_of, with_needs
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Prose, Scope, Table
 from pssa.experiments.ledger import Record
 from pssa.experiments.provenance import Provenance, shares
 from pssa.experiments.render.files import write_exhibit, write_page
+from pssa.experiments.render.gaps import without_gaps
 from pssa.experiments.render.plain import cells_as_csv
 from pssa.experiments.render.section import Section, inline, table_box
 from pssa.experiments.schedule import Failure
-from pssa.experiments.wanted import with_needs
 from pssa.report.markup import Markup, join
 
 __all__ = ["Showing"]
@@ -43,7 +43,8 @@ class Showing:
                 broken[exhibit.name] = f"{type(error).__name__}: {error}"
                 continue
             try:
-                write_exhibit(self.folder, exhibit, [*self._missing(cells), *parts, self._origin(cells)])
+                shown = without_gaps(parts)
+                write_exhibit(self.folder, exhibit, [*self._missing(cells), *shown, self._origin(cells)])
             except ValueError as error:
                 broken[exhibit.name] = str(error)
         return broken
@@ -71,7 +72,9 @@ class Showing:
         if not count:
             return []
         return [
-            Prose(f"Incomplete: {count} of {len(cells)} cells have no outcome yet, or failed; their fields are empty.")
+            Prose(
+                f"Incomplete: {count} of {len(cells)} cells have no outcome yet, or failed; their fields are empty or left out."
+            )
         ]
 
     def _origin(self, cells: Sequence[Cell]) -> Prose:

@@ -1,0 +1,41 @@
+"""Folders of cells, and corpora that are prepared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.experiments.rooms import tiny_resources
+
+from pssa.experiments.cells import Mining, Place, Training
+from pssa.experiments.workroom import Workroom
+
+HERE = Place("laptop", "memnet", 0)
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Workroom:
+    return Workroom(tmp_path / "out", tiny_resources(tmp_path))
+
+
+def test_files_lie_under_the_key_of_their_cell(room: Workroom) -> None:
+    mining, base = Mining(HERE, "aw-as"), Training(HERE)
+    assert room.evidence(mining) == room.folder / "evidence" / f"{room.key(mining)}.jsonl"
+    assert room.weights(base) == room.folder / "weights" / room.key(base)
+
+
+def test_a_folder_without_parameters_is_no_model(room: Workroom) -> None:
+    base = Training(HERE)
+    room.weights(base).mkdir(parents=True)
+    assert not room.has_weights(base)
+    (room.weights(base) / "model.safetensors").write_text("")
+    assert room.has_weights(base)
+    room.drop_weights(base)
+    assert not room.weights(base).exists()
+
+
+def test_cells_of_one_place_share_its_materials_and_have_settings_of_their_own(room: Workroom) -> None:
+    first, second = room.open(HERE, (("gamma", 1.0),)), room.open(HERE, (("gamma", 2.0),))
+    assert first.shop.materials is second.shop.materials
+    assert (first.shop.config.supervision.gamma, second.shop.config.supervision.gamma) == (1.0, 2.0)
+    assert room.open(Place("laptop", "memnet", 1), ()).shop.config.seed == 1
