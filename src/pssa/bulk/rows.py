@@ -17,6 +17,7 @@ __all__ = ["Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "
 
 Value = Answer | Explanation  # what is said of an example
 
+_DEEPEST = 64  # containers inside each other
 _GOLD, _LABEL, _PROBABILITIES, _EXPLANATION = "gold", "label", "probabilities", "explanation"
 
 
@@ -46,6 +47,10 @@ def judge(event: Row | Problem) -> Accepted | Rejected:
     """What becomes of a row; its label, if it has one, is not looked at."""
     if isinstance(event, Problem):
         return Rejected(event.line, event.what)
+    if _is_deep(event.fields):
+        return Rejected(
+            event.line, f"has more than {_DEEPEST} lists or objects inside each other; leave out that field"
+        )
     doubts: list[str] = []
     fields = {key: value for key, value in event.fields.items() if key != _LABEL}
     try:
@@ -78,6 +83,17 @@ def columns_of(fields: Mapping[str, Any], explained: bool) -> tuple[str, ...]:
     """The names of `written`, before anything is scored."""
     names = dict(_kept(fields)) | {_LABEL: None, _PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
     return tuple(names)
+
+
+def _is_deep(fields: Mapping[str, Any]) -> bool:
+    """Whether those who write the row, level within level, would run out of stack."""
+    level: list[Any] = [fields]
+    for _ in range(_DEEPEST):
+        if not level:
+            return False
+        inside = (value.values() if isinstance(value, Mapping) else value for value in level)
+        level = [item for items in inside for item in items if isinstance(item, dict | list | tuple)]
+    return bool(level)
 
 
 def _kept(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
