@@ -155,9 +155,12 @@ def _write(file: FileIO, content: bytes) -> None:
     if not content:
         return
     left = memoryview(content)
-    while left:
-        left = left[file.write(left) :]
-    os.fsync(file.fileno())
+    try:
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())
+    except OSError as error:  # the system does not say which file it was
+        raise OSError(error.errno, error.strerror, str(file.name)) from error
 
 
 def _joined(place: Place, journal: Journal) -> Path:
