@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from pssa.data.example import Example
@@ -17,7 +18,8 @@ __all__ = ["Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "
 
 Value = Answer | Explanation  # what is said of an example
 
-_DEEPEST = 64  # containers inside each other
+_CONTAINERS = (dict, list, tuple)
+_DEEPEST = 64  # of them inside each other
 _GOLD, _LABEL, _PROBABILITIES, _EXPLANATION = "gold", "label", "probabilities", "explanation"
 
 
@@ -87,13 +89,15 @@ def columns_of(fields: Mapping[str, Any], explained: bool) -> tuple[str, ...]:
 
 def _is_deep(fields: Mapping[str, Any]) -> bool:
     """Whether those who write the row, level within level, would run out of stack."""
-    level: list[Any] = [fields]
-    for _ in range(_DEEPEST):
-        if not level:
-            return False
-        inside = (value.values() if isinstance(value, Mapping) else value for value in level)
-        level = [item for items in inside for item in items if isinstance(item, dict | list | tuple)]
+    level, depth = _containers(fields.values()), 1
+    while level and depth < _DEEPEST:
+        level = _containers(chain.from_iterable(one.values() if isinstance(one, dict) else one for one in level))
+        depth += 1
     return bool(level)
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, _CONTAINERS)]
 
 
 def _kept(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

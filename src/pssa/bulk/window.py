@@ -17,6 +17,7 @@ from pssa.errors import InputError
 
 __all__ = ["START", "Position", "Reading", "Window", "first_columns", "windows", "windows_of"]
 
+_TEXTS, _LISTS = (str, bytes), (list, tuple)
 _MOST_LETTERS = 1 << 22  # of a window, but for its last row: no row is longer than a line may be
 
 
@@ -107,14 +108,14 @@ def _weight(fields: Mapping[str, Any]) -> int:
     weight, left = 0, [fields]
     while left:
         value: Any = left.pop()
-        if isinstance(value, str | bytes):
+        if isinstance(value, _TEXTS):
             weight += len(value)
             continue
         weight += 1
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             weight += sum(map(len, value))
             left.extend(value.values())
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, _LISTS):
             left.extend(value)
     return weight
 
