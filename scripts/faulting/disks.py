@@ -69,6 +69,30 @@ def full_while_reviewing(lab: Lab, check: Check) -> None:
         check.expect(service.end()[0] == 0, "the service does not end with 0")
 
 
+def full_while_predicting(lab: Lab, check: Check) -> None:
+    """Rows that there was room for are kept, which is said; with room the job goes on to the bytes of an undisturbed one."""
+    run, rows, reference = lab.folder / "predicting", lab.folder / "rows.jsonl", lab.folder / "reference.jsonl"
+    lab.run(*lab.training(run))
+    rows.write_bytes(lab.train_file.read_bytes() * 100)
+    words = ("predict", run, "--input", rows, "--device", "cpu", "--output")
+    lab.run(*words, reference)
+    for size in ("16k", "2m", "4m"):
+        with mounted(lab.folder / f"full-predicting-{size}", size) as disk:
+            ended = lab.run(*words, disk / "out.jsonl")
+            check.times += 1
+            check.said.append(f"{size}: {ended.err.strip()}")
+            check.expect(ended.code in (1, 2) and ended.one_line, f"{size}: exit code {ended.code}, said {ended.err}")
+            check.expect("No space left" in ended.err, f"{size}: does not say that there is no room: {ended.err}")
+            kept = bool(list(disk.iterdir()))
+            check.expect(kept == ("go on with --resume" in ended.err), f"{size}: leaves a part and says {ended.err}")
+            check.expect(kept or size == "16k", f"{size}: nothing is kept")
+            remount(disk, f"size={_LARGE}")
+            again = lab.run(*words, disk / "out.jsonl", "--resume")
+            check.expect(again.code == 0, f"{size}: does not go on with room: {again.err}")
+            same = again.code or (disk / "out.jsonl").read_bytes() == reference.read_bytes()
+            check.expect(same, f"{size}: other rows than without the fault")
+
+
 def read_only(lab: Lab, check: Check) -> None:
     """Nothing can be written there, and that is said; a run can still be loaded and asked."""
     with mounted(lab.folder / "read-only", _LARGE) as disk:
@@ -82,6 +106,7 @@ def read_only(lab: Lab, check: Check) -> None:
             "train": lab.training(disk / "new"),
             "resume": ("train", "--resume", str(unfinished)),
             "mine": lab.mining(disk / "mined.jsonl"),
+            "predict": ("predict", str(run), "--input", str(lab.train_file), "--output", str(disk / "out.jsonl")),
             "review": ("serve", str(run), "--evidence", str(evidence), "--corpus", str(lab.train_file), "--port", "0"),
         }.items():
             ended = lab.run(*words)
@@ -133,6 +158,7 @@ DISKS: Mapping[str, Callable[[Lab, Check], None]] = {
     "disk full while training": full_while_training,
     "disk full while mining": full_while_mining,
     "disk full while reviewing": full_while_reviewing,
+    "disk full while predicting": full_while_predicting,
     "read-only disk": read_only,
     "folder vanished": vanished,
     "review's log vanished": vanished_review,

@@ -1,7 +1,10 @@
 """Run as a script: carry out `pssa predict` with these words, killed by SIGKILL at random moments and resumed, until it is done.
 
+    kill_predict.py SEED OUTPUTS... -- WORDS...
+
 The command's modules are imported once; every attempt is a process of its own that begins right there. Windows are small, so
-that there are many of them. Prints how many attempts were killed, and how many of these had written something.
+that there are many of them, and nobody waits for the disk. Prints for each output its name, how many attempts were killed, and
+how many of these had written something.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from pssa.bulk.scorer import Sizes
 from pssa.cli import main
 
 KILLS = 8
+LOOK = 0.0005  # seconds between two looks at the journal
 
 
 def attempt(words: list[str], journal: Path, windows: float, pause: float) -> int | None:
@@ -40,6 +44,7 @@ def attempt(words: list[str], journal: Path, windows: float, pause: float) -> in
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return None
+        time.sleep(LOOK)
 
 
 def stamp(path: Path) -> int:
@@ -50,13 +55,14 @@ def stamp(path: Path) -> int:
         return 0
 
 
-def carry_through(words: list[str], journal: Path, moments: random.Random) -> dict[str, int]:
+def carry_through(words: list[str], output: str, moments: random.Random) -> dict[str, int]:
     """Kill and resume, and leave the job alone once it was killed often enough."""
+    journal = Path(f"{output}.part") / "journal.json"
     killed = at_work = 0
     while True:
         windows = moments.randint(0, 20) if killed < KILLS else float("inf")
         before = stamp(journal)
-        code = attempt([*words, "--resume"], journal, windows, moments.uniform(0, 0.02))
+        code = attempt([*words, "--output", output, "--resume"], journal, windows, moments.uniform(0, 0.02))
         if code is not None:
             return {"code": code, "killed": killed, "at_work": at_work}
         killed += 1
@@ -64,6 +70,9 @@ def carry_through(words: list[str], journal: Path, moments: random.Random) -> di
 
 
 if __name__ == "__main__":
-    seed, journal, *words = sys.argv[1:]
+    seed, *rest = sys.argv[1:]
+    outputs, words = rest[: rest.index("--")], rest[rest.index("--") + 1 :]
     run_job.sizes = lambda model, device: Sizes(window=16, batch=4)  # type: ignore[attr-defined]
-    print(json.dumps(carry_through(words, Path(journal), random.Random(int(seed)))))  # noqa: T201
+    os.fsync = lambda fd: None
+    moments = random.Random(int(seed))
+    print(json.dumps({output: carry_through(words, output, moments) for output in outputs}))  # noqa: T201

@@ -36,13 +36,13 @@ def job(run: Path, tmp_path: Path) -> Job:
 def test_nothing_has_changed_where_nothing_was_changed(job: Job) -> None:
     assert difference(asked(job), asked(job)) == ""
     assert difference(asked(job), asked(replace(job, errors="skip", begin="resume"))) == ""
+    assert difference(asked(job), asked(replace(job, scoring=Scoring(batch_size=3)))) == ""
 
 
 @pytest.mark.parametrize(
     ("change", "name"),
     [
         ({"scoring": Scoring(saliency="")}, "--explain"),
-        ({"scoring": Scoring(batch_size=3)}, "--batch-size"),
         ({"scoring": Scoring(device="cuda")}, "--device"),
         ({"scoring": Scoring(precision="bfloat16")}, "--precision"),
         ({"scoring": Scoring(runtime="onnx")}, "--runtime"),

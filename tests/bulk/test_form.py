@@ -114,4 +114,13 @@ def test_what_json_has_no_word_for_is_written_as_text_or_nothing() -> None:
         "odd": [None, {"far": None}, 1.5],
         "half": "\ud83d",
     }
-    assert Form("csv").encode([{"half": "\ud83d"}], ("half",)) == b"?\r\n"
+    assert Form("csv").encode([{"half": "\ud83d", "bytes": b"a\xff"}], ("half", "bytes")) == b"?,a\\xff\r\n"
+
+
+def test_an_output_without_rows_is_one_that_can_be_read() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    assert gzip.decompress(Form("json_lines", ".gz").empty(COLUMNS)) == b""
+    assert gzip.decompress(Form("csv", ".gz").empty(())) == b""
+    packed = pyarrow.BufferReader(Form("csv", ".zst").empty(COLUMNS))
+    assert pyarrow.CompressedInputStream(packed, "zstd").read() == b"text,note,probabilities\r\n"
+    assert [Form(name).empty(()) for name in ("json_lines", "csv", "parquet")] == [b""] * 3

@@ -22,6 +22,7 @@ def test_rejected_rows_lie_beside_the_output_unless_said_otherwise() -> None:
     ("output", "options", "what"),
     [
         ("out.csv", {"errors": "ignore"}, "errors is 'ignore'; it can be fail or skip"),
+        ("out.csv", {"begin": "Resume"}, "begin is 'Resume'; it can be new, resume, replace"),
         ("-", {"begin": "resume"}, "what went to standard output cannot be gone on with"),
         ("-", {"errors": "skip"}, "name one by --rejected"),
     ],

@@ -15,6 +15,7 @@ import torch
 
 from pssa.bulk import Summary, predict_file
 from pssa.bulk.form import Form
+from pssa.bulk.journal import Journal
 from pssa.bulk.local import scored
 from pssa.bulk.scorer import Scorer
 from pssa.bulk.window import Position, Window
@@ -142,6 +143,23 @@ def test_a_failure_leaves_an_older_output_as_it_was(source: Path, tmp_path: Path
         score(source, target)
     assert target.read_text() == "older\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+def test_a_job_that_was_not_finished_is_not_lost(source: Path, tmp_path: Path) -> None:
+    part = tmp_path / "out.jsonl.part"
+    part.mkdir()
+    (part / "job.json").write_text("{}")
+    Journal().save(part / "journal.json")
+    with pytest.raises(InputError, match=r"out\.jsonl\.part holds a job that was not finished"):
+        score(source, tmp_path / "out.jsonl")
+    assert sorted(path.name for path in part.iterdir()) == ["job.json", "journal.json"]
+
+
+def test_the_source_is_not_taken_for_the_file_of_rejected_rows(source: Path, tmp_path: Path) -> None:
+    side = source.rename(tmp_path / "out.jsonl.rejected.jsonl")
+    with pytest.raises(InputError, match="is both an input and the file of rejected rows"):
+        score(side, tmp_path / "out.jsonl")
+    assert side.exists()
 
 
 @pytest.mark.parametrize("name", ["out.xml", "out"])

@@ -44,6 +44,13 @@ def test_where_nothing_is_rejected_there_is_no_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_without_rows_there_is_still_what_packing_or_a_table_needs(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    with opened_pipe(Form("csv"), None, "new") as pipe:
+        pipe.append(replace(result(1), content=b"", tally=Tally(0, rejected=1)))
+        pipe.finish()
+    assert capsysbinary.readouterr().out == b"n\r\n"
+
+
 def test_a_file_of_rejected_rows_is_not_replaced_unasked(tmp_path: Path) -> None:
     side = tmp_path / "bad.jsonl"
     side.write_text("older")

@@ -7,8 +7,10 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from tests.bulk.made_rows import sentences, write_rows
@@ -28,9 +30,10 @@ def job(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
     return Job(run, (str(source),), str(tmp_path / "out.jsonl"), scoring=Scoring(device="cpu"))
 
 
-def children_of(process: int) -> list[int]:
-    path = Path(f"/proc/{process}/task/{process}/children")
-    return [int(child) for child in path.read_text().split()] if path.exists() else []
+def workers_of(process: int) -> list[int]:
+    """The children that were spawned to work, without the one that keeps track of resources."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 @pytest.mark.slow
@@ -44,12 +47,9 @@ def test_processes_write_the_bytes_of_threads(job: Job, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not CHILDREN.exists(), reason="only Linux tells who the children of a process are")
 def test_a_worker_that_is_killed_ends_the_job_which_can_be_resumed(job: Job, tmp_path: Path) -> None:
-    before = set(children_of(os.getpid()))
-
     def kill_a_worker(progress: Progress) -> None:
         if progress.rows:
-            for child in set(children_of(os.getpid())) - before:
-                os.kill(child, signal.SIGKILL)
+            os.kill(workers_of(os.getpid())[0], signal.SIGKILL)
 
     with pytest.raises(RunError, match="a worker was ended from outside"):
         predict(job, ProcessEngine(2), kill_a_worker)
@@ -59,16 +59,27 @@ def test_a_worker_that_is_killed_ends_the_job_which_can_be_resumed(job: Job, tmp
 @pytest.mark.slow
 @pytest.mark.skipif(not CHILDREN.exists(), reason="only Linux tells who the children of a process are")
 def test_workers_end_with_the_process_that_was_killed(job: Job, run: Path, tmp_path: Path) -> None:
-    write_rows(tmp_path / "in.jsonl", sentences(200_000))
-    words = ("predict", run, "--input", job.inputs[0], "--output", job.output, "--workers", "2")
+    rows, pipe, enough = write_rows(tmp_path / "rows", sentences(10_000)).read_bytes(), tmp_path / "pipe", Event()
+    os.mkfifo(pipe)
+
+    def feed() -> None:
+        """More rows than the workers hold; the pipe stays open, so that there might be others."""
+        with suppress(BrokenPipeError), pipe.open("wb") as file:
+            file.write(rows)
+            file.flush()
+            enough.wait()
+
+    Thread(target=feed, daemon=True).start()
+    words = ("predict", run, "--input", pipe, "--output", job.output, "--workers", "2")
     command = subprocess.Popen([sys.executable, "-m", "pssa", *map(str, words)], stderr=subprocess.DEVNULL)
     while not Path(f"{job.output}.part/journal.json").exists():
         assert command.poll() is None
         time.sleep(0.05)
-    workers = children_of(command.pid)
-    assert len(workers) >= 2
+    workers = workers_of(command.pid)
+    assert len(workers) == 2
     command.kill()
     command.wait()
+    enough.set()
     ends = time.monotonic() + 20
     while any(is_running(worker) for worker in workers):
         assert time.monotonic() < ends

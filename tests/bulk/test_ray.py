@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from pssa.bulk.ray import RayEngine
 from pssa.bulk.scorer import Sizes
 from pssa.errors import InputError, MissingExtra
 
+pytestmark = pytest.mark.xdist_group("ray")  # one cluster, whoever runs the tests
 ON_CPU = Scoring(device="cpu")
 
 
@@ -104,6 +106,29 @@ def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match=r"pssa\[ray\]"):
         RayEngine().resolve(Scoring())
+
+
+@pytest.mark.parametrize(
+    ("gpus", "asked", "found"),
+    [
+        (0, {}, "cpu"),
+        (2, {}, "cuda"),
+        (2, {"device": "cpu"}, "cpu"),
+        (2, {"runtime": "onnx"}, "cpu"),
+    ],
+)
+def test_the_device_is_what_the_cluster_has_and_the_runtime_can_use(
+    monkeypatch: pytest.MonkeyPatch, gpus: int, asked: dict[str, Any], found: str
+) -> None:
+    made = SimpleNamespace(cluster_resources=lambda: {"GPU": gpus})
+    monkeypatch.setattr(RayEngine, "_connected", lambda self: made)
+    assert RayEngine().resolve(Scoring(**asked)).place == found
+
+
+def test_a_gpu_that_the_cluster_has_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RayEngine, "_connected", lambda self: SimpleNamespace(cluster_resources=dict))
+    with pytest.raises(InputError, match="device is cuda, and the cluster has no GPU"):
+        RayEngine().resolve(Scoring(device="cuda"))
 
 
 def test_an_address_without_a_cluster_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

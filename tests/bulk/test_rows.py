@@ -39,6 +39,16 @@ def test_what_cannot_be_used_is_rejected_with_its_line_and_reason() -> None:
     assert Rejected(8, "is no JSON").as_dict("in.jsonl") == {"source": "in.jsonl", "line": 8, "reason": "is no JSON"}
 
 
+def test_a_row_that_is_nested_too_deep_is_rejected() -> None:
+    deep: Any = 1
+    for _ in range(63):
+        deep = {"in": [deep]} if isinstance(deep, dict) else [deep]
+    row = {"text": "a screen", "aspect": "screen"}
+    assert isinstance(judge(Row(1, row | {"deep": deep})), Accepted)
+    judged = judge(Row(1, row | {"deep": [deep]}))
+    assert judged == Rejected(1, "has more than 64 lists or objects inside each other; leave out that field")
+
+
 LABELLED: list[tuple[dict[str, Any], list[str]]] = [
     ({"text": "t", "note": 1}, ["text", "note"]),
     ({"text": "t", "label": "neutral", "note": 1}, ["text", "gold", "note"]),

@@ -7,11 +7,12 @@ import io
 import sys
 import warnings
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.bulk.made_jobs import BAD, names
 from tests.bulk.made_rows import read_rows, sentences, write_rows
 
 import pssa
@@ -19,9 +20,7 @@ from pssa.bulk import Job, LocalEngine, Progress, Scoring, predict
 from pssa.bulk.job import Task
 from pssa.bulk.scorer import Sizes
 from pssa.bulk.work import Result
-from pssa.errors import InputError, RunError
-
-BAD = {"text": "a keyboard", "aspect": "screen"}
+from pssa.errors import InputError
 
 
 @pytest.fixture(autouse=True)
@@ -36,27 +35,6 @@ def job(run: Path, tmp_path: Path) -> Job:
     return Job(run, (str(source),), str(tmp_path / "out.jsonl"), scoring=Scoring(device="cpu"))
 
 
-@dataclass(frozen=True)
-class Stopping:
-    """An engine that is stopped after so many windows."""
-
-    after: int
-    end: BaseException
-
-    def resolve(self, scoring: Scoring) -> Scoring:
-        return LocalEngine().resolve(scoring)
-
-    def results(self, task: Task) -> Generator[Result]:
-        for number, result in enumerate(LocalEngine().results(task)):
-            if number == self.after:
-                raise self.end
-            yield result
-
-
-def names(job: Job) -> list[str]:
-    return sorted(path.name for path in Path(job.output).parent.iterdir())
-
-
 def test_rows_keep_their_order_and_get_what_the_classifier_says(job: Job) -> None:
     summary = predict(job, LocalEngine())
     rows, classifier = read_rows(Path(job.output)), pssa.load(job.run)
@@ -67,22 +45,6 @@ def test_rows_keep_their_order_and_get_what_the_classifier_says(job: Job) -> Non
     assert (summary.rows, sum(summary.labels.values()), summary.rejected) == (10, 10, 0)
     assert list(summary.labels) == list(classifier.labels)
     assert names(job) == ["in.jsonl", "out.jsonl"]
-
-
-@pytest.mark.parametrize("after", [1, 2])
-@pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.csv.gz", "out.jsonl.zst", "out.parquet"])
-def test_a_job_that_was_stopped_ends_with_the_same_bytes(job: Job, tmp_path: Path, name: str, after: int) -> None:
-    pytest.importorskip("pyarrow")
-    undisturbed, stopped = (replace(job, output=str(tmp_path / folder / name)) for folder in ("a", "b"))
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-    summary = predict(undisturbed, LocalEngine())
-    with pytest.raises(RunError, match=f"disk full; the {4 * after} rows before are kept: go on with --resume"):
-        predict(stopped, Stopping(after, OSError("disk full")))
-    assert names(stopped) == [f"{name}.part"]
-    assert predict(replace(stopped, begin="resume"), LocalEngine()) == summary
-    assert names(stopped) == [name]
-    assert Path(stopped.output).read_bytes() == Path(undisturbed.output).read_bytes()
 
 
 def test_rows_are_read_from_and_written_to_any_form(job: Job, tmp_path: Path) -> None:
@@ -132,43 +94,6 @@ def test_bad_rows_are_skipped_into_a_file_of_their_own(job: Job, tmp_path: Path)
     assert (second["line"], second["reason"][:11]) == (8, "no `aspect`")
 
 
-def test_a_bad_row_late_in_a_file_costs_nothing_of_what_is_done(job: Job, tmp_path: Path) -> None:
-    write_rows(Path(job.inputs[0]), [*sentences(9), BAD])
-    with pytest.raises(
-        InputError,
-        match=r"in\.jsonl, line 10: aspect 'screen' is not in the text 'a keyboard'; the 8 rows before are kept: "
-        r"go on with --resume --errors skip",
-    ):
-        predict(job, LocalEngine())
-    assert names(job) == ["in.jsonl", "out.jsonl.part"]
-    summary = predict(replace(job, begin="resume", errors="skip"), LocalEngine())
-    assert (summary.rows, summary.rejected) == (9, 1)
-    assert [row["key"] for row in read_rows(Path(job.output))] == list(range(9))
-
-
-def test_who_interrupts_is_told_how_to_go_on(job: Job) -> None:
-    with pytest.raises(KeyboardInterrupt, match="the 4 rows before are kept: go on with --resume"):
-        predict(job, Stopping(1, KeyboardInterrupt()))
-    with pytest.raises(InputError, match="holds a job that was not finished, 4 rows"):
-        predict(job, LocalEngine())
-
-
-def test_what_has_changed_meanwhile_is_refused(job: Job, tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        predict(job, Stopping(1, KeyboardInterrupt()))
-    again = replace(job, begin="resume")
-    with pytest.raises(InputError, match="--explain is not what it was when the job was begun"):
-        predict(replace(again, scoring=Scoring(saliency="", device="cpu")), LocalEngine())
-    content = Path(job.inputs[0]).read_text()
-    write_rows(Path(job.inputs[0]), sentences(11))
-    with pytest.raises(InputError, match=r"the size of .*in\.jsonl is not what it was"):
-        predict(again, LocalEngine())
-    Path(job.inputs[0]).write_text(content)
-    with pytest.raises(InputError, match=r"the time of .*in\.jsonl is not what it was"):
-        predict(again, LocalEngine())
-    assert predict(replace(job, begin="replace"), LocalEngine()).rows == 10
-
-
 def test_word_scores_are_written_with_the_answers(job: Job) -> None:
     predict(replace(job, scoring=Scoring(saliency="", device="cpu")), LocalEngine())
     row = read_rows(Path(job.output))[0]
@@ -193,14 +118,22 @@ def test_rows_pass_from_standard_input_to_standard_output(
     assert {progress.total for progress in told} == {0}
 
 
-def test_what_cannot_be_read_again_cannot_be_resumed(job: Job) -> None:
-    with pytest.raises(InputError, match="standard input cannot be read again, so the job cannot be resumed"):
-        predict(replace(job, inputs=("-",), begin="resume"), LocalEngine())
-
-
-def test_an_input_is_never_the_output(job: Job) -> None:
-    with pytest.raises(InputError, match=r"in\.jsonl is both input and output"):
+def test_an_input_is_never_written_over(job: Job) -> None:
+    before = Path(job.inputs[0]).read_bytes()
+    with pytest.raises(InputError, match=r"in\.jsonl is both an input and the output"):
         predict(replace(job, output=job.inputs[0], begin="replace"), LocalEngine())
+    for output in (job.output, "-"):
+        with pytest.raises(InputError, match=r"in\.jsonl is both an input and the file of rejected rows"):
+            predict(replace(job, output=output, rejected=job.inputs[0], begin="replace"), LocalEngine())
+    with pytest.raises(InputError, match=r"out\.jsonl is both the output and the file of rejected rows"):
+        predict(replace(job, rejected=job.output, errors="skip"), LocalEngine())
+    assert Path(job.inputs[0]).read_bytes() == before
+
+
+def test_a_bad_first_row_does_not_decide_about_the_columns(job: Job, tmp_path: Path) -> None:
+    write_rows(Path(job.inputs[0]), [{"note": "no text"}, *sentences(5)])
+    summary = predict(replace(job, output=str(tmp_path / "out.csv"), errors="skip"), LocalEngine())
+    assert (summary.rows, summary.rejected) == (5, 1)
 
 
 def test_a_source_that_breaks_off_ends_the_job_even_where_rows_are_skipped(job: Job, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,14 +16,14 @@ from pssa import models
 from pssa.bulk import Scoring
 from pssa.bulk.scorer import Sizes, export, open_scorer, sizes, threads_of
 from pssa.data import embedded
-from pssa.data.batch import Batch
-from pssa.data.example import DEFAULT_LABELS
+from pssa.data.batch import Batch, IndexedCorpus
+from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.errors import InputError
 from pssa.models import Encoding
 from pssa.models.memnet import MemoryNetwork
 from pssa.runs import Classifier
 from pssa.runs.explain import Explanation, explain
-from pssa.runs.lexicon import PieceLexicon
+from pssa.runs.lexicon import PieceLexicon, WordLexicon
 
 EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(9))]
 
@@ -84,6 +85,44 @@ def test_the_model_is_not_run_again_for_its_word_scores(run: Path, monkeypatch: 
     monkeypatch.setattr(MemoryNetwork, "encode", counted)
     open_scorer(run, Scoring(saliency="attention", device="cpu")).score(EXAMPLES)
     assert runs == [len(EXAMPLES)]
+
+
+def test_the_size_of_batches_holds_for_word_scores_too(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, encode = list[int](), MemoryNetwork.encode
+
+    def counted(model: MemoryNetwork, batch: Batch) -> Encoding:
+        runs.append(len(batch.labels))
+        return encode(model, batch)
+
+    monkeypatch.setattr(MemoryNetwork, "encode", counted)
+    open_scorer(run, Scoring(saliency="attention", device="cpu", batch_size=4)).score(EXAMPLES)
+    assert runs == [4, 4, 1]
+
+
+@pytest.mark.parametrize("saliency", [None, "attention"])
+def test_one_long_text_does_not_make_every_row_as_wide(
+    run: Path, monkeypatch: pytest.MonkeyPatch, saliency: str | None
+) -> None:
+    monkeypatch.setattr("pssa.bulk.scorer._MOST_WORDS", 200)
+    long = Example.from_text("so " * 900 + "huge", (2700, 2704))
+    examples = [*EXAMPLES[:4], long, *EXAMPLES[4:], *EXAMPLES]
+    tables, index = list[int](), WordLexicon.index
+
+    def watched(lexicon: WordLexicon, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
+        corpus = index(lexicon, examples, labels)
+        tables.append(corpus.table.positions.numel())
+        return corpus
+
+    monkeypatch.setattr(WordLexicon, "index", watched)
+    found = open_scorer(run, Scoring(saliency=saliency, device="cpu")).score(examples)
+    *others, widest = sorted(tables)
+    assert widest == 901
+    assert len(others) > 1
+    assert max(others) <= 200
+    answers = [value.answer if isinstance(value, Explanation) else value for value in found]
+    for ours, theirs in zip(answers, pssa.load(run).answer(examples), strict=True):
+        assert (ours.aspect, ours.start) == (theirs.aspect, theirs.start)
+        assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-6)
 
 
 def test_a_saliency_that_says_nothing_of_the_model_is_refused(run: Path) -> None:

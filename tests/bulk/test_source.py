@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pssa.bulk.source import Source, find_sources
-from pssa.data.read import Row
+from pssa.bulk.source import Source, find_sources, require_apart
+from pssa.data.read import Problem, Row
 from pssa.errors import InputError
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -30,7 +30,7 @@ def texts_of(source: Source, watched: list[int] | None = None) -> list[Any]:
 
 
 def packed(path: Path) -> Path:
-    match path.suffix:
+    match path.suffix.lower():
         case ".gz":
             path.write_bytes(gzip.compress(CONTENT))
         case ".zst":
@@ -44,7 +44,9 @@ def packed(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz", "in.jsonl.zst", "in.parquet"])
+@pytest.mark.parametrize(
+    "name", ["in.jsonl", "in.jsonl.gz", "IN.JSONL.GZ", "in.jsonl.zst", "IN.JSONL.ZST", "in.parquet"]
+)
 def test_files_are_read_plain_and_packed_and_tell_how_much_of_them_is_read(tmp_path: Path, name: str) -> None:
     path, watched = packed(tmp_path / name), list[int]()
     (source,) = find_sources([str(path)], None)
@@ -116,6 +118,47 @@ def test_standard_input_is_json_lines_unless_said_otherwise(monkeypatch: pytest.
     assert texts_of(source) == TEXTS
     assert not sys.stdin.closed
     assert find_sources(["-"], "csv")[0].format == "csv"
+
+
+@pytest.mark.parametrize("format", ["parquet", "hf"])
+def test_what_is_no_stream_does_not_come_from_standard_input(format: str) -> None:
+    with pytest.raises(InputError, match=r"standard input cannot be of the format .*, which is no stream; name a file"):
+        find_sources(["-"], format)
+
+
+def test_xml_that_breaks_off_is_no_row_to_be_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "in.xml"
+    aspect = '<aspectTerms><aspectTerm term="screen" polarity="positive" from="2" to="8"/></aspectTerms>'
+    path.write_text(f"<sentences>\n<sentence><text>a screen</text>{aspect}</sentence>\n<sentence><te")
+    (source,) = find_sources([str(path)], None)
+    with pytest.raises(InputError, match=r"in\.xml, line 3: is malformed XML"):
+        texts_of(source)
+
+
+def test_a_quote_without_an_end_tells_how_many_lines_it_took(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("text,aspect\na screen,screen\n" + '"a screen,screen\n' + "a screen,screen\n" * 39)
+    (source,) = find_sources([str(path)], None)
+    *_, problem = source.events(lambda read: None)
+    assert isinstance(problem, Problem)
+    assert problem.line == 3
+    assert problem.what.startswith("is no CSV (unexpected end of data), up to line 42; quote texts")
+
+
+def test_files_are_never_written_over_inputs_or_each_other(tmp_path: Path) -> None:
+    path = packed(tmp_path / "in.jsonl")
+    sources, out, side = find_sources([str(path)], None), tmp_path / "out.jsonl", tmp_path / "bad.jsonl"
+    require_apart(sources, out, side)
+    require_apart(sources, None, side)
+    with pytest.raises(InputError, match=r"in\.jsonl is both an input and the output; choose another --output"):
+        require_apart(sources, tmp_path / "." / "in.jsonl", side)
+    for output in (out, None):
+        with pytest.raises(
+            InputError, match=r"in\.jsonl is both an input and the file of rejected rows; .* --rejected"
+        ):
+            require_apart(sources, output, path)
+    with pytest.raises(InputError, match=r"out\.jsonl is both the output and the file of rejected rows; .* --rejected"):
+        require_apart(sources, out, out)
 
 
 def test_standard_input_is_named_in_errors(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,9 @@ def joined(tmp_path: Path, *windows: list[dict[str, Any]]) -> Any:
     with part.open("wb") as file:
         for rows in windows:
             content = table.encode(rows)
-            schema = table.widened(schema, content)
+            schema = table.widened(schema, content, part)
             file.write(content)
+            file.flush()
     table.join(part, tmp_path / "out.parquet", schema)
     return parquet.ParquetFile(tmp_path / "out.parquet")
 
@@ -59,11 +61,40 @@ def test_no_windows_are_an_empty_table(tmp_path: Path) -> None:
 def test_a_column_of_several_kinds_is_refused_as_soon_as_it_is_met(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be written as Parquet \(.*\); write JSON Lines"):
         table.encode([{"n": 1}, {"n": "one"}])
-    schema = table.widened(b"", table.encode([{"n": 1}]))
     with pytest.raises(InputError, match=r"cannot be written as Parquet \(.*\); write JSON Lines"):
-        table.widened(schema, table.encode([{"n": "one"}]))
+        joined(tmp_path, [{"n": 1}], [{"n": "one"}])
     with pytest.raises(InputError, match="cannot be written as Parquet"):
-        table.widened(b"", table.encode([{"n": {}}]))
+        joined(tmp_path, [{"n": {}}])
+
+
+def test_a_field_that_only_a_later_row_of_the_window_has_is_a_column(tmp_path: Path) -> None:
+    assert joined(tmp_path, [{"n": 1}, {"n": 2, "more": "new"}]).read().to_pylist() == [
+        {"n": 1, "more": None},
+        {"n": 2, "more": "new"},
+    ]
+
+
+LARGE = 2**53 + 1  # no floating number is it
+
+
+@pytest.mark.parametrize("wrap", [lambda n: n, lambda n: [n], lambda n: {"deep": [n]}])
+def test_integers_that_would_be_rounded_are_refused_at_once(tmp_path: Path, wrap: Callable[[Any], Any]) -> None:
+    for numbers in ((LARGE, 0.5), (0.5, LARGE)):
+        windows = [[{"n": wrap(number)}] for number in numbers]
+        schema, part = table.widened(b"", table.encode(windows[0]), tmp_path / "data"), tmp_path / "data"
+        part.write_bytes(table.encode(windows[0]))
+        with pytest.raises(
+            InputError, match=r"cannot be written as Parquet \(.*9007199254740993.*\); write JSON Lines"
+        ):
+            table.widened(schema, table.encode(windows[1]), part)
+    assert joined(tmp_path, [{"n": wrap(1)}], [{"n": wrap(0.5)}]).read().num_rows == 2
+
+
+def test_what_cannot_be_joined_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(table.encode([{"n": LARGE}]))
+    floating = table.widened(b"", table.encode([{"n": 0.5}]), tmp_path / "data")
+    with pytest.raises(InputError, match="cannot be written as Parquet"):
+        table.join(tmp_path / "data", tmp_path / "out.parquet", floating)
 
 
 def test_half_of_a_surrogate_pair_is_no_character(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.bulk.made_rows import write_rows
 
 from pssa.bulk import window as window_module
 from pssa.bulk.source import find_sources
-from pssa.bulk.window import START, Position, Reading, Window, first_columns, windows
+from pssa.bulk.window import Position, Reading, Window, first_columns, windows
 from pssa.data.read import Problem, Row
 
 
@@ -80,15 +81,29 @@ def test_long_texts_make_small_windows(tmp_path: Path, monkeypatch: pytest.Monke
     assert [keys(window) for window in found] == [[0, 1], [2, 3], [4]]
 
 
-def test_the_first_row_of_all_decides_about_the_columns(tmp_path: Path) -> None:
+def test_names_and_empty_containers_weigh_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window_module, "_MOST_LETTERS", 100)
+    kinds: tuple[Any, ...] = ({"n" * 50: 1}, [[]] * 50, [[[], []]] * 20)
+    for more in kinds:
+        rows = [{"key": key, "more": more} for key in range(4)]
+        found = list(windows(reading_of([write_rows(tmp_path / "in.jsonl", rows)], 1000)))
+        assert [keys(window) for window in found] == [[0, 1], [2, 3]], more
+
+
+def test_depth_costs_no_stack() -> None:
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert window_module._weight({"deep": deep}) > 100_000
+
+
+def test_the_first_row_that_can_be_used_decides_about_the_columns(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
-    path.write_text('nonsense\n{"label": "x", "text": "a", "aspect": "a"}\n{"text": "b", "aspect": "b", "note": 1}\n')
+    path.write_text(
+        '{"note": "no text"}\n{"label": "x", "text": "a", "aspect": "a"}\n{"text": "b", "aspect": "b", "note": 1}\n'
+    )
     reading = reading_of([path], 1)
     columns = ("gold", "text", "aspect", "label", "probabilities")
     assert [window.columns for window in windows(reading)] == [(), columns, columns]
     assert first_columns(reading) == columns
     assert first_columns(replace(reading, explained=True)) == (*columns, "explanation")
-
-
-def test_a_place_comes_after_those_before_it() -> None:
-    assert sorted([Position(1, 0), Position(0, 9), START]) == [START, Position(0, 9), Position(1, 0)]

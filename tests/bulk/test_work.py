@@ -83,6 +83,23 @@ def test_rows_that_parquet_cannot_hold_are_a_fault() -> None:
     assert fault.startswith("in.jsonl, line 3: rows from here on: cannot be written as Parquet (")
 
 
+def test_one_text_that_is_refused_does_not_make_every_other_go_alone() -> None:
+    asked: list[int] = []
+
+    def counted(examples: Sequence[Example]) -> list[Answer]:
+        asked.append(len(examples))
+        return score(examples)
+
+    rows = [row(line, "never a screen" if line == 5 else "a screen") for line in range(64)]
+    result = process(Window("in.jsonl", Position(0, 64), 0, tuple(rows), COLUMNS), counted, Form("json_lines"))
+    assert (result.tally.rows, result.tally.rejected) == (63, 1)
+    assert len(asked) <= 13
+
+
+def test_where_a_window_begins_is_told() -> None:
+    assert processed([row(3, "a screen")]).first == "in.jsonl, line 3: rows from here on"
+
+
 def test_tallies_add_up() -> None:
     both = Tally(2, {"a": 1, "b": 1}, 1, 0) + Tally(1, {"b": 1}, 0, 4)
     assert both == Tally(3, {"a": 1, "b": 2}, 1, 4)

@@ -17,7 +17,10 @@ _UNFINISHED = ("stages/initial/*.safetensors", "stages/*/checkpoint.safetensors"
 
 
 def asked_of(job: Job, reading: Reading) -> dict[str, Any]:
-    """By the names that an error gives them. Whether bad rows are skipped is not among them: those written were good."""
+    """By the names that an error gives them. What may change is not among them: whether bad rows are skipped, since
+    those written were good; who computes, since all compute the same; the size of batches, which changes how numbers are rounded,
+    since who ran out of memory must be able to go on.
+    """
     scoring = job.scoring
     return {
         "the version of pssa": __version__,
@@ -34,7 +37,6 @@ def asked_of(job: Job, reading: Reading) -> dict[str, Any]:
         "the output's format": job.output_format,
         "the file of rejected rows": str(job.side),
         "--explain": scoring.saliency,
-        "--batch-size": scoring.batch_size,
         "--device": scoring.place,
         "--precision": scoring.precision,
         "--runtime": scoring.runtime,

@@ -66,6 +66,12 @@ class Form:
             return b""
         return self._packed(_csv([dict(zip(columns, columns, strict=True))], columns))
 
+    def empty(self, columns: Sequence[str]) -> bytes:
+        """What an output without rows has: the header, where columns are known, and what packing needs."""
+        if self.name == "parquet":
+            return b""
+        return self.header(columns) if columns and self.name == "csv" else self._packed(b"")
+
     def _packed(self, content: bytes) -> bytes:
         if self.packing == ".gz":
             return gzip.compress(content, compresslevel=6, mtime=0)
@@ -133,6 +139,8 @@ def _csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
 
 
 def _cell(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return _plain(value)
     return _json_line(value).decode().rstrip("\n") if isinstance(value, dict | list) else value
 
 

@@ -18,6 +18,7 @@ from pssa.errors import InputError
 __all__ = ["Engine", "Job", "Observer", "Progress", "Sink", "Summary", "Task"]
 
 _ERRORS = ("fail", "skip")
+_BEGINNINGS = ("new", "resume", "replace")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Job:
     def __post_init__(self) -> None:
         if self.errors not in _ERRORS:
             raise InputError(f"errors is {self.errors!r}; it can be {' or '.join(_ERRORS)}")
+        if self.begin not in _BEGINNINGS:
+            raise InputError(f"begin is {self.begin!r}; it can be {', '.join(_BEGINNINGS)}")
         if self.output == STANDARD and self.begin == "resume":
             raise InputError("what went to standard output cannot be gone on with; name a file by --output")
         if self.output == STANDARD and self.errors == "skip" and self.rejected is None:

@@ -17,10 +17,11 @@ import torch
 
 from pssa.bulk.form import Form, form_of
 from pssa.bulk.job import Summary, Task
-from pssa.bulk.part import Place, opened_part
+from pssa.bulk.part import opened_part
+from pssa.bulk.place import Place
 from pssa.bulk.run_job import fill
-from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer, threads_of
-from pssa.bulk.source import find_sources
+from pssa.bulk.scorer import Scorer, Scoring, by_length, export, open_scorer, threads_of
+from pssa.bulk.source import find_sources, require_apart
 from pssa.bulk.window import Reading, Window, windows
 from pssa.bulk.work import Result, process
 from pssa.errors import InputError
@@ -56,14 +57,17 @@ def predict_file(
 
     A label that the input has already is kept as `gold`.
 
-    :raises InputError: naming the line of the first row that cannot be used; `target` is then not written.
+    :raises InputError: naming the line of the first row that cannot be used; `target` is then not written. Also if
+        `source` is `target`, or a job into it was not finished.
     """
     if batch_size < 1:
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
     reading = Reading(find_sources([str(source)], format), _WINDOW)
     form = form_of(str(target), None)
     place = Place(target, target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
-    scorer = Scorer(partial(classifier.answer, batch_size=batch_size), threads_of(classifier))
+    require_apart(reading.sources, target, place.side)
+    score = partial(by_length, partial(classifier.answer, batch_size=batch_size))
+    scorer = Scorer(score, threads_of(classifier))
     with opened_part(place, None) as part, closing(scored(windows(reading), scorer, form)) as results:
         fill(part, results, "fail")
         part.finish()

@@ -10,43 +10,29 @@ The process that writes holds a lock on the folder. It is gone when the output i
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from io import FileIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from pssa.bulk import table
-from pssa.bulk.form import Form
 from pssa.bulk.journal import Journal, difference
+from pssa.bulk.place import Place, locked
 from pssa.bulk.work import Result
 from pssa.data.atomic import replacing, write_atomically
 from pssa.data.bounded import read_whole
 from pssa.data.shown import told
-from pssa.errors import InputError, RunError
+from pssa.errors import InputError
 
-__all__ = ["Part", "Place", "opened_part"]
+__all__ = ["Part", "opened_part"]
 
 _JOB, _JOURNAL, _DATA, _REJECTED, _JOINED = "job.json", "journal.json", "data", "rejected", "joined"
 _MOST = 1 << 28  # bytes of job.json, which names every input
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where rows go, in what form, and how the job begins: "new", "resume" where it was left, or "replace" what is there."""
-
-    output: Path
-    side: Path  # for rejected rows
-    form: Form
-    begin: str = "new"
-
-    @property
-    def folder(self) -> Path:
-        """The part."""
-        return self.output.with_name(f"{self.output.name}.part")
 
 
 @dataclass
@@ -55,7 +41,7 @@ class Part:
 
     place: Place
     journal: Journal
-    files: tuple[IO[bytes], ...]  # the output's and the side file's bytes
+    files: tuple[FileIO, ...]  # the output's and the side file's bytes
 
     def append(self, result: Result) -> None:
         """Write a window so that it is never lost again.
@@ -64,30 +50,35 @@ class Part:
         """
         schema, content = self.journal.schema, result.content
         if content and self.place.form.name == "parquet":
-            schema = table.widened(bytes.fromhex(schema), content).hex()
+            try:
+                schema = table.widened(bytes.fromhex(schema), content, self.place.folder / _DATA).hex()
+            except InputError as error:
+                raise InputError(f"{result.first}: {error}") from error
         if content and not self.journal.written:
             content = self.place.form.header(result.columns) + content
         for file, more in zip(self.files, (content, result.rejected), strict=True):
-            if more:
-                file.write(more)
-                file.flush()
-                os.fsync(file.fileno())
+            _write(file, more)
         self.journal = self.journal.after(result, schema, len(content))
         self.journal.save(self.place.folder / _JOURNAL)
 
     def finish(self) -> None:
         """Give everything its own name; a job that is killed in the midst of this can be resumed."""
         place, folder = self.place, self.place.folder
+        if not (self.journal.written or self.journal.complete):
+            _write(self.files[0], place.form.empty(self.journal.columns))
         self.journal = replace(self.journal, complete=True)
         self.journal.save(folder / _JOURNAL)
-        ready = _joined(folder, self.journal) if place.form.name == "parquet" else folder / _DATA
+        ready = _joined(place, self.journal) if place.form.name == "parquet" else folder / _DATA
         if not self.journal.written_rejected:
             place.side.unlink(missing_ok=True)
         elif (folder / _REJECTED).exists():
-            (folder / _REJECTED).replace(place.side)
+            with replacing(place.side) as copy:  # which may lie on another disk
+                shutil.copyfile(folder / _REJECTED, copy)
         # Last: who sees the output sees a complete job.
         if ready.exists():
             ready.replace(place.output)
+        for parent in {place.side.parent, place.output.parent}:
+            _keep_names(parent)
         _clear(folder)
 
 
@@ -100,9 +91,15 @@ def opened_part(place: Place, asked: Mapping[str, Any] | None) -> Iterator[Part]
     :raises RunError: if another process is writing it.
     """
     folder = place.folder
-    with _locked(place), ExitStack() as stack:
+    with locked(place), ExitStack() as stack:
+        left = (folder / _JOB).exists() and (folder / _JOURNAL).exists()
+        if left and (asked is None or place.begin == "new"):
+            rows = Journal.load(folder / _JOURNAL).tally.rows
+            raise InputError(
+                f"{folder} holds a job that was not finished, {rows} rows; go on with --resume, or begin again with --force"
+            )
         try:
-            journal = _begun(place, asked or {})
+            journal = _resumed(place, asked or {}) if left and place.begin == "resume" else _begun(place, asked or {})
             files = _opened(folder, journal, stack)
             yield Part(place, journal, files)
         except BaseException:
@@ -111,52 +108,14 @@ def opened_part(place: Place, asked: Mapping[str, Any] | None) -> Iterator[Part]
             raise
 
 
-@contextmanager
-def _locked(place: Place) -> Iterator[None]:
-    folder = place.folder
-    try:
-        if place.output.is_dir():
-            raise InputError(f"output {place.output} cannot be written: it is a directory; name a file")
-        folder.mkdir(exist_ok=True)
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError as error:
-        raise InputError(f"output {place.output} cannot be written: {folder.parent} does not exist") from error
-    except OSError as error:
-        raise InputError(f"output {place.output} cannot be written: {error.strerror}") from error
-    try:
-        _hold(lock, place)
-        yield
-    finally:
-        os.close(lock)
-
-
-def _hold(lock: int, place: Place) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Whoever held it before may have ended the job and removed the folder meanwhile.
-        held = os.path.samestat(os.fstat(lock), place.folder.stat())
-    except (BlockingIOError, FileNotFoundError):
-        held = False
-    if not held:
-        raise RunError(f"{place.output} is being written by another process; wait for it, or stop it first")
-
-
 def _begun(place: Place, asked: Mapping[str, Any]) -> Journal:
-    """How far the job came; a new one is written down."""
-    folder, left = place.folder, (place.folder / _JOB).exists() and (place.folder / _JOURNAL).exists()
-    if left and place.begin == "resume":
-        return _resumed(place, asked)
-    if left and place.begin == "new":
-        rows = Journal.load(folder / _JOURNAL).tally.rows
-        raise InputError(
-            f"{folder} holds a job that was not finished, {rows} rows; go on with --resume, or begin again with --force"
-        )
-    taken = [path for path in (place.output, place.side) if path.exists()]
-    if taken and place.begin != "replace":
-        raise InputError(f"{taken[0]} exists already; choose another --output, or replace it with --force")
-    _empty(folder)
+    """A new job, written down."""
+    for option, path in (("--output", place.output), ("--rejected", place.side)):
+        if path.exists() and place.begin != "replace":
+            raise InputError(f"{path} exists already; choose another {option}, or replace it with --force")
+    _empty(place.folder)
     record = {"replaces": place.begin == "replace", "asked": asked}
-    write_atomically(folder / _JOB, json.dumps(record).encode() + b"\n")
+    write_atomically(place.folder / _JOB, json.dumps(record).encode() + b"\n")
     return Journal()
 
 
@@ -170,18 +129,20 @@ def _resumed(place: Place, asked: Mapping[str, Any]) -> Journal:
     if changed := difference(before, json.loads(json.dumps(asked))):
         raise InputError(changed)
     journal = Journal.load(place.folder / _JOURNAL)
-    if place.output.exists() and not (replaces or journal.complete):
-        raise InputError(f"{place.output} has appeared since the job was begun; move it away, then --resume")
+    for path in (place.output, place.side):
+        if path.exists() and not (replaces or journal.complete):
+            raise InputError(f"{path} has appeared since the job was begun; move it away, then --resume")
     return journal
 
 
-def _opened(folder: Path, journal: Journal, stack: ExitStack) -> tuple[IO[bytes], ...]:
+def _opened(folder: Path, journal: Journal, stack: ExitStack) -> tuple[FileIO, ...]:
     """Both files, cut to what the journal knows of; none where all is written and they may have been renamed."""
     if journal.complete:
         return ()
     files = []
     for name, size in ((_DATA, journal.written), (_REJECTED, journal.written_rejected)):
-        file = stack.enter_context((folder / name).open("ab"))
+        # Without a buffer: what a full disk did not take would be tried again, and fail again, when the file is closed.
+        file = stack.enter_context((folder / name).open("ab", buffering=0))
         if file.tell() < size:
             raise InputError.at(folder / name, None, "is shorter than the journal says; begin again with --force")
         file.truncate(size)
@@ -189,13 +150,38 @@ def _opened(folder: Path, journal: Journal, stack: ExitStack) -> tuple[IO[bytes]
     return tuple(files)
 
 
-def _joined(folder: Path, journal: Journal) -> Path:
-    target = folder / _JOINED
-    if (folder / _DATA).exists():
-        with replacing(target) as made:
-            table.join(folder / _DATA, made, bytes.fromhex(journal.schema))
-        (folder / _DATA).unlink()
+def _write(file: FileIO, content: bytes) -> None:
+    """Write all of it, to the disk."""
+    if not content:
+        return
+    left = memoryview(content)
+    try:
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())
+    except OSError as error:  # the system does not say which file it was
+        raise OSError(error.errno, error.strerror, str(file.name)) from error
+
+
+def _joined(place: Place, journal: Journal) -> Path:
+    data, target = place.folder / _DATA, place.folder / _JOINED
+    if data.exists():
+        try:
+            with replacing(target) as made:
+                table.join(data, made, bytes.fromhex(journal.schema))
+        except InputError as error:
+            raise InputError(f"{place.output} {error}; what was scored is kept in {place.folder}") from error
+        data.unlink()
     return target
+
+
+def _keep_names(folder: Path) -> None:
+    """Let the names that were given in a folder outlast a power cut."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _empty(folder: Path) -> None:

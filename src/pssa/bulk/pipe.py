@@ -37,7 +37,10 @@ class Pipe:
         self.journal = self.journal.after(result, "", len(header) + len(result.content))
 
     def finish(self) -> None:
-        """Nothing is left to do."""
+        """Where there was no row, write what an output has without any."""
+        if not self.journal.written:
+            self.out.write(self.form.empty(self.journal.columns))
+            self.out.flush()
 
 
 @contextmanager

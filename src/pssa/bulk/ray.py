@@ -54,10 +54,18 @@ class RayEngine:
             raise InputError(f"actors is {self.actors}; it must be at least 1")
 
     def resolve(self, scoring: Scoring) -> Scoring:
-        """`auto` is what the cluster has."""
-        resources = self._connected().cluster_resources()
-        device = "cuda" if resources.get("GPU", 0) >= 1 else "cpu"
-        return replace(scoring, device=device) if scoring.device == "auto" else scoring
+        """`auto` is what the cluster has.
+
+        :raises InputError: for a GPU where the cluster has none: actors would wait for it.
+        """
+        gpus = self._connected().cluster_resources().get("GPU", 0)
+        if scoring.device == "cuda" and gpus < 1:
+            raise InputError(
+                "device is cuda, and the cluster has no GPU; leave out --device, or add a node that has one"
+            )
+        if scoring.device != "auto" or scoring.runtime == "onnx":
+            return scoring
+        return replace(scoring, device="cuda" if gpus >= 1 else "cpu")
 
     def results(self, task: Task) -> Generator[Result]:
         """Results in the order of the windows.

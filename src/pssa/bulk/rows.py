@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from pssa.data.example import Example
@@ -17,6 +18,8 @@ __all__ = ["Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "
 
 Value = Answer | Explanation  # what is said of an example
 
+_CONTAINERS = (dict, list, tuple)
+_DEEPEST = 64  # of them inside each other
 _GOLD, _LABEL, _PROBABILITIES, _EXPLANATION = "gold", "label", "probabilities", "explanation"
 
 
@@ -46,6 +49,10 @@ def judge(event: Row | Problem) -> Accepted | Rejected:
     """What becomes of a row; its label, if it has one, is not looked at."""
     if isinstance(event, Problem):
         return Rejected(event.line, event.what)
+    if _is_deep(event.fields):
+        return Rejected(
+            event.line, f"has more than {_DEEPEST} lists or objects inside each other; leave out that field"
+        )
     doubts: list[str] = []
     fields = {key: value for key, value in event.fields.items() if key != _LABEL}
     try:
@@ -78,6 +85,19 @@ def columns_of(fields: Mapping[str, Any], explained: bool) -> tuple[str, ...]:
     """The names of `written`, before anything is scored."""
     names = dict(_kept(fields)) | {_LABEL: None, _PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
     return tuple(names)
+
+
+def _is_deep(fields: Mapping[str, Any]) -> bool:
+    """Whether those who write the row, level within level, would run out of stack."""
+    level, depth = _containers(fields.values()), 1
+    while level and depth < _DEEPEST:
+        level = _containers(chain.from_iterable(one.values() if isinstance(one, dict) else one for one in level))
+        depth += 1
+    return bool(level)
+
+
+def _containers(values: Iterable[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, _CONTAINERS)]
 
 
 def _kept(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -7,28 +7,33 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from pssa.bulk.asked import asked_of
 from pssa.bulk.form import Form, form_of
 from pssa.bulk.job import Engine, Job, Observer, Progress, Sink, Summary, Task
-from pssa.bulk.part import Place, opened_part
+from pssa.bulk.part import opened_part
 from pssa.bulk.pipe import opened_pipe
+from pssa.bulk.place import Place, part_of
 from pssa.bulk.scorer import Scoring, sizes
-from pssa.bulk.source import STANDARD, Source, find_sources
-from pssa.bulk.window import Reading
+from pssa.bulk.source import STANDARD, Source, find_sources, require_apart
+from pssa.bulk.window import Position, Reading
 from pssa.bulk.work import Result
+from pssa.data.shown import told
 from pssa.errors import InputError, RunError
 from pssa.runs.directory import RunDirectory
 from pssa.runs.saved_model import Description
 
 __all__ = ["fill", "predict"]
 
+_NO_MEMORY = (MemoryError, torch.OutOfMemoryError)
 _EXPLAINED = 4  # windows with word scores are so many times smaller
 
 
@@ -42,11 +47,15 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     form = form_of(job.output, job.output_format)
     sources = find_sources(job.inputs, job.format)
     _check(job, sources)
+    if _is_complete(job):
+        warnings.warn(f"{job.output} is complete already; nothing was left to do", stacklevel=2)
+        return Summary(0, dict.fromkeys(known.labels, 0), 0)
     with _told_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
         reading = _reading(sources, known.model, job.scoring)
         with _sink(job, form, reading) as sink, _hinting(job, sink):
             if not sink.journal.complete:
+                _check_position(sink.journal.position, len(sources))
                 task = Task(job.run, job.scoring, reading, form, sink.journal.position, sink.journal.columns)
                 with closing(engine.results(task)) as results:
                     fill(sink, results, job.errors, _reporter(sources, sink, observer))
@@ -77,12 +86,22 @@ class _RejectedRow(InputError):
     """A row that could be skipped."""
 
 
-def _check(job: Job, sources: Iterable[Source]) -> None:
+def _check(job: Job, sources: Sequence[Source]) -> None:
     for source in sources:
         if source.once and job.begin == "resume":
             raise InputError(f"{source.title} cannot be read again, so the job cannot be resumed; read from a file")
-        if job.output != STANDARD and not source.once and Path(source.name).resolve() == Path(job.output).resolve():
-            raise InputError(f"{source.name} is both input and output; choose another --output")
+    require_apart(sources, None if job.output == STANDARD else Path(job.output), job.side)
+
+
+def _is_complete(job: Job) -> bool:
+    """Whether what is to be resumed was done before: the output is there, and no part of it."""
+    output = Path(job.output)
+    return job.begin == "resume" and output.is_file() and not part_of(output).exists()
+
+
+def _check_position(position: Position, n_sources: int) -> None:
+    if position.source >= n_sources:
+        raise InputError(f"the journal speaks of input {position.source + 1} of {n_sources}; begin again with --force")
 
 
 def _reading(sources: tuple[Source, ...], model: str, scoring: Scoring) -> Reading:
@@ -104,12 +123,15 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
     """Say, where a job ends before its time, that what is done is not lost."""
     try:
         yield
-    except (_RejectedRow, KeyboardInterrupt, OSError) as end:
-        rows = sink.journal.tally.rows
-        if not rows or job.output == STANDARD:
-            raise
+    except (_RejectedRow, KeyboardInterrupt, OSError, *_NO_MEMORY) as end:
+        rows = 0 if job.output == STANDARD else sink.journal.tally.rows
         how = "--resume --errors skip" if isinstance(end, _RejectedRow) else "--resume"
         kept = f"the {rows} rows before are kept: go on with {how}"
+        if isinstance(end, _NO_MEMORY):
+            said = f"there is not enough memory ({told(end)}); give a smaller --batch-size"
+            raise RunError(f"{said}; {kept}" if rows else said) from end
+        if not rows:
+            raise
         if isinstance(end, KeyboardInterrupt):
             raise KeyboardInterrupt(kept) from end
         kind = InputError if isinstance(end, _RejectedRow) else RunError
@@ -134,14 +156,14 @@ def _reporter(sources: Iterable[Source], sink: Sink, observer: Observer | None) 
 @contextmanager
 def _told_once() -> Iterator[None]:
     """A warning that every window gives, of its own number of rows, is told once."""
-    told: set[str] = set()
+    said: set[str] = set()
     with warnings.catch_warnings():
         tell = warnings.showwarning
 
         def tell_once(message: Any, *details: Any, **more: Any) -> None:
             kind = re.sub(r"\d+", "", str(message))
-            if kind not in told:
-                told.add(kind)
+            if kind not in said:
+                said.add(kind)
                 tell(message, *details, **more)
 
         warnings.showwarning = tell_once

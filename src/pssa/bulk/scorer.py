@@ -6,7 +6,7 @@ for one operation, which wait for each other, and the numbers do not depend on h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -17,6 +17,7 @@ import torch
 from pssa import models
 from pssa import saliency as saliencies
 from pssa.bulk import onnx
+from pssa.bulk.rows import Value
 from pssa.bulk.work import Score
 from pssa.data.example import Example
 from pssa.errors import InputError
@@ -26,9 +27,11 @@ from pssa.runs import Classifier, load
 from pssa.runs.device import choose_device
 from pssa.runs.explain import Explanation, usable_saliencies, usual_saliency
 
-__all__ = ["Scorer", "Scoring", "Sizes", "export", "open_scorer", "sizes", "threads_of"]
+__all__ = ["Scorer", "Scoring", "Sizes", "by_length", "export", "open_scorer", "sizes", "threads_of"]
 
 _RUNTIMES, _QUANTIZED = ("torch", "onnx"), ("", "int8")
+_MOST_WORDS = 1 << 19  # of a table, padding included: more than the sentences of a window have
+_MOST_EXPLAINED = 64  # sentences in one step where nothing else is asked for; some saliencies hold many copies of them
 _GPU_THREADS = 2  # one cuts sentences into pieces while the other keeps the GPU busy
 
 
@@ -113,13 +116,37 @@ def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> Scorer:
     threads = threads_of(classifier)
     if scoring.runtime == "onnx":
         # The weights are in the file: what is needed of the run is how it reads.
-        return Scorer(onnx.OnnxScore(replace(classifier, members=()), onnx.session(exported), batch), threads)
+        onnx_score = onnx.OnnxScore(replace(classifier, members=()), onnx.session(exported), batch)
+        return Scorer(partial(by_length, onnx_score), threads)
     if scoring.saliency is not None:
         name = scoring.saliency or usual_saliency(classifier)
         if name not in (usable := usable_saliencies(classifier)):
             raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
-        return Scorer(partial(_explained, classifier, name, batch), threads)
-    return Scorer(partial(classifier.answer, batch_size=batch), threads)
+        batch = scoring.batch_size or min(batch, _MOST_EXPLAINED)
+        return Scorer(partial(by_length, partial(_explained, classifier, name, batch)), threads)
+    return Scorer(partial(by_length, partial(classifier.answer, batch_size=batch)), threads)
+
+
+def by_length(score: Score, examples: Sequence[Example]) -> Sequence[Value]:
+    """The same as all at once, in tables of bounded size: one long text does not make all rows of a window as wide."""
+    slices = list(_slices(examples))
+    if len(slices) == 1:
+        return score(examples)
+    said = {
+        row: value for rows in slices for row, value in zip(rows, score([examples[row] for row in rows]), strict=True)
+    }
+    return [said[row] for row in range(len(examples))]
+
+
+def _slices(examples: Sequence[Example]) -> Iterator[list[int]]:
+    """Rows that are scored together, from the shortest text to the longest; aspects of one text are neighbours."""
+    part: list[int] = []
+    for row in sorted(range(len(examples)), key=lambda row: (len(examples[row].spans), examples[row].text)):
+        if part and (len(part) + 1) * len(examples[row].spans) > _MOST_WORDS:
+            yield part
+            part = []
+        part.append(row)
+    yield part
 
 
 def threads_of(classifier: Classifier) -> int:
@@ -136,10 +163,12 @@ def _explained(classifier: Classifier, saliency: str, batch: int, examples: Sequ
     """Answers and word scores, from one run of the first member."""
     examples = classifier.lexicon.cut(examples)
     corpus = classifier.lexicon.index(examples, classifier.labels)
-    seen = observe(classifier.model, corpus, saliencies.build(saliency, {}))
+    seen = observe(classifier.model, corpus, saliencies.build(saliency, {}), batch)
     others = [predict_logits(member, corpus, batch).softmax(dim=1) for member in classifier.members[1:]]
     answers = classifier.answers(examples, classifier.vote([seen.probabilities, *others]))
     return [
-        Explanation(example.text, example.spans, example.aspect, tuple(row[: len(example.spans)]), saliency, answer)
-        for example, answer, row in zip(examples, answers, seen.scores.tolist(), strict=True)
+        Explanation(
+            example.text, example.spans, example.aspect, tuple(row[: len(example.spans)].tolist()), saliency, answer
+        )
+        for example, answer, row in zip(examples, answers, seen.scores, strict=True)
     ]

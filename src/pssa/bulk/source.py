@@ -20,12 +20,13 @@ from pssa.data.formats import FORMATS, hugging_face
 from pssa.data.read import Dropped, Problem, Row, format_of
 from pssa.errors import InputError, MissingExtra
 
-__all__ = ["STANDARD", "Event", "Source", "find_sources"]
+__all__ = ["STANDARD", "Event", "Source", "find_sources", "require_apart"]
 
 STANDARD = "-"  # standard input, or output
 _BUFFER = 1 << 16
 _MAGIC = "*?["
 _ZSTD = ".zst"
+_NO_STREAMS = ("hugging_face", "parquet")
 
 Event = Row | Dropped | Problem
 Watch = Callable[[int], None]  # is told how many bytes of a source have been read
@@ -58,8 +59,22 @@ class Source:
         """
         path = _Watched(self.title)
         path.watch, path.standard = watch, self.standard
-        events = FORMATS[self.format].scan(path)
+        events = _to_the_end(FORMATS[self.format].scan(path), self)
         return _counted(events, self, watch) if self.format == "parquet" else events
+
+
+def require_apart(sources: Sequence[Source], output: Path | None, side: Path) -> None:
+    """Refuse to write over an input, or one of the two files over the other.
+
+    :param output: None for standard output.
+    :raises InputError: naming the file.
+    """
+    read = {Path(source.name).resolve() for source in sources if not source.once}
+    for what, option, path in (("the output", "--output", output), ("the file of rejected rows", "--rejected", side)):
+        if path is not None and path.resolve() in read:
+            raise InputError(f"{path} is both an input and {what}; choose another {option}")
+    if output is not None and output.resolve() == side.resolve():
+        raise InputError(f"{side} is both the output and the file of rejected rows; choose another --rejected")
 
 
 def find_sources(inputs: Sequence[str], format: str | None) -> tuple[Source, ...]:
@@ -96,7 +111,10 @@ def _source(name: str, format: str | None) -> Source:
     path = Path(name)
     if name == STANDARD or path.is_fifo():
         # To look at its first lines would be to lose them.
-        return Source(name, format_of(name, format or "json_lines"), once=True)
+        source = Source(name, format_of(name, format or "json_lines"), once=True)
+        if source.format in _NO_STREAMS:
+            raise InputError(f"{source.title} cannot be of the format {source.format}, which is no stream; name a file")
+        return source
     found = format_of(_Watched(name), format)
     if name.startswith(hugging_face.PREFIX):
         return Source(name, found)
@@ -104,6 +122,14 @@ def _source(name: str, format: str | None) -> Source:
         raise InputError.at(path, None, "does not exist; check the name")
     known = path.stat()
     return Source(name, found, known.st_size if path.is_file() else 0, known.st_mtime_ns)
+
+
+def _to_the_end(events: Iterator[Event], source: Source) -> Iterator[Event]:
+    """The events; a problem after which nothing can be read is no row that could be skipped."""
+    for event in events:
+        if isinstance(event, Problem) and event.last:
+            raise InputError.at(source.title, event.line, event.what)
+        yield event
 
 
 def _counted(events: Iterator[Event], source: Source, watch: Watch) -> Iterator[Event]:
@@ -133,7 +159,7 @@ class _Watched(PosixPath):
         """The bytes, unpacked where zstd has packed them; gzip is the reader's business."""
         file = sys.stdin.buffer if self.standard else super().open("rb", buffering=0)
         stream = io.BufferedReader(_Counting(cast(IO[bytes], file), self.watch), _BUFFER)
-        if self.suffix != _ZSTD or self.standard:
+        if self.suffix.lower() != _ZSTD or self.standard:
             return stream
         return io.BufferedReader(Unpacked(Path(self), _unzstd(stream)), _BUFFER)
 

@@ -5,7 +5,9 @@ A later window may have columns, or kinds of values, that those before it had no
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,7 +29,9 @@ def encode(rows: Sequence[Mapping[str, Any]]) -> bytes:
     import pyarrow
 
     try:
-        table = pyarrow.Table.from_pylist([_whole(row) for row in rows])
+        whole = [_whole(row) for row in rows]
+        names = dict.fromkeys(chain.from_iterable(whole))  # of all rows: `from_pylist` takes those of the first
+        table = pyarrow.Table.from_pydict({name: [row.get(name) for row in whole] for name in names})
         sink = pyarrow.BufferOutputStream()
         options = pyarrow.ipc.IpcWriteOptions(compression="zstd")
         with pyarrow.ipc.new_stream(sink, table.schema, options=options) as writer:
@@ -38,36 +42,49 @@ def encode(rows: Sequence[Mapping[str, Any]]) -> bytes:
     return len(stream).to_bytes(_LENGTH, "big") + stream
 
 
-def widened(schema: bytes, content: bytes) -> bytes:
-    """The schema, serialised, that holds what it held before and the windows of `content` as well.
+def widened(schema: bytes, content: bytes, part: Path) -> bytes:
+    """The schema, serialised, that holds what it held before and the window `content` as well.
 
+    :param part: the windows before.
     :raises InputError: if one column would have to hold two kinds of values.
     """
     import pyarrow
     from pyarrow import parquet
 
-    known = [pyarrow.ipc.read_schema(pyarrow.py_buffer(schema))] if schema else []
-    start = 0
-    while start < len(content):
-        end = start + _LENGTH + int.from_bytes(content[start : start + _LENGTH], "big")
-        known.append(pyarrow.ipc.open_stream(content[start + _LENGTH : end]).schema)
-        start = end
+    [window] = _tables(io.BytesIO(content))
+    before = _read_schema(schema)
     try:
-        whole = pyarrow.unify_schemas(known, promote_options="permissive")
+        whole = pyarrow.unify_schemas([before, window.schema], promote_options="permissive")
         found: bytes = whole.serialize().to_pybytes()
         if found != schema:  # now is the time to learn that Parquet has no place for it
             parquet.write_table(whole.empty_table(), pyarrow.BufferOutputStream())
+        if window.schema != whole:
+            _together([whole.empty_table(), window])
+        if any(_rounds(field.type, whole.field(field.name).type) for field in before):
+            with part.open("rb") as file:
+                for table in _tables(file):
+                    _together([whole.empty_table(), table])
         return found
     except pyarrow.ArrowException as error:
         raise InputError(f"cannot be written as Parquet ({told(error)}); {_ADVICE}") from error
 
 
 def join(part: Path, target: Path, schema: bytes) -> None:
-    """Make one Parquet file of all windows in `part`."""
+    """Make one Parquet file of all windows in `part`.
+
+    :raises InputError: if Parquet cannot hold them after all.
+    """
     import pyarrow
+
+    try:
+        _join(part, target, _read_schema(schema))
+    except pyarrow.ArrowException as error:
+        raise InputError(f"cannot be written as Parquet ({told(error)}); {_ADVICE}") from error
+
+
+def _join(part: Path, target: Path, whole: Any) -> None:
     from pyarrow import parquet
 
-    whole = pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)) if schema else pyarrow.schema([])
     with part.open("rb") as file, parquet.ParquetWriter(target, whole) as writer:
         group: list[Any] = [whole.empty_table()]
         for table in _tables(file):
@@ -77,6 +94,23 @@ def join(part: Path, target: Path, schema: bytes) -> None:
                 del group[1:]
         if len(group) > 1:
             writer.write_table(_together(group))
+
+
+def _read_schema(schema: bytes) -> Any:
+    import pyarrow
+
+    return pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)) if schema else pyarrow.schema([])
+
+
+def _rounds(old: Any, new: Any) -> bool:
+    """Whether integers of one kind are floating in the other, which cannot hold the largest of them."""
+    from pyarrow import types
+
+    if types.is_struct(old) and types.is_struct(new):
+        return any(_rounds(field.type, new.field(field.name).type) for field in old)
+    if types.is_list(old) and types.is_list(new):
+        return _rounds(old.value_type, new.value_type)
+    return bool(types.is_integer(old) and types.is_floating(new))
 
 
 def _together(tables: Sequence[Any]) -> Any:
@@ -99,7 +133,3 @@ def _whole(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {_whole(key): _whole(item) for key, item in value.items()}
     return [_whole(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _told(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

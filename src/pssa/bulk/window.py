@@ -10,17 +10,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from pssa.bulk.rows import columns_of
+from pssa.bulk.rows import Accepted, columns_of, judge
 from pssa.bulk.source import Event, Source
 from pssa.data.read import Problem, Row
 from pssa.errors import InputError
 
-__all__ = ["START", "Position", "Reading", "Window", "first_columns", "windows"]
+__all__ = ["START", "Position", "Reading", "Window", "first_columns", "windows", "windows_of"]
 
+_TEXTS, _LISTS = (str, bytes), (list, tuple)
 _MOST_LETTERS = 1 << 22  # of a window, but for its last row: no row is longer than a line may be
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Position:
     """A place between two windows: so many events of the source of this number lie before it."""
 
@@ -48,7 +49,7 @@ class Window:
     end: Position
     read: int  # bytes of its source, so far
     rows: tuple[Row | Problem, ...]
-    columns: tuple[str, ...]  # of the output, by the first row of the job
+    columns: tuple[str, ...]  # of the output, by the first row of the job that can be used
     fault: str = ""  # why nothing after these rows can be read
 
 
@@ -86,7 +87,7 @@ def windows_of(reading: Reading, start: Position, columns: tuple[str, ...]) -> I
 
 
 def first_columns(reading: Reading) -> tuple[str, ...]:
-    """The output's columns, by a look at the first row."""
+    """The output's columns, by a look at the first row that can be used."""
     return next((window.columns for window in windows(reading) if window.columns), ())
 
 
@@ -102,17 +103,25 @@ def _take(events: Iterator[Event], most: int) -> list[Event]:
     return part
 
 
-def _weight(value: Any) -> int:
-    """About how many letters a value has."""
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, Mapping):
-        return sum(map(_weight, value.values()))
-    return sum(map(_weight, value)) if isinstance(value, list | tuple) else 1
+def _weight(fields: Mapping[str, Any]) -> int:
+    """About how many letters a row has; nothing in it is free, however deep it lies."""
+    weight, left = 0, [fields]
+    while left:
+        value: Any = left.pop()
+        if isinstance(value, _TEXTS):
+            weight += len(value)
+            continue
+        weight += 1
+        if isinstance(value, dict):
+            weight += sum(map(len, value))
+            left.extend(value.values())
+        elif isinstance(value, _LISTS):
+            left.extend(value)
+    return weight
 
 
 def _columns(rows: Sequence[Row | Problem], explained: bool) -> tuple[str, ...]:
-    first = next((row for row in rows if isinstance(row, Row)), None)
+    first = next((row for row in map(judge, rows) if isinstance(row, Accepted)), None)
     return () if first is None else columns_of(first.fields, explained)
 
 

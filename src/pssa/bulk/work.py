@@ -47,6 +47,7 @@ class Result:
     tally: Tally
     first_rejected: str  # the first of them, as an error says it
     fault: str  # why the job cannot go on
+    first: str = ""  # where its first row stands, as an error says it
     warnings: tuple[str, ...] = ()  # of an engine that is not in this process
 
 
@@ -67,10 +68,11 @@ def process(window: Window, score: Score, form: Form) -> Result:
     done = [outcome for outcome in placed if isinstance(outcome, _Done)]
     rejected = [outcome for outcome in placed if isinstance(outcome, Rejected)]
     content, fault = b"", window.fault
+    first = str(InputError.at(window.source, judged[0].line, "rows from here on")) if judged else window.source
     try:
         content = form.encode([row.fields for row in done], window.columns)
     except InputError as error:
-        fault = str(InputError.at(window.source, judged[0].line, f"rows from here on: {error}"))
+        fault = f"{first}: {error}"
     labels = Counter(str(row.fields["label"]) for row in done)
     return Result(
         window.end,
@@ -81,6 +83,7 @@ def process(window: Window, score: Score, form: Form) -> Result:
         Tally(len(done), dict(labels), sum(row.ambiguous for row in done), len(rejected)),
         str(InputError.at(window.source, rejected[0].line, rejected[0].reason)) if rejected else "",
         fault,
+        first,
     )
 
 
@@ -101,7 +104,8 @@ def _scored(examples: Sequence[Example], score: Score) -> Sequence[Value | str]:
     except InputError as error:
         if len(examples) == 1:
             return [str(error)]
-        return [_scored([example], score)[0] for example in examples]
+        half = len(examples) // 2
+        return [*_scored(examples[:half], score), *_scored(examples[half:], score)]
 
 
 def _outcome(row: Accepted, said: Value | str) -> _Done | Rejected:

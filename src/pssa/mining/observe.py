@@ -45,12 +45,12 @@ class Observation:
         return cls(torch.zeros(n, n_classes), torch.zeros(n, n_words))
 
 
-def observe(model: nn.Module, corpus: IndexedCorpus, saliency: Saliency) -> Observation:
+def observe(model: nn.Module, corpus: IndexedCorpus, saliency: Saliency, batch_size: int = _BATCH) -> Observation:
     """Predict and score every example in eval mode, in the order of the corpus, on the CPU."""
     model.eval()
     device = next(model.parameters()).device
     seen: Observation | None = None
-    for rows in torch.split(corpus.length_order(), _BATCH):
+    for rows in torch.split(corpus.length_order(), batch_size):
         batch = corpus.batch(rows).to(device)
         with torch.no_grad():
             encoding = model.encode(batch)  # type: ignore[operator]

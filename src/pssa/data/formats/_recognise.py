@@ -47,7 +47,7 @@ def format_for_writing(path: Path) -> str:
 
 
 def _extension(path: Path) -> str:
-    return Path(path.stem if path.suffix == ".gz" else path.name).suffix.lower()
+    return Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
 
 
 def _sniff(path: Path) -> str:

@@ -33,6 +33,7 @@ class Problem:
     line: int | None
     what: str
     rejected: bool = True
+    last: bool = False  # nothing after it can be read
 
 
 Event = Row | Dropped | Problem

@@ -60,7 +60,7 @@ def open_text(path: Path) -> Iterator[BinaryIO]:
     require_file(path)
     try:
         with path.open("rb") as file:
-            stream = _unpacked(path, file) if path.suffix == ".gz" else file
+            stream = _unpacked(path, file) if path.suffix.lower() == ".gz" else file
             _refuse_other_than_text(path, stream.peek(1))
             yield cast(BinaryIO, stream)
     except (OSError, EOFError, zlib.error) as error:

@@ -37,9 +37,10 @@ def scan(path: Path) -> Iterator[Event]:
         except StopIteration:
             return
         except csv.Error as error:
-            yield Problem(
-                line, f"is no CSV ({told(error)}); quote texts that hold the delimiter, and double the quotes in them"
-            )
+            end = records.line_num + 1  # a quote without an end takes the lines after it along
+            reach = f", up to line {end}" if end > line else ""
+            advice = "quote texts that hold the delimiter, and double the quotes in them"
+            yield Problem(line, f"is no CSV ({told(error)}){reach}; {advice}")
             continue
         if record:
             yield _row(line, columns, record)

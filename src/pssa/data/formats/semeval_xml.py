@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.sax import SAXParseException
@@ -50,7 +51,7 @@ def scan(path: Path) -> Iterator[Event]:
             problem = _feed(parser, chunk) or handler.unheard(len(chunk))
             yield from handler.take()
             if problem:
-                yield problem
+                yield replace(problem, last=True)
             if problem or not chunk:
                 return
 

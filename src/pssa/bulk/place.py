@@ -1,0 +1,77 @@
+"""Where a job's rows go, held by one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pssa.bulk.form import Form
+from pssa.errors import InputError, RunError
+
+__all__ = ["Place", "locked", "part_of"]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where rows go, in what form, and how the job begins: "new", "resume" where it was left, or "replace" what is there."""
+
+    output: Path
+    side: Path  # for rejected rows
+    form: Form
+    begin: str = "new"
+
+    @property
+    def folder(self) -> Path:
+        """The part."""
+        return part_of(self.output)
+
+
+def part_of(output: Path) -> Path:
+    """The folder in which an output is made."""
+    return output.with_name(f"{output.name}.part")
+
+
+@contextmanager
+def locked(place: Place) -> Iterator[None]:
+    """Make the part, and be the one who writes there.
+
+    :raises InputError: if the output or the side file cannot be written.
+    :raises RunError: if another process is writing it.
+    """
+    folder = place.folder
+    _require_file_name(place.output, "--output")
+    _require_file_name(place.side, "--rejected")
+    try:
+        folder.mkdir(exist_ok=True)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise InputError(
+            f"--output {place.output} cannot be written: {folder}: {error.strerror}; name a file elsewhere"
+        ) from error
+    try:
+        _hold(lock, place)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _require_file_name(path: Path, option: str) -> None:
+    if not path.parent.is_dir():
+        raise InputError(f"{option} {path} cannot be written: {path.parent} does not exist; make the folder first")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{option} {path} cannot be written: it is a directory or a device; name a file")
+
+
+def _hold(lock: int, place: Place) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Whoever held it before may have ended the job and removed the folder meanwhile.
+        held = os.path.samestat(os.fstat(lock), place.folder.stat())
+    except (BlockingIOError, FileNotFoundError):
+        held = False
+    if not held:
+        raise RunError(f"{place.output} is being written by another process; wait for it, or stop it first")

@@ -1,0 +1,50 @@
+"""Outputs in the making, and windows for them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from pssa.bulk.form import Form
+from pssa.bulk.journal import Journal
+from pssa.bulk.part import opened_part
+from pssa.bulk.place import Place
+from pssa.bulk.window import Position
+from pssa.bulk.work import Result, Tally
+
+ASKED = {"the run": "ab", "--explain": None}
+CSV = Form("csv")
+
+
+def result(number: int, rejected: bytes = b"") -> Result:
+    content = CSV.encode([{"n": number}], ("n",))
+    return Result(Position(0, number), number, ("n",), content, rejected, Tally(1, {"positive": 1}), "", "")
+
+
+class Killed(BaseException):
+    """The end of a process, as far as a test can have it in its own."""
+
+
+def place(folder: Path, begin: str = "new", form: Form = CSV) -> Place:
+    return Place(folder / "out.csv", folder / "out.csv.rejected.jsonl", form, begin)
+
+
+def leave(where: Place, windows: int, rejected: bytes = b"") -> None:
+    """A part with so many windows."""
+    with suppress(Killed), opened_part(where, ASKED) as part:
+        for number in range(1, windows + 1):
+            part.append(result(number, rejected))
+        raise Killed
+
+
+def go_on(where: Place, upto: int, rejected: bytes = b"") -> Journal:
+    with opened_part(where, ASKED) as part:
+        for number in range(part.journal.position.events + 1, upto + 1):
+            part.append(result(number, rejected))
+        if part.journal.position.events:
+            part.finish()
+        return part.journal
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())

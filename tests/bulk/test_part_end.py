@@ -1,0 +1,133 @@
+"""How an output in the making comes to its end, whatever disks and power do."""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from io import FileIO
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.bulk.made_parts import ASKED, CSV, Killed, go_on, names, place, result
+
+from pssa.bulk.form import Form
+from pssa.bulk.part import opened_part
+from pssa.bulk.place import Place
+from pssa.bulk.work import Tally
+
+
+def test_rejected_rows_may_lie_on_another_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere, rename = tmp_path / "elsewhere", Path.replace
+    elsewhere.mkdir()
+
+    def within_a_disk(path: Path, target: Path) -> Path:
+        if (elsewhere in path.parents) != (elsewhere in Path(target).parents):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "replace", within_a_disk)
+    where = replace(place(tmp_path), side=elsewhere / "bad.jsonl")
+    go_on(where, 2, b"bad\n")
+    assert where.side.read_bytes() == b"bad\nbad\n"
+    assert names(tmp_path) == ["elsewhere", "out.csv"]
+
+
+def test_names_are_on_the_disk_before_the_part_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where, kept = place(tmp_path), list[tuple[bool, bool]]()
+
+    def keep(opened: int) -> None:
+        if os.path.samestat(os.fstat(opened), tmp_path.stat()):
+            kept.append((where.output.exists(), (where.folder / "journal.json").exists()))
+
+    monkeypatch.setattr(os, "fsync", keep)
+    go_on(where, 1)
+    assert kept == [(True, True)]
+
+
+def test_a_full_disk_is_told_once_and_not_again_when_files_are_closed(tmp_path: Path) -> None:
+    class Full(FileIO):
+        def write(self, content: Any, /) -> int:
+            if len(content) > 2:
+                return super().write(content[:2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def fill_up(where: Place) -> None:
+        with opened_part(where, ASKED) as part:
+            part.append(result(1))
+            assert all(isinstance(file, FileIO) for file in part.files)  # which keep nothing back
+            with Full(where.folder / "data", "ab") as full:
+                part.files = (full, part.files[1])
+                part.append(result(2))
+
+    where = place(tmp_path)
+    with pytest.raises(OSError, match=r"No space left on device: .*/data'$"):
+        fill_up(where)
+    assert (where.folder / "data").read_bytes() == b"n\r\n1\r\n2\r"
+    go_on(place(tmp_path, "resume"), 2)
+    assert where.output.read_bytes() == b"n\r\n1\r\n2\r\n"
+
+
+def test_an_output_without_rows_can_be_read(tmp_path: Path) -> None:
+    for form, content in ((CSV, b"n\r\n"), (Form("json_lines", ".gz"), Form("json_lines", ".gz").empty(()))):
+        with opened_part(place(tmp_path, "replace", form), ASKED) as part:
+            part.append(replace(result(1), content=b"", tally=Tally(rejected=1)))
+            part.finish()
+        assert (tmp_path / "out.csv").read_bytes() == content
+
+
+def deadly(patch: pytest.MonkeyPatch, moment: float) -> Iterator[int]:
+    """Kill whoever makes one more change to a folder after so many; they are counted."""
+    made = count()
+
+    def die_at(change: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(*given: Any, **more: Any) -> Any:
+            if next(made) >= moment:
+                raise Killed
+            return change(*given, **more)
+
+        return changed
+
+    for name in ("replace", "unlink", "rmdir"):
+        patch.setattr(Path, name, die_at(getattr(Path, name)))
+    return made
+
+
+def finish(where: Place, moment: float) -> int:
+    """A job of one window that is killed while it gives out names; after how many changes."""
+    window = replace(result(1, b"bad\n"), content=where.form.encode([{"n": 1}], ("n",)))
+    with opened_part(where, ASKED) as part:
+        part.append(window)
+        with pytest.MonkeyPatch.context() as patch:
+            made = deadly(patch, moment)
+            with nullcontext() if moment == math.inf else pytest.raises(Killed):
+                part.finish()
+    return next(made)
+
+
+@pytest.mark.parametrize("form", [CSV, Form("parquet")])
+def test_killed_while_it_gives_out_names_it_can_be_resumed(tmp_path: Path, form: Form) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "undisturbed").mkdir()
+    for moment in range(finish(place(tmp_path / "undisturbed", form=form), math.inf)):
+        folder = tmp_path / str(moment)
+        folder.mkdir()
+        finish(place(folder, form=form), moment)
+        check_resumed(folder, form, parquet)
+
+
+def check_resumed(tmp_path: Path, form: Form, parquet: Any) -> None:
+    where = place(tmp_path, form=form)
+    # Where one of the two is gone, the last traces of a complete job were being removed.
+    if all((where.folder / name).exists() for name in ("job.json", "journal.json")):
+        with opened_part(place(tmp_path, "resume", form), ASKED) as part:
+            assert part.journal.tally.rows == 1
+            part.finish()
+    assert where.side.read_bytes() == b"bad\n"
+    found = parquet.read_table(where.output).to_pylist() if form != CSV else where.output.read_bytes()
+    assert found in (b"n\r\n1\r\n", [{"n": 1}])

@@ -1,0 +1,113 @@
+"""Jobs that are ended before their time, and gone on with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from tests.bulk.made_jobs import BAD, Stopping, names
+from tests.bulk.made_rows import read_rows, sentences, write_rows
+
+from pssa.bulk import Job, LocalEngine, Scoring, predict
+from pssa.bulk.scorer import Sizes
+from pssa.errors import InputError, RunError
+
+
+@pytest.fixture(autouse=True)
+def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pssa.bulk.run_job.sizes", lambda model, device: Sizes(4, 3))
+
+
+@pytest.fixture
+def job(run: Path, tmp_path: Path) -> Job:
+    """Ten rows, three windows."""
+    source = write_rows(tmp_path / "in.jsonl", sentences(10))
+    return Job(run, (str(source),), str(tmp_path / "out.jsonl"), scoring=Scoring(device="cpu"))
+
+
+@pytest.mark.parametrize("after", [1, 2])
+@pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.csv.gz", "out.jsonl.zst", "out.parquet"])
+def test_a_job_that_was_stopped_ends_with_the_same_bytes(job: Job, tmp_path: Path, name: str, after: int) -> None:
+    pytest.importorskip("pyarrow")
+    undisturbed, stopped = (replace(job, output=str(tmp_path / folder / name)) for folder in ("a", "b"))
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    summary = predict(undisturbed, LocalEngine())
+    with pytest.raises(RunError, match=f"disk full; the {4 * after} rows before are kept: go on with --resume"):
+        predict(stopped, Stopping(after, OSError("disk full")))
+    assert names(stopped) == [f"{name}.part"]
+    assert predict(replace(stopped, begin="resume"), LocalEngine()) == summary
+    assert names(stopped) == [name]
+    assert Path(stopped.output).read_bytes() == Path(undisturbed.output).read_bytes()
+
+
+def test_a_bad_row_late_in_a_file_costs_nothing_of_what_is_done(job: Job, tmp_path: Path) -> None:
+    write_rows(Path(job.inputs[0]), [*sentences(9), BAD])
+    with pytest.raises(
+        InputError,
+        match=r"in\.jsonl, line 10: aspect 'screen' is not in the text 'a keyboard'; the 8 rows before are kept: "
+        r"go on with --resume --errors skip",
+    ):
+        predict(job, LocalEngine())
+    assert names(job) == ["in.jsonl", "out.jsonl.part"]
+    summary = predict(replace(job, begin="resume", errors="skip"), LocalEngine())
+    assert (summary.rows, summary.rejected) == (9, 1)
+    assert [row["key"] for row in read_rows(Path(job.output))] == list(range(9))
+
+
+def test_who_interrupts_is_told_how_to_go_on(job: Job) -> None:
+    with pytest.raises(KeyboardInterrupt, match="the 4 rows before are kept: go on with --resume"):
+        predict(job, Stopping(1, KeyboardInterrupt()))
+    with pytest.raises(InputError, match="holds a job that was not finished, 4 rows"):
+        predict(job, LocalEngine())
+
+
+def test_what_has_changed_meanwhile_is_refused(job: Job, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        predict(job, Stopping(1, KeyboardInterrupt()))
+    again = replace(job, begin="resume")
+    with pytest.raises(InputError, match="--explain is not what it was when the job was begun"):
+        predict(replace(again, scoring=Scoring(saliency="", device="cpu")), LocalEngine())
+    content = Path(job.inputs[0]).read_text()
+    write_rows(Path(job.inputs[0]), sentences(11))
+    with pytest.raises(InputError, match=r"the size of .*in\.jsonl is not what it was"):
+        predict(again, LocalEngine())
+    Path(job.inputs[0]).write_text(content)
+    with pytest.raises(InputError, match=r"the time of .*in\.jsonl is not what it was"):
+        predict(again, LocalEngine())
+    assert predict(replace(job, begin="replace"), LocalEngine()).rows == 10
+
+
+def test_a_job_that_is_done_has_nothing_to_be_resumed(job: Job) -> None:
+    predict(job, LocalEngine())
+    before = Path(job.output).read_bytes()
+    with pytest.warns(UserWarning, match=r"out\.jsonl is complete already; nothing was left to do"):
+        assert predict(replace(job, begin="resume"), LocalEngine()).rows == 0
+    assert Path(job.output).read_bytes() == before
+    assert names(job) == ["in.jsonl", "out.jsonl"]
+
+
+@pytest.mark.parametrize("error", [MemoryError(), torch.OutOfMemoryError("CUDA out of memory")])
+def test_who_runs_out_of_memory_goes_on_with_smaller_batches(job: Job, error: Exception) -> None:
+    with pytest.raises(RunError, match=r"not enough memory \(.*\); give a smaller --batch-size$"):
+        predict(job, Stopping(0, error))
+    with pytest.raises(RunError, match=r"give a smaller --batch-size; the 4 rows before are kept: go on with --resume"):
+        predict(job, Stopping(1, error))
+    smaller = replace(job, begin="resume", scoring=Scoring(device="cpu", batch_size=1))
+    assert predict(smaller, LocalEngine()).rows == 10
+
+
+def test_a_journal_that_speaks_of_other_inputs_is_refused(job: Job) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        predict(job, Stopping(1, KeyboardInterrupt()))
+    path = Path(f"{job.output}.part") / "journal.json"
+    path.write_text(path.read_text().replace('"source": 0', '"source": 1'))
+    with pytest.raises(InputError, match="the journal speaks of input 2 of 1; begin again with --force"):
+        predict(replace(job, begin="resume"), LocalEngine())
+
+
+def test_what_cannot_be_read_again_cannot_be_resumed(job: Job) -> None:
+    with pytest.raises(InputError, match="standard input cannot be read again, so the job cannot be resumed"):
+        predict(replace(job, inputs=("-",), begin="resume"), LocalEngine())
