@@ -33,7 +33,7 @@ check: $(VENV)/.setup
 	$(BIN)/pytest -m "not slow and not browser" -n 2
 
 test: check chromium
-	$(BIN)/pytest -m slow -n 2
+	$(BIN)/pytest -m slow -n 2 --dist loadgroup
 	$(BIN)/pytest -m browser
 	$(MAKE) build
 
