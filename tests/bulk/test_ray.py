@@ -131,6 +131,7 @@ def test_a_gpu_that_the_cluster_has_not_is_refused(monkeypatch: pytest.MonkeyPat
         RayEngine().resolve(Scoring(device="cuda"))
 
 
+@pytest.mark.slow
 def test_an_address_without_a_cluster_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     ray = pytest.importorskip("ray")
     monkeypatch.setattr(ray, "is_initialized", lambda: False)

@@ -27,6 +27,7 @@ def job(run: Path, tmp_path: Path) -> Job:
     return Job(run, (str(source),), str(tmp_path / "out.jsonl"), scoring=Scoring(device="cpu"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 2])
 @pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.csv.gz", "out.jsonl.zst", "out.parquet"])
 def test_a_job_that_was_stopped_ends_with_the_same_bytes(job: Job, tmp_path: Path, name: str, after: int) -> None:

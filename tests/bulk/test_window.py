@@ -90,6 +90,7 @@ def test_names_and_empty_containers_weigh_too(tmp_path: Path, monkeypatch: pytes
         assert [keys(window) for window in found] == [[0, 1], [2, 3]], more
 
 
+@pytest.mark.slow
 def test_depth_costs_no_stack() -> None:
     deep: list[object] = []
     for _ in range(100_000):

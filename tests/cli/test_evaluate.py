@@ -111,6 +111,7 @@ def opinion_words(held_out: Corpus, tmp_path_factory: pytest.TempPathFactory) ->
     return path
 
 
+@pytest.mark.slow
 def test_opinion_words_alone_ask_for_all_of_it(command: Command, run: Path, data: Path, opinion_words: Path) -> None:
     found = command("evaluate", run, "--data", data, "--opinion-words", opinion_words, "--json").json
     assert 0 < found["agreement"]["instances"] <= 10

@@ -306,6 +306,7 @@ def test_words_that_have_pieces_have_positions_and_so_have_aspects_and_candidate
         assert set(range(len(recut.words))) <= set(word_of(cutter(kind), recut))
 
 
+@pytest.mark.slow
 @given(examples("abtery '.!-[SEP]<s>\n019"))
 def test_the_pieces_of_a_word_spell_it(example: Example) -> None:
     for kind, tokenizer in TOKENIZERS.items():

@@ -50,6 +50,7 @@ def test_chance_is_the_share_of_marked_words() -> None:
     assert means(overlap.per_label["yes"], "difference") == pytest.approx([3 / 5, 2 / 5, 1 / 5])
 
 
+@pytest.mark.slow
 @given(st.lists(st.booleans(), min_size=1, max_size=6).filter(any))
 def test_chance_is_the_mean_over_all_orders(marks: list[bool]) -> None:
     orders = list(permutations(marks))

@@ -43,6 +43,7 @@ def test_both_equal_those_of_scipy(drawn: list[tuple[float, float]]) -> None:
     assert of(first, second) == pytest.approx(expected, nan_ok=True)
 
 
+@pytest.mark.slow
 @given(sentences)
 def test_it_does_not_matter_which_comes_first_nor_on_what_scale(drawn: list[tuple[float, float]]) -> None:
     first, second = [a for a, _ in drawn], [b for _, b in drawn]

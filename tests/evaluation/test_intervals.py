@@ -41,6 +41,7 @@ def test_a_difference_is_paired() -> None:
     assert found.value.high - found.value.low > 1
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=20), st.integers(0, 5))
 def test_nothing_differs_from_itself(drawn: list[float], seed: int) -> None:

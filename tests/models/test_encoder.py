@@ -50,6 +50,7 @@ def test_modernbert_looks_no_further_than_its_window_in_its_lower_layer() -> Non
     assert changed == [batch.positions.shape[1] - 2, batch.positions.shape[1] - 1]
 
 
+@pytest.mark.slow
 @every_architecture
 @pytest.mark.parametrize("variant", ENCODERS)
 def test_no_step_waits_for_the_device(architecture: str, variant: str) -> None:

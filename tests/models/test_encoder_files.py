@@ -85,6 +85,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_folder_is_refused_with_the_reason_in_one_line(damage: str, tmp_path: Path) -> None:
     change, message = DAMAGES[damage]

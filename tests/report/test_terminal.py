@@ -73,6 +73,7 @@ def test_a_terminal_is_not_told_what_to_do() -> None:
     assert "a\ufffd[31m\ufffd\ufffd\ufffd1m [screen] [bold]b(.50)[/bold]" in found
 
 
+@pytest.mark.slow
 @given(explanations())
 def test_no_text_brings_controls_with_it(given: Explanation) -> None:
     found = plain(to_terminal([given], versus=[given]))

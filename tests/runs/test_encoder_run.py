@@ -220,6 +220,7 @@ def test_the_card_names_the_encoder_and_no_path(run: Path, encoder: Path) -> Non
     assert str(encoder) not in card
 
 
+@pytest.mark.slow
 def test_a_resumed_run_reads_with_its_own_tokenizer(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
     train_tiny(tmp_path / "undisturbed", model="bertabsa", encoder=str(own))
@@ -257,6 +258,7 @@ def test_a_saliency_of_refined_attention_needs_refined_attention(train_tiny: Tra
         train_tiny(tmp_path / "run", model="bertabsa_att", method="pg-as", saliency="self_attention")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["bertabsa_att", "bertabsa_cls"])
 def test_a_run_answers_almost_the_same_in_half_the_space(train_tiny: TrainTiny, tmp_path: Path, model: str) -> None:
     out = train_tiny(tmp_path / "run", model=model, epochs=1)

@@ -187,6 +187,7 @@ def test_a_second_push_replaces_the_run_and_leaves_other_files(hub: Hub, copied_
     assert set(hub.files("owner/model")) == {*FILES, THEIRS, "picture.png"}
 
 
+@pytest.mark.slow
 def test_a_branch_holds_another_run(hub: Hub, copied_run: Path, corpus: Corpus) -> None:
     push_to_hub(copied_run, "owner/model")
     (copied_run / "evidence.jsonl").write_text("{}")

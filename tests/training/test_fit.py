@@ -166,6 +166,7 @@ def test_development_data_never_changes_the_weights(new_model: NewModel, task: T
     assert torch.equal(trained(new_model, task), trained(new_model, replace(task, dev=task.train)))
 
 
+@pytest.mark.slow
 def test_the_model_learns_what_can_be_learned(new_model: NewModel, task: Task) -> None:
     model = new_model()
     history = fit(model, task, replace(SETTINGS, learning_rate=0.05), 30)

@@ -171,6 +171,7 @@ def attention_after(gamma: float, distance: str) -> Tensor:
     return weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["squared", "norm"])
 def test_training_moves_attention_to_what_is_expected(distance: str) -> None:
     free, taught = attention_after(0.0, distance), attention_after(20.0, distance)

@@ -53,6 +53,7 @@ def test_a_figure_has_no_date_and_no_version(drawn: Drawn) -> None:
     assert b"atplotlib" not in drawn.png
 
 
+@pytest.mark.slow
 def test_the_same_figure_gives_the_same_bytes_whatever_the_user_has_set_up(drawn: Drawn) -> None:
     import matplotlib
 
