@@ -10,7 +10,6 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats  # type: ignore[import-untyped]
 
 from pssa.evaluation.correlation import correlate, rank_correlations
 
@@ -36,6 +35,8 @@ def test_cases_worked_by_hand() -> None:
 @pytest.mark.slow
 @given(sentences)
 def test_both_equal_those_of_scipy(drawn: list[tuple[float, float]]) -> None:
+    from scipy import stats  # type: ignore[import-untyped]
+
     first, second = [a for a, _ in drawn], [b for _, b in drawn]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.ConstantInputWarning)

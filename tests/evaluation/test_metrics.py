@@ -7,7 +7,6 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
 
 from pssa.errors import InputError
 from pssa.evaluation.metrics import ClassScores, score
@@ -33,6 +32,8 @@ def test_a_case_worked_by_hand() -> None:
 @pytest.mark.slow
 @given(pairs)
 def test_scores_equal_those_of_scikit_learn(drawn: list[tuple[str, str]]) -> None:
+    from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
+
     gold, predicted = [g for g, _ in drawn], [p for _, p in drawn]
     scores = score(gold, predicted, LABELS)
     assert scores.accuracy == accuracy_score(gold, predicted)

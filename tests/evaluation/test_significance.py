@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from sklearn.metrics import f1_score
 
 from pssa.errors import InputError
 from pssa.evaluation import mcnemar, paired_bootstrap, score
@@ -61,6 +60,8 @@ def test_one_instance_of_difference_wins_as_often_as_it_is_drawn() -> None:
 
 @pytest.mark.slow
 def test_resamples_are_paired_and_scored_as_a_plain_loop_does(gold: list[str]) -> None:
+    from sklearn.metrics import f1_score
+
     first, second = noisy(gold, 0.72, seed=1), noisy(gold, 0.68, seed=2)
     result = paired_bootstrap(gold, first, second, LABELS, resamples=50, seed=5)
     generator = np.random.default_rng(5)
