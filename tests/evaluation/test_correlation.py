@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pssa.evaluation.correlation import correlate, rank_correlations
@@ -33,6 +33,7 @@ def test_cases_worked_by_hand() -> None:
 
 
 @pytest.mark.slow
+@settings(deadline=None)  # the first example imports scipy
 @given(sentences)
 def test_both_equal_those_of_scipy(drawn: list[tuple[float, float]]) -> None:
     from scipy import stats  # type: ignore[import-untyped]

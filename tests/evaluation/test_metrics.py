@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pssa.errors import InputError
@@ -30,6 +30,7 @@ def test_a_case_worked_by_hand() -> None:
 
 
 @pytest.mark.slow
+@settings(deadline=None)  # the first example imports scikit-learn
 @given(pairs)
 def test_scores_equal_those_of_scikit_learn(drawn: list[tuple[str, str]]) -> None:
     from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precision_recall_fscore_support
