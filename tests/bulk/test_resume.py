@@ -58,6 +58,13 @@ def test_a_bad_row_late_in_a_file_costs_nothing_of_what_is_done(job: Job, tmp_pa
     assert [row["key"] for row in read_rows(Path(job.output))] == list(range(9))
 
 
+def test_a_bad_row_in_the_first_window_can_be_left_out(job: Job) -> None:
+    write_rows(Path(job.inputs[0]), [BAD, *sentences(9)])
+    with pytest.raises(InputError, match=r"line 1: .*; --errors skip leaves such rows out$"):
+        predict(job, LocalEngine())
+    assert predict(replace(job, errors="skip"), LocalEngine()).rows == 9
+
+
 def test_who_interrupts_is_told_how_to_go_on(job: Job) -> None:
     with pytest.raises(KeyboardInterrupt, match="the 4 rows before are kept: go on with --resume"):
         predict(job, Stopping(1, KeyboardInterrupt()))
@@ -84,8 +91,11 @@ def test_what_has_changed_meanwhile_is_refused(job: Job, tmp_path: Path) -> None
 def test_a_job_that_is_done_has_nothing_to_be_resumed(job: Job) -> None:
     predict(job, LocalEngine())
     before = Path(job.output).read_bytes()
-    with pytest.warns(UserWarning, match=r"out\.jsonl is complete already; nothing was left to do"):
-        assert predict(replace(job, begin="resume"), LocalEngine()).rows == 0
+    expected = (
+        r"out\.jsonl exists and no part of it is unfinished; nothing was done\. Whether .* --force makes it again"
+    )
+    with pytest.warns(UserWarning, match=expected):
+        assert predict(replace(job, begin="resume"), LocalEngine()).existed
     assert Path(job.output).read_bytes() == before
     assert names(job) == ["in.jsonl", "out.jsonl"]
 

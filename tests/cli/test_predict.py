@@ -74,7 +74,7 @@ def test_aspects_that_occur_twice_are_mentioned(command: Command, run: Path, tmp
     source = tmp_path / "in.csv"
     source.write_text("text,aspect\nscreen on screen,screen\n")
     result = command("predict", run, "--input", source, "--output", tmp_path / "out.csv")
-    assert "1 aspects occur several times in their text; the first occurrence was taken" in result.out
+    assert "1 aspect occurs several times in the text; the first occurrence was taken" in result.out
 
 
 def test_a_bad_row_is_named_by_its_line_and_leaves_no_output(
@@ -114,7 +114,7 @@ def test_bad_rows_can_be_skipped(command: Command, run: Path, source: Path, tmp_
         handle.write('{"text": "a keyboard", "aspect": "screen"}\n')
     target = tmp_path / "out.jsonl"
     result = command("predict", run, "--input", source, "--output", target, "--errors", "skip")
-    assert f"{target}.rejected.jsonl: 1 rows were skipped" in result.out
+    assert f"{target}.rejected.jsonl: 1 row was skipped" in result.out
     (rejected,) = rows_of(tmp_path / "out.jsonl.rejected.jsonl")
     assert (rejected["source"], rejected["line"]) == (str(source), 21)
     assert len(rows_of(target)) == 20
@@ -162,6 +162,18 @@ def test_a_job_that_was_left_is_gone_on_with(command: Command, run: Path, source
     assert command(*words, "--resume", "--json").json["rows"] == 20
     assert [row["key"] for row in rows_of(target)] == list(range(20))
     assert source.read_text() == fine
+
+
+@pytest.mark.filterwarnings("always:.*nothing was done:UserWarning")
+def test_an_output_without_a_part_is_left_as_it_is(command: Command, run: Path, source: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.jsonl"
+    target.write_text("of another job\n")
+    words = ("predict", run, "--input", source, "--output", target, "--resume")
+    for more, out in ((), ""), (("--json",), json.dumps({"output": str(target), "existed": True}) + "\n"):
+        result = command(*words, *more)
+        assert (result.code, result.out) == (0, out)
+        assert f"{target} exists and no part of it is unfinished; nothing was done" in result.err
+    assert target.read_text() == "of another job\n"
 
 
 def interrupt(progress: Progress) -> None:

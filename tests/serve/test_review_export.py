@@ -94,6 +94,8 @@ def test_the_command_names_the_files_and_survives_a_shell(tmp_path: Path) -> Non
         "train",
         "--train",
         str(folder / "train.jsonl"),
+        "--model",
+        "memnet",
         "--evidence",
         str(made.path),
         "--out",
@@ -103,7 +105,17 @@ def test_the_command_names_the_files_and_survives_a_shell(tmp_path: Path) -> Non
 
 def test_the_command_leaves_a_place_for_a_corpus_that_was_not_given(path: Path) -> None:
     review = Review.open(path)
-    assert export(review).command.startswith("pssa train --train TRAIN --evidence ")
+    assert export(review).command.startswith("pssa train --train TRAIN --model memnet --evidence ")
+    review.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "words"), [("bertabsa_att", " --model bertabsa_att --encoder ENCODER "), ("human", " ")]
+)
+def test_the_command_names_a_model_that_can_be_trained(path: Path, model: str, words: str) -> None:
+    write_evidence(replace(EVIDENCE, header=replace(EVIDENCE.header, model=model)), path)
+    review = Review.open(path)
+    assert export(review).command.startswith(f"pssa train --train TRAIN{words}--evidence ")
     review.close()
 
 

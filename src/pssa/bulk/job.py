@@ -62,10 +62,13 @@ class Summary:
     labels: dict[str, int]  # how often each was predicted
     ambiguous: int  # rows whose aspect occurs several times in the text; the first was taken
     rejected: int = 0  # rows that were skipped
+    existed: bool = False  # the output of a job to be resumed was there, and nothing was done
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return asdict(self)
+        """The counts as plain values, for JSON."""
+        values = asdict(self)
+        del values["existed"]
+        return values
 
 
 @dataclass(frozen=True)

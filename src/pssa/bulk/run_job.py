@@ -47,9 +47,10 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     form = form_of(job.output, job.output_format)
     sources = find_sources(job.inputs, job.format)
     _check(job, sources)
-    if _is_complete(job):
-        warnings.warn(f"{job.output} is complete already; nothing was left to do", stacklevel=2)
-        return Summary(0, dict.fromkeys(known.labels, 0), 0)
+    if _has_nothing_to_resume(job):
+        found = f"{job.output} exists and no part of it is unfinished; nothing was done"
+        warnings.warn(f"{found}. Whether this job made it is not known: --force makes it again", stacklevel=2)
+        return Summary(0, dict.fromkeys(known.labels, 0), 0, existed=True)
     with _told_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
         reading = _reading(sources, known.model, job.scoring)
@@ -93,8 +94,8 @@ def _check(job: Job, sources: Sequence[Source]) -> None:
     require_apart(sources, None if job.output == STANDARD else Path(job.output), job.side)
 
 
-def _is_complete(job: Job) -> bool:
-    """Whether what is to be resumed was done before: the output is there, and no part of it."""
+def _has_nothing_to_resume(job: Job) -> bool:
+    """Whether the output is there, and no part of it; the journal went when it was complete, so nobody knows whose it is."""
     output = Path(job.output)
     return job.begin == "resume" and output.is_file() and not part_of(output).exists()
 
@@ -130,6 +131,8 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
         if isinstance(end, _NO_MEMORY):
             said = f"there is not enough memory ({told(end)}); give a smaller --batch-size"
             raise RunError(f"{said}; {kept}" if rows else said) from end
+        if not rows and isinstance(end, _RejectedRow):
+            raise InputError(f"{end}; --errors skip leaves such rows out") from end
         if not rows:
             raise
         if isinstance(end, KeyboardInterrupt):

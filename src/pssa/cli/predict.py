@@ -144,19 +144,22 @@ def _say(arguments: argparse.Namespace, summary: Summary, side: Path) -> None:
 
     # Standard output is taken where rows go there.
     stream = sys.stderr if arguments.output == STANDARD else sys.stdout
+    if summary.existed:  # a warning has said so
+        if arguments.json:
+            print(json.dumps({"output": arguments.output, "existed": True}, ensure_ascii=False))
+        return
     if arguments.json:
         print(json.dumps(summary.as_dict(), ensure_ascii=False), file=stream)
         return
     name = "standard output" if arguments.output == STANDARD else arguments.output
     counts = ", ".join(f"{count} {label}" for label, count in summary.labels.items())
-    print(f"{name}: {summary.rows} rows ({counts})", file=stream)
+    print(f"{name}: {summary.rows} {'row' if summary.rows == 1 else 'rows'} ({counts})", file=stream)
     if summary.ambiguous:
-        print(
-            f"{summary.ambiguous} aspects occur several times in their text; the first occurrence was taken",
-            file=stream,
-        )
+        who = "1 aspect occurs" if summary.ambiguous == 1 else f"{summary.ambiguous} aspects occur"
+        print(f"{who} several times in the text; the first occurrence was taken", file=stream)
     if summary.rejected:
-        print(f"{side}: {summary.rejected} rows were skipped", file=stream)
+        who = "1 row was" if summary.rejected == 1 else f"{summary.rejected} rows were"
+        print(f"{side}: {who} skipped", file=stream)
 
 
 class _ProgressLine:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
+from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.example import DEFAULT_LABELS
@@ -78,6 +79,11 @@ def _edits(sentence: Sentence) -> Iterator[str]:
 def _command(review: Review, path: Path) -> str:
     corpus, labels = review.sources.corpus, review.sources.labels
     words = ["pssa", "train", "--train", "TRAIN" if corpus is None else str(corpus)]
+    model = review.header.model
+    if model in models.names():  # evidence of people names none
+        words += ["--model", model]
+        if models.reads(model) != "words":
+            words += ["--encoder", "ENCODER"]
     if labels != DEFAULT_LABELS:
         words += ["--labels", ",".join(labels)]
     return shlex.join([*words, "--evidence", str(path), "--out", "RUN"])
