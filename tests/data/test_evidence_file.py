@@ -171,6 +171,12 @@ def test_a_file_that_was_cut_after_a_line_is_refused(path: Path) -> None:
         read_evidence(path)
 
 
+def test_a_run_in_the_place_of_its_evidence_is_refused_with_the_name_of_the_file(path: Path) -> None:
+    file = path.rename(path.with_name("evidence.jsonl"))
+    with pytest.raises(InputError, match=rf"is a directory; its evidence is {file}$"):
+        read_evidence(file.parent)
+
+
 def test_a_missing_or_empty_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="does not exist"):
         read_evidence(tmp_path / "none.jsonl")

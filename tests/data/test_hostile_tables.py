@@ -28,7 +28,7 @@ def write_table(path: Path, texts: Any, **options: Any) -> None:
         ([["a menu"]], r"line 1: `text` is \['a menu'\]; expected text"),
         ([{"a": "menu"}], r"line 1: `text` is \{'a': 'menu'\}; expected text"),
         ([b"a menu"], r"line 1: `text` is b'a menu'; expected text"),
-        ([None], "line 1: no `text`"),
+        ([None], "line 1: `text` is empty"),
     ],
 )
 def test_columns_of_the_wrong_type_are_refused(tmp_path: Path, texts: list[Any], message: str) -> None:

@@ -62,11 +62,24 @@ def test_labels_are_given_as_a_list_or_separated_by_commas(labels: Any) -> None:
     assert Config().updated({"labels": labels}).data.labels == ("good", "bad")
 
 
-@pytest.mark.parametrize(
-    "name", ["speed", "training.speed", "trainings.patience", "model.patience", "data.train.format"]
-)
+@pytest.mark.parametrize("name", ["colour", "training.colour"])
 def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
     with pytest.raises(InputError, match=rf"unknown setting '{name}'; known: model, .*training\.patience"):
+        Config().updated({name: 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("gama", "gamma"),
+        ("training.patienc", "training.patience"),
+        ("trainings.patience", "training.patience"),
+        ("model.patience", "training.patience"),
+        ("data.train.format", "data.format"),
+    ],
+)
+def test_a_name_that_is_nearly_known_is_refused_with_the_one_that_was_meant(name: str, meant: str) -> None:
+    with pytest.raises(InputError, match=rf"unknown setting '{name}'; did you mean {meant}\?$"):
         Config().updated({name: 1})
 
 
@@ -163,7 +176,7 @@ def test_what_a_file_does_not_name_keeps_its_default(tmp_path: Path) -> None:
     [
         (b"seed = ", "not a TOML file"),
         (b"\xff\xfe", "not a TOML file"),
-        (b"speed = 1", "unknown setting 'speed'; known: "),
+        (b"colour = 1", "unknown setting 'colour'; known: "),
         (b"[training]\nspeed = 1", r"unknown setting 'training\.speed'"),
         (b"[extra]\nspeed = 1", r"unknown setting 'extra\.speed'"),
         (b"[training.more]\nspeed = 1", r"more"),

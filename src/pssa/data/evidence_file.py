@@ -37,6 +37,7 @@ from pssa.errors import InputError
 
 __all__ = ["example_fields", "read_evidence", "stream_evidence", "write_evidence"]
 
+_NAME = "evidence.jsonl"  # in a run
 _LONGEST_LINE = 1 << 24  # bytes: a header names every edit
 _ROUND: dict[str, Parser] = {
     "iteration": integer,
@@ -104,6 +105,8 @@ def read_evidence(path: str | Path) -> Evidence:
 def stream_evidence(path: str | Path) -> tuple[Header, Iterator[ExampleEvidence]]:
     """Read the header now and the examples one at a time; see `read_evidence`."""
     path = Path(path)
+    if (path / _NAME).is_file():
+        raise InputError.at(path, None, f"is a directory; its evidence is {path / _NAME}")
     contents = lines(path, _LONGEST_LINE)
     line, content = next(contents)
     with _place(path, line):

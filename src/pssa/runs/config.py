@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import tomllib
 from collections.abc import Mapping
@@ -43,6 +44,7 @@ __all__ = [
 _SEEDS = 2**32
 _MOST_BYTES = 1 << 20  # of a file
 _LONGEST = 100  # characters of a name
+_ALIKE = 0.75  # names at least so similar may have been meant
 _PATHS = ("train", "dev", "vectors", "encoder", "evidence")
 
 
@@ -131,7 +133,7 @@ def _with_value(config: Config, name: str, value: Any) -> Config:
         return replace(config, options=config.options | {key: _as_kind(key, value, type(defaults[key]))})
     part = getattr(config, section, None)
     if not is_dataclass(part) or isinstance(part, type) or key not in {f.name for f in fields(part)}:
-        raise InputError(f"unknown setting {shown(name)}; known: {', '.join(_names(config))}")
+        raise _unknown(config, name)
     checked = _checked(part, key, value)
     if section == "training" and key in UNSET_TRAINING:
         _refuse_unset(key, checked)
@@ -149,7 +151,17 @@ def _home(config: Config, key: str) -> str:
             return f.name
     if key in models.option_defaults(config.model):
         return "options"
-    raise InputError(f"unknown setting {shown(key)}; known: {', '.join(_names(config))}")
+    raise _unknown(config, key)
+
+
+def _unknown(config: Config, name: str) -> InputError:
+    """What to say of a name that is not known: the one it resembles, else all there are."""
+    known = _names(config)
+    keys = {full.rpartition(".")[2]: full for full in known}
+    close = difflib.get_close_matches(name.rpartition(".")[2][:_LONGEST], keys, n=1, cutoff=_ALIKE)
+    if not close:
+        return InputError(f"unknown setting {shown(name)}; known: {', '.join(known)}")
+    return InputError(f"unknown setting {shown(name)}; did you mean {keys[close[0]] if '.' in name else close[0]}?")
 
 
 def _checked(part: Any, key: str, value: Any) -> Any:

@@ -48,10 +48,11 @@ def test_an_ambiguous_aspect_is_an_error_in_training_and_a_warning_in_prediction
     ("fields", "what"),
     [
         ({"aspect": "x"}, "no `text`"),
-        ({"text": "  ", "aspect": "x"}, "no `text`"),
-        ({"text": None, "aspect": "x"}, "no `text`"),
+        ({"text": "  ", "aspect": "x"}, "`text` is empty; expected the sentence"),
+        ({"text": None, "aspect": "x"}, "`text` is empty"),
         ({"text": ["a"], "aspect": "a"}, "`text` is .*; expected text"),
         ({"text": "a menu"}, "no `aspect`"),
+        ({"text": "a menu", "aspect": " "}, "`aspect` is empty; expected it, or `from` and `to`"),
         ({"text": "a menu", "aspect": "bar"}, "'bar' is not in the text"),
         ({"text": "a menu", "aspect": "menu", "ordinal": 1}, "ordinal 1 .* occurs 1 times"),
         ({"text": "a menu", "from": 2}, "only one of"),

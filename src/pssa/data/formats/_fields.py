@@ -23,7 +23,10 @@ from pssa.data.shown import shown
 from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.errors import InputError
 
-__all__ = ["example_from_fields", "fields_of", "require_columns", "words_as_text"]
+__all__ = ["KNOWN", "example_from_fields", "fields_of", "require_columns", "words_as_text"]
+
+# Every other field is the user's own.
+KNOWN = frozenset(("text", "aspect", "span", "from", "to", "ordinal", "label", "id", "sentence_id", "tags", "words"))
 
 _MOST_WORK = 10**8  # comparisons of characters; texts can be made that take all of them
 
@@ -42,6 +45,8 @@ def example_from_fields(
     :raises InputError: naming the field that cannot be used.
     """
     text = string(fields, "text")
+    if text is None and "text" in fields:
+        raise InputError("`text` is empty; expected the sentence")
     if text is None:
         raise InputError(f"no `text`; expected the sentence, found the fields {names(fields)}")
     if len(text) > LONGEST_TEXT:
@@ -102,6 +107,8 @@ def _place(fields: Mapping[str, Any], text: str) -> tuple[Span, str | None]:
         return check_offsets(text, (start, end), aspect), None
     if start is not None or end is not None:
         raise InputError("only one of `from` and `to` is given; give both or neither")
+    if aspect is None and fields.keys() & {"aspect", "span"}:
+        raise InputError("`aspect` is empty; expected it, or `from` and `to`")
     if aspect is None:
         raise InputError(f"no `aspect`; expected it, or `from` and `to`, found the fields {names(fields)}")
     if len(text) * len(aspect) > _MOST_WORK:

@@ -46,4 +46,4 @@ class LabelRule:
         for declared in (*self.labels, _CONFLICT) if self.drops_conflict else self.labels:
             if declared.casefold() in (key, _SHORT.get(key)):
                 return declared
-        raise InputError(f"unknown label {shown(label)}; {expected}, or declare the labels you have")
+        raise InputError(f"unknown label {shown(label)}; {expected}, or declare yours with --labels")
