@@ -24,6 +24,7 @@ SURFACE = [
     "export_onnx",
     "from_dataset",
     "from_pretrained",
+    "from_records",
     "load",
     "mine",
     "paired_bootstrap",

@@ -15,7 +15,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pssa.data import Corpus, Evidence, Example, check, from_dataset, read, read_evidence, write, write_evidence
+    from pssa.data import (
+        Corpus,
+        Evidence,
+        Example,
+        check,
+        from_dataset,
+        from_records,
+        read,
+        read_evidence,
+        write,
+        write_evidence,
+    )
     from pssa.errors import InputError, PssaError
     from pssa.evaluation import paired_bootstrap, score
     from pssa.runs import Answer, Classifier, Config, load, mine, resume, train
@@ -37,6 +48,7 @@ __all__ = [
     "export_onnx",
     "from_dataset",
     "from_pretrained",
+    "from_records",
     "load",
     "mine",
     "paired_bootstrap",
@@ -57,6 +69,7 @@ _HOME = {
         "Example",
         "check",
         "from_dataset",
+        "from_records",
         "read",
         "read_evidence",
         "write",

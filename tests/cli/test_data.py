@@ -74,7 +74,8 @@ def test_convert_keeps_every_instance_and_does_not_write_over_a_file(
         _run("convert", path, target)
     capsys.readouterr()
     assert _run("convert", path, target, "--force", "--conflict", "drop", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"output": str(target), "instances": 1, "dropped": {"conflict": 1}}
+    counts = {"instances": 1, "dropped": {"conflict": 1}, "skipped": [], "not_kept": []}
+    assert json.loads(capsys.readouterr().out) == {"output": str(target), **counts}
 
 
 def test_convert_takes_formats_by_name(tmp_path: Path) -> None:
@@ -82,3 +83,28 @@ def test_convert_takes_formats_by_name(tmp_path: Path) -> None:
     path.write_text("a good menu/p\n")
     assert _run("convert", path, tmp_path / "out", "--from", "tagged", "--to", "three-line") == 0
     assert (tmp_path / "out").read_text() == "a good $T$\nmenu\n1\n"
+
+
+def test_convert_stops_at_a_bad_line_or_leaves_it_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, target = _file(tmp_path, _SOUND + "a bar,pub,neutral\n" * 5), tmp_path / "out.jsonl"
+    with pytest.raises(
+        InputError, match=r"line 4: .*; `pssa data check` lists all such lines, --errors skip leaves them"
+    ):
+        _run("convert", path, target)
+    with pytest.raises(InputError, match="errors is 'ignore'; it can be fail or skip"):
+        _run("convert", path, target, "--errors", "ignore")
+    assert not target.exists()
+    assert _run("convert", path, target, "--errors", "skip") == 0
+    said = capsys.readouterr()
+    assert said.out == f"{target}: 2 instances\n"
+    assert said.err.startswith("5 lines skipped\n  line 4: aspect 'pub' is not in the text")
+    assert said.err.endswith("\n  ... and others; `pssa data check` lists them all\n")
+    assert _run("convert", path, target, "--errors", "skip", "--force", "--json") == 0
+    assert [bad["line"] for bad in json.loads(capsys.readouterr().out)["skipped"]] == [4, 5, 6, 7, 8]
+
+
+def test_convert_names_the_columns_that_it_does_not_keep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = _file(tmp_path, "text,aspect,label,stars,shop\na good menu,menu,positive,5,7\n")
+    assert _run("convert", path, tmp_path / "out.jsonl") == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err) == (f"{tmp_path / 'out.jsonl'}: 1 instance\n", "columns not kept: stars, shop\n")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pssa.data.example import sentence_key
-from pssa.data.read import read, stream
+from pssa.data.read import from_records, read, stream
 from pssa.errors import InputError
 
 
@@ -58,6 +58,27 @@ def test_ids_are_the_files_own_or_lines_and_always_unique(tmp_path: Path) -> Non
 def test_rows_are_streamed_with_unknown_fields_and_without_labels(tmp_path: Path) -> None:
     path = _json_lines(tmp_path / "a.jsonl", {"text": "a menu", "aspect": "menu", "shop": 7})
     assert [(row.line, row.fields["shop"]) for row in stream(path)] == [(1, 7)]
+
+
+def test_records_are_read_like_the_rows_of_a_file(tmp_path: Path) -> None:
+    rows = [_row("pos", shop=7), _row("conflict"), {"text": "a bar", "from": 2, "to": 5, "label": "neg"}]
+    assert from_records(rows) == read(_json_lines(tmp_path / "a.jsonl", *rows))
+    with pytest.raises(InputError, match=r"records, line 2: no `label`; expected one of good, bad"):
+        from_records([_row("good"), _row(None)], labels=("good", "bad"))
+    with pytest.raises(InputError, match="record 1 is 'a menu'; expected a dict with text, aspect and label"):
+        from_records(["a menu"])  # type: ignore[list-item]
+
+
+def test_what_is_no_file_is_refused_with_what_is_expected() -> None:
+    with pytest.raises(
+        InputError, match="the data is a list; expected the name of a file, or a Corpus, which from_rec"
+    ):
+        read([_row("positive")])  # type: ignore[arg-type]
+
+
+def test_the_error_of_a_line_says_how_to_see_them_all(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"line 1: unknown label 'good'; .*--labels; `pssa data check` lists all such"):
+        read(_json_lines(tmp_path / "a.jsonl", _row("good")))
 
 
 def test_streaming_is_lazy(tmp_path: Path) -> None:

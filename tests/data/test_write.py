@@ -71,6 +71,13 @@ def test_equal_corpora_give_equal_compressed_files(tmp_path: Path, corpus: Corpu
     assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
 
 
+def test_dicts_are_no_examples(tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"one of the examples is .*; expected Examples, which from_records makes of dicts"
+    ):
+        write([{"text": "a menu"}], tmp_path / "a.csv")  # type: ignore[list-item]
+
+
 def test_places_that_cannot_be_written_are_named(tmp_path: Path, corpus: Corpus) -> None:
     with pytest.raises(InputError, match="the extension says no format"):
         write(corpus, tmp_path / "a.txt")

@@ -82,6 +82,13 @@ def test_answers_come_in_the_order_of_the_examples_whatever_their_length(finishe
         assert sum(answer.probabilities.values()) == pytest.approx(1)
 
 
+def test_texts_are_no_examples(classifier: Classifier) -> None:
+    with pytest.raises(
+        InputError, match=r"one of the examples is 'a menu'; expected Examples, which Example\.from_text"
+    ):
+        classifier.answer(["a menu"])  # type: ignore[list-item]
+
+
 def test_no_examples_have_no_answers(classifier: Classifier) -> None:
     assert classifier.answer([]) == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,11 @@ from pssa.cli._options import common_options, data_options, label_names
 
 if TYPE_CHECKING:
     from pssa.data.check import Report
+    from pssa.data.convert import Readout
 
 __all__ = ["add_parser"]
 
-_SHOWN_PROBLEMS = 20
+_SHOWN_PROBLEMS, _SHOWN_SKIPPED = 20, 3
 _FORMATS = "csv, hugging_face, json_lines, parquet, semeval_xml, tagged or three_line"
 
 
@@ -46,9 +48,9 @@ def run_check(arguments: argparse.Namespace) -> int:
 def run_convert(arguments: argparse.Namespace) -> int:
     """Read one file and write another."""
     from pssa.cli._output import print_json, say
+    from pssa.data.convert import read_out
     from pssa.data.example import DEFAULT_LABELS
     from pssa.data.formats.hugging_face import PREFIX
-    from pssa.data.read import read
     from pssa.data.write import write
     from pssa.errors import InputError
 
@@ -56,13 +58,19 @@ def run_convert(arguments: argparse.Namespace) -> int:
     if output.exists() and not arguments.force:
         raise InputError.at(output, None, "exists; choose another name, or say --force to write over it")
     labels = arguments.labels or DEFAULT_LABELS
-    corpus = read(arguments.input, format=arguments.source, labels=labels, conflict=arguments.conflict)
+    found = read_out(
+        arguments.input, format=arguments.source, labels=labels, conflict=arguments.conflict, errors=arguments.errors
+    )
+    corpus = found.corpus
     write(corpus, arguments.output, format=arguments.target)
     if arguments.json:
-        print_json({"output": arguments.output, "instances": len(corpus), "dropped": dict(corpus.dropped)})
+        counts = {"instances": len(corpus), "dropped": dict(corpus.dropped)}
+        skipped = [{"line": problem.line, "what": problem.what} for problem in found.skipped]
+        print_json({"output": arguments.output, **counts, "skipped": skipped, "not_kept": found.not_kept})
     else:
         dropped = f", dropped: {_counts(corpus.dropped)}" if corpus.dropped else ""
-        say(f"{arguments.output}: {len(corpus)} instances{dropped}")
+        say(f"{arguments.output}: {_number(len(corpus), 'instance')}{dropped}")
+        _warn_of_losses(found)
     return 0
 
 
@@ -89,6 +97,7 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
         default="keep",
         help="what to do with the label `conflict` (default keep: no instance is lost)",
     )
+    parser.add_argument("--errors", default="fail", help="at lines that cannot be used: fail or skip (default fail)")
     parser.add_argument("--force", action="store_true", help="write over OUT if it exists")
     parser.set_defaults(run=run_convert)
 
@@ -97,7 +106,7 @@ def _show(name: str, report: Report) -> None:
     from pssa.cli._output import say
 
     lines = [
-        f"{name}: {report.instances} instances ({report.format})",
+        f"{name}: {_number(report.instances, 'instance')} ({report.format})",
         f"  labels     {_counts(report.labels)}",
         f"  sentences  {report.sentences}, {report.sentences_with_several_aspects} of them with several aspects",
         f"  words      {report.words_mean:.1f} on average, {report.words_max} at most",
@@ -110,6 +119,23 @@ def _show(name: str, report: Report) -> None:
     if len(report.problems) > _SHOWN_PROBLEMS:
         lines.append(f"  ... and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them all")
     say("\n".join(lines))
+
+
+def _warn_of_losses(found: Readout) -> None:
+    from pssa.data.formats._values import names
+
+    if found.skipped:
+        print(f"{_number(len(found.skipped), 'line')} skipped", file=sys.stderr)
+        for problem in found.skipped[:_SHOWN_SKIPPED]:
+            print(f"  line {problem.line}: {problem.what}", file=sys.stderr)
+        if len(found.skipped) > _SHOWN_SKIPPED:
+            print("  ... and others; `pssa data check` lists them all", file=sys.stderr)
+    if found.not_kept:
+        print(f"columns not kept: {names(found.not_kept)}", file=sys.stderr)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

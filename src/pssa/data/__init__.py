@@ -4,7 +4,7 @@ from pssa.data.check import Report, check
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.data.read import from_dataset, read, stream
+from pssa.data.read import from_dataset, from_records, read, stream
 from pssa.data.split import folds, hold_out
 from pssa.data.write import write
 
@@ -17,6 +17,7 @@ __all__ = [
     "check",
     "folds",
     "from_dataset",
+    "from_records",
     "hold_out",
     "read",
     "read_evidence",

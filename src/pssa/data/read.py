@@ -6,8 +6,9 @@ Both go through the same rows. For training a row becomes an `Accepted` example,
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,11 @@ __all__ = [
     "Outcome",
     "Problem",
     "Row",
+    "corpus_of",
     "example_from_fields",
     "format_of",
     "from_dataset",
+    "from_records",
     "outcomes",
     "read",
     "stream",
@@ -58,14 +61,31 @@ def read(
         it as one more label, or take it as an `error`.
     :raises InputError: naming the file and the line of the first instance that cannot be used.
     """
+    if not isinstance(path, str | os.PathLike):
+        expected = "expected the name of a file, or a Corpus, which from_records makes of dicts"
+        raise InputError(f"the data is a {type(path).__name__}; {expected}")
+
+    def refuse(problem: Problem) -> None:
+        raise InputError.at(path, problem.line, f"{problem.what}; `pssa data check` lists all such lines")
+
     events = FORMATS[format_of(path, format)].scan(Path(path))
-    return _corpus(path, events, LabelRule.of(labels, conflict))
+    return corpus_of(path, events, LabelRule.of(labels, conflict), refuse)
 
 
 def from_dataset(dataset: Any, *, labels: tuple[str, ...] = DEFAULT_LABELS, conflict: str = "drop") -> Corpus:
     """Take the instances of a `datasets.Dataset` with the columns text, span, label and, where needed, ordinal."""
     name = Path("dataset")
-    return _corpus(name, hugging_face.rows_of(dataset, name), LabelRule.of(labels, conflict))
+    return corpus_of(name, hugging_face.rows_of(dataset, name), LabelRule.of(labels, conflict))
+
+
+def from_records(
+    rows: Iterable[Mapping[str, Any]], *, labels: tuple[str, ...] = DEFAULT_LABELS, conflict: str = "drop"
+) -> Corpus:
+    """Take instances from dicts with the fields of a file: text, aspect, label and, where needed, from and to, or ordinal.
+
+    :raises InputError: naming the first that cannot be used by its number, counted from 1.
+    """
+    return corpus_of("records", _records(rows), LabelRule.of(labels, conflict))
 
 
 def stream(path: str | Path, *, format: str | None = None) -> Iterator[Row]:
@@ -99,7 +119,13 @@ def outcomes(events: Iterable[Event], rule: LabelRule) -> Iterator[Outcome]:
         yield outcome
 
 
-def _corpus(path: str | Path, events: Iterable[Event], rule: LabelRule) -> Corpus:
+def corpus_of(
+    path: str | Path, events: Iterable[Event], rule: LabelRule, skip: Callable[[Problem], None] | None = None
+) -> Corpus:
+    """The instances among the events.
+
+    :param skip: is told of each row that cannot be used; without it the first is an error.
+    """
     examples = []
     dropped: Counter[str] = Counter()
     for outcome in outcomes(events, rule):
@@ -108,11 +134,20 @@ def _corpus(path: str | Path, events: Iterable[Event], rule: LabelRule) -> Corpu
                 examples.append(outcome.example)
             case Dropped():
                 dropped[outcome.reason] += 1
+            case Problem(last=False) if skip is not None:
+                skip(outcome)
             case Problem():
                 raise InputError.at(path, outcome.line, outcome.what)
     if not examples:
         raise InputError.at(path, None, "holds no labelled instance; expected at least one")
     return Corpus(tuple(examples), rule.labels, dict(dropped))
+
+
+def _records(rows: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    for line, fields in enumerate(rows, 1):
+        if not isinstance(fields, Mapping):
+            raise InputError(f"record {line} is {shown(fields)}; expected a dict with text, aspect and label")
+        yield Row(line, fields)
 
 
 def _judge(row: Row, rule: LabelRule) -> Outcome:

@@ -14,6 +14,7 @@ from pssa.data.atomic import write_atomically
 from pssa.data.example import Example
 from pssa.data.formats import ENCODERS, format_named, hugging_face
 from pssa.data.formats._recognise import format_for_writing
+from pssa.data.shown import shown
 from pssa.errors import InputError
 
 __all__ = ["write"]
@@ -25,6 +26,11 @@ def write(examples: Sequence[Example], path: str | Path, *, format: str | None =
     :param format: the format's name; taken from the extension if not given.
     :raises InputError: if the format cannot express one of the examples; nothing is written then.
     """
+    for example in examples:
+        if not isinstance(example, Example):
+            raise InputError(
+                f"one of the examples is {shown(example)}; expected Examples, which from_records makes of dicts"
+            )
     target = Path(path)
     name = format_named(format) if format else format_for_writing(target)
     if name == "hugging_face":

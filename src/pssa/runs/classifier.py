@@ -13,6 +13,8 @@ from torch import Tensor, nn
 from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Example
 from pssa.data.read import example_from_fields
+from pssa.data.shown import shown
+from pssa.errors import InputError
 from pssa.evaluation import predict_logits
 from pssa.runs.lexicon import Lexicon
 from pssa.training.ensembles import combine
@@ -58,6 +60,10 @@ class Classifier:
 
     def index(self, examples: Sequence[Example]) -> IndexedCorpus:
         """Examples as tensors for the members; their words are those of `lexicon.cut`."""
+        for example in examples:
+            if not isinstance(example, Example):
+                expected = "expected Examples, which Example.from_text makes; predict takes a text and its aspect"
+                raise InputError(f"one of the examples is {shown(example)}; {expected}")
         return self.lexicon.index(self.lexicon.cut(examples), self.labels)
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
