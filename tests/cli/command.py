@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,9 @@ class Result:
     @property
     def json(self) -> Any:
         """The one object on standard output, where it was asked for and everything went well."""
-        assert (self.code, self.err) == (0, "")
+        progress = re.fullmatch(r"(?:pssa: \d+ cells? to do\n)?", self.err)
+        assert self.code == 0, self.err
+        assert progress, self.err
         assert self.out.count("\n") == 1
         found = json.loads(self.out)
         assert isinstance(found, dict)

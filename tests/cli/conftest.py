@@ -38,6 +38,15 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_lines_of_progress() -> Iterator[None]:
+    """A training that a busy machine makes slow says no more than another."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("_QUIET_SECONDS", "_QUIET_SECONDS_OF_EPOCHS"):
+            patch.setattr(f"pssa.cli._progress.{name}", float("inf"))
+        yield
+
+
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
     """`pssa` with these words."""

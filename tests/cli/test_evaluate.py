@@ -72,6 +72,17 @@ def test_people_get_tables(command: Command, run: Path, data: Path) -> None:
         assert part in result.out
 
 
+def test_people_are_told_what_is_compared(command: Command, run: Path, other: Path, data: Path) -> None:
+    words = ("evaluate", other, "--data", data, "--versus", run)
+    found, out = command(*words, "--json").json, command(*words).out
+    for name, label in (("accuracy", "accuracy"), ("macro_f1", "macro-F1")):
+        low, high = (f"{100 * bound:+.2f}" for bound in found[f"{name}_interval"])
+        gain, p = f"{100 * found[f'{name}_difference']:+.2f}", f"{found[f'p_{name}']:.3f}"
+        assert f"  difference in {label} {gain}, 95 % interval {low} to {high}, p = {p}\n" in out
+    assert f"versus {run}: accuracy {100 * found['versus']['accuracy']:.2f}, macro-F1 " in out
+    assert f"p, one-sided, that {other} is not better than {run}: paired bootstrap" in out
+
+
 def test_the_initial_model_of_a_method_can_be_compared_with(
     command: Command, tiny: tuple[str, ...], data: Path, tmp_path: Path
 ) -> None:

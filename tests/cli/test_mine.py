@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,8 @@ def test_evidence_is_written_and_summed_up(command: Command, tiny: Tiny, corpus:
         ((), "pg-as", "gradient"),
         (("--saliency", "random"), "rm-as", "random"),
         (("--saliency", "leave_one_out"), "pg-as", "leave_one_out"),
+        (("--method", "aw-as"), "aw-as", "attention"),
+        (("--method", "rm-as", "--saliency", "random"), "rm-as", "random"),
         (("--method", "consensus"), "consensus", "attention"),
         (("--method", "consensus", "--saliency", "gradient"), "consensus", "gradient"),
     ],
@@ -42,7 +45,8 @@ def test_method_and_saliency_are_recorded(
 ) -> None:
     path = tmp_path / "evidence.jsonl"
     few = ("--iterations", "1", "--set", "consensus_models=2", "--set", "consensus_folds=2")
-    result = command("mine", *tiny, *words, *few, "--out", path)
+    low = ("--set", "consensus_threshold=0.05")
+    result = command("mine", *tiny, *words, *few, *low, "--out", path)
     assert (result.code, result.err) == (0, "")
     assert f"{path}: 60 examples, " in result.out
     header = read_evidence(path).header
@@ -67,7 +71,9 @@ def test_a_file_says_how_to_mine_and_the_command_overrules_it(
     command: Command, tiny: Tiny, tmp_path: Path, file: str, words: tuple[str, ...], method: str, saliency: str
 ) -> None:
     settings = tmp_path / "settings.toml"
-    settings.write_text(file + "\niterations = 1\nconsensus_models = 2\nconsensus_folds = 2\n")
+    settings.write_text(
+        file + "\niterations = 1\nconsensus_models = 2\nconsensus_folds = 2\nconsensus_threshold = 0.05\n"
+    )
     path = tmp_path / "evidence.jsonl"
     result = command("mine", *tiny, "--epochs", "1", "--config", settings, *words, "--out", path)
     assert (result.code, result.err) == (0, "")
@@ -117,6 +123,48 @@ def test_mined_evidence_can_be_trained_with(command: Command, tiny: Tiny, tmp_pa
     assert command("train", *tiny, "--evidence", path, "--out", tmp_path / "run").code == 0
 
 
+def test_the_command_to_train_with_it_can_be_given(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"The screen of {number} is fine.,screen,{'bad' if number % 2 else 'good'}" for number in range(12)]
+    Path("my data.txt").write_text("\n".join(["text,aspect,label", *rows]) + "\n")
+    words = ("--labels", "good,bad", "--conflict", "keep", "--format", "csv", "--device", "cpu")
+    few = ("--set", "dimension=8", "--epochs", "1", "--iterations", "1", "--epsilon", "9")
+    result = command("mine", "--train", "my data.txt", *words, *few, "--out", "my evidence.jsonl")
+    given = shlex.split(result.out.partition("train with it: pssa ")[2])
+    assert given[:3] == ["train", "--train", "my data.txt"]
+    assert given[-10:] == [
+        *("--format", "csv", "--labels", "good,bad"),
+        *("--conflict", "keep", "--evidence", "my evidence.jsonl", "--out", "RUN"),
+    ]
+    assert command(*given, "--set", "dimension=8", "--epochs", "1").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("--epsilon", "0.001"),
+            "no sentence had an entropy below epsilon 0.001, so nothing was found to train with; raise",
+        ),
+        (
+            ("--method", "consensus", "--set", "consensus_threshold=0.99"),
+            "no word exceeded consensus_threshold 0.99 where 2 models (consensus_right) were right, so nothing was found to "
+            "train with; lower it with --set consensus_threshold=...",
+        ),
+    ],
+)
+def test_it_is_said_where_nothing_was_found(
+    command: Command, tiny: Tiny, tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
+    few = ("--iterations", "1", "--set", "consensus_models=2", "--set", "consensus_folds=2")
+    result = command("mine", *tiny, *words, *few, "--out", tmp_path / "evidence.jsonl")
+    assert result.err.startswith(f"pssa: warning: {said}")
+    assert "60 examples, 0 active, 0 misleading words" in result.out
+    assert "train with it" not in result.out
+
+
 def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     path.write_text("older\n")
@@ -136,6 +184,7 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
         (("--set", "method=base"), "method base does not mine; take aw-as"),
         (("--evidence", "e.jsonl"), "evidence is e.jsonl; it is for training, and mining makes its own"),
         (("--folds", "1"), "folds is 1; it can be 0 (no cross-fitting) or at least 2"),
+        (("--method", "aw-as", "--saliency", "gradient"), "--method aw-as has a saliency of its own"),
         (("--method", "boosting"), "argument --method: invalid choice: 'boosting'"),
         (("--train", "nowhere.csv"), "nowhere.csv: does not exist"),
     ],

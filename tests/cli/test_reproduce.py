@@ -113,7 +113,7 @@ def test_all_does_what_the_resources_allow(
 ) -> None:
     out = tmp_path / "out"
     result = command("reproduce", "all", *files, "--out", out)
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.err) == (0, "pssa: 4 cells to do\n")
     assert result.out.splitlines() == [
         f"{out}/index.html: quick, more",
         "cells: 4 carried out, 0 reused, 0 failed",
@@ -151,7 +151,7 @@ def test_failed_cells_are_listed_and_the_exit_code_is_one(
         assert json.loads(result.out)["failed"] == [{"cell": KT, "reason": "InputError: no\nluck"}]
     else:
         assert "cells: 3 carried out, 0 reused, 1 failed, 1 missing" in result.out
-        assert result.err == f"pssa: failed: {KT}: InputError: no luck\n"
+        assert result.err.endswith(f" cells to do\npssa: failed: {KT}: InputError: no luck\n")
 
 
 def test_interrupted_it_says_the_command_that_goes_on(
@@ -161,6 +161,7 @@ def test_interrupted_it_says_the_command_that_goes_on(
     result = command("reproduce", "quick", *files, "--models", "memnet,tnet", "--out", tmp_path)
     assert result.code == 130
     assert result.err.startswith(
+        "pssa: 3 cells to do\n"
         "pssa: interrupted; 2 of 3 cells are over, and what came of them is kept; go on with: pssa reproduce quick "
     )
     assert result.err.endswith(" --models memnet,tnet --workers 1\n")
@@ -200,6 +201,7 @@ def test_without_a_terminal_a_line_now_and_then_tells_how_far_it_is(
         bar(3, 4, "third")
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
+        "pssa: 4 cells to do",
         "pssa: 1/4 cells, 0:01:30 elapsed, 0:04:30 left; last first",
         "pssa: 3/4 cells, 1:01:30 elapsed, 0:20:30 left; last third",
     ]

@@ -12,6 +12,7 @@ import pssa
 from pssa.cli import main
 from pssa.cli._progress import ProgressBars
 from pssa.data.evidence_file import read_evidence
+from pssa.data.evidence_stats import stats
 from pssa.data.example import Corpus
 from pssa.runs import Config
 from pssa.runs.directory import RunDirectory
@@ -32,6 +33,31 @@ def test_training_leaves_a_run_and_says_so(command: Command, tiny: Tiny, tmp_pat
     assert f"{tmp_path / 'run'}: 60 instances; 2 epochs\n" in result.out
     assert "trained parameters" in result.out
     assert pssa.load(tmp_path / "run").labels == ("positive", "negative", "neutral")
+
+
+def test_what_was_mined_is_summed_up(command: Command, enhanced: Path, run: Path) -> None:
+    evidence = enhanced / "evidence.jsonl"
+    counts = stats(read_evidence(evidence))
+    found = command("train", "--resume", enhanced, "--json").json
+    assert (found["evidence"], found["active"], found["misleading"]) == (
+        str(evidence),
+        counts.active,
+        counts.misleading,
+    )
+    said = f"{counts.active} active, {counts.misleading} misleading words in {evidence}\n"
+    assert said in command("train", "--resume", enhanced).out
+    assert "evidence" not in command("train", "--resume", run, "--json").json
+
+
+def test_a_mining_that_found_nothing_is_a_warning(command: Command, tiny: Tiny, tmp_path: Path) -> None:
+    words = ("--method", "aw-as", "--iterations", "1", "--epsilon", "0.001")
+    result = command("train", *tiny, *words, "--out", tmp_path / "run", "--json")
+    assert (result.code, json.loads(result.out)["active"]) == (0, 0)
+    assert result.err == (
+        "pssa: warning: no sentence had an entropy below epsilon 0.001, so nothing was supervised; raise it with --epsilon\n"
+    )
+    again = command("train", *tiny, "--evidence", tmp_path / "run" / "evidence.jsonl", "--out", tmp_path / "again")
+    assert again.err == "pssa: warning: the evidence has no word, so nothing was supervised\n"
 
 
 def test_json_is_one_object(command: Command, tiny: Tiny, tmp_path: Path) -> None:

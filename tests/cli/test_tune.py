@@ -22,9 +22,11 @@ def test_a_grid_is_judged_shown_and_its_best_is_trained(command: Command, train_
     assert result.code == 0, result.err
     assert "2 settings were tried with 1 seed" in result.out
     assert "cells: 4 carried out, 0 reused, 0 failed" in result.out
-    assert f"pssa train --config {out / 'best.toml'} --out RUN" in result.out
     assert "--grid gamma=0.5,50" in json.loads((out / "provenance.json").read_text())["command"]
     again = command(*words, "--json")
+    helps = again.json["best"]["gain"] > 0
+    assert (f"train with the best: pssa train --config {out / 'best.toml'} --out RUN" in result.out) is helps
+    assert ("the baseline is at least as good as the best" in result.out) is not helps
     assert again.json["cells"] == {"made": 0, "reused": 3, "missing": 0}
     assert command("train", "--config", out / "best.toml", "--out", tmp_path / "run").code == 0
     assert (tmp_path / "run" / "evidence.jsonl").is_file()

@@ -67,6 +67,19 @@ def test_it_is_said_plainly_where_nothing_helps() -> None:
     told = Tuning.of(STUDY, 2, findings([0.5, 0.5], [0.4, 0.6], [0.4, 0.5])).told()
     assert "Best by macro-F1: gamma=1" in told
     assert "No setting beats its baseline on average." in told
+    assert "share this mean" not in told
+
+
+@pytest.mark.parametrize(("one", "helps"), [([0.4, 0.6], False), ([0.5, 0.5], False), ([0.5, 0.6], True)])
+def test_the_best_helps_where_it_is_better_than_its_baseline(one: list[float], helps: bool) -> None:
+    assert Tuning.of(STUDY, 2, findings([0.5, 0.5], one, [0.1, 0.1])).helps is helps
+    assert not Tuning.of(STUDY, 2, FakeFindings()).helps
+
+
+def test_settings_that_are_equal_are_said_to_be() -> None:
+    tuning = Tuning.of(STUDY, 3, findings([0.5, 0.5, 0.5], [0.6, 0.7, 0.8], [0.8, 0.6, 0.7]))
+    assert tuning.equals == 2
+    assert "2 settings share this mean." in tuning.told()
 
 
 def test_the_table_has_the_baseline_first_and_then_the_best() -> None:

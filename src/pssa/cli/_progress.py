@@ -1,21 +1,28 @@
-"""What a person at a terminal sees of a training: a bar per stage. Piped output stays quiet."""
+"""What is seen of a training on standard error: in a terminal a bar per stage, elsewhere a line now and then."""
 
 from __future__ import annotations
 
 import sys
+import time
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from pssa.data.evidence import RoundReport
-from pssa.training import EpochRecord
+if TYPE_CHECKING:
+    from pssa.data.evidence import RoundReport
+    from pssa.training import EpochRecord
 
 __all__ = ["ProgressBars"]
 
+# Between two lines where no terminal shows a bar: at the end of a stage or a round, and within a stage.
+_QUIET_SECONDS = 5.0
+_QUIET_SECONDS_OF_EPOCHS = 60.0
+
 
 class ProgressBars:
-    """An observer that draws bars on standard error; a context manager, since the terminal must be left tidy."""
+    """An observer that draws bars, or writes lines; a context manager, since the terminal must be left tidy."""
 
     def __init__(self) -> None:
         self._progress = Progress(
@@ -29,6 +36,8 @@ class ProgressBars:
         )
         self._task: TaskID | None = None
         self._vectors: TaskID | None = None
+        self._spoke = time.monotonic()
+        self._steps = self._done = 0
 
     def __enter__(self) -> ProgressBars:
         self._progress.start()
@@ -47,6 +56,7 @@ class ProgressBars:
 
     def on_stage(self, stage: str, steps: int) -> None:
         """A new bar."""
+        self._steps, self._done = steps, 0
         self._task = self._progress.add_task(stage, total=steps, said="")
 
     def on_epoch(self, record: EpochRecord) -> None:
@@ -54,18 +64,24 @@ class ProgressBars:
         said = f"loss {record.loss:.3f}"
         if record.dev_macro_f1 is not None:
             said += f"  held-out macro-F1 {record.dev_macro_f1:.3f}"
+        self._done = record.epoch
         if self._task is not None:
             self._progress.update(self._task, completed=record.epoch, said=said)
+        if record.epoch < self._steps:
+            self._log(f"stage {record.stage}: epoch {record.epoch} of {self._steps}, {said}", _QUIET_SECONDS_OF_EPOCHS)
 
     def on_stage_end(self, stage: str) -> None:
         """The bar is full, also where a search stopped early."""
         if self._task is not None:
             done = self._progress.tasks[self._progress.task_ids.index(self._task)].completed
             self._progress.update(self._task, total=done)
+        self._log(f"stage {stage}: {self._done} {'epoch' if self._done == 1 else 'epochs'}", _QUIET_SECONDS)
 
     def on_round(self, report: RoundReport) -> None:
         """A line above the bars."""
         if self._progress.disable:
+            found = f"{report.active} active, {report.misleading} misleading words"
+            self._log(f"round {report.iteration}: {found}", _QUIET_SECONDS)
             return
         self._progress.console.print(
             f"mining {report.iteration}: {report.active} active, {report.misleading} misleading words; right on "
@@ -73,3 +89,10 @@ class ProgressBars:
             f"a word from {report.open_share:.1%} of the sentences",
             highlight=False,
         )
+
+    def _log(self, line: str, quiet: float) -> None:
+        """Where there is no terminal: a line, unless one was written a moment ago."""
+        now = time.monotonic()
+        if self._progress.disable and now - self._spoke >= quiet:
+            self._spoke = now
+            print(f"pssa: {line}", file=sys.stderr, flush=True)

@@ -65,7 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(_as_dict(results[0], comparison, dict(corpus.dropped), trusts))
     else:
-        _print(results[0], comparison)
+        _print(results[0])
+        if comparison is not None:
+            _print_comparison(arguments.run_path, arguments.versus, comparison)
         if trusts:
             from pssa.cli._trust_view import print_trust
 
@@ -100,7 +102,7 @@ def _as_dict(
     return values
 
 
-def _print(result: Evaluation, comparison: Comparison | None) -> None:
+def _print(result: Evaluation) -> None:
     from pssa.cli._output import print_table, say, score_rows
 
     scores = result.scores
@@ -111,10 +113,18 @@ def _print(result: Evaluation, comparison: Comparison | None) -> None:
     print_table("", ("label", "precision", "recall", "F1", "support"), score_rows(scores.per_class))
     rows = [[label, *map(str, row)] for label, row in zip(scores.labels, scores.confusion, strict=True)]
     print_table("confusion: gold in rows, predicted in columns", ("", *scores.labels), rows)
-    if comparison is not None:
-        other, test = comparison.second.scores, comparison.bootstrap
-        say(f"versus: accuracy {100 * other.accuracy:.2f}, macro-F1 {100 * other.macro_f1:.2f}")
-        say(
-            f"paired bootstrap, {test.resamples} resamples, one-sided: "
-            f"p = {test.p_accuracy:.3f} (accuracy), {test.p_macro_f1:.3f} (macro-F1); McNemar p = {comparison.p_mcnemar:.3f}"
-        )
+
+
+def _print_comparison(run: Path, other: Path, comparison: Comparison) -> None:
+    from pssa.cli._output import say
+
+    scores, test = comparison.second.scores, comparison.bootstrap
+    say(f"versus {other}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
+    for name, gain, (low, high), p in (
+        ("accuracy", test.accuracy_difference, test.accuracy_interval, test.p_accuracy),
+        ("macro-F1", test.macro_f1_difference, test.macro_f1_interval, test.p_macro_f1),
+    ):
+        interval = f"95 % interval {100 * low:+.2f} to {100 * high:+.2f}"
+        say(f"  difference in {name} {100 * gain:+.2f}, {interval}, p = {p:.3f}")
+    say(f"p, one-sided, that {run} is not better than {other}: paired bootstrap, {test.resamples} resamples")
+    say(f"McNemar's exact test, two-sided, that both are right equally often: p = {comparison.p_mcnemar:.3f}")

@@ -48,7 +48,9 @@ def _first_options() -> argparse.ArgumentParser:
         "or self_attention with refine; of a consensus attention, or leave_one_out with an encoder)",
     )
     parser.add_argument(
-        "--method", choices=("progressive", "consensus"), help="default progressive, or as --config says"
+        "--method",
+        choices=("progressive", "consensus", *_METHOD_OF.values()),
+        help="default progressive, or as --config says; aw-as, pg-as, rm-as: progressive by attention, gradient, random",
     )
     parser.add_argument("--out", type=Path, required=True, help="the evidence file to make")
     return parser
@@ -56,6 +58,7 @@ def _first_options() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Mine, write, and sum up."""
+    from pssa.cli._mined import warn_of_nothing
     from pssa.cli._output import print_json, say
     from pssa.cli._progress import ProgressBars
     from pssa.data.evidence_stats import stats
@@ -73,21 +76,31 @@ def run(arguments: argparse.Namespace) -> int:
     if not Team.from_environment().leads:
         return 0
     summary = stats(evidence)
+    found = bool(summary.active or summary.misleading)
+    if not found:
+        warn_of_nothing(config, "nothing was found to train with")
     if arguments.json:
         print_json({"evidence": str(arguments.out), **asdict(summary)})
         return 0
     say(f"{arguments.out}: {summary.examples} examples, {summary.active} active, {summary.misleading} misleading words")
-    say(f"look at it:    pssa evidence stats {arguments.out}")
-    say(f"train with it: pssa train {_repeated(config)} --evidence {arguments.out} --out RUN")
+    path = shlex.quote(str(arguments.out))
+    say(f"look at it:    pssa evidence stats {path}")
+    if found:
+        say(f"train with it: pssa train {_repeated(config)} --evidence {path} --out RUN")
     return 0
 
 
 def _repeated(config: Config) -> str:
     """What a training must have in common with the mining, as options."""
-    data = config.data
+    from pssa.runs.config import DataConfig
+
+    data, usual = config.data, DataConfig()
     options = {"train": data.train, "model": config.model, "encoder": data.encoder, "vectors": data.vectors}
-    if data.unit != "word":
-        options["unit"] = data.unit
+    options |= {
+        name: ",".join(value) if name == "labels" else value
+        for name in ("format", "labels", "conflict", "unit")
+        if (value := getattr(data, name)) != getattr(usual, name)
+    }
     return " ".join(f"--{name} {shlex.quote(value)}" for name, value in options.items() if value)
 
 
@@ -101,6 +114,10 @@ def _choose_method(config: Config, arguments: argparse.Namespace) -> Config:
     if any(text.partition("=")[0] == "method" for text in arguments.set):
         return config
     asked, consensus = arguments.method, config.method == "consensus"
+    if asked in _METHOD_OF.values():
+        if arguments.saliency is not None and _METHOD_OF.get(arguments.saliency) != asked:
+            raise InputError(f"--method {asked} has a saliency of its own; take --method progressive with --saliency")
+        return replace(config, method=asked)
     if asked == "consensus" or (asked is None and consensus):
         return replace(config, method="consensus")
     if arguments.saliency is None and mines(config.method) and not consensus:

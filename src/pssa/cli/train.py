@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from pssa.cli._options import common_options, training_config, training_options
 from pssa.errors import InputError
@@ -80,9 +81,9 @@ def _summarise(out: Path, as_json: bool) -> int:
     from pssa.cli._output import print_json, say
     from pssa.runs.directory import read_json
 
-    metrics = read_json(out / "metrics.json")
+    metrics, evidence = read_json(out / "metrics.json"), _evidence(out)
     if as_json:
-        print_json({"run": str(out), **metrics})
+        print_json({"run": str(out), **metrics, **evidence})
         return 0
     dev = metrics["dev"]
     held_out = f"; held-out accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}" if dev else ""
@@ -91,4 +92,22 @@ def _summarise(out: Path, as_json: bool) -> int:
     say(f"{metrics['parameters']:,} trained parameters")
     if metrics["vector_coverage"]:
         say(f"word vectors cover {metrics['vector_coverage']['tokens']:.1%} of the training tokens")
+    if evidence:
+        say(f"{evidence['active']} active, {evidence['misleading']} misleading words in {evidence['evidence']}")
     return 0
+
+
+def _evidence(out: Path) -> dict[str, Any]:
+    """The file that the run was supervised with, where it was, and how many words are in it; none at all is worth a warning."""
+    from pssa.cli._mined import warn_of_nothing
+    from pssa.data.evidence_file import read_evidence
+    from pssa.runs import Config
+
+    path = out / "evidence.jsonl"
+    if not path.is_file():
+        return {}
+    examples = read_evidence(path).examples
+    active, misleading = (sum(len(getattr(example, kind)) for example in examples) for kind in ("active", "misleading"))
+    if not active + misleading:
+        warn_of_nothing(Config.from_toml(out / "config.toml"), "nothing was supervised")
+    return {"evidence": str(path), "active": active, "misleading": misleading}

@@ -124,8 +124,10 @@ def _tell(tuned: Tuned, out: Path, as_json: bool) -> int:
     print_table("", *_narrow(tuned.tuning))
     say(tuned.tuning.told())
     say(f"cells: {report.made} carried out, {report.reused} reused, {len(report.failures)} failed")
-    if tuned.tuning.best is not None:
-        say(f"train with the best: pssa train --config {out / 'best.toml'} --out RUN")
+    if tuned.tuning.helps:
+        say(f"train with the best: pssa train --config {shlex.quote(str(out / 'best.toml'))} --out RUN")
+    elif tuned.tuning.best is not None:
+        say("the baseline is at least as good as the best: train with --method base, or try another grid")
     for failure in report.plain()["failed"]:
         line = f"{failure['cell']}: {failure['reason']}"
         print(f"pssa: failed: {' '.join(line.split())}", file=sys.stderr)

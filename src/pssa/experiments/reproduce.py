@@ -190,11 +190,11 @@ class _Crew:
         """Carry out what the ledger does not have."""
         _warn_of_others(cells, room, ledger)
         todo = plan(cells, room, ledger)
-        self.tally(0, len(todo), "")
         if not todo:
             return Outcome(reused=len(cells))
         means, device = self.means, room.resources.device
         with open_engine(means.engine, means.workers, means.address, device) as engine:
+            self.tally(0, len(todo), "")
             return carry_out_all(cells, room, ledger, Signing(engine, self.maker), self.tally)
 
 

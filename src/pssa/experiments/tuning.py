@@ -18,6 +18,7 @@ from pssa.experiments.grid import Point, Study
 
 __all__ = ["NAMES", "Judged", "Tuning"]
 
+_TIE = 1e-9  # points; means of equal scores differ by rounding alone
 NAMES = {"accuracy": "accuracy", "macro_f1": "macro-F1"}  # of the metrics
 
 
@@ -81,6 +82,18 @@ class Tuning:
         return _best(self.whole, self.metric, range(self.seeds))
 
     @property
+    def helps(self) -> bool:
+        """Whether the best is better than its baseline."""
+        return self.best is not None and self.best.gain(self.metric) > _TIE
+
+    @property
+    def equals(self) -> int:
+        """How many have the mean of the best, itself included."""
+        best = self.best
+        means = [each.mean(self.metric) for each in self.whole]
+        return 0 if best is None else sum(mean > best.mean(self.metric) - _TIE for mean in means)
+
+    @property
     def honest_gain(self) -> float | None:
         """The mean gain on a seed of what the others would choose; none where there is one seed, or nothing to choose."""
         if self.seeds < 2 or len(self.whole) < 2:
@@ -108,10 +121,16 @@ class Tuning:
             f"Best by {NAMES[self.metric]}: {_said(best.point)}, {score}, {best.gain(self.metric):+.2f} over "
             f"the baseline, better than it with {sum(gain > 0 for gain in gains)} of {len(gains)} seeds."
         )
-        nothing = all(each.gain(self.metric) <= 0 for each in self.whole)
-        return " ".join(
-            [how, found, *(["No setting beats its baseline on average."] if nothing else []), *self._doubts()]
-        )
+        return " ".join([how, found, *self._equality(), *self._doubts()])
+
+    def _equality(self) -> list[str]:
+        """What the best does not beat."""
+        equal = f"{self.equals} settings share this mean."
+        nothing = all(each.gain(self.metric) <= _TIE for each in self.whole)
+        return [
+            *([equal] if self.equals > 1 else []),
+            *(["No setting beats its baseline on average."] if nothing else []),
+        ]
 
     def _doubts(self) -> list[str]:
         if self.honest_gain is None:
