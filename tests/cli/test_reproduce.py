@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -205,6 +206,19 @@ def test_without_a_terminal_a_line_now_and_then_tells_how_far_it_is(
         "pssa: 1/4 cells, 0:01:30 elapsed, 0:04:30 left; last first",
         "pssa: 3/4 cells, 1:01:30 elapsed, 0:20:30 left; last third",
     ]
+
+
+def test_a_long_cell_does_not_silence_the_log(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pssa.cli.reproduce._QUIET_SECONDS", 0.01)
+    err = ""
+    with CellsBar() as bar:
+        bar(0, 4, "")
+        while err.count("pssa: 0/4 cells, 0:00:") < 2:
+            time.sleep(0.01)
+            err += capsys.readouterr().err
+    assert err.startswith("pssa: 4 cells to do\n")
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import threading
 import time
 from pathlib import Path
 from types import TracebackType
@@ -174,20 +175,26 @@ class CellsBar:
         )
         self._task = self._bar.add_task("cells", total=None, said="")
         self._began = self._spoke = time.monotonic()
+        self._far = (0, 0)
+        self._over = threading.Event()
 
     def __enter__(self) -> CellsBar:
         self._bar.start()
+        if self._bar.disable:
+            threading.Thread(target=self._keep_telling, daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._over.set()
         self._bar.stop()
 
     def __call__(self, done: int, total: int, name: str) -> None:
         """A cell is over, or, with `done` 0, the first is about to begin."""
         now = time.monotonic()
         spent = now - self._began
+        self._far = (done, total)
         left = f"{_clock(spent / done * (total - done))} left" if done else ""
         self._bar.update(self._task, completed=done, total=total, said=f"{left}  {name}".strip())
         if self._bar.disable and total and not done:
@@ -197,6 +204,14 @@ class CellsBar:
             print(
                 f"pssa: {done}/{total} cells, {_clock(spent)} elapsed, {left}; last {name}", file=sys.stderr, flush=True
             )
+
+    def _keep_telling(self) -> None:
+        """Say that it is still at work, also where a cell takes long."""
+        while not self._over.wait(_QUIET_SECONDS):
+            now, (done, total) = time.monotonic(), self._far
+            if total and now - self._spoke >= _QUIET_SECONDS:
+                self._spoke = now
+                print(f"pssa: {done}/{total} cells, {_clock(now - self._began)} elapsed", file=sys.stderr, flush=True)
 
 
 def _clock(seconds: float) -> str:
