@@ -142,6 +142,15 @@ def test_a_run_that_has_vanished_is_not_made_again_in_part(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_run_that_was_emptied_is_not_called_finished(tmp_path: Path) -> None:
+    directory = RunDirectory(write_run(tmp_path / "run"))
+    (directory.root / "config.toml").touch()
+    directory.require_whole()
+    (directory.root / "config.toml").unlink()
+    with pytest.raises(RunError, match="run has vanished while it was written"):
+        directory.require_whole()
+
+
 def test_what_a_killed_process_had_begun_is_cleared_away_by_the_next(tmp_path: Path) -> None:
     directory = RunDirectory(write_run(tmp_path / "run"))
     before = {path.name for path in directory.root.iterdir()}

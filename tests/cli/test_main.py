@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 from typing import NoReturn
 
@@ -88,3 +89,14 @@ def test_the_commands_are_the_files_of_the_folder() -> None:
 
 def test_the_version_is_the_packages(command: Command) -> None:
     assert command("--version").out == f"pssa {pssa.__version__}\n"
+
+
+@pytest.mark.parametrize(("given", "expected"), [(None, "passive"), ("active", "active")])
+def test_threads_that_wait_sleep_unless_the_user_wants_otherwise(
+    command: Command, monkeypatch: pytest.MonkeyPatch, given: str | None, expected: str
+) -> None:
+    monkeypatch.setenv("OMP_WAIT_POLICY", given or "")
+    if given is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY")
+    assert command("bench", "--list").code == 0
+    assert os.environ["OMP_WAIT_POLICY"] == expected

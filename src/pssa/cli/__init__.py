@@ -26,6 +26,9 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    # Threads that wait for each other must sleep, and not spin: beside other programs spinning makes training up to
+    # eight times slower. OpenMP reads this when torch is imported, which is later.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     arguments = build_parser().parse_args(argv)
     try:
         with warnings.catch_warnings():

@@ -35,6 +35,7 @@ __all__ = ["FileStore", "RunDirectory", "Stage", "read_json", "read_tensors", "w
 
 _MOST_BYTES = 1 << 24  # of a JSON file
 _BEGUN = (".*.part", ".tmp*")  # ours, and what safetensors writes before it
+_VANISHED = "{root} has vanished while it was written; start the run again"
 _TAKEN = "{root} exists already; choose another --out, or go on with it by --resume {root}"
 
 
@@ -88,10 +89,15 @@ class RunDirectory:
         """Whether the run was carried through."""
         return (self.root / "metrics.json").is_file()
 
+    def require_whole(self) -> None:
+        """Refuse to call a run finished whose folder was emptied while it was written."""
+        if not (self.root / "config.toml").is_file():
+            raise RunError(_VANISHED.format(root=self.root))
+
     def stage(self, name: str) -> Stage:
         """The restart point `name`, made on first use."""
         if not self.root.is_dir():
-            raise RunError(f"{self.root} has vanished while it was written; start the run again")
+            raise RunError(_VANISHED.format(root=self.root))
         stages = self.root / "stages"
         stages.mkdir(exist_ok=True)
         (stages / name).mkdir(exist_ok=True)

@@ -204,6 +204,7 @@ def _carry_out(root: Path, workshop: Workshop) -> Path:
     write_atomically(root / "history.jsonl", lines.encode())
     metrics = _metrics(workshop, outcome)
     write_card(root / "README.md", config, metrics)
+    RunDirectory(root).require_whole()
     write_json(root / "metrics.json", metrics)
     _prune(root)
     return root
