@@ -30,6 +30,7 @@ _TINY = (
     "patience=2",
 )
 _SECONDS = 300
+_SAID_ON_THE_WAY = ("pssa: warning:", "pssa: stage ", "pssa: round ")
 
 
 class Skipped(Exception):
@@ -63,7 +64,7 @@ class Ended:
     @property
     def one_line(self) -> bool:
         """Whether it failed as it should: one line on standard error, from us, and no traceback."""
-        lines = [line for line in self.err.splitlines() if not line.startswith("pssa: warning:")]
+        lines = [line for line in self.err.splitlines() if not line.startswith(_SAID_ON_THE_WAY)]
         return (
             len(lines) == 1
             and lines[0].startswith("pssa: ")
