@@ -138,14 +138,15 @@ def test_an_export_can_be_trained_with_by_the_command_on_the_page(
     page.get_by_role("button", name="Export the reviewed evidence").click()
     command = shlex.split(page.locator("#command").inner_text())
     written = tmp_path / "evidence.reviewed-1.jsonl"
-    assert command == ["pssa", "train", "--train", str(files.corpus), "--evidence", str(written), "--out", "RUN"]
+    given = ["--train", str(files.corpus), "--model", "memnet", "--evidence", str(written), "--out", "RUN"]
+    assert command == ["pssa", "train", *given]
     evidence = read_evidence(written)
     assert len(evidence.examples[0].findings) == 1
     assert evidence.header.edits[1].startswith("review drop ")
     page.get_by_text("What its header says of this review").click()
     expect(page.locator("#exported li").nth(1)).to_have_text(evidence.header.edits[1])
     monkeypatch.chdir(tmp_path)
-    assert main([*command[1:], "--model", "memnet", "--epochs", "1", "--set", "dimension=8", "--device", "cpu"]) == 0
+    assert main([*command[1:], "--epochs", "1", "--set", "dimension=8", "--device", "cpu"]) == 0
     assert (tmp_path / "RUN" / "evidence.jsonl").read_bytes() == written.read_bytes()
 
 
