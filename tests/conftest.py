@@ -1,8 +1,9 @@
-"""Fixtures that every test may use: the real data sets, where this machine has them."""
+"""Fixtures that every test may use: the real data sets, where this machine has them; and what holds for all of them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,14 @@ def _resource(variable: str, default: Path) -> Path:
     if not path.exists():
         pytest.skip(f"{path} is not here; set {variable} to the real files")
     return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """No test cuts the power, so none need wait until its files would survive that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.bulk.made_rows import sentences, write_rows
 
+from pssa.bulk import Job, Scoring
+from pssa.bulk.scorer import Sizes
 from pssa.data import embedded
 from pssa.runs import train
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_waiting_for_the_disk() -> Iterator[None]:
-    """No test cuts the power, so none need wait until its files would survive that."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda descriptor: None)
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +19,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = embedded.load("train").select(range(60))
     out = tmp_path_factory.mktemp("runs") / "run"
     return train(corpus, out, model="memnet", dimension=8, epochs=2, batch_size=16, learning_rate=0.01, device="cpu")
+
+
+@pytest.fixture
+def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four rows in a window, three sentences in a step."""
+    monkeypatch.setattr("pssa.bulk.run_job.sizes", lambda model, device: Sizes(4, 3))
+
+
+@pytest.fixture
+def job(run: Path, tmp_path: Path) -> Job:
+    """Ten rows: with small windows three of them."""
+    source = write_rows(tmp_path / "in.jsonl", sentences(10))
+    return Job(run, (str(source),), str(tmp_path / "out.jsonl"), scoring=Scoring(device="cpu"))

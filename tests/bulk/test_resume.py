@@ -11,20 +11,9 @@ from tests.bulk.made_jobs import BAD, Stopping, names
 from tests.bulk.made_rows import read_rows, sentences, write_rows
 
 from pssa.bulk import Job, LocalEngine, Scoring, predict
-from pssa.bulk.scorer import Sizes
 from pssa.errors import InputError, RunError
 
-
-@pytest.fixture(autouse=True)
-def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pssa.bulk.run_job.sizes", lambda model, device: Sizes(4, 3))
-
-
-@pytest.fixture
-def job(run: Path, tmp_path: Path) -> Job:
-    """Ten rows, three windows."""
-    source = write_rows(tmp_path / "in.jsonl", sentences(10))
-    return Job(run, (str(source),), str(tmp_path / "out.jsonl"), scoring=Scoring(device="cpu"))
+pytestmark = pytest.mark.usefixtures("small_windows")
 
 
 @pytest.mark.slow

@@ -18,21 +18,10 @@ from tests.bulk.made_rows import read_rows, sentences, write_rows
 import pssa
 from pssa.bulk import Job, LocalEngine, Progress, Scoring, predict
 from pssa.bulk.job import Task
-from pssa.bulk.scorer import Sizes
 from pssa.bulk.work import Result
 from pssa.errors import InputError
 
-
-@pytest.fixture(autouse=True)
-def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pssa.bulk.run_job.sizes", lambda model, device: Sizes(4, 3))
-
-
-@pytest.fixture
-def job(run: Path, tmp_path: Path) -> Job:
-    """Ten rows, three windows."""
-    source = write_rows(tmp_path / "in.jsonl", sentences(10))
-    return Job(run, (str(source),), str(tmp_path / "out.jsonl"), scoring=Scoring(device="cpu"))
+pytestmark = pytest.mark.usefixtures("small_windows")
 
 
 def test_rows_keep_their_order_and_get_what_the_classifier_says(job: Job) -> None:

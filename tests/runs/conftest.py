@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,14 +36,6 @@ def _example(number: int) -> Example:
     tags = ("odd",) if number % 2 else ()
     example = Example.from_text(text, (start, start + len(aspect)), label=label, id=f"n{number}")
     return replace(example, tags=tags)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _no_waiting_for_the_disk() -> Iterator[None]:
-    """No test cuts the power, so none need wait until its files would survive that."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "fsync", lambda descriptor: None)
-        yield
 
 
 @pytest.fixture(scope="session")
