@@ -36,7 +36,7 @@ def test_evidence_is_written_and_summed_up(command: Command, tiny: Tiny, corpus:
         (("--saliency", "leave_one_out"), "pg-as", "leave_one_out"),
         (("--method", "aw-as"), "aw-as", "attention"),
         (("--method", "rm-as", "--saliency", "random"), "rm-as", "random"),
-        (("--method", "consensus"), "consensus", "attention"),
+        (("--method", "consensus"), "consensus", "leave_one_out"),
         (("--method", "consensus", "--saliency", "gradient"), "consensus", "gradient"),
     ],
 )
@@ -60,7 +60,7 @@ def test_method_and_saliency_are_recorded(
         ('method = "aw-as"', ("--method", "progressive"), "aw-as", "attention"),
         ('method = "aw-as"', ("--saliency", "random"), "rm-as", "random"),
         ('method = "aw-as"', ("--set", "method=rm-as"), "rm-as", "random"),
-        ('method = "consensus"', (), "consensus", "attention"),
+        ('method = "consensus"', (), "consensus", "leave_one_out"),
         ('method = "consensus"', ("--saliency", "gradient"), "consensus", "gradient"),
         ('method = "consensus"', ("--method", "progressive"), "pg-as", "gradient"),
         ('method = "base"', (), "pg-as", "gradient"),
@@ -177,7 +177,7 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
     [
         (("--saliency", "grad"), "unknown saliency 'grad'; known: attention"),
         (("--model", "tnet", "--saliency", "attention"), "model tnet has no attention to mine"),
-        (("--model", "tnet", "--method", "consensus"), "model tnet has no attention to mine"),
+        (("--model", "tnet", "--method", "consensus", "--saliency", "attention"), "model tnet has no attention to mine"),
         (("--set", "config=3"), "unknown setting 'config'; known: model, method"),
         (("--set", "observer=3"), "unknown setting 'observer'; known: model, method"),
         (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),

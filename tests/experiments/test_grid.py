@@ -76,7 +76,7 @@ def test_thresholds_of_a_consensus_share_the_lowest_and_words_the_largest_number
 
 
 def test_a_usual_threshold_is_not_told() -> None:
-    (mining,) = minings(study("consensus", {"gamma": [1, 2]}, consensus_threshold=0.5))
+    (mining,) = minings(study("consensus", {"gamma": [1, 2]}, consensus_threshold=0.2))
     assert mining.settings == ()
 
 

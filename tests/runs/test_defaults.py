@@ -36,11 +36,11 @@ def check_both(given: Config) -> None:
 
 @pytest.mark.parametrize(
     ("method", "saliency"),
-    [("aw-as", "attention"), ("pg-as", "gradient"), ("rm-as", "random"), ("consensus", "attention")],
+    [("aw-as", "attention"), ("pg-as", "gradient"), ("rm-as", "random"), ("consensus", "leave_one_out")],
 )
 def test_a_method_has_its_saliency_unless_another_is_asked_for(method: str, saliency: str) -> None:
     assert choose_saliency(config(method=method)) == saliency
-    assert choose_saliency(config(method=method, saliency="leave_one_out")) == "leave_one_out"
+    assert choose_saliency(config(method=method, saliency="integrated_gradients")) == "integrated_gradients"
 
 
 @pytest.mark.parametrize(("model", "epsilon"), [("memnet", 3.0), ("tnet_att", 4.0)])
@@ -65,11 +65,11 @@ def test_the_rule_takes_seed_and_stopping_from_the_configuration() -> None:
 def test_the_agreement_is_the_configured_one() -> None:
     rule = choose_agreement(config(consensus_right=1, consensus_threshold=0.25, consensus_soft=True, consensus_words=3))
     assert (rule.least_right, rule.threshold, rule.soft, rule.words) == (1, 0.25, True, 3)
-    assert choose_agreement(config()) == Agreement()
+    assert choose_agreement(config()) == Agreement(threshold=0.2)
 
 
 def test_a_consensus_scores_by_one_saliency_unless_several_are_named() -> None:
-    assert choose_saliencies(config(method="consensus")) == ("attention",)
+    assert choose_saliencies(config(method="consensus")) == ("leave_one_out",)
     assert choose_saliencies(config(method="consensus", saliency="gradient")) == ("gradient",)
     several = config(method="consensus", consensus_saliencies="attention, leave_one_out")
     assert choose_saliencies(several) == ("attention", "leave_one_out")
@@ -94,16 +94,16 @@ def test_the_tuned_penalty_has_a_gamma_for_every_model_that_attends(model: str) 
 
 
 @pytest.mark.parametrize(
-    ("model", "saliency", "threshold", "epochs"),
-    [("memnet", "attention", 0.5, 0), ("tnet_att", "attention", 0.5, 0), ("bertabsa_att", "leave_one_out", 0.2, 3)],
+    ("model", "epochs"),
+    [("memnet", 0), ("tnet_att", 0), ("bertabsa_att", 3)],
 )
-def test_a_consensus_of_encoders_takes_words_away_instead_of_asking_attention(
-    model: str, saliency: str, threshold: float, epochs: int
+def test_a_consensus_takes_words_away_and_its_judges_of_encoders_learn_for_fewer_epochs(
+    model: str, epochs: int
 ) -> None:
     chosen = config(model=model, method="consensus")
     mining = resolve(chosen).mining
-    assert (mining.saliency, mining.consensus_threshold, mining.consensus_epochs) == (saliency, threshold, epochs)
-    assert choose_agreement(chosen).threshold == threshold
+    assert (mining.saliency, mining.consensus_threshold, mining.consensus_epochs) == ("leave_one_out", 0.2, epochs)
+    assert choose_agreement(chosen).threshold == 0.2
     assert unresolve(resolve(chosen)).mining == chosen.mining
     asked = config(model=model, method="consensus", saliency="gradient", consensus_threshold=0.0, consensus_epochs=0)
     assert resolve(asked).mining.saliency == "gradient"

@@ -45,7 +45,7 @@ def _first_options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--saliency",
         help="attention, gradient, random, leave_one_out, integrated_gradients, self_attention (default gradient, "
-        "or self_attention with refine; of a consensus attention, or leave_one_out with an encoder)",
+        "or self_attention with refine; of a consensus leave_one_out)",
     )
     parser.add_argument(
         "--method",

@@ -57,10 +57,10 @@ _LEAST = {
     "consensus_epochs": -1,
     "consensus_words": 1,
 }
-# By what a model reads. The states of an encoder's pieces hold the whole sentence, so that its attention says little about
-# words; what is lost without a word says more (results/ideas.md). Its judges need fewer epochs than the model they judge for.
+# By what a model reads. What is lost without a word says more of it than attention does (results/ideas.md). The judges of an
+# encoder need fewer epochs than the model they judge for.
 _USUAL_CONSENSUS: dict[str, dict[str, Any]] = {
-    "words": {"saliency": "attention", "consensus_threshold": 0.5, "consensus_epochs": 0},
+    "words": {"saliency": "leave_one_out", "consensus_threshold": 0.2, "consensus_epochs": 0},
     "pieces": {"saliency": "leave_one_out", "consensus_threshold": 0.2, "consensus_epochs": 3},
 }
 _USUAL_CONSENSUS["pairs"] = _USUAL_CONSENSUS["pieces"]
