@@ -177,7 +177,10 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
     [
         (("--saliency", "grad"), "unknown saliency 'grad'; known: attention"),
         (("--model", "tnet", "--saliency", "attention"), "model tnet has no attention to mine"),
-        (("--model", "tnet", "--method", "consensus", "--saliency", "attention"), "model tnet has no attention to mine"),
+        (
+            ("--model", "tnet", "--method", "consensus", "--saliency", "attention"),
+            "model tnet has no attention to mine",
+        ),
         (("--set", "config=3"), "unknown setting 'config'; known: model, method"),
         (("--set", "observer=3"), "unknown setting 'observer'; known: model, method"),
         (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
