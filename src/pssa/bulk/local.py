@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 
+from pssa.bulk.collecting import collecting_rarely
 from pssa.bulk.form import Form, form_of
 from pssa.bulk.job import Summary, Task
 from pssa.bulk.part import opened_part
@@ -78,7 +79,7 @@ def predict_file(
 
 def scored(source: Iterator[Window], scorer: Scorer, form: Form) -> Generator[Result]:
     """What becomes of each window, in their order."""
-    with _threads(scorer.threads) as pool:
+    with _threads(scorer.threads) as pool, collecting_rarely():
         yield from in_order(source, lambda window: pool.submit(process, window, scorer.score, form), scorer.threads)
 
 

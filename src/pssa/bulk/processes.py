@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from pssa.bulk.collecting import collect_rarely
 from pssa.bulk.job import Task
 from pssa.bulk.local import in_order
 from pssa.bulk.scorer import Scoring, export, open_scorer
@@ -72,6 +73,7 @@ class _Worker:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=_end_with_parent, daemon=True).start()
         torch.set_num_threads(1)
+        collect_rarely()
         cls.task = task
         cls.score = staticmethod(open_scorer(task.run, task.scoring, exported).score)
 

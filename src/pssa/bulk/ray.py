@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from pssa.bulk.collecting import collect_rarely
 from pssa.bulk.job import Task
 from pssa.bulk.scorer import Scoring, export, open_scorer
 from pssa.bulk.window import Position, Reading, first_columns, windows_of
@@ -168,6 +169,7 @@ class _Actor:
         import ray
 
         torch.set_num_threads(1)
+        collect_rarely()
         self._form = task.form
         self._fault = ""
         try:

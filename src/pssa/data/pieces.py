@@ -26,11 +26,21 @@ from pssa.errors import InputError
 __all__ = ["PieceCutter"]
 
 
-class _Piece(NamedTuple):
-    id: int
-    start: int  # characters of the text, without white space around them
-    end: int
-    word: int  # SPECIAL where it belongs to none
+class _Pieces(NamedTuple):
+    """The pieces of one example, a list for each of their sides: there are too many of them for an object each."""
+
+    ids: list[int]
+    spans: list[Span]  # characters of the text, without white space around them
+    words: list[int]  # SPECIAL where a piece belongs to none
+
+    def part(self, first: int, end: int) -> _Pieces:
+        """Some of them."""
+        return _Pieces(self.ids[first:end], self.spans[first:end], self.words[first:end])
+
+    def aspect(self, example: Example) -> list[int]:
+        """Those of the aspect, by their places."""
+        first, end = example.aspect
+        return [place for place, word in enumerate(self.words) if first <= word < end]
 
 
 class _Row(NamedTuple):
@@ -66,7 +76,7 @@ class PieceCutter:
             raise InputError("there are no examples to work on; the corpus is empty")
         cut = self._cut(examples)
         read = [self._window(example, pieces) for example, pieces in zip(examples, cut, strict=True)]
-        shortened = sum(len(window) < len(pieces) for window, pieces in zip(read, cut, strict=True))
+        shortened = sum(len(window.ids) < len(pieces.ids) for window, pieces in zip(read, cut, strict=True))
         if shortened:
             warnings.warn(
                 f"{shortened} of {len(examples)} sentences are longer than {self.max_positions} pieces;"
@@ -88,7 +98,7 @@ class PieceCutter:
         word_at = _word_at(example)
         spans: list[Span] = []
         aspect: set[int] = set()
-        for _, start, end, word in pieces:
+        for (start, end), word in zip(pieces.spans, pieces.words, strict=True):
             if max(word_at[start:end], default=SPECIAL) == SPECIAL:
                 continue
             if spans and start < spans[-1][1]:
@@ -107,9 +117,9 @@ class PieceCutter:
     def _template(self) -> Template:
         return self._reader.template(self.pair)
 
-    def _cut(self, examples: Sequence[Example]) -> list[list[_Piece]]:
+    def _cut(self, examples: Sequence[Example]) -> list[_Pieces]:
         """The pieces of each example, each in one word and, where that can be, one for each word."""
-        found: list[list[_Piece]] = [[] for _ in examples]
+        found: list[_Pieces] = [_Pieces([], [], [])] * len(examples)
         cuts: list[set[int]] = [set() for _ in examples]
         word_at = [_word_at(example) for example in examples]
         left = list(range(len(examples)))
@@ -125,54 +135,75 @@ class PieceCutter:
             left = again
         return [self._with_aspect(example, pieces) for example, pieces in zip(examples, found, strict=True)]
 
-    def _with_aspect(self, example: Example, pieces: list[_Piece]) -> list[_Piece]:
+    def _with_aspect(self, example: Example, pieces: _Pieces) -> _Pieces:
         """The pieces, with the unknown token in place of an aspect that the tokenizer drops."""
-        if _aspect_places(example, pieces):
+        if not set(range(*example.aspect)).isdisjoint(pieces.words):
             return pieces
         start, end = example.aspect_chars
-        before = sum(piece.start < start for piece in pieces)
-        unknown = _Piece(self._reader.unknown_id, start, end, example.aspect[0])
-        return [*pieces[:before], unknown, *pieces[before:]]
+        before = sum(first < start for first, _ in pieces.spans)
+        left, right = pieces.part(0, before), pieces.part(before, len(pieces.ids))
+        return _Pieces(
+            [*left.ids, self._reader.unknown_id, *right.ids],
+            [*left.spans, (start, end), *right.spans],
+            [*left.words, example.aspect[0], *right.words],
+        )
 
-    def _window(self, example: Example, pieces: list[_Piece]) -> list[_Piece]:
+    def _window(self, example: Example, pieces: _Pieces) -> _Pieces:
         """The pieces that there is room for: the aspect's, then as many left and right of it, evenly."""
-        room = self.max_positions - len(self._template)
-        places = _aspect_places(example, pieces)
-        if len(pieces) + len(places) * self.pair <= room:
+        room, count = self.max_positions - len(self._template), len(pieces.ids)
+        if count * (1 + self.pair) <= room:
+            return pieces
+        places = pieces.aspect(example)
+        if count + len(places) * self.pair <= room:
             return pieces
         first, end = places[0], places[-1] + 1
         spare = room - (end - first) - len(places) * self.pair
         if spare < 0:
-            return pieces[first : first + room // (1 + self.pair)]
-        left = min(first, max(spare // 2, spare - (len(pieces) - end)))
-        return pieces[first - left : end + spare - left]
+            return pieces.part(first, first + room // (1 + self.pair))
+        left = min(first, max(spare // 2, spare - (count - end)))
+        return pieces.part(first - left, end + spare - left)
 
-    def _row(self, example: Example, pieces: list[_Piece]) -> _Row:
+    def _row(self, example: Example, pieces: _Pieces) -> _Row:
         """The pieces with special tokens around them and, in a pair, the aspect again."""
-        template = self._template
-        ids = [self._reader.mask_id if piece.word in example.hidden else piece.id for piece in pieces]
-        aspect = [pieces[place].id for place in _aspect_places(example, pieces)]
+        template, ids = self._template, pieces.ids
+        aspect = [ids[place] for place in pieces.aspect(example)]
+        if example.hidden:
+            hidden, mask = example.hidden, self._reader.mask_id
+            ids = [mask if word in hidden else token for token, word in zip(ids, pieces.words, strict=True)]
         second = [*aspect, *template.after] if self.pair else []
-        word_of = [SPECIAL] * len(template.before) + [piece.word for piece in pieces]
+        word_of = [SPECIAL] * len(template.before) + pieces.words
         word_of += [SPECIAL] * len(template.between) + [SECOND] * len(second)
         return _Row([*template.before, *ids, *template.between, *second], word_of, aspect)
 
     def _tensors(self, examples: Sequence[Example], rows: list[_Row], labels: Sequence[str]) -> IndexedCorpus:
-        words = torch.tensor([len(example.spans) for example in examples])
-        candidates = torch.zeros(len(examples), int(words.max()), dtype=torch.bool)
-        for number, (example, row) in enumerate(zip(examples, rows, strict=True)):
-            candidates[number, list(example.candidates.intersection(row.word_of))] = True
+        word_of = _padded([row.word_of for row in rows], PADDING)
         table = Batch(
             positions=_padded([row.ids for row in rows], self._reader.pad_id),
-            word_of=_padded([row.word_of for row in rows], PADDING),
+            word_of=word_of,
             aspect=_padded([row.aspect for row in rows], self._reader.pad_id),
             aspect_span=torch.tensor([example.aspect for example in examples]),
-            candidates=candidates,
+            candidates=_candidates(examples, word_of),
             labels=label_ids(examples, labels),
             index=torch.arange(len(examples)),
         )
+        words = torch.tensor([len(example.spans) for example in examples])
         widths = torch.stack([_lengths(row.ids for row in rows), _lengths(row.aspect for row in rows), words], dim=1)
         return IndexedCorpus(table, widths, self._reader.mask_id)
+
+
+def _candidates(examples: Sequence[Example], word_of: Tensor) -> Tensor:
+    """Words that are read and may be attended or mined, by example."""
+    most = max(len(example.spans) for example in examples)
+    candidates = torch.zeros(len(examples), most, dtype=torch.bool)
+    rows, places = (word_of >= 0).nonzero(as_tuple=True)
+    candidates[rows, word_of[rows, places]] = True
+    first, end = torch.tensor([example.aspect for example in examples])[:, None].unbind(-1)
+    words = torch.arange(most)
+    candidates &= (words < first) | (words >= end)
+    for number, example in enumerate(examples):
+        if example.hidden:
+            candidates[number, list(example.hidden)] = False
+    return candidates
 
 
 def _word_at(example: Example) -> list[int]:
@@ -183,35 +214,31 @@ def _word_at(example: Example) -> list[int]:
     return words
 
 
-def _placed(pieces: Iterable[tuple[int, Span]], text: str, word_at: list[int]) -> list[_Piece]:
+def _placed(pieces: list[tuple[int, Span]], text: str, word_at: list[int]) -> _Pieces:
     """Each piece in the word of its first character; white space alone is in none."""
-    placed = []
-    for token, (start, end) in pieces:
+    spans, words = [], []
+    for _, (start, end) in pieces:
         while start < end and text[start].isspace():
             start += 1
         while start < end and text[end - 1].isspace():
             end -= 1
-        placed.append(_Piece(token, start, end, word_at[start] if start < end else SPECIAL))
-    return placed
+        spans.append((start, end))
+        words.append(word_at[start] if start < end else SPECIAL)
+    return _Pieces([token for token, _ in pieces], spans, words)
 
 
-def _cuts(pieces: list[_Piece], example: Example, word_at: list[int]) -> set[int]:
+def _cuts(pieces: _Pieces, example: Example, word_at: list[int]) -> set[int]:
     """Where the text has to be cut: between words that share a piece, and around words that have none."""
     text, cuts = example.text, set[int]()
-    for _, start, end, word in pieces:
+    for (start, end), word in zip(pieces.spans, pieces.words, strict=True):
         if start < end and word_at[end - 1] != word:
             solid = [place for place in range(start, end) if not text[place].isspace()]
             cuts.update(place + 1 for place, after in pairwise(solid) if word_at[place] != word_at[after])
-    for word in set(range(len(example.spans))).difference(piece.word for piece in pieces):
+    for word in set(range(len(example.spans))).difference(pieces.words):
         start, end = example.spans[word]
         # White space goes with the word that it precedes.
         cuts.update({len(text[:start].rstrip()), end})
     return {place for place in cuts if 0 < place < len(text)}
-
-
-def _aspect_places(example: Example, pieces: list[_Piece]) -> list[int]:
-    first, end = example.aspect
-    return [place for place, piece in enumerate(pieces) if first <= piece.word < end]
 
 
 def _padded(rows: list[list[int]], filler: int) -> Tensor:

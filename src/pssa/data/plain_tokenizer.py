@@ -127,7 +127,7 @@ def _told_by_the_tokenizer() -> Iterator[None]:
 
 
 def _pieces(encoding: Any, shift: int) -> list[tuple[int, Span]]:
-    spans = ((start + shift, end + shift) for start, end in encoding.offsets)
+    spans = [(start + shift, end + shift) for start, end in encoding.offsets] if shift else encoding.offsets
     return list(zip(encoding.ids, spans, strict=True))
 
 

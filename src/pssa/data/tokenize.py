@@ -9,6 +9,7 @@ Files that come as tokens (the tagged and the three-line format) are cut at whit
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 __all__ = ["Span", "cut_at", "split_on_space", "tokenize"]
 
@@ -20,7 +21,7 @@ _TOKEN = re.compile(r"\S+")
 
 def tokenize(text: str, breaks: tuple[int, ...] = ()) -> tuple[Span, ...]:
     """Character spans of the words of `text`; no word crosses an offset in `breaks` (the aspect's two ends)."""
-    return cut_at(tuple(match.span() for match in _WORD.finditer(text)), breaks)
+    return cut_at(tuple([match.span() for match in _WORD.finditer(text)]), breaks)
 
 
 def split_on_space(text: str, breaks: tuple[int, ...] = ()) -> tuple[Span, ...]:
@@ -29,11 +30,10 @@ def split_on_space(text: str, breaks: tuple[int, ...] = ()) -> tuple[Span, ...]:
 
 
 def cut_at(spans: tuple[Span, ...], breaks: tuple[int, ...]) -> tuple[Span, ...]:
-    """Cut every span that one of `breaks` lies inside of."""
+    """Cut every span that one of `breaks` lies inside of; spans are in order and apart."""
     for cut in breaks:
-        spans = tuple(
-            piece
-            for start, end in spans
-            for piece in (((start, cut), (cut, end)) if start < cut < end else ((start, end),))
-        )
+        place = bisect_left(spans, (cut, cut)) - 1  # the last that begins before the cut
+        if place >= 0 and spans[place][1] > cut:
+            start, end = spans[place]
+            spans = (*spans[:place], (start, cut), (cut, end), *spans[place + 1 :])
     return spans
