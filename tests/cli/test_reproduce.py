@@ -71,6 +71,10 @@ def test_every_exhibit_that_there_is_can_be_listed(command: Command) -> None:
             ("quick", "--data", "D", "--out", "O", "--fresh", "--show-only"),
             "--fresh makes outcomes again and --show-only makes none; leave one of them out",
         ),
+        (
+            ("quick", "--data", "D", "--out", "O", "--plan", "--show-only"),
+            "--plan counts and --show-only shows; leave one of them out",
+        ),
         (("quick", "--data", "no-such-folder", "--out", "O"), "--data no-such-folder is not a folder"),
     ],
 )
@@ -181,6 +185,35 @@ def test_what_is_there_is_shown_without_carrying_out_anything(
     assert "--show-only" not in (tmp_path / "more.md").read_text("utf-8")
 
 
+def test_a_plan_counts_and_carries_out_nothing(
+    command: Command, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    result = command("reproduce", "all", *files, "--out", out, "--plan")
+    assert (result.code, result.err, stand_in.done, out.exists()) == (0, "", [], False)
+    table = [line.strip("│ ").split() for line in result.out.splitlines() if "│" in line]
+    assert [[word for word in row if word != "│"] for row in table] == [
+        ["quick", "3", "0", "3"],
+        ["more", "2", "0", "2"],
+        ["in", "all", "4", "0", "4"],
+    ]
+    assert result.out.endswith("not shown: lacking needs --encoder\n")
+
+
+def test_a_plan_is_one_json_object_and_knows_what_is_there(
+    command: Command, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    assert command("reproduce", "quick", *files, "--out", tmp_path).code == 0
+    before = sorted(tmp_path.rglob("*"))
+    assert command("reproduce", "all", *files, "--out", tmp_path, "--plan", "--json").json == {
+        "exhibits": {"quick": {"cells": 3, "there": 3, "to_do": 0}, "more": {"cells": 2, "there": 1, "to_do": 1}},
+        "total": {"cells": 4, "there": 3, "to_do": 1},
+        "skipped": {"lacking": "needs --encoder"},
+        "broken": {},
+    }
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_a_folder_in_use_is_a_failure_not_bad_input(
     command: Command, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
 ) -> None:
@@ -231,7 +264,7 @@ def test_the_table_of_overall_results_is_rebuilt_for_one_model(
     assert found["cells"]["made"] == (tmp_path / "cells.jsonl").read_text("utf-8").count("\n") > 0
     rows = (tmp_path / "overall" / "overall-laptop.csv").read_text("utf-8").splitlines()
     assert [row.split(",")[0] for row in rows[1:4]] == ["MN", "MN (+KT)", "MN (+Boosting)"]
-    assert re.match(r"MN,1,\d+\.\d\d,\d+\.\d\d,", rows[1])
+    assert re.match(r"MN,1,\d+\.\d+,,\d+\.\d+,,", rows[1])
     again = command("reproduce", "overall", *files, "--models", "memnet", "--out", tmp_path, "--json").json
     assert (again["cells"]["made"], again["cells"]["missing"]) == (0, 0)
     assert again["cells"]["reused"] > 0

@@ -1,4 +1,4 @@
-"""Pieces: tensors written out by hand for three kinds of tokenizers, cuts at words, recutting, real sentences."""
+"""Pieces: tensors written out by hand for three kinds of tokenizers, cuts at words, real sentences."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.data.cutting import TOKENIZERS, cutter, index, tokens, word_of
 from tests.data.tokenizers import KINDS
-from tokenizers import AddedToken
 
 from pssa.data import read
-from pssa.data.batch import PADDING, SECOND, SPECIAL, IndexedCorpus
-from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.batch import PADDING, SECOND, SPECIAL
+from pssa.data.example import Example
 from pssa.data.pieces import PieceCutter
 from pssa.data.tokenize import tokenize
 from pssa.errors import InputError
 
-TOKENIZERS = {kind: make() for kind, make in KINDS.items()}
 LAPTOPS = Example.from_text("the laptops is bad", (4, 11), label="negative")
 SHORT = Example.from_text("good food", (5, 9), label="positive")
 STRANGE = "ab'.[SEP]<mask> \n\u00a0\u200b\u0301\ufe0f\x07é日😀ﬁ½"
@@ -28,23 +27,6 @@ STRANGE = "ab'.[SEP]<mask> \n\u00a0\u200b\u0301\ufe0f\x07é日😀ﬁ½"
 @pytest.fixture(params=list(KINDS))
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
-
-
-def cutter(kind: str, max_positions: int = 512, pair: bool = False) -> PieceCutter:
-    return PieceCutter(TOKENIZERS[kind], max_positions, pair)
-
-
-def index(cutter: PieceCutter, *examples: Example) -> IndexedCorpus:
-    return cutter.index(examples, DEFAULT_LABELS)
-
-
-def tokens(cutter: PieceCutter, example: Example) -> str:
-    """What is read of the example, special tokens and second segment included."""
-    return " ".join(cutter.tokenizer.convert_ids_to_tokens(index(cutter, example).table.positions[0].tolist()))
-
-
-def word_of(cutter: PieceCutter, example: Example) -> list[int]:
-    return list(index(cutter, example).table.word_of[0].tolist())
 
 
 @pytest.mark.parametrize(
@@ -196,68 +178,6 @@ def test_special_tokens_in_a_text_are_words_like_others(kind: str) -> None:
     table = index(cutter(kind), example).table
     assert set(range(len(example.words))) <= set(table.word_of[0].tolist())
     assert not set(table.positions[table.real].tolist()) & set(TOKENIZERS[kind].all_special_ids)
-
-
-@pytest.mark.parametrize(
-    ("kind", "words", "aspect"),
-    [
-        ("word_piece", "i don ' t w a n t lap top s", (8, 11)),
-        ("byte_pair", "i don 't w a n t lap t o p s", (7, 12)),
-        ("sentence_piece", "i don't w a n t lap top s", (6, 9)),
-    ],
-)
-def test_recutting_makes_words_of_pieces(kind: str, words: str, aspect: tuple[int, int]) -> None:
-    example = Example.from_text("i don't want laptops", (13, 20), label="neutral", id="7", sentence_id="s")
-    recut = cutter(kind).recut(example)
-    assert " ".join(recut.words) == words
-    assert recut.aspect == aspect
-    assert recut.aspect_chars == (13, 20)
-    assert (recut.id, recut.sentence_id, recut.text, recut.label) == ("7", "s", example.text, "neutral")
-
-
-def test_a_recut_example_has_the_natural_pieces_one_for_each_word(kind: str) -> None:
-    example = Example.from_text("i don't want laptops... is the batterys bad?", (31, 39))
-    recut = cutter(kind).recut(example)
-    natural = TOKENIZERS[kind](example.text)["input_ids"]
-    table = index(cutter(kind), recut).table
-    assert table.positions.tolist() == [natural]
-    real = [word for word in table.word_of[0].tolist() if word >= 0]
-    assert real == sorted(real)
-    assert set(real) == set(range(len(recut.words)))
-
-
-def test_bytes_of_one_character_are_recut_to_one_word() -> None:
-    recut = cutter("byte_pair").recut(Example.from_text("日本 bad", (0, 2)))
-    assert recut.words == ("日", "本", "bad")
-    assert recut.aspect == (0, 2)
-    assert [word for word in word_of(cutter("byte_pair"), recut) if word >= 0] == [0, 0, 0, 1, 1, 1, 2]
-
-
-def test_recutting_keeps_the_ends_of_an_aspect_and_leaves_out_what_no_word_held() -> None:
-    spans = ((1, 5), (6, 9), (9, 13))
-    example = Example.from_spans("(good)battery", spans, (6, 9), label=None, id="0", sentence_id="0")
-    recut = cutter("byte_pair").recut(example)
-    assert recut.words == ("good", "bat", "tery")
-    assert recut.aspect == (1, 2)
-
-
-def test_white_space_that_a_piece_takes_with_it_is_no_part_of_a_word() -> None:
-    tokenizer = KINDS["sentence_piece"]()
-    tokenizer.add_tokens([AddedToken("trackpad", lstrip=True, rstrip=True, normalized=False)])
-    recut = PieceCutter(tokenizer, 512).recut(Example.from_text("bad  trackpad  food", (5, 13)))
-    assert recut.words == ("bad", "trackpad", "food")
-    assert recut.aspect == (1, 2)
-
-
-def test_recutting_a_dropped_aspect_keeps_it() -> None:
-    recut = cutter("word_piece").recut(Example.from_text("good \u200b food", (5, 6)))
-    assert recut.words == ("good", "\u200b", "food")
-    assert recut.aspect == (1, 2)
-
-
-def test_recutting_after_hiding_is_refused() -> None:
-    with pytest.raises(InputError, match="example 0 has hidden words, which have no pieces; cut it first, then hide"):
-        cutter("word_piece").recut(LAPTOPS.hide([0]))
 
 
 def test_an_empty_corpus_is_refused(kind: str) -> None:

@@ -20,9 +20,11 @@ def test_mean_and_spread_are_in_points() -> None:
 
 
 def test_a_single_value_has_no_spread() -> None:
-    assert tell_spread([0.5, 0.7]) == "60.00 ± 14.14"
-    assert tell_spread([0.5], "+") == "+50.00"
-    assert tell_spread([]) is None
+    several, one, none = tell_spread([0.5, 0.7]), tell_spread([0.5], "+"), tell_spread([])
+    assert (several.text, one.text, none.text) == ("60.00 ± 14.14", "+50.00", "")
+    assert several.parts == {"mean": pytest.approx(60.0), "spread": pytest.approx(14.1421356)}
+    assert one.parts == {"mean": 50.0, "spread": None}
+    assert none.parts == {"mean": None, "spread": None}
 
 
 def test_only_what_was_found_is_gathered() -> None:

@@ -43,7 +43,7 @@ def _scores(scope: Scope, findings: Findings, cells: Iterator[Cell]) -> Table:
 def show_supervised(scope: Scope, findings: Findings) -> Sequence[Part]:
     """A table and a figure."""
     table = _scores(scope, findings, supervised_cells(scope))
-    points = [(float(row[1] or 0), float(row[2])) for row in table.rows if isinstance(row[2], float)]
+    points = [(x, y) for _, x, y, _ in table.rows if isinstance(x, int) and isinstance(y, float)]
     line = Line("all", tuple(x for x, _ in points), tuple(y for _, y in points))
     return [table, Figure("curve", "Scores by seed", "seed", "accuracy", (Panel("MN", (line,)),))]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.models.encoders import write_encoder
+from tests.runs.hub_server import Hub, point_library_at, serve
 
 from pssa import models
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
@@ -69,3 +71,19 @@ def train_tiny(corpus: Corpus, encoder: Path) -> Callable[..., Path]:
 def finished_run(train_tiny: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run that was carried through; to be read only."""
     return train_tiny(tmp_path_factory.mktemp("runs") / "finished")
+
+
+@pytest.fixture
+def copied_run(finished_run: Path, tmp_path: Path) -> Path:
+    """A finished run that may be changed."""
+    return shutil.copytree(finished_run, tmp_path / "copied")
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """An empty hub, an empty cache, and the token of `owner`."""
+    library = pytest.importorskip("huggingface_hub")
+    with serve() as hub:
+        point_library_at(hub, tmp_path / "cache", monkeypatch)
+        yield hub
+        library.close_session()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tests.runs.interrupted import Interrupting
 
 import pssa
 from pssa.data.evidence_file import read_evidence
@@ -20,17 +21,9 @@ from pssa.runs.config import Config
 from pssa.runs.explain import explain
 from pssa.runs.lexicon import PieceLexicon
 from pssa.runs.training_run import prepare
-from pssa.training import Silent
 
 TrainTiny = Callable[..., Path]
 TEXT, ASPECT = "so so the screen of number 7 is great.", "screen"
-
-
-class Interrupting(Silent):
-    """Presses Ctrl-C after the first epoch."""
-
-    def on_epoch(self, record: object) -> None:
-        raise KeyboardInterrupt
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +104,7 @@ def test_an_ensemble_of_encoders_loads(train_tiny: TrainTiny, tmp_path: Path) ->
 def test_a_run_is_not_resumed_with_other_weights(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
     with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting())
+        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
     weights = load_file(own / "model.safetensors")
     save_file({name: tensor + 1 for name, tensor in weights.items()}, own / "model.safetensors", {"format": "pt"})
     with pytest.raises(InputError, match="not those the run began with"):
@@ -207,7 +200,7 @@ def test_an_interrupted_run_looks_at_the_head_that_its_seed_drew(train_tiny: Tra
     for seed in range(4):
         out = tmp_path / str(seed)
         with pytest.raises(KeyboardInterrupt):
-            train_tiny(out, observer=Interrupting(), seed=seed, **settings)
+            train_tiny(out, observer=Interrupting(1), seed=seed, **settings)
         found = pssa.load(out).model.get_buffer("encoder.refinement.share")
         torch.testing.assert_close(found, pssa.load(pssa.resume(out)).model.get_buffer("encoder.refinement.share"))
         shares.add(tuple(found.tolist()))
@@ -225,7 +218,7 @@ def test_a_resumed_run_reads_with_its_own_tokenizer(train_tiny: TrainTiny, encod
     own = shutil.copytree(encoder, tmp_path / "own")
     train_tiny(tmp_path / "undisturbed", model="bertabsa", encoder=str(own))
     with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting())
+        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
     tokenizer = json.loads((own / "tokenizer.json").read_text())
     words = tokenizer["model"]["vocab"]
     tokenizer["model"]["vocab"] = dict(zip(words, reversed(words.values()), strict=True))
@@ -238,7 +231,7 @@ def test_a_resumed_run_reads_with_its_own_tokenizer(train_tiny: TrainTiny, encod
 def test_a_run_whose_encoder_is_gone_says_what_it_needs(train_tiny: TrainTiny, encoder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(encoder, tmp_path / "own")
     with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting())
+        train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
     shutil.rmtree(own)
     with pytest.raises(InputError, match=f"run needs its encoder again to go on, at {own}"):
         pssa.resume(tmp_path / "run")

@@ -1,4 +1,4 @@
-"""Runs from end to end: every method and model, interrupted and resumed, and nothing written on bad input."""
+"""Runs from end to end: what is in them, where their data comes from, and nothing written on bad input."""
 
 from __future__ import annotations
 
@@ -9,43 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runs.interrupted import contents
 
 import pssa
 from pssa import models
 from pssa.data.example import Corpus
-from pssa.errors import InputError, RunError
-from pssa.runs import Config, methods, resume, train
-from pssa.runs.directory import RunDirectory
+from pssa.errors import InputError
+from pssa.runs import Config, methods, train
 from pssa.runs.training_run import prepare
-from pssa.training import EpochRecord, Silent
 
 TrainTiny = Callable[..., Path]
-
-
-class Interrupting(Silent):
-    """An observer that counts the epochs of all stages and presses Ctrl-C after so many, if it is told how many."""
-
-    def __init__(self, after: int | None = None) -> None:
-        self.seen = 0
-        self.after = after
-
-    def on_epoch(self, record: EpochRecord) -> None:
-        self.seen += 1
-        if self.seen == self.after:
-            raise KeyboardInterrupt
-
-
-def contents(run: Path) -> dict[str, bytes]:
-    """Every file of a run by its place in it; the lock is not part of the result."""
-    files = (path for path in run.rglob("*") if path.is_file() and path.name != ".lock")
-    return {str(path.relative_to(run)): path.read_bytes() for path in files}
-
-
-def interrupt_and_resume(train_tiny: TrainTiny, run: Path, after: int, **settings: Any) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(run, observer=Interrupting(after), **settings)
-    assert not RunDirectory.open(run).finished
-    resume(run)
 
 
 def test_a_run_holds_what_it_should_and_no_more(finished_run: Path) -> None:
@@ -109,86 +82,6 @@ def test_every_method_ends_with_a_classifier(train_tiny: TrainTiny, tmp_path: Pa
     answer = pssa.load(run).predict("the screen is great", "screen")
     assert answer.label in ("positive", "negative", "neutral")
     assert sum(answer.probabilities.values()) == pytest.approx(1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", methods.names())
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
-def test_an_interrupted_method_ends_with_the_same_files(
-    train_tiny: TrainTiny, tmp_path: Path, method: str, share: float
-) -> None:
-    settings = {"method": method, "epochs": 0, "max_epochs": 2}
-    watch = Interrupting()
-    train_tiny(tmp_path / "undisturbed", observer=watch, **settings)
-    after = max(1, int(share * watch.seen))
-    interrupt_and_resume(train_tiny, tmp_path / "interrupted", after, **settings)
-    assert contents(tmp_path / "interrupted") == contents(tmp_path / "undisturbed")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", models.names())
-def test_an_interrupted_model_ends_with_the_same_files(train_tiny: TrainTiny, tmp_path: Path, model: str) -> None:
-    settings = {"model": model, "hidden": 3} if "hidden" in models.option_defaults(model) else {"model": model}
-    train_tiny(tmp_path / "undisturbed", **settings)
-    interrupt_and_resume(train_tiny, tmp_path / "interrupted", 1, **settings)
-    assert contents(tmp_path / "interrupted") == contents(tmp_path / "undisturbed")
-
-
-def test_an_interrupted_run_loads_as_far_as_it_came(train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus) -> None:
-    vectors = tmp_path / "vectors.txt"
-    vectors.write_text("unheard 1 2 3\nscreen 3 2 1\n")
-    settings = {"vectors": str(vectors)}
-    train_tiny(tmp_path / "one-epoch", epochs=1, **settings)
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "interrupted", epochs=3, observer=Interrupting(1), **settings)
-    expected, found = (pssa.load(tmp_path / name) for name in ("one-epoch", "interrupted"))
-    assert found.probabilities(corpus).tolist() == expected.probabilities(corpus).tolist()
-    answers = [run.predict("an unheard screen", "screen").probabilities for run in (expected, found)]
-    assert answers[0] == answers[1]
-
-
-def test_a_run_may_be_interrupted_again_and_again(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    train_tiny(tmp_path / "undisturbed", epochs=4)
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(tmp_path / "interrupted", epochs=4, observer=Interrupting(1))
-    for epochs in (2, 3):  # an observer is told of finished epochs too
-        with pytest.raises(KeyboardInterrupt):
-            resume(tmp_path / "interrupted", Interrupting(epochs))
-    resume(tmp_path / "interrupted")
-    assert contents(tmp_path / "interrupted") == contents(tmp_path / "undisturbed")
-
-
-def test_a_resumed_run_does_not_need_the_users_files(train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path) -> None:
-    train_file, vectors = tmp_path / "train.jsonl", tmp_path / "vectors.txt"
-    pssa.write(corpus, train_file)
-    vectors.write_text("screen 3 2 1\n")
-    settings: dict[str, Any] = {"model": "memnet", "vectors": str(vectors), "epochs": 2, "device": "cpu"}
-    train(train_file, tmp_path / "undisturbed", **settings)
-    with pytest.raises(KeyboardInterrupt):
-        train(train_file, tmp_path / "interrupted", observer=Interrupting(1), **settings)
-    train_file.unlink()
-    vectors.unlink()
-    resume(tmp_path / "interrupted")
-    assert contents(tmp_path / "interrupted") == contents(tmp_path / "undisturbed")
-
-
-def test_resuming_a_finished_run_changes_nothing(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    run = train_tiny(tmp_path / "run")
-    before = contents(run)
-    assert resume(run) == run
-    assert contents(run) == before
-
-
-def test_resuming_a_run_that_was_killed_before_it_tidied_up_does_so(
-    train_tiny: TrainTiny, finished_run: Path, tmp_path: Path
-) -> None:
-    run = train_tiny(tmp_path / "run")
-    (run / "stages" / "initial").mkdir()
-    (run / "stages" / "initial" / "checkpoint.safetensors").touch()
-    (run / "stages" / "vectors.safetensors").touch()
-    resume(run)
-    assert contents(run) == contents(finished_run)
-    assert not (run / "stages" / "initial").exists()
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_gives_others(
@@ -320,30 +213,3 @@ def test_an_existing_run_is_not_overwritten(train_tiny: TrainTiny, finished_run:
     with pytest.raises(InputError, match="exists already; choose another --out"):
         train_tiny(finished_run)
     assert contents(finished_run) == before
-
-
-def test_a_run_in_progress_cannot_be_resumed_by_another(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    class Meddling(Silent):
-        def on_epoch(self, record: EpochRecord) -> None:
-            with pytest.raises(RunError, match="is in use by another process"):
-                resume(tmp_path / "run")
-
-    train_tiny(tmp_path / "run", observer=Meddling())
-
-
-def test_what_is_no_run_cannot_be_resumed(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not a run"):
-        resume(tmp_path)
-    (tmp_path / "model.json").touch()
-    with pytest.raises(InputError, match=r"has no config\.toml, so it was stopped before it began"):
-        resume(tmp_path)
-
-
-def test_a_damaged_checkpoint_is_named(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    with pytest.raises(KeyboardInterrupt):
-        train_tiny(run, observer=Interrupting(1))
-    (path,) = run.rglob("checkpoint.safetensors")
-    path.write_bytes(path.read_bytes()[:50])
-    with pytest.raises(InputError, match=r"checkpoint\.safetensors is damaged"):
-        resume(run)

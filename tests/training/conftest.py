@@ -14,7 +14,7 @@ from pssa.data.batch import IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import WordTable
-from pssa.training import Checkpoint
+from pssa.training import Checkpoint, Task
 
 _OPINIONS = {"positive": "great", "negative": "poor", "neutral": "usual"}
 
@@ -33,6 +33,12 @@ _VOCABULARY = Vocabulary.build([word for example in _EXAMPLES for word in exampl
 def corpus() -> IndexedCorpus:
     """18 sentences of 3 to 9 words, six of each label, told apart by their last word."""
     return index_words(_EXAMPLES, _VOCABULARY, DEFAULT_LABELS)
+
+
+@pytest.fixture
+def task(corpus: IndexedCorpus) -> Task:
+    """To learn it, as the initial stage."""
+    return Task(corpus, seed=5, stage="initial")
 
 
 @pytest.fixture

@@ -47,6 +47,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--address", default="", metavar="A", help="of the ray cluster (default: the one that is found)"
     )
     parser.add_argument("--fresh", action="store_true", help="make again what other sources of this version made")
+    parser.add_argument(
+        "--plan", action="store_true", help="carry out and write nothing; count what is there and to do"
+    )
     parser.add_argument("--show-only", action="store_true", help="carry out nothing; show what DIR has")
     parser.set_defaults(run=run)
 
@@ -59,6 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.experiments.reproduce import Means, reproduce, show_only
 
     scope, command = _scope(arguments), _command(arguments)
+    if arguments.plan:
+        return _plan(arguments, scope)
     if arguments.show_only:
         report = show_only(arguments.names, scope, arguments.out, command)
     else:
@@ -95,6 +100,8 @@ def _refuse(arguments: argparse.Namespace) -> None:
             raise InputError(f"pssa reproduce needs --{name} DIR")
     if arguments.seeds < 1:
         raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
+    if arguments.plan and arguments.show_only:
+        raise InputError("--plan counts and --show-only shows; leave one of them out")
     if arguments.fresh and arguments.show_only:
         raise InputError("--fresh makes outcomes again and --show-only makes none; leave one of them out")
 
@@ -113,6 +120,25 @@ def _scope(arguments: argparse.Namespace) -> Scope:
         if unknown:
             raise InputError(f"{option} names {', '.join(map(repr, unknown))}; there are {', '.join(known)}")
     return Scope(resources, arguments.seeds, tuple(arguments.models), tuple(arguments.datasets))
+
+
+def _plan(arguments: argparse.Namespace, scope: Scope) -> int:
+    from pssa.cli._output import print_json, print_table, say
+    from pssa.experiments.ledger import Ledger
+    from pssa.experiments.provenance import FreshLedger
+    from pssa.experiments.workload import workload
+
+    found = workload(arguments.names, scope, arguments.out, FreshLedger if arguments.fresh else Ledger)
+    code = _FAILED if found.broken else 0
+    if arguments.json:
+        print_json(found.plain())
+        return code
+    loads = {**found.exhibits, "in all": found.total}
+    rows = [[name, *(f"{number:,}" for number in (load.cells, load.there, load.to_do))] for name, load in loads.items()]
+    print_table("", ("exhibit", "cells", "there", "to do"), rows)
+    for name, reason in {**found.skipped, **found.broken}.items():
+        say(f"not shown: {name} {reason}")
+    return code
 
 
 def _command(arguments: argparse.Namespace) -> str:

@@ -16,6 +16,7 @@ from pssa.experiments.cells import Cell, Place
 from pssa.experiments.chance import chance_of_no_gain
 from pssa.experiments.exhibit import Findings, Scope
 from pssa.experiments.ledger import Record
+from pssa.experiments.reading import Reading, missing
 from pssa.experiments.resources import Resources
 
 __all__ = [
@@ -58,12 +59,14 @@ def mean_spread(values: Sequence[float]) -> tuple[float, float]:
     return statistics.mean(points), statistics.stdev(points) if len(points) > 1 else 0.0
 
 
-def tell_spread(values: Sequence[float], sign: str = "") -> str | None:
-    """Mean ± standard deviation in points, as people read them."""
+def tell_spread(values: Sequence[float], sign: str = "") -> Reading:
+    """Mean ± standard deviation, in points."""
     if not values:
-        return None
+        return missing("mean", "spread")
     mean, spread = mean_spread(values)
-    return f"{mean:{sign}.2f} ± {spread:.2f}" if len(values) > 1 else f"{mean:{sign}.2f}"
+    if len(values) == 1:
+        return Reading(f"{mean:{sign}.2f}", {"mean": mean, "spread": None})
+    return Reading(f"{mean:{sign}.2f} ± {spread:.2f}", {"mean": mean, "spread": spread})
 
 
 def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:

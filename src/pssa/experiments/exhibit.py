@@ -11,11 +11,12 @@ from typing import Protocol
 
 from pssa.experiments.cells import Cell, Place, Setting
 from pssa.experiments.ledger import Record
+from pssa.experiments.reading import Reading
 from pssa.experiments.resources import Resources
 
 __all__ = ["Exhibit", "Figure", "Findings", "Line", "Panel", "Part", "Picture", "Prose", "Scope", "Table", "Value"]
 
-Value = str | int | float | None  # of a table's field; None: not measured
+Value = str | int | float | Reading | None  # of a table's field; None: not measured
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from pssa.experiments.cells import Setting, Training
 from pssa.experiments.comparison import METRICS, Row, gather, tell_spread
 from pssa.experiments.exhibit import Findings, Table, Value
 from pssa.experiments.grid import Point, Study
+from pssa.experiments.reading import count_of, missing
 
 __all__ = ["NAMES", "Judged", "Tuning"]
 
@@ -159,7 +160,7 @@ class Tuning:
         values = (_text(chosen[_bare(axis)]) if _bare(axis) in chosen else None for axis in self.study.axes)
         means = [tell_spread([record[metric] for record in scores.values()]) for metric in METRICS]
         gains = list(judged.gains(self.metric).values()) if judged else []
-        better = f"{sum(gain > 0 for gain in gains)} of {len(gains)}" if gains else None
+        better = count_of(sum(gain > 0 for gain in gains), len(gains)) if gains else missing("count", "of")
         name = ("best" if judged is self.best else "") if judged else "baseline"
         return (name, *values, len(scores), *means, tell_spread([gain / 100 for gain in gains], "+"), better)
 

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 from tests.experiments.exhibits.toys import blind, knowing, toy_scope
+from tests.experiments.readings import as_read
 from tests.experiments.rooms import FakeFindings
 
 from pssa.experiments.cells import Cell, Place, Training
-from pssa.experiments.exhibits._board import Board, Entry, entries
+from pssa.experiments.comparison import Gain
+from pssa.experiments.exhibits._board import Board, Entry, entries, told
 from pssa.experiments.ledger import Record
 from pssa.experiments.rows import METHODS
 
@@ -47,7 +49,7 @@ def test_fields_tell_mean_spread_and_distance_from_the_paper(tmp_path: Path) -> 
     places = [Place("laptop", "memnet", seed) for seed in (0, 1)]
     findings = FakeFindings({Training(places[0]): blind(), Training(places[1]): knowing()})
     # Means of 1/3 and 1, and of 1/6 and 1; their spreads are the distances over the root of two.
-    assert Board(scope, findings).fields(PLAIN, "laptop", (70.0, 60.0)) == (
+    assert as_read(Board(scope, findings).fields(PLAIN, "laptop", (70.0, 60.0))) == (
         *("MN", 2, "66.67 ± 47.14", "58.33 ± 58.93", None),
         *("70.00 / 60.00", "-3.33 / -1.67"),
     )
@@ -55,7 +57,7 @@ def test_fields_tell_mean_spread_and_distance_from_the_paper(tmp_path: Path) -> 
 
 def test_fields_of_nothing_keep_the_paper(tmp_path: Path) -> None:
     board = Board(toy_scope(tmp_path), FakeFindings())
-    assert board.fields(PLAIN, "laptop", (70.0, 60.0)) == ("MN", 0, None, None, None, "70.00 / 60.00", None)
+    assert as_read(board.fields(PLAIN, "laptop", (70.0, 60.0))) == ("MN", 0, None, None, None, "70.00 / 60.00", None)
 
 
 def test_a_gain_is_of_the_seeds_that_both_have(tmp_path: Path) -> None:
@@ -70,6 +72,13 @@ def test_a_gain_is_of_the_seeds_that_both_have(tmp_path: Path) -> None:
     gain = Board(scope, FakeFindings(known)).gain(boosted, PLAIN, "laptop")
     assert gain is not None
     assert (gain.accuracy, gain.macro_f1, gain.seeds) == (0.0, 0.0, 1)
+
+
+def test_a_gain_is_told_with_stars_and_keeps_its_chances() -> None:
+    reading = told(Gain(1.25, -0.5, 0.03, 0.7, 5))
+    assert reading.text == "+1.25* / -0.50"
+    assert reading.parts == {"accuracy": 1.25, "macro-F1": -0.5, "p accuracy": 0.03, "p macro-F1": 0.7, "seeds": 5}
+    assert (told(None).text, list(told(None).parts)) == ("", list(reading.parts))
 
 
 def test_an_entry_gains_nothing_over_itself(tmp_path: Path) -> None:

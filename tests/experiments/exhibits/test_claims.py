@@ -34,9 +34,9 @@ def two_data_sets(scope: Scope) -> Scope:
     [
         ((), "not measured"),
         ((None, None), "not measured"),
-        ((None, Measured("1", True)), "holds"),
-        ((Measured("1", True), Measured("2", True)), "holds"),
-        ((Measured("1", True), Measured("2", False)), "does not hold"),
+        ((None, Measured("1", True, (1,))), "holds"),
+        ((Measured("1", True, (1,)), Measured("2", True, (2,))), "holds"),
+        ((Measured("1", True, (1,)), Measured("2", False, (2,))), "does not hold"),
     ],
 )
 def test_a_claim_holds_where_all_that_was_measured_says_so(measured: tuple[Measured | None, ...], told: str) -> None:
@@ -104,6 +104,12 @@ def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
     assert table.columns == ("claim", "model", "LAPTOP", "REST", "seeds", "verdict", "holds when")
     says = "Partial gradients: supervision significantly enhances all models"
     assert row_of(table, says, "MN")[:4] == ("+83.33**", "-83.33 (no)", "1, 1", "does not hold")
+
+
+def test_what_was_measured_keeps_its_numbers_in_the_order_of_the_text() -> None:
+    reading = Measured("+0.50*, -0.25", False, (0.5, -0.25), (0.04, 0.6)).reading
+    assert reading.text == "+0.50*, -0.25 (no)"
+    assert reading.parts == {"holds": False, "number 1": 0.5, "number 2": -0.25, "p 1": 0.04, "p 2": 0.6}
 
 
 def test_data_alone_can_decide(tmp_path: Path) -> None:

@@ -38,26 +38,33 @@ def seen(before: list[tuple[int, float]], kind: str = "active") -> list[Record]:
     return [{"found": rounds}]
 
 
+def judged(measured: Measured | None) -> tuple[str, bool]:
+    """What is told of it, and whether the claim holds."""
+    assert measured is not None
+    return measured.text, measured.holds
+
+
 def test_scores_are_compared_with_their_significance(found: Found) -> None:
     better, worse = given(found, ours=[knowing()], theirs=[blind()]), given(found, ours=[blind()], theirs=[knowing()])
-    assert by.is_better(better) == by.is_significantly_better(better) == Measured("+83.33**", True)
-    assert by.is_worse(better) == by.is_no_better(better) == Measured("+83.33**", False)
-    assert by.is_worse(worse) == by.is_no_better(worse) == Measured("-83.33", True)
-    assert by.is_better(worse) == by.is_significantly_better(worse) == Measured("-83.33", False)
+    assert judged(by.is_better(better)) == judged(by.is_significantly_better(better)) == ("+83.33**", True)
+    assert judged(by.is_worse(better)) == judged(by.is_no_better(better)) == ("+83.33**", False)
+    assert judged(by.is_worse(worse)) == judged(by.is_no_better(worse)) == ("-83.33", True)
+    assert judged(by.is_better(worse)) == judged(by.is_significantly_better(worse)) == ("-83.33", False)
 
 
 def test_a_significant_loss_is_a_difference_too(found: Found) -> None:
     better, worse = given(found, ours=[knowing()], theirs=[blind()]), given(found, ours=[blind()], theirs=[knowing()])
-    assert by.is_no_different(better) == Measured("+83.33**", False)
-    assert by.is_no_different(worse) == Measured("-83.33", False)
-    assert by.is_no_different(given(found, ours=[blind()], theirs=[blind()])) == Measured("+0.00", True)
+    assert judged(by.is_no_different(better)) == ("+83.33**", False)
+    assert judged(by.is_no_different(worse)) == ("-83.33", False)
+    assert judged(by.is_no_different(given(found, ours=[blind()], theirs=[blind()]))) == ("+0.00", True)
 
 
 def test_every_pair_must_gain(found: Found) -> None:
     pairs = {"ours 25%": [knowing()], "theirs 25%": [blind()], "ours 50%": [knowing()], "theirs 50%": [knowing()]}
-    assert by.gains_throughout(given(found, **pairs)) == Measured("+83.33**, +0.00", False)
-    assert by.gains_throughout(given(found, **pairs | {"theirs 50%": [blind()]})) == Measured(
-        "+83.33**, +83.33**", True
+    assert judged(by.gains_throughout(given(found, **pairs))) == ("+83.33**, +0.00", False)
+    assert judged(by.gains_throughout(given(found, **pairs | {"theirs 50%": [blind()]}))) == (
+        "+83.33**, +83.33**",
+        True,
     )
 
 
@@ -74,15 +81,15 @@ def test_gaps_are_means_over_both_saliencies(found: Found) -> None:
         for name, pair in scores.items()
         for kind, score in zip("am", pair, strict=True)
     }
-    assert by.gap_is_larger(given(found, **rows)) == Measured("+3.00 against +0.50", True)
+    assert judged(by.gap_is_larger(given(found, **rows))) == ("+3.00 against +0.50", True)
 
 
 def test_frequencies_are_geometric_means(found: Found) -> None:
     # Words that stand in train 2 and 8 times, and one that stands there 3 times.
     first, last = one_round(2, log_frequency=math.log(16)), one_round(1, log_frequency=math.log(3))
-    assert by.frequency_by_round(given(found, mined=mined(first, last))) == Measured("4.0 → 3.0", True)
-    assert by.frequency_by_round(given(found, mined=mined(last, first))) == Measured("3.0 → 4.0", False)
-    assert by.frequency_by_round(given(found, mined=mined(first, one_round(0, 3)))) == Measured("4.0", False)
+    assert judged(by.frequency_by_round(given(found, mined=mined(first, last)))) == ("4.0 → 3.0", True)
+    assert judged(by.frequency_by_round(given(found, mined=mined(last, first)))) == ("3.0 → 4.0", False)
+    assert judged(by.frequency_by_round(given(found, mined=mined(first, one_round(0, 3))))) == ("4.0", False)
 
 
 def test_opinion_words_are_compared_by_when_they_were_found(found: Found) -> None:
@@ -92,24 +99,25 @@ def test_opinion_words_are_compared_by_when_they_were_found(found: Found) -> Non
         "missed": {"words": 1, "log_frequency": math.log(5)},
     }
     told = given(found, mined=mined(opinion=opinion))
-    assert by.later_is_rarer(told) == Measured("4.0 against 2.0", True)
-    assert by.common_first(told) == Measured("4.0 against 5.0", False)
+    assert judged(by.later_is_rarer(told)) == ("4.0 against 2.0", True)
+    assert judged(by.common_first(told)) == ("4.0 against 5.0", False)
     none = opinion | {"later": {"words": 0, "log_frequency": 0.0}}
     assert by.later_is_rarer(given(found, mined=mined(opinion=none))) is None
     assert by.common_first(given(found, mined=mined())) is None
 
 
 def test_active_words_are_counted_against_misleading_ones(found: Found) -> None:
-    assert by.mostly_active(given(found, mined=mined(one_round(900, 50), one_round(200, 150)))) == Measured(
-        "1,100 : 200", True
+    assert judged(by.mostly_active(given(found, mined=mined(one_round(900, 50), one_round(200, 150))))) == (
+        "1,100 : 200",
+        True,
     )
-    assert by.mostly_active(given(found, mined=mined(one_round(1, 1)))) == Measured("1 : 1", False)
+    assert judged(by.mostly_active(given(found, mined=mined(one_round(1, 1))))) == ("1 : 1", False)
 
 
 def test_words_rise_with_epsilon_in_the_order_asked_for(found: Found) -> None:
     few, more = mined(one_round(1, 1)), mined(one_round(2, 1), one_round(1))
-    assert by.rises_with_epsilon(given(found, a=few, b=few, c=more)) == Measured("2 → 2 → 4", True)
-    assert by.rises_with_epsilon(given(found, a=more, b=few)) == Measured("4 → 2", False)
+    assert judged(by.rises_with_epsilon(given(found, a=few, b=few, c=more))) == ("2 → 2 → 4", True)
+    assert judged(by.rises_with_epsilon(given(found, a=more, b=few))) == ("4 → 2", False)
 
 
 def test_noise_is_judged_by_the_first_rounds_words(found: Found) -> None:
@@ -118,8 +126,8 @@ def test_noise_is_judged_by_the_first_rounds_words(found: Found) -> None:
         return mined(*rounds, judged=4)
 
     rows = {"0": precision(1), "1": precision(3), "10": precision(2)}
-    assert by.noise_helps(given(found, **rows)) == Measured("0.250, 0.750, 0.500", True)
-    assert by.noise_helps(given(found, **rows | {"10": precision(1)})) == Measured("0.250, 0.750, 0.250", False)
+    assert judged(by.noise_helps(given(found, **rows))) == ("0.250, 0.750, 0.500", True)
+    assert judged(by.noise_helps(given(found, **rows | {"10": precision(1)}))) == ("0.250, 0.750, 0.250", False)
     assert by.noise_helps(given(found, **rows | {"10": mined(one_round(4), judged=0)})) is None
 
 
@@ -127,8 +135,8 @@ def test_correlations_are_means_over_seeds(found: Found) -> None:
     def looked(tau: float | None) -> Record:
         return {"found": {"correlation": [{"kendall": None if tau is None else {"mean": tau}}]}}
 
-    assert by.rank_correlation(given(found, looked=[looked(0.25), looked(0.5)])) == Measured("tau 0.38", True)
-    assert by.rank_correlation(given(found, looked=[looked(0.5), looked(None)])) == Measured("tau 0.50", False)
+    assert judged(by.rank_correlation(given(found, looked=[looked(0.25), looked(0.5)]))) == ("tau 0.38", True)
+    assert judged(by.rank_correlation(given(found, looked=[looked(0.5), looked(None)]))) == ("tau 0.50", False)
     assert by.rank_correlation(given(found, looked=[looked(None)])) is None
 
 
@@ -136,14 +144,20 @@ def test_attention_is_told_of_the_first_and_of_later_rounds(found: Found) -> Non
     # Later rounds: (0.5 + 0.25) / 3 and (0.5 + 1.0) / 3.
     before, after = seen([(2, 1.5), (1, 0.5), (2, 0.25)]), seen([(2, 1.0), (1, 0.5), (2, 1.0)])
     told = "first 0.750 → 0.500, later 0.250 → 0.500"
-    assert by.attention_spreads(given(found, before=before, after=after)) == Measured(told, True)
+    assert judged(by.attention_spreads(given(found, before=before, after=after))) == (told, True)
     assert by.attention_spreads(given(found, before=seen([(2, 1.0)]), after=seen([(2, 1.0)]))) is None
+
+
+def test_numbers_keep_their_places_where_the_first_round_found_nothing(found: Found) -> None:
+    measured = by.attention_spreads(given(found, before=seen([(0, 0.0), (2, 0.5)]), after=seen([(0, 0.0), (2, 1.0)])))
+    assert measured is not None
+    assert (measured.text, measured.numbers) == ("later 0.250 → 0.500", (None, None, 0.25, 0.5))
 
 
 def test_misleading_words_should_lose_attention(found: Found) -> None:
     before, after = seen([(2, 0.5), (2, 0.5)], "misleading"), seen([(2, 0.25), (2, 0.25)], "misleading")
-    assert by.attention_leaves(given(found, before=before, after=after)) == Measured("0.250 → 0.125", True)
-    assert by.attention_leaves(given(found, before=after, after=before)) == Measured("0.125 → 0.250", False)
+    assert judged(by.attention_leaves(given(found, before=before, after=after))) == ("0.250 → 0.125", True)
+    assert judged(by.attention_leaves(given(found, before=after, after=before))) == ("0.125 → 0.250", False)
     assert by.attention_leaves(given(found, before=seen([(1, 1.0)]), after=after)) is None
 
 
@@ -157,9 +171,9 @@ def test_attention_of_one_round_can_be_asked_for() -> None:
 def test_huge_is_counted_by_the_label_of_its_instance(found: Found) -> None:
     path = found.scope.resources.sources["laptop"].train
     path.write_text("a Huge screen/p\na huge/n loss\nthe mouse/0 works\n")
-    assert by.word_is_always_positive(found) == Measured("1 positive, 1 negative, 0 neutral", False)
+    assert judged(by.word_is_always_positive(found)) == ("1 positive, 1 negative, 0 neutral", False)
     path.write_text("a huge screen/p .\na mouse/n\n")
-    assert by.word_is_always_positive(found) == Measured("1 positive, 0 negative, 0 neutral", True)
+    assert judged(by.word_is_always_positive(found)) == ("1 positive, 0 negative, 0 neutral", True)
     path.write_text("a large screen/p\n")
     assert by.word_is_always_positive(found) is None
 

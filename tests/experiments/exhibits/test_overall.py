@@ -119,5 +119,5 @@ def test_the_aim_stands_beside_what_was_reached(tmp_path: Path) -> None:
     }
     aim, *_ = EXHIBIT.show(scope, FakeFindings(records))
     assert row_of(aim, "wanted of the best")[0] == "9 of 9"
-    assert row_of(aim, "+PG-AS") == ("2 of 9", "1", "+41.67", "1", "100 % (1 measured)")
+    assert row_of(aim, "+PG-AS") == ("2 of 9", 1, "+41.67", 1, "100 % (1 measured)")
     assert row_of(aim, "+Consensus") == ("0 of 9", None, None, None, None)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.experiments.exhibits.looked import look, marked_scope
 from tests.experiments.exhibits.toys import row_of
+from tests.experiments.readings import as_read
 from tests.experiments.rooms import FakeFindings
 
 from pssa.experiments.cells import Cell
@@ -89,6 +90,6 @@ def test_lines_leave_out_buckets_without_instances(tmp_path: Path) -> None:
 def test_without_records_fields_are_empty(tmp_path: Path) -> None:
     gains, table, *figures = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings())
     assert isinstance(gains, Table)
-    assert [row[2:] for row in gains.rows] == [(0, None, None, None, None)] * 3
+    assert [as_read(row[2:]) for row in gains.rows] == [(0, None, None, None, None)] * 3
     assert row_of(table, "0") == (None,) * 10
     assert [figure.panels[0].lines for figure in figures if isinstance(figure, Figure)] == [(), ()]

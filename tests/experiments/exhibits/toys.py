@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from tests.experiments.readings import as_read
 from tests.experiments.rooms import FakeFindings
 
 from pssa.data.example import DEFAULT_LABELS
@@ -47,9 +48,9 @@ ALL_OF_IT = "+66.67** / +83.33**"
 
 
 def row_of(table: object, *names: Value) -> tuple[Value, ...]:
-    """The one row that begins with these names, without them."""
+    """The one row that begins with these names, without them, as people read it."""
     assert isinstance(table, Table)
-    (found,) = [row for row in table.rows if row[: len(names)] == names]
+    (found,) = [row for row in map(as_read, table.rows) if row[: len(names)] == names]
     assert len(found) == len(table.columns)
     return found[len(names) :]
 

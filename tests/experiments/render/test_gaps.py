@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pssa.experiments.exhibit import Figure, Line, Panel, Prose, Table
+from pssa.experiments.reading import pair, percent
 from pssa.experiments.render.gaps import without_gaps
 
 COLUMNS = ("model", "data", "seeds", "accuracy", "paper")
@@ -18,6 +19,14 @@ def test_rows_without_an_outcome_are_named_below() -> None:
     assert isinstance(shown, Table)
     assert shown.rows == (DONE,)
     assert shown.notes == ("Points.", "No outcome yet: TNet.")
+
+
+def test_a_reading_without_a_text_is_no_outcome() -> None:
+    rows = [("MN", percent(share), None, pair(scores), None) for share, scores in ((0.5, (70.0, 60.0)), (0.75, None))]
+    (shown,) = without_gaps([Table("scores", "Scores", COLUMNS, tuple(rows), (), ("accuracy",))])
+    assert isinstance(shown, Table)
+    assert shown.rows == (rows[0],)
+    assert shown.notes == ("No outcome yet: MN 75.0%.",)
 
 
 def test_many_rows_are_not_all_named() -> None:

@@ -9,6 +9,7 @@ import math
 
 from pssa.experiments.cells import Look, Mining, Place, Training, describe
 from pssa.experiments.exhibit import Table
+from pssa.experiments.reading import missing, pair, percent
 from pssa.experiments.render.plain import cells_as_csv, table_as_csv, table_as_json
 
 TABLE = Table("t", 'Ti"tle', ("name", "x, y"), (("a\nb", 0.1 + 0.2), ("c", None), ('"', 7)), ("note",))
@@ -26,6 +27,40 @@ def test_json_keeps_the_kinds_of_values() -> None:
         "rows": [["a\nb", 0.1 + 0.2], ["c", None], ['"', 7]],
         "notes": ["note"],
     }
+
+
+READINGS = Table(
+    *("t", "T", ("corpus", "model", "gain", "paper")),
+    (
+        (percent(0.25, 0), "MN", pair((0.125, -2.0), "+"), pair(None)),
+        (percent(0.5, 0), "TNet", pair((math.nan, 1.0)), pair(None)),
+        (missing("share"), "none", None, pair(None)),
+    ),
+)
+
+
+def test_what_a_reading_is_made_of_has_columns_of_its_own() -> None:
+    assert table_as_csv(READINGS).splitlines() == [
+        "corpus,model,gain accuracy,gain macro-F1,paper accuracy,paper macro-F1",
+        "0.25,MN,0.125,-2.0,,",
+        "0.5,TNet,,1.0,,",
+        ",none,,,,",
+    ]
+
+
+def test_json_has_what_a_reading_shows_and_what_it_is_made_of() -> None:
+    assert json.loads(table_as_json(READINGS))["rows"] == [
+        *(
+            [
+                {"shown": "25%", "share": 0.25},
+                "MN",
+                {"shown": "+0.12 / -2.00", "accuracy": 0.125, "macro-F1": -2.0},
+                None,
+            ],
+            [{"shown": "50%", "share": 0.5}, "TNet", {"shown": "nan / 1.00", "accuracy": None, "macro-F1": 1.0}, None],
+        ),
+        [None, "none", None, None],
+    ]
 
 
 def test_what_is_not_finite_is_missing() -> None:

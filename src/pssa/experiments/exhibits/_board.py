@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from pssa.experiments.cells import Place, Training
 from pssa.experiments.comparison import (
@@ -19,6 +19,7 @@ from pssa.experiments.comparison import (
 )
 from pssa.experiments.exhibit import Findings, Line, Scope, Value
 from pssa.experiments.paper import Scores
+from pssa.experiments.reading import PAIR, Reading, missing, pair
 from pssa.experiments.rows import METHODS, NAMES, Method
 
 __all__ = ["COLUMNS", "FAMILIES", "FEW_SEEDS", "STARS", "Board", "Entry", "entries", "told"]
@@ -93,7 +94,7 @@ class Board:
         place = Place(data, entry.model, 0, stripped=entry.stripped)
         return compare_trainings(self._scope, place, self.row(entry, data), self.row(control, data))
 
-    def scores(self, entry: Entry, data: str) -> tuple[str | None, str | None]:
+    def scores(self, entry: Entry, data: str) -> tuple[Reading, Reading]:
         """Mean and spread of accuracy and macro-F1."""
         row = self.row(entry, data)
         accuracy, macro_f1 = (tell_spread([record[metric] for record in row.values()]) for metric in METRICS)
@@ -103,10 +104,9 @@ class Board:
         """What stands under `COLUMNS`."""
         row = self.row(entry, data)
         means = [mean_spread([record[metric] for record in row.values()])[0] for metric in METRICS] if row else []
-        quoted = f"{paper[0]:.2f} / {paper[1]:.2f}" if paper else None
-        apart = f"{means[0] - paper[0]:+.2f} / {means[1] - paper[1]:+.2f}" if paper and means else None
+        apart = [ours - theirs for ours, theirs in zip(means, paper, strict=True)] if paper and means else None
         gain = told(self.gain(entry, entry.base, data))
-        return (entry.name, len(row), *self.scores(entry, data), gain, quoted, apart)
+        return (entry.name, len(row), *self.scores(entry, data), gain, pair(paper), pair(apart, "+"))
 
     def line(self, name: str, points: Mapping[float, Entry], data: str) -> Line | None:
         """Macro-F1 of entries that stand at these places of an axis, where there are records."""
@@ -120,8 +120,10 @@ class Board:
         return Line(name, tuple(found), means, spreads if any(len(row) > 1 for row in rows.values()) else ())
 
 
-def told(gain: Gain | None) -> str | None:
+def told(gain: Gain | None) -> Reading:
     """A gain in accuracy / macro-F1, with its stars."""
+    names = (*PAIR, *(f"p {name}" for name in PAIR), "seeds")
     if gain is None:
-        return None
-    return f"{gain.accuracy:+.2f}{stars(gain.p_accuracy)} / {gain.macro_f1:+.2f}{stars(gain.p_macro_f1)}"
+        return missing(*names)
+    text = f"{gain.accuracy:+.2f}{stars(gain.p_accuracy)} / {gain.macro_f1:+.2f}{stars(gain.p_macro_f1)}"
+    return Reading(text, dict(zip(names, astuple(gain), strict=True)))

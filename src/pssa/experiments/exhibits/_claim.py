@@ -9,6 +9,7 @@ from pssa.experiments.cells import Cell, Place
 from pssa.experiments.comparison import Gain, Row, compare, gather
 from pssa.experiments.exhibit import Findings, Scope
 from pssa.experiments.ledger import Record
+from pssa.experiments.reading import Plain, Reading
 from pssa.experiments.rows import ATTENDING
 
 __all__ = ["Asked", "Claim", "Found", "Measured", "verdict"]
@@ -49,11 +50,21 @@ class Found:
 
 @dataclass(frozen=True)
 class Measured:
-    """A number, and whether the claim holds by it."""
+    """Numbers, and whether the claim holds by them."""
 
     text: str
     holds: bool
+    numbers: tuple[float | None, ...]  # in the order in which the text tells them
+    chances: tuple[float, ...] = ()  # p of each, where they are gains
     seeds: int = 0  # that it is of
+
+    @property
+    def reading(self) -> Reading:
+        """As a field of a table."""
+        parts: dict[str, Plain] = {"holds": self.holds}
+        parts |= {f"number {place}": number for place, number in enumerate(self.numbers, start=1)}
+        parts |= {f"p {place}": p for place, p in enumerate(self.chances, start=1)}
+        return Reading(self.text + ("" if self.holds else " (no)"), parts)
 
 
 @dataclass(frozen=True)

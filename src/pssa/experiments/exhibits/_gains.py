@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from pssa.experiments.comparison import Gain
 from pssa.experiments.exhibit import Scope, Table, Value
 from pssa.experiments.exhibits._board import Board, Entry, told
+from pssa.experiments.reading import Reading, count_of, missing
 from pssa.experiments.resources import DATA_SETS
 from pssa.experiments.rows import ATTENDING, METHODS, NAMES
 
@@ -17,7 +18,11 @@ _SUPERVISED = ("+AW-AS", "+PG-AS", "+Consensus", "+Human")
 _SELF_SUPERVISED = ("+PG-AS", "+Consensus")
 _PLACES = len(ATTENDING) * len(DATA_SETS)
 _SIGNIFICANT = 0.05
-_AIM: tuple[Value, ...] = ("wanted of the best", f"{_PLACES} of {_PLACES}", f"{_PLACES}", "+1.50", "6", "50 %")
+_Place = tuple[str, str]  # model, data set
+_AIM: tuple[Value, ...] = (
+    *("wanted of the best", count_of(_PLACES, _PLACES), _PLACES, Reading("+1.50", {"points": 1.5}), 6),
+    Reading("50 %", {"share": 0.5, "measured": None}),
+)
 _AIM_NOTES = (
     "Of every row that needs no words of people: pairs of a model and a data set that were measured; pairs with a higher "
     "macro-F1 than the baseline of the same seeds; the mean gain; pairs whose gain has p < .05 by the paired bootstrap over test "
@@ -58,7 +63,7 @@ def gains_over_control(scope: Scope, board: Board) -> Table:
     return Table("overall-control", title, ("model", "data", *_SUPERVISED), rows, _CONTROL_NOTES, _SUPERVISED)
 
 
-def _places(scope: Scope) -> Iterator[tuple[str, str]]:
+def _places(scope: Scope) -> Iterator[_Place]:
     return ((model, data) for model in ATTENDING if scope.has(model) for data in scope.data)
 
 
@@ -74,20 +79,29 @@ def _rows(
 def _reached(scope: Scope, board: Board, name: str) -> tuple[Value, ...]:
     found, human = (_gains_of(scope, board, row) for row in (name, "+Human"))
     points = [gain.macro_f1 for gain in found.values()]
-    measured = f"{len(points)} of {_PLACES}"
+    measured = count_of(len(points), _PLACES)
     if not points:
         return (name, measured, None, None, None, None)
-    both = found.keys() & human.keys()
-    room = sum(human[place].macro_f1 for place in both)
-    share = sum(found[place].macro_f1 for place in both) / room if room > 0 else None
+    mean = statistics.mean(points)
     return (
-        *(name, measured, f"{sum(point > 0 for point in points)}", f"{statistics.mean(points):+.2f}"),
-        f"{sum(point > 0 and gain.p_macro_f1 < _SIGNIFICANT for point, gain in zip(points, found.values(), strict=True))}",
-        None if share is None else f"{share:.0%} ({len(both)} measured)".replace("%", " %"),
+        *(name, measured, sum(point > 0 for point in points), Reading(f"{mean:+.2f}", {"points": mean})),
+        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < _SIGNIFICANT for gain in found.values()),
+        _share_of(human, found),
     )
 
 
-def _gains_of(scope: Scope, board: Board, name: str) -> dict[tuple[str, str], Gain]:
+def _share_of(human: Mapping[_Place, Gain], found: Mapping[_Place, Gain]) -> Reading:
+    """What was found of the gains by people's words, where both were measured."""
+    both = found.keys() & human.keys()
+    room = sum(human[place].macro_f1 for place in both)
+    if room <= 0:
+        return missing("share", "measured")
+    share = sum(found[place].macro_f1 for place in both) / room
+    text = f"{share:.0%} ({len(both)} measured)".replace("%", " %")
+    return Reading(text, {"share": share, "measured": len(both)})
+
+
+def _gains_of(scope: Scope, board: Board, name: str) -> dict[_Place, Gain]:
     entries = {place: Entry(place[0], METHODS[name]) for place in _places(scope)}
     found = {place: board.gain(entry, entry.base, place[1]) for place, entry in entries.items()}
     return {place: gain for place, gain in found.items() if gain is not None}

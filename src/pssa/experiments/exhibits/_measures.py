@@ -71,8 +71,7 @@ def gains_throughout(found: Found) -> Measured | None:
     gains = [gain for ours, theirs in pairs if (gain := found.gain(ours, theirs)) is not None]
     if len(gains) < len(pairs):
         return None
-    told = ", ".join(f"{gain.macro_f1:+.2f}{stars(gain.p_macro_f1)}" for gain in gains)
-    return Measured(told, all(gain.macro_f1 > 0 for gain in gains))
+    return _measured(gains, all(gain.macro_f1 > 0 for gain in gains))
 
 
 def gap_is_larger(found: Found) -> Measured:
@@ -81,7 +80,7 @@ def gap_is_larger(found: Found) -> Measured:
         statistics.mean(_macro_f1(found, f"{who} {way}_a") - _macro_f1(found, f"{who} {way}_m") for way in ("AW", "PG"))
         for who in ("own", "MN")
     )
-    return Measured(f"{own:+.2f} against {other:+.2f}", own > other)
+    return Measured(f"{own:+.2f} against {other:+.2f}", own > other, (own, other))
 
 
 def frequency_by_round(found: Found) -> Measured:
@@ -89,7 +88,8 @@ def frequency_by_round(found: Found) -> Measured:
     records = found.records("mined")
     numbers = sorted({int(number) for record in records for number in record["rounds"]})
     means = [mean for number in numbers if (mean := mean_frequency(records, number)) is not None]
-    return Measured(" → ".join(f"{mean:.1f}" for mean in means), len(means) > 1 and means[-1] < means[0])
+    holds = len(means) > 1 and means[-1] < means[0]
+    return Measured(" → ".join(f"{mean:.1f}" for mean in means), holds, tuple(means))
 
 
 def mean_frequency(records: Sequence[Record], number: int) -> float | None:
@@ -113,7 +113,7 @@ def mostly_active(found: Found) -> Measured:
     """Whether more active words are found than misleading ones."""
     rounds = [each for record in found.records("mined") for each in record["rounds"].values()]
     active, misleading = (sum(each[kind] for each in rounds) for kind in ("active", "misleading"))
-    return Measured(f"{active:,} : {misleading:,}", active > misleading)
+    return Measured(f"{active:,} : {misleading:,}", active > misleading, (active, misleading))
 
 
 def rises_with_epsilon(found: Found) -> Measured:
@@ -122,7 +122,7 @@ def rises_with_epsilon(found: Found) -> Measured:
     for name in found.rows:
         rounds = [each for record in found.records(name) for each in record["rounds"].values()]
         counts.append(sum(each["active"] + each["misleading"] for each in rounds))
-    return Measured(" → ".join(f"{count:,}" for count in counts), counts == sorted(counts))
+    return Measured(" → ".join(f"{count:,}" for count in counts), counts == sorted(counts), tuple(counts))
 
 
 def noise_helps(found: Found) -> Measured | None:
@@ -131,7 +131,7 @@ def noise_helps(found: Found) -> Measured | None:
     known = [share for share in shares if share is not None]
     if len(known) < len(shares):
         return None
-    return Measured(", ".join(f"{share:.3f}" for share in known), known[-1] > known[0])
+    return Measured(", ".join(f"{share:.3f}" for share in known), known[-1] > known[0], tuple(known))
 
 
 def rank_correlation(found: Found) -> Measured | None:
@@ -141,7 +141,7 @@ def rank_correlation(found: Found) -> Measured | None:
     if not known:
         return None
     mean = statistics.mean(known)
-    return Measured(f"tau {mean:.2f}", mean < _UNCORRELATED)
+    return Measured(f"tau {mean:.2f}", mean < _UNCORRELATED, (mean,))
 
 
 def attention_spreads(found: Found) -> Measured | None:
@@ -150,13 +150,14 @@ def attention_spreads(found: Found) -> Measured | None:
     if later is None:
         return None
     told = f"later {later[0]:.3f} → {later[1]:.3f}"
-    return Measured(f"first {first[0]:.3f} → {first[1]:.3f}, {told}" if first else told, later[1] > later[0])
+    told = f"first {first[0]:.3f} → {first[1]:.3f}, {told}" if first else told
+    return Measured(told, later[1] > later[0], (*(first or (None, None)), *later))
 
 
 def attention_leaves(found: Found) -> Measured | None:
     """Whether supervision lowers attention on misleading words."""
     moved = _moved(found, "misleading", ())
-    return None if moved is None else Measured(f"{moved[0]:.3f} → {moved[1]:.3f}", moved[1] < moved[0])
+    return None if moved is None else Measured(f"{moved[0]:.3f} → {moved[1]:.3f}", moved[1] < moved[0], moved)
 
 
 def attention_on(records: Sequence[Record], kind: str, numbers: Collection[int] = ()) -> float | None:
@@ -181,7 +182,8 @@ def word_is_always_positive(found: Found) -> Measured | None:
     counts = Counter(example.label for example in train if "huge" in (word.lower() for word in example.words))
     if not counts:
         return None
-    return Measured(", ".join(f"{counts[label]} {label}" for label in train.labels), set(counts) == {"positive"})
+    told = ", ".join(f"{counts[label]} {label}" for label in train.labels)
+    return Measured(told, set(counts) == {"positive"}, tuple(counts[label] for label in train.labels))
 
 
 def _compare_opinion(found: Found, other: str) -> Measured | None:
@@ -194,7 +196,7 @@ def _compare_opinion(found: Found, other: str) -> Measured | None:
     if not all(words for _, words in sums):
         return None
     first, rest = (math.exp(total / words) for total, words in sums)
-    return Measured(f"{first:.1f} against {rest:.1f}", first > rest)
+    return Measured(f"{first:.1f} against {rest:.1f}", first > rest, (first, rest))
 
 
 def _macro_f1(found: Found, name: str) -> float:
@@ -203,6 +205,10 @@ def _macro_f1(found: Found, name: str) -> float:
 
 def _judge(found: Found, holds: Callable[[Gain], bool]) -> Measured | None:
     gain = found.gain()
-    if gain is None:
-        return None
-    return Measured(f"{gain.macro_f1:+.2f}{stars(gain.p_macro_f1)}", holds(gain))
+    return None if gain is None else _measured([gain], holds(gain))
+
+
+def _measured(gains: Sequence[Gain], holds: bool) -> Measured:
+    """Gains in macro-F1, with their stars."""
+    told = ", ".join(f"{gain.macro_f1:+.2f}{stars(gain.p_macro_f1)}" for gain in gains)
+    return Measured(told, holds, tuple(gain.macro_f1 for gain in gains), tuple(gain.p_macro_f1 for gain in gains))

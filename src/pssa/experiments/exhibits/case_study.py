@@ -10,6 +10,7 @@ from pssa.experiments.exhibit import Exhibit, Findings, Part, Picture, Prose, Sc
 from pssa.experiments.exhibits._supervised import row_name
 from pssa.experiments.ledger import Record
 from pssa.experiments.paper import CASE_STUDY
+from pssa.experiments.reading import Plain, Reading
 from pssa.experiments.rows import METHODS
 from pssa.report.heat import hottest
 from pssa.report.heat_map import html_fragment, to_svg
@@ -122,7 +123,11 @@ def _explanation(seen: Record) -> Explanation:
 
 
 def _row(case: _Case, model: str, gold: str, given: Explanation) -> tuple[Value, ...]:
-    words = ", ".join(f"{piece.text} {piece.share:.2f}" for piece in hottest(given, 0.0)[:_TOLD])
+    pieces = hottest(given, 0.0)[:_TOLD]
+    parts: dict[str, Plain] = {}
+    for number, piece in enumerate(pieces, start=1):
+        parts |= {f"word {number}": piece.text, f"share {number}": piece.share}
+    words = Reading(", ".join(f"{piece.text} {piece.share:.2f}" for piece in pieces), parts)
     return (f"{case.part} {case.line}", given.answer.aspect, model, gold, given.answer.label, words)
 
 

@@ -11,6 +11,7 @@ from pssa.experiments.exhibits._claim import Asked, verdict
 from pssa.experiments.exhibits._measures import attention_on, mean_frequency
 from pssa.experiments.exhibits._sentences import AFTER, BEFORE, CLAIMS, MINED
 from pssa.experiments.ledger import Record
+from pssa.experiments.reading import Reading
 from pssa.experiments.rows import ATTENDING, NAMES
 
 __all__ = ["EXHIBIT"]
@@ -39,14 +40,18 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 def show(scope: Scope, findings: Findings) -> Sequence[Part]:
     """Claims with numbers and verdicts, and the rounds of mining."""
+    names = [data.upper() for data in scope.data]
     rows: list[tuple[Value, ...]] = []
     for claim in CLAIMS:
         for model in claim.subjects(scope):
             measured = [claim.look(scope, findings, model, data) for data in scope.data]
-            numbers = [None if each is None else each.text + ("" if each.holds else " (no)") for each in measured]
-            seeds = ", ".join(f"{each.seeds}" for each in measured if each is not None and each.seeds) or None
+            numbers = [None if each is None else each.reading for each in measured]
+            counts = {
+                name: each.seeds if each and each.seeds else None for name, each in zip(names, measured, strict=True)
+            }
+            seeds = Reading(", ".join(str(count) for count in counts.values() if count), counts)
             rows.append((claim.says, NAMES.get(model), *numbers, seeds, verdict(measured), claim.rule))
-    columns = ("claim", "model", *(data.upper() for data in scope.data), "seeds", "verdict", "holds when")
+    columns = ("claim", "model", *names, "seeds", "verdict", "holds when")
     rounds = tuple(row for model, data in _places(scope) for row in _rounds(scope, findings, model, data))
     return [
         Table("claims", "What the paper says, and what we measure", columns, tuple(rows), _NOTES, columns[2:-3]),

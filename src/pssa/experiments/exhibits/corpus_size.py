@@ -12,6 +12,7 @@ from pssa.experiments.cells import Cell
 from pssa.experiments.exhibit import Exhibit, Figure, Findings, Panel, Part, Scope, Table, Value
 from pssa.experiments.exhibits._board import COLUMNS, FAMILIES, FEW_SEEDS, STARS, Board, Entry, entries
 from pssa.experiments.paper import CORPUS_SIZE
+from pssa.experiments.reading import percent
 from pssa.experiments.rows import NAMES
 
 __all__ = ["EXHIBIT"]
@@ -55,7 +56,7 @@ def _table(scope: Scope, board: Board, family: tuple[str, ...], data: str) -> Ta
     for share in SHARES:
         for entry in (_at(entry, share) for entry in _entries(family) if scope.has(entry.model)):
             paper = CORPUS_SIZE[share].get((entry.model, entry.method.name, data))
-            rows.append((f"{share:.0%}", *board.fields(entry, data, paper)))
+            rows.append((percent(share, 0), *board.fields(entry, data, paper)))
     name, title = f"corpus-size-{family[-1]}-{data}", f"{NAMES[family[-1]]}, {data.upper()}"
     return Table(name, title, ("corpus", *COLUMNS), tuple(rows), _NOTES, ("seeds",))
 

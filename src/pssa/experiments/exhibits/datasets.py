@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pssa.data import Corpus, Example, read
+from pssa.data import DEFAULT_LABELS, Corpus, Example, read
 from pssa.data.read import format_of
 from pssa.experiments.cells import Cell
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Scope, Table, Value
 from pssa.experiments.paper import DATASETS
+from pssa.experiments.reading import Reading, missing, percent
 
 __all__ = ["EXHIBIT"]
 
@@ -77,27 +78,27 @@ def _parts(scope: Scope) -> Iterator[_Part]:
 def _counts(parts: Sequence[_Part]) -> Table:
     rows: list[tuple[Value, ...]] = []
     for part in parts:
-        counts = tuple(part.corpus.label_counts().values())
-        paper = DATASETS.get((part.data, part.name))
-        apart = _joined(ours - theirs for ours, theirs in zip(counts, paper, strict=True)) if paper else None
-        told = (_joined(paper), sum(paper)) if paper else (None, None)
-        rows.append(
-            (part.data.upper(), part.name, _joined(counts), sum(counts), *told, apart, _tagged_lines(part.path))
-        )
+        counts = part.corpus.label_counts()
+        told = DATASETS.get((part.data, part.name))
+        paper = dict(zip(DEFAULT_LABELS, told, strict=True)) if told else {}
+        apart = {label: counts.get(label, 0) - count for label, count in paper.items()}
+        ours, theirs = ((_joined(each), sum(each.values()) if each else None) for each in (counts, paper))
+        rows.append((part.data.upper(), part.name, *ours, *theirs, _joined(apart), _joined(_tagged_lines(part.path))))
     columns = ("data", "part", "ours", "in all", "paper", "in all (paper)", "ours - paper", "lines with a tag")
     return Table("datasets-counts", "Instances by label", columns, tuple(rows), _COUNT_NOTES)
 
 
-def _joined(counts: Iterator[int] | Sequence[int]) -> str:
-    return " / ".join(str(count) for count in counts)
+def _joined(counts: Mapping[str, int]) -> Reading:
+    """By label."""
+    return Reading(" / ".join(map(str, counts.values())), counts) if counts else missing(*DEFAULT_LABELS)
 
 
-def _tagged_lines(path: Path) -> str | None:
+def _tagged_lines(path: Path) -> dict[str, int]:
     """What counting lines by the tags in them comes to; nothing of a file that has none."""
     if format_of(path, None) != "tagged":
-        return None
+        return {}
     lines = path.read_text("utf-8").lower().splitlines()
-    return _joined([sum(tag in line for line in lines) for tag in _TAGS])
+    return {label: sum(tag in line for line in lines) for label, tag in zip(DEFAULT_LABELS, _TAGS, strict=True)}
 
 
 def _facts(parts: Sequence[_Part]) -> Table:
@@ -133,7 +134,7 @@ def _sentences(corpus: Corpus) -> tuple[Value, ...]:
         copies += len(group) - len({(example.aspect, example.label) for example in group})
     largest = max(corpus.label_counts().values())
     n = len(corpus)
-    return (len(by_sentence), f"{several / n:.1%}", f"{mixed / n:.1%}", copies, f"{largest / n:.1%}")
+    return (len(by_sentence), percent(several / n), percent(mixed / n), copies, percent(largest / n))
 
 
 def _unseen(parts: Sequence[_Part]) -> Table:
@@ -153,9 +154,9 @@ def _news(train: Corpus, test: Corpus) -> tuple[Value, ...]:
     targets = {example.aspect_text.lower() for example in train}
     sentences = {example.sentence_id for example in train}
     return (
-        f"{len(kinds - known) / len(kinds):.1%}",
-        f"{sum(word not in known for word in words) / len(words):.1%}",
-        f"{sum(example.aspect_text.lower() not in targets for example in test) / len(test):.1%}",
+        percent(len(kinds - known) / len(kinds)),
+        percent(sum(word not in known for word in words) / len(words)),
+        percent(sum(example.aspect_text.lower() not in targets for example in test) / len(test)),
         sum(example.sentence_id in sentences for example in test),
     )
 

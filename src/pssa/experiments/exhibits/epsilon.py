@@ -15,6 +15,7 @@ from pssa.experiments.comparison import METRICS, Row, gather, mean_spread, tell_
 from pssa.experiments.exhibit import Exhibit, Figure, Findings, Line, Panel, Part, Scope, Table, Value
 from pssa.experiments.ledger import Record
 from pssa.experiments.paper import EPSILON
+from pssa.experiments.reading import Reading, pair, percent
 from pssa.experiments.rows import ATTENDING, NAMES
 
 __all__ = ["EXHIBIT"]
@@ -129,13 +130,13 @@ class _Found:
                 lines.append(Line(data.upper(), tuple(known), means, spreads))
         return tuple(lines)
 
-    def gain(self, sweep: _Sweep, data: str, epsilon: float) -> str | None:
+    def gain(self, sweep: _Sweep, data: str, epsilon: float) -> Reading:
         ours, theirs = self.trained(sweep, data, epsilon), gather(self._findings, sweep.bases(self._scope, data))
         common = sorted(set(ours) & set(theirs))
         if not common:
-            return None
+            return pair(None)
         means = [100 * statistics.mean(ours[seed][name] - theirs[seed][name] for seed in common) for name in METRICS]
-        return " / ".join(f"{mean:+.2f}" for mean in means)
+        return pair(means, "+")
 
 
 def _count(record: Record, kind: str) -> float:
@@ -193,7 +194,7 @@ def _fields(found: _Found, sweep: _Sweep, data: str, epsilon: float) -> tuple[Va
         records = mined.values()
         active, misleading = (statistics.mean(_count(record, kind) for record in records) for kind in KINDS)
         covered = statistics.mean(record["with_active"] / max(1, record["instances"]) for record in records)
-        words = [round(active, 2), round(misleading, 2), f"{covered:.1%}"]
+        words = [round(active, 2), round(misleading, 2), percent(covered)]
     return (len(row), *scores, found.gain(sweep, data, epsilon), *words)
 
 

@@ -14,6 +14,7 @@ from pssa.experiments.comparison import gather
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Scope, Table, Value
 from pssa.experiments.exhibits._supervised import LOOKED_AT, attending_places, looks_at, row_name
 from pssa.experiments.ledger import Record
+from pssa.experiments.reading import Reading, missing
 
 __all__ = ["EXHIBIT"]
 
@@ -66,13 +67,17 @@ def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> tuple
     """A row of the table: what several looks found of one saliency."""
     found = [record["found"][way][head[1]] for record in records]
     if not found:
-        return (*head, 0, None, None, None, None)
+        return (*head, 0, *(missing(*names) for _ in _MEASURES for names in (("mean", "side"), ("mean",))))
     values: list[Value] = []
     for measure in _MEASURES:
         judged = [each[measure]["aopc"] for each in found]
         mean = statistics.mean(each["value"]["mean"] for each in judged)
         control = statistics.mean(each["control"]["mean"] for each in judged)
-        values += [f"{mean:.3f}{_sign(judged, _HIGH_IS_GOOD[measure])}", f"{control:.3f}"]
+        sign = _sign(judged, _HIGH_IS_GOOD[measure])
+        values += [
+            Reading(f"{mean:.3f} {sign}".strip(), {"mean": mean, "side": sign or None}),
+            Reading(f"{control:.3f}", {"mean": control}),
+        ]
     return (*head, len(found), *values)
 
 
@@ -82,7 +87,7 @@ def _sign(judged: Sequence[Record], high_is_good: bool) -> str:
     below = all(each["difference"]["high"] < 0 for each in judged)
     if not (above or below):
         return ""
-    return " +" if above == high_is_good else " -"
+    return "+" if above == high_is_good else "-"
 
 
 EXHIBIT = Exhibit("faithfulness", "Do models rest on the words that they attend to?", cells, show, beyond=True)

@@ -15,6 +15,7 @@ from pssa.experiments.exhibit import Exhibit, Findings, Part, Prose, Scope, Tabl
 from pssa.experiments.exhibits._board import COLUMNS, STARS, Board, Entry, told
 from pssa.experiments.exhibits._gains import aim, gains, gains_over_control
 from pssa.experiments.paper import OVERALL, QUOTED
+from pssa.experiments.reading import Reading, pair
 from pssa.experiments.rows import METHODS, PAPER_PENALTY, paper_rows
 
 __all__ = ["EXHIBIT"]
@@ -71,27 +72,27 @@ def _table(scope: Scope, board: Board, data: str) -> Table:
 def _fields(board: Board, entry: Entry, data: str) -> tuple[Value, ...]:
     first = board.fields(entry, data, OVERALL.get((entry.model, entry.method.name.removesuffix(PAPER_PENALTY), data)))
     other = _CAPTION.get(entry.model)
-    over = told(board.gain(entry, Entry(other, METHODS[""]), data)) if other else None
+    over = told(board.gain(entry, Entry(other, METHODS[""]), data) if other else None)
     return (*first[:5], over, *first[5:], _best_epoch(board.row(entry, data)), _best_rounds(board, entry, data))
 
 
-def _best_epoch(row: Row) -> str | None:
+def _best_epoch(row: Row) -> Reading:
     """What the best epoch on test would report, by accuracy and then macro-F1 as the released code chooses."""
     curves = [record["curve"] for record in row.values()]
     if not row or not all(curves):
-        return None
+        return pair(None)
     best = [max(tuple(point) for point in curve) for curve in curves]
-    return " / ".join(f"{mean_spread(list(column))[0]:.2f}" for column in zip(*best, strict=True))
+    return pair([mean_spread(list(column))[0] for column in zip(*best, strict=True)])
 
 
-def _best_rounds(board: Board, entry: Entry, data: str) -> str | None:
+def _best_rounds(board: Board, entry: Entry, data: str) -> Reading:
     """What the best number of rounds on test would report, by mean accuracy."""
     rows = [board.row(each, data) for each in (entry, *_fewer(entry))]
     common = set.intersection(*(set(row) for row in rows))
     if len(rows) == 1 or not common:
-        return None
+        return pair(None)
     chosen = max(rows, key=lambda row: statistics.mean(row[seed]["accuracy"] for seed in common))
-    return " / ".join(f"{mean_spread([chosen[seed][metric] for seed in common])[0]:.2f}" for metric in METRICS)
+    return pair([mean_spread([chosen[seed][metric] for seed in common])[0] for metric in METRICS])
 
 
 def _quoted() -> Prose:

@@ -49,8 +49,8 @@ def _fields(board: Board, entry: Entry, data: str) -> tuple[Value, ...]:
     key = (entry.model, entry.method.name, data)
     over = None
     if entry.method.name in ("+AW-AS", "+PG-AS"):
-        over = told(board.gain(entry, Entry(entry.model, METHODS["+RM-AS"]), data))
-    return (*board.fields(entry, data, RANDOM_MASKING.get(key) or OVERALL.get(key)), over)
+        over = board.gain(entry, Entry(entry.model, METHODS["+RM-AS"]), data)
+    return (*board.fields(entry, data, RANDOM_MASKING.get(key) or OVERALL.get(key)), told(over))
 
 
 EXHIBIT = Exhibit("random-masking", "Mined words against random words", cells, show)

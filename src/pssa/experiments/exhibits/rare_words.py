@@ -14,6 +14,7 @@ from pssa.experiments.exhibit import Exhibit, Figure, Findings, Line, Panel, Par
 from pssa.experiments.exhibits._supervised import LOOKED_AT, looks_at, marked_places, row_name
 from pssa.experiments.ledger import Record
 from pssa.experiments.looks.rare_words import BUCKETS
+from pssa.experiments.reading import Reading
 from pssa.experiments.rows import NAMES
 
 __all__ = ["EXHIBIT"]
@@ -119,7 +120,7 @@ def _shares(found: Sequence[Record], buckets: Sequence[str], sums: str) -> list[
     ]
 
 
-def _gain(ours: Sequence[Record], theirs: Sequence[Record], buckets: Sequence[str], sums: str) -> str | None:
+def _gain(ours: Sequence[Record], theirs: Sequence[Record], buckets: Sequence[str], sums: str) -> Reading:
     pairs = zip(_shares(ours, buckets, sums), _shares(theirs, buckets, sums), strict=True)
     return tell_spread([one - other for one, other in pairs], "+")
 

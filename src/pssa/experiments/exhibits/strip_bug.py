@@ -11,6 +11,7 @@ from dataclasses import replace
 from pssa.experiments.cells import Cell, Place
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Scope, Table, Value
 from pssa.experiments.exhibits._board import FEW_SEEDS, STARS, Board, Entry, told
+from pssa.experiments.reading import percent
 from pssa.experiments.rows import ATTENDING, METHODS
 
 __all__ = ["EXHIBIT"]
@@ -70,7 +71,7 @@ def _damage(scope: Scope) -> Table:
         sound, stripped = (scope.resources.corpora(Place(data, "", 0, stripped=bug)) for bug in (False, True))
         for part, before, after in zip(("train", "test"), sound, stripped, strict=True):
             changed = sum(ours.words != theirs.words for ours, theirs in zip(before, after, strict=True))
-            rows.append((data.upper(), part, len(before), changed, f"{changed / len(before):.1%}"))
+            rows.append((data.upper(), part, len(before), changed, percent(changed / len(before))))
     columns = ("data", "part", "instances", "damaged", "share")
     note = "A word of which nothing would be left, as of a target `/`, stays whole here."
     return Table("strip-bug-damage", "Damaged targets", columns, tuple(rows), (note,))

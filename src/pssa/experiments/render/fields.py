@@ -112,7 +112,7 @@ def _show(value: Value, places: int) -> str:
         return f"{value:,}" if abs(value) >= _LONG else str(value)
     if isinstance(value, float):
         return f"{value:.{places}f}" if math.isfinite(value) else ""
-    return "" if value is None else one_line(value)
+    return "" if value is None else one_line(str(value))
 
 
 def _decimals(values: Sequence[float]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from pssa.experiments.exhibit import Figure, Part, Prose, Table
+from pssa.experiments.exhibit import Figure, Part, Prose, Table, Value
 
 __all__ = ["without_gaps"]
 
@@ -38,8 +38,7 @@ def _shown(part: Part) -> Part | None:
 def _filled(table: Table) -> Table | None:
     """The table without its empty rows; none where nothing is left."""
     places = [table.columns.index(name) for name in table.outcomes]
-    # A number of seeds that is zero is no outcome either.
-    kept = tuple(row for row in table.rows if any(row[place] not in (None, 0) for place in places))
+    kept = tuple(row for row in table.rows if any(_is_outcome(row[place]) for place in places))
     if not kept:
         return None
     missing = [row[: min(places)] for row in table.rows if row not in kept]
@@ -48,3 +47,8 @@ def _filled(table: Table) -> Table | None:
     named = [" ".join(str(field) for field in row if field is not None) for row in missing[:_TOLD]]
     more = f" and {len(missing) - _TOLD} more" if len(missing) > _TOLD else ""
     return replace(table, rows=kept, notes=(*table.notes, f"No outcome yet: {'; '.join(named)}{more}."))
+
+
+def _is_outcome(field: Value) -> bool:
+    # A number of seeds that is zero is none, nor is a reading without a text.
+    return field not in (None, 0) and str(field) != ""

@@ -1,4 +1,7 @@
-"""Tables for programs: CSV and JSON, with values as they were measured, not as people read them."""
+"""Tables for programs: CSV and JSON, with values as they were measured, not as people read them.
+
+What a reading is made of stands in CSV in columns of its own, and in JSON beside what it shows.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from typing import Any
 from pssa.experiments.cells import Cell, Mining, Training, name_of
 from pssa.experiments.exhibit import Table, Value
 from pssa.experiments.ledger import Record
+from pssa.experiments.reading import Plain, Reading
 
 __all__ = ["cells_as_csv", "table_as_csv", "table_as_json"]
 
@@ -21,7 +25,13 @@ _MEASURED = ("accuracy", "macro_f1", "epochs", "gamma", "parameters", "members",
 
 def table_as_csv(table: Table) -> str:
     """A line of columns, then one for each row; what is missing is empty."""
-    return _csv(table.columns, table.rows)
+    parts = [_parts(row[place] for row in table.rows) for place in range(len(table.columns))]
+    columns = [name for column, names in zip(table.columns, parts, strict=True) for name in _headings(column, names)]
+    rows = (
+        [value for field, names in zip(row, parts, strict=True) for value in _values(field, names)]
+        for row in table.rows
+    )
+    return _csv(columns, rows)
 
 
 def table_as_json(table: Table) -> str:
@@ -30,7 +40,7 @@ def table_as_json(table: Table) -> str:
         "name": table.name,
         "title": table.title,
         "columns": list(table.columns),
-        "rows": [[_finite(field) for field in row] for row in table.rows],
+        "rows": [[_field(field) for field in row] for row in table.rows],
         "notes": list(table.notes),
     }
     return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
@@ -40,6 +50,27 @@ def cells_as_csv(found: Iterable[tuple[Cell, Record]]) -> str:
     """A line for each cell that was carried out, with what a spreadsheet can hold of it; the ledger has the rest."""
     columns = ("cell", "key", "kind", *_PLACE, "method", "evidence", "rounds", *_MEASURED)
     return _csv(columns, (_cell_row(cell, record) for cell, record in found))
+
+
+def _parts(fields: Iterable[Value]) -> list[str]:
+    """What the readings of a column are made of; nothing where there are none."""
+    return list(dict.fromkeys(name for field in fields if isinstance(field, Reading) for name in field.parts))
+
+
+def _headings(column: str, names: Sequence[str]) -> list[str]:
+    return [f"{column} {name}" for name in names] if len(names) > 1 else [column]
+
+
+def _values(field: Value, names: Sequence[str]) -> list[Plain]:
+    if isinstance(field, Reading):
+        return [field.parts.get(name) for name in names]
+    return [field, *[None] * (len(names) - 1)]
+
+
+def _field(field: Value) -> Plain | dict[str, Plain]:
+    if not isinstance(field, Reading):
+        return _finite(field)
+    return {"shown": field.text, **{name: _finite(part) for name, part in field.parts.items()}} if field.text else None
 
 
 def _cell_row(cell: Cell, record: Record) -> list[Any]:
@@ -59,6 +90,6 @@ def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return stream.getvalue()
 
 
-def _finite(value: Value) -> Value:
+def _finite(value: Plain) -> Plain:
     """JSON has no word for what is not finite."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

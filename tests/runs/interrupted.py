@@ -1,0 +1,26 @@
+"""Runs that are stopped on the way, and what is in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pssa.training import EpochRecord, Silent
+
+
+class Interrupting(Silent):
+    """An observer that counts the epochs of all stages and presses Ctrl-C after so many, if it is told how many."""
+
+    def __init__(self, after: int | None = None) -> None:
+        self.seen = 0
+        self.after = after
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        self.seen += 1
+        if self.seen == self.after:
+            raise KeyboardInterrupt
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    """Every file of a run by its place in it; the lock is not part of the result."""
+    files = (path for path in run.rglob("*") if path.is_file() and path.name != ".lock")
+    return {str(path.relative_to(run)): path.read_bytes() for path in files}
