@@ -35,7 +35,7 @@ _SECTIONS = ("data", "training", "mining", "supervision")
 # What a study is about, or what its command names once.
 _NO_AXES = ("model", "method", "seed", "device", "train", "dev", "vectors", "encoder", "evidence")
 # How files are read, which belongs to them.
-_OF_FILES = ("format", "labels", "conflict")
+_OF_FILES = ("format", "columns", "labels", "conflict")
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,9 @@ class Study:
         if bare in _NO_AXES:
             raise InputError(f"{name} cannot vary or be set here; a study is about one of it")
         if bare in _OF_FILES:
-            raise InputError(f"{name} cannot be set here; tuning reads a file as it is, with the usual labels")
+            raise InputError(
+                f"{name} cannot be set here; tuning reads a file as it is, with the usual columns and labels"
+            )
         if bare.startswith("consensus_") and not consensus:
             raise InputError(
                 f"{name} is a setting of method consensus and does nothing with {self.method}; leave it out"
