@@ -28,7 +28,7 @@ class Accepted:
     """A row that can be scored."""
 
     line: int
-    fields: Mapping[str, Any]  # as the input gives them
+    fields: Mapping[str, Any]  # as the input gives and names them
     example: Example
     ambiguous: bool  # its aspect occurs several times in the text; the first was taken
 
@@ -49,7 +49,7 @@ def judge(event: Row | Problem) -> Accepted | Rejected:
     """What becomes of a row; its label, if it has one, is not looked at."""
     if isinstance(event, Problem):
         return Rejected(event.line, event.what)
-    if _is_deep(event.fields):
+    if _is_deep(event.given):
         return Rejected(
             event.line, f"has more than {_DEEPEST} lists or objects inside each other; leave out that field"
         )
@@ -59,7 +59,7 @@ def judge(event: Row | Problem) -> Accepted | Rejected:
         example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
     except InputError as error:
         return Rejected(event.line, str(error))
-    return Accepted(event.line, event.fields, example, bool(doubts))
+    return Accepted(event.line, event.given, example, bool(doubts))
 
 
 def fault_of(value: Value) -> str:

@@ -45,7 +45,7 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     """
     known = Description.load(RunDirectory.open(job.run).root)
     form = form_of(job.output, job.output_format)
-    sources = find_sources(job.inputs, job.format)
+    sources = find_sources(job.inputs, job.format, job.columns)
     _check(job, sources)
     if _has_nothing_to_resume(job):
         found = f"{job.output} exists and no part of it is unfinished; nothing was done"
