@@ -70,7 +70,7 @@ def predict_file(
     if batch_size < 1:
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
     reading = Reading(find_sources([str(source)], format, columns), _WINDOW)
-    form = form_of(str(target), None)
+    form = form_of(str(target), None, classifier.labels)
     place = Place(target, target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
     require_apart(reading.sources, target, place.side)
     score = partial(by_length, partial(classifier.answer, batch_size=batch_size))

@@ -14,13 +14,14 @@ from pssa.errors import InputError
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
 
-__all__ = ["Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "written"]
+__all__ = ["PROBABILITIES", "Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "written"]
 
 Value = Answer | Explanation  # what is said of an example
 
 _CONTAINERS = (dict, list, tuple)
 _DEEPEST = 64  # of them inside each other
-_GOLD, _LABEL, _PROBABILITIES, _EXPLANATION = "gold", "label", "probabilities", "explanation"
+PROBABILITIES = "probabilities"
+_GOLD, _LABEL, _EXPLANATION = "gold", "label", "explanation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def fault_of(value: Value) -> str:
 def written(fields: Mapping[str, Any], value: Value) -> dict[str, Any]:
     """The fields of a row of the output: the input's, its label as `gold`, and what the model says."""
     answer = value.answer if isinstance(value, Explanation) else value
-    row = dict(_kept(fields)) | {_LABEL: answer.label, _PROBABILITIES: answer.probabilities}
+    row = dict(_kept(fields)) | {_LABEL: answer.label, PROBABILITIES: answer.probabilities}
     if isinstance(value, Explanation):
         said = value.as_dict()
         row[_EXPLANATION] = {"saliency": said["saliency"], "words": said["words"]}
@@ -83,7 +84,7 @@ def written(fields: Mapping[str, Any], value: Value) -> dict[str, Any]:
 
 def columns_of(fields: Mapping[str, Any], explained: bool) -> tuple[str, ...]:
     """The names of `written`, before anything is scored."""
-    names = dict(_kept(fields)) | {_LABEL: None, _PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
+    names = dict(_kept(fields)) | {_LABEL: None, PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
     return tuple(names)
 
 
