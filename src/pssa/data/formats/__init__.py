@@ -16,7 +16,7 @@ from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._rows import Event
 from pssa.errors import InputError
 
-__all__ = ["ENCODERS", "FORMATS", "Encoder", "Scanner", "format_named", "require_named_columns", "scan"]
+__all__ = ["ENCODERS", "FORMATS", "Encoder", "Scanner", "TableScanner", "format_named", "require_named_columns", "scan"]
 
 
 class Scanner(Protocol):

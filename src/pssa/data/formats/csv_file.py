@@ -80,7 +80,7 @@ def _tags(example: Example) -> str:
 
 def _fault(columns: list[str], record: list[str]) -> str | None:
     """What is wrong with a record; None if it can be used."""
-    if len(record) != len(columns):
-        uneven = f"has {len(record)} fields, the header {len(columns)}; quote texts that hold the delimiter"
-        return decoding_fault("".join(record)) or uneven
-    return decoding_fault("".join(record))
+    fault = decoding_fault("".join(record))
+    if fault is None and len(record) != len(columns):
+        return f"has {len(record)} fields, the header {len(columns)}; quote texts that hold the delimiter"
+    return fault

@@ -19,7 +19,7 @@ __all__ = ["encode", "scan"]
 def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each line that is a JSON object; blank lines are skipped."""
     rows = (_parse(line, content, columns) for line, content in lines(path) if content.strip())
-    return columns.required_of(path, rows)
+    return columns.required_of(path, rows) if columns else rows
 
 
 def encode(examples: Sequence[Example]) -> bytes:
