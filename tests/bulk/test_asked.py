@@ -37,6 +37,7 @@ def test_nothing_has_changed_where_nothing_was_changed(job: Job) -> None:
     assert difference(asked(job), asked(job)) == ""
     assert difference(asked(job), asked(replace(job, errors="skip", begin="resume"))) == ""
     assert difference(asked(job), asked(replace(job, scoring=Scoring(batch_size=3)))) == ""
+    assert difference(asked(job), asked(replace(job, columns={}))) == ""
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,7 @@ def test_nothing_has_changed_where_nothing_was_changed(job: Job) -> None:
         ({"output_format": "json_lines"}, "the output's format"),
         ({"rejected": "elsewhere"}, "the file of rejected rows"),
         ({"format": "csv"}, "the format of .*a.jsonl"),
+        ({"columns": {"text": "review"}}, "--columns"),
     ],
 )
 def test_every_option_that_matters_is_named(job: Job, change: dict[str, Any], name: str) -> None:

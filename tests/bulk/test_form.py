@@ -73,6 +73,23 @@ def test_tables_hold_objects_as_json() -> None:
     )
 
 
+def test_each_probability_has_a_column_of_a_table_in_the_order_of_the_labels() -> None:
+    form, columns = Form("csv", labels=("good", "bad")), ("text", "label", "probabilities", "explanation")
+    row = {"text": "a", "label": "bad", "probabilities": {"bad": 0.75, "good": 0.25}, "explanation": {"words": []}}
+    assert form.header(columns) == form.empty(columns) == b"text,label,probability_good,probability_bad,explanation\r\n"
+    assert form.encode([row], columns) == b'a,bad,0.25,0.75,"{""words"": []}"\r\n'
+    assert form.unfit(row, columns) == ""
+    assert json.loads(Form("json_lines", labels=form.labels).encode([row], columns)) == row
+
+
+def test_a_table_that_was_scored_before_gets_new_probabilities_in_place_of_the_old() -> None:
+    form = Form("csv", labels=("Good",))
+    columns = ("text", "probability_good", "probability_other", "label", "probabilities")
+    row = {"text": "a", "probability_good": "0.1", "probability_other": "", "probabilities": {"Good": 1.0}}
+    assert form.header(columns) == b"text,probability_other,label,probability_Good\r\n"
+    assert form.encode([row | {"label": "Good"}], columns) == b"a,,Good,1.0\r\n"
+
+
 def test_a_table_has_no_place_for_a_field_that_its_first_row_has_not() -> None:
     row = {"text": "a", "probabilities": {}, "more": 1}
     assert Form("csv").unfit(row, COLUMNS) == (

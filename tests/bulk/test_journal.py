@@ -27,7 +27,7 @@ def test_a_window_moves_everything_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"version": 2},
+        {"version": 1},
         {"written": -1},
         {"written": "7"},
         {"position": [0, 0]},

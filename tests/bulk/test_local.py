@@ -77,15 +77,16 @@ def test_every_row_keeps_its_place_and_its_fields(source: Path, tmp_path: Path) 
     assert summary == Summary(3, {"positive": 1, "negative": 2, "neutral": 0}, ambiguous=0)
 
 
-def test_a_table_keeps_its_columns_and_holds_probabilities_as_json(tmp_path: Path) -> None:
+def test_a_table_keeps_its_columns_and_has_one_for_each_probability(tmp_path: Path) -> None:
     source, target = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text('text,aspect,label,note\n"good, screen",screen,positive,"a ""b"""\nscreen,screen,neutral,\n')
     score(source, target)
     with target.open(newline="") as handle:
         rows = list(csv.DictReader(handle))
-    assert list(rows[0]) == ["text", "aspect", "gold", "note", "label", "probabilities"]
+    shares = ["probability_positive", "probability_negative", "probability_neutral"]
+    assert list(rows[0]) == ["text", "aspect", "gold", "note", "label", *shares]
     assert (rows[0]["text"], rows[0]["gold"], rows[0]["note"]) == ("good, screen", "positive", 'a "b"')
-    assert json.loads(rows[0]["probabilities"]) == {"negative": 0.75, "neutral": 0.25}
+    assert [rows[0][name] for name in shares] == ["", "0.75", "0.25"]  # this classifier says nothing of the first
     assert [row["label"] for row in rows] == ["negative", "negative"]
 
 

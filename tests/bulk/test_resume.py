@@ -33,6 +33,25 @@ def test_a_job_that_was_stopped_ends_with_the_same_bytes(job: Job, tmp_path: Pat
     assert Path(stopped.output).read_bytes() == Path(undisturbed.output).read_bytes()
 
 
+def test_a_table_of_other_names_with_word_scores_ends_with_the_same_bytes(job: Job, tmp_path: Path) -> None:
+    rows = [{"no": row["key"], "review": row["text"], "term": row["aspect"]} for row in sentences(5)]
+    source = write_rows(tmp_path / "theirs.jsonl", rows)
+    scoring = Scoring(device="cpu", saliency="")
+    theirs = replace(job, inputs=(str(source),), columns="text=review,aspect=term", scoring=scoring)
+    undisturbed, stopped = (replace(theirs, output=str(tmp_path / name)) for name in ("a.csv", "b.csv"))
+    predict(undisturbed, LocalEngine())
+    with pytest.raises(RunError, match="go on with --resume"):
+        predict(stopped, Stopping(1, OSError("disk full")))
+    with pytest.raises(InputError, match="--columns is not what it was when the job was begun"):
+        predict(replace(stopped, begin="resume", columns="text=review,span=term"), LocalEngine())
+    predict(replace(stopped, begin="resume"), LocalEngine())
+    whole = Path(undisturbed.output).read_bytes()
+    shares = b"probability_positive,probability_negative,probability_neutral"
+    assert whole.startswith(b"no,review,term,label," + shares + b",explanation\r\n")
+    assert whole.count(b"\r\n") == 6
+    assert Path(stopped.output).read_bytes() == whole
+
+
 def test_a_bad_row_late_in_a_file_costs_nothing_of_what_is_done(job: Job, tmp_path: Path) -> None:
     write_rows(Path(job.inputs[0]), [*sentences(9), BAD])
     with pytest.raises(

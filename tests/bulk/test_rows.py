@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pssa.bulk.rows import Accepted, Rejected, columns_of, fault_of, judge, written
-from pssa.data.read import Problem, Row
+from pssa.data.read import Columns, Problem, Row
 from pssa.runs import Answer
 from pssa.runs.explain import Explanation
 
@@ -24,6 +24,21 @@ def test_a_row_becomes_an_example_whatever_its_label_is() -> None:
         None,
         False,
     )
+
+
+def test_a_row_with_other_names_keeps_them() -> None:
+    given = {"review": "a screen", "term": "screen", "polarity": "neutral", "label": "seen"}
+    judged = judge(Columns.of("text=review,aspect=term,label=polarity").row(1, given))
+    assert isinstance(judged, Accepted)
+    assert judged.example.aspect_text == "screen"
+    assert list(written(judged.fields, ANSWER).items()) == [
+        ("review", "a screen"),
+        ("term", "screen"),
+        ("polarity", "neutral"),
+        ("gold", "seen"),
+        ("label", "positive"),
+        ("probabilities", ANSWER.probabilities),
+    ]
 
 
 def test_a_doubtful_aspect_is_noted() -> None:

@@ -176,3 +176,15 @@ def test_the_first_rows_of_a_pipe_are_not_lost_to_a_look_at_its_format(tmp_path:
     assert texts_of(source) == TEXTS
     writer.join()
     assert source.once
+
+
+def test_columns_with_names_of_their_own_are_those_of_every_source(tmp_path: Path) -> None:
+    path, other = tmp_path / "a.jsonl", tmp_path / "b.csv"
+    path.write_text('{"review": "a screen", "term": "screen"}\n')
+    other.write_text("Review,Term\na bar,bar\n")
+    sources = find_sources([str(path), str(other)], None, "text=review,aspect=term")
+    assert [texts_of(source) for source in sources] == [["a screen"], ["a bar"]]
+    tagged = tmp_path / "c.txt"
+    tagged.write_text("a screen/p\n")
+    with pytest.raises(InputError, match=r"c\.txt: the format tagged has no columns with names, .*leave out --columns"):
+        find_sources([str(path), str(tagged)], None, {"text": "review"})

@@ -65,9 +65,28 @@ def test_tables_are_read_and_written(command: Command, run: Path, tmp_path: Path
     assert result.code == 0
     assert f"{target}: 2 rows (" in result.out
     rows = rows_of(target)
-    assert list(rows[0]) == ["aspect", "text", "gold", "label", "probabilities"]
+    shares = ["probability_positive", "probability_negative", "probability_neutral"]
+    assert list(rows[0]) == ["aspect", "text", "gold", "label", *shares]
     assert [(row["text"], row["gold"]) for row in rows] == [("huge, the screen", "neutral"), ("no keys", "")]
-    assert sum(json.loads(rows[0]["probabilities"]).values()) == pytest.approx(1)
+    assert sum(float(rows[0][name]) for name in shares) == pytest.approx(1)
+    again = tmp_path / "again.csv"
+    assert command("predict", run, "--input", target, "--output", again).code == 0
+    assert again.read_bytes() == target.read_bytes()
+
+
+def test_a_file_with_other_names_keeps_them(command: Command, run: Path, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("no,review,term,polarity\n7,the screen is huge,screen,neutral\n")
+    words = ("predict", run, "--input", source, "--columns", "text=review,aspect=term,label=polarity")
+    assert command(*words, "--output", target, "--explain").code == 0
+    (row,) = rows_of(target)
+    assert list(row)[:5] == ["no", "review", "term", "polarity", "label"]
+    assert list(row)[-1] == "explanation"
+    assert (row["no"], row["review"], row["term"], row["polarity"]) == ("7", "the screen is huge", "screen", "neutral")
+    command(*words, "--output", tmp_path / "out.jsonl")
+    (same,) = rows_of(tmp_path / "out.jsonl")
+    assert (same["polarity"], same["label"]) == (row["polarity"], row["label"])
+    assert row["probability_positive"] == str(same["probabilities"]["positive"])
 
 
 def test_aspects_that_occur_twice_are_mentioned(command: Command, run: Path, tmp_path: Path) -> None:
@@ -135,7 +154,9 @@ def test_rows_may_go_to_standard_output(command: Command, run: Path, source: Pat
     assert "standard output: 20 rows (" in result.err
     source.write_text('{"text": "a screen", "aspect": "screen"}\n')
     result = command("predict", run, "--input", source, "--output", "-", "--output-format", "csv", "--json")
-    assert result.out.splitlines()[0] == "text,aspect,label,probabilities"
+    assert (
+        result.out.splitlines()[0] == "text,aspect,label,probability_positive,probability_negative,probability_neutral"
+    )
     assert json.loads(result.err)["rows"] == 1
 
 

@@ -105,6 +105,7 @@ def test_a_token_that_was_meant_must_be_there(
         (("--port", "99999"), "port 99999 is none"),
         (("--corpus", "x"), "--corpus goes with --evidence FILE"),
         (("--second", "x"), "--second goes with --evidence FILE"),
+        (("--columns", "text=x"), "--columns goes with --evidence FILE"),
         (("--evidence", "x"), "--evidence needs --corpus FILE"),
         (("--evidence", "no such file", "--corpus", "x"), "no such file"),
         (("--port", "x"), "--port"),

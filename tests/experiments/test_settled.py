@@ -66,4 +66,6 @@ def test_defaults_of_training_and_of_a_consensus_count_too(tmp_path: Path, monke
 def test_files_are_left_to_their_fingerprints() -> None:
     (found,) = settled(CELLS["supervised"], {"vectors": "glove.txt"})
     assert found["supervision"]["gamma"] == defaults._TUNED_GAMMA["memnet"]
-    assert not {"train", "vectors", "encoder", "evidence"} & {name for section in found.values() for name in section}
+    assert not {"train", "vectors", "encoder", "evidence", "columns"} & {
+        name for section in found.values() for name in section
+    }

@@ -16,7 +16,7 @@ from pssa.data.evidence_edit import keep_above, keep_iterations
 from pssa.data.evidence_file import read_evidence
 from pssa.errors import InputError
 from pssa.experiments import engines, provenance
-from pssa.experiments.cells import Cell
+from pssa.experiments.cells import Cell, Place, Training
 from pssa.experiments.exhibit import Prose, Scope, Table
 from pssa.experiments.grid import DATA, Point, Study
 from pssa.experiments.ledger import Ledger, Record
@@ -106,6 +106,20 @@ def test_what_other_sources_made_is_not_told_as_fresh(
     monkeypatch.setattr(provenance, "source_digest", lambda: "changed")
     stand_in.failing = {name: OSError() for name in stand_in.done}
     assert tune(found, Scope(resources, 1), tmp_path, Means(workers=1, fresh=True)).tuning.best is None
+
+
+def test_a_file_with_other_names_is_another_file_and_the_best_settings_name_them(
+    resources: Resources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = resources.sources[DATA].train, tmp_path / "theirs.jsonl"
+    theirs.write_text(ours.read_text().replace('"text":', '"review":'))
+    found, place = resources_of(theirs, None, None, "cpu", {"text": "review"}), Place(DATA, "memnet", 0, held_out=True)
+    assert found.corpora(place) == resources.corpora(place)
+    same = resources_of(ours, None, None, "cpu", {"text": "text"})
+    assert same.key(Training(place)) != resources.key(Training(place))
+    monkeypatch.setattr(engines, "carry_out", StandIn())
+    tune(study("aw-as", {"gamma": [1]}), Scope(found, 1), tmp_path / "out", Means(workers=1))
+    assert Config.from_toml(tmp_path / "out" / "best.toml").data.columns == {"text": "review"}
 
 
 @pytest.mark.slow

@@ -55,6 +55,11 @@ def test_files_are_named_without_their_folders() -> None:
     assert dict(unusual_settings(config)) == {"data.train": "train.csv", "data.vectors": "glove.txt"}
 
 
+def test_columns_are_listed_as_they_are_given() -> None:
+    config = Config(model="memnet").updated({"columns": {"text": "review", "aspect": "term"}})
+    assert unusual_settings(config) == [("data.columns", "text=review, aspect=term")]
+
+
 def test_without_vectors_trained_embeddings_are_nothing_special() -> None:
     learned = Config(model="tnet_att", options={"train_embeddings": True})
     assert unusual_settings(learned) == []

@@ -202,3 +202,25 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 )
 def test_a_value_on_the_command_line_is_toml_and_else_a_string(text: str, value: Any) -> None:
     assert parse_value(text) == value
+
+
+@pytest.mark.parametrize("name", ["columns", "data.columns"])
+@pytest.mark.parametrize("value", [{"text": "review", "label": "stars, 1-5"}, "text=review,label=stars, 1-5"])
+def test_columns_are_a_table_or_what_the_option_takes(tmp_path: Path, name: str, value: Any) -> None:
+    config = Config().updated({name: value, "seed": 3})
+    assert config.data.columns == {"text": "review", "label": "stars, 1-5"}
+    path = tmp_path / "config.toml"
+    path.write_text(config.to_toml())
+    assert Config.from_toml(path) == config
+    assert config.updated({"data": {"columns": {"id": "no"}}}).data.columns == {"id": "no"}
+
+
+def test_columns_that_nobody_named_are_not_written() -> None:
+    assert "columns" not in Config().to_toml()
+
+
+def test_columns_that_cannot_be_are_refused() -> None:
+    with pytest.raises(InputError, match="unknown field 'txt'"):
+        Config().updated({"columns": {"txt": "review"}})
+    with pytest.raises(InputError, match="columns is 7; expected a dict"):
+        Config().updated({"columns": 7})

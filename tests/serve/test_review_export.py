@@ -125,3 +125,11 @@ def test_the_command_names_labels_that_are_not_the_usual_ones(path: Path) -> Non
     review = Review.open(path)
     assert " --labels meh --evidence " in export(review).command
     review.close()
+
+
+def test_the_command_names_the_columns_that_the_corpus_was_read_with(path: Path) -> None:
+    theirs = path.with_name("theirs.jsonl")
+    theirs.write_text(path.with_name("train.jsonl").read_text().replace('"text":', '"the review":'))
+    review = Review.open(path, theirs, columns={"text": "the review"})
+    assert " --columns 'text=the review' --evidence " in export(review).command
+    review.close()

@@ -9,6 +9,7 @@ from typing import Any
 from pssa import __version__
 from pssa.bulk.job import Job
 from pssa.bulk.window import Reading
+from pssa.data.read import Columns
 
 __all__ = ["asked_of", "run_digest"]
 
@@ -34,6 +35,7 @@ def asked_of(job: Job, reading: Reading) -> dict[str, Any]:
             for source in reading.sources
         },
         "the order of the inputs": hashlib.sha256("\0".join(s.name for s in reading.sources).encode()).hexdigest(),
+        "--columns": str(Columns.of(job.columns)) or None,
         "the output's format": job.output_format,
         "the file of rejected rows": str(job.side),
         "--explain": scoring.saliency,

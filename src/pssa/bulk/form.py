@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from pssa.bulk import table
+from pssa.bulk.rows import PROBABILITIES
 from pssa.bulk.source import STANDARD
 from pssa.data.shown import shown
 from pssa.errors import InputError, MissingExtra
+from pssa.runs.classifier import probability_column
 
 __all__ = ["Form", "form_of"]
 
@@ -40,6 +42,7 @@ class Form:
 
     name: str  # json_lines, csv or parquet
     packing: str = ""  # .gz, .zst or none
+    labels: tuple[str, ...] = ()  # whose probabilities have a column each in CSV
 
     def unfit(self, row: Mapping[str, Any], columns: Sequence[str]) -> str:
         """Why the output cannot hold the row; empty if it can."""
@@ -58,13 +61,14 @@ class Form:
             return b""
         if self.name == "parquet":
             return table.encode(rows)
-        return self._packed(_csv(rows, columns) if self.name == "csv" else b"".join(map(_json_line, rows)))
+        return self._packed(self._table(rows, columns) if self.name == "csv" else b"".join(map(_json_line, rows)))
 
     def header(self, columns: Sequence[str]) -> bytes:
         """What stands before the first row."""
         if self.name != "csv":
             return b""
-        return self._packed(_csv([dict(zip(columns, columns, strict=True))], columns))
+        names = self._spread(columns)
+        return self._packed(_csv([dict(zip(names, names, strict=True))], names))
 
     def empty(self, columns: Sequence[str]) -> bytes:
         """What an output without rows has: the header, where columns are known, and what packing needs."""
@@ -72,15 +76,31 @@ class Form:
             return b""
         return self.header(columns) if columns and self.name == "csv" else self._packed(b"")
 
+    def _table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
+        shares = {probability_column(label): label for label in self.labels}
+        spread = [
+            {**row, **{name: row[PROBABILITIES].get(label, "") for name, label in shares.items()}} if shares else row
+            for row in rows
+        ]
+        return _csv(spread, self._spread(columns))
+
+    def _spread(self, columns: Sequence[str]) -> list[str]:
+        """The columns of CSV; a table that was scored before gets new probabilities in place of the old."""
+        shares = [probability_column(label) for label in self.labels]
+        old = {name.lower() for name in shares}
+        kept = [name for name in columns if name.lower() not in old]
+        return [each for name in kept for each in (shares if shares and name == PROBABILITIES else [name])]
+
     def _packed(self, content: bytes) -> bytes:
         if self.packing == ".gz":
             return gzip.compress(content, compresslevel=6, mtime=0)
         return bytes(_pyarrow().compress(content, codec="zstd", asbytes=True)) if self.packing else content
 
 
-def form_of(output: str, name: str | None) -> Form:
+def form_of(output: str, name: str | None, labels: tuple[str, ...] = ()) -> Form:
     """The form that the output's name asks for, or one that is named; JSON Lines for standard output.
 
+    :param labels: that the run knows.
     :raises InputError: if there is no such form, or it cannot be written there.
     """
     path = Path(output)
@@ -94,7 +114,7 @@ def form_of(output: str, name: str | None) -> Form:
         raise InputError(f"Parquet cannot be written to {output}; it is packed within, and needs a file: name one")
     if found == "parquet" or packing == ".zst":
         _pyarrow()
-    return Form(found, packing)
+    return Form(found, packing, labels)
 
 
 def _named(name: str) -> str:

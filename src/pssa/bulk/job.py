@@ -13,6 +13,7 @@ from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import STANDARD
 from pssa.bulk.window import Position, Reading
 from pssa.bulk.work import Result
+from pssa.data.read import ColumnNames
 from pssa.errors import InputError
 
 __all__ = ["Engine", "Job", "Observer", "Progress", "Sink", "Summary", "Task"]
@@ -32,6 +33,7 @@ class Job:
     inputs: tuple[str, ...]  # files, patterns, or - for standard input
     output: str  # a file, or - for standard output
     format: str | None = None  # of the inputs, where it is not recognised
+    columns: ColumnNames | None = None  # of the inputs, where they have names of their own
     output_format: str | None = None  # where the output's name does not say it
     errors: str = "fail"  # at a row that cannot be used; or "skip" it
     rejected: str | None = None  # the file of skipped rows; None: the output's name and .rejected.jsonl

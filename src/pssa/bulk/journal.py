@@ -20,7 +20,7 @@ from pssa.errors import InputError
 
 __all__ = ["Journal", "difference"]
 
-_SCHEMA = 1
+_SCHEMA = 2
 _MOST = 1 << 24  # bytes
 _AGAIN = "begin again with --force instead of --resume"
 

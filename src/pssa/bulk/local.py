@@ -25,6 +25,7 @@ from pssa.bulk.scorer import Scorer, Scoring, by_length, export, open_scorer, th
 from pssa.bulk.source import find_sources, require_apart
 from pssa.bulk.window import Reading, Window, windows
 from pssa.bulk.work import Result, process
+from pssa.data.read import ColumnNames
 from pssa.errors import InputError
 from pssa.runs import Classifier
 
@@ -52,7 +53,13 @@ class LocalEngine:
 
 
 def predict_file(
-    classifier: Classifier, source: Path, target: Path, *, format: str | None = None, batch_size: int = 64
+    classifier: Classifier,
+    source: Path,
+    target: Path,
+    *,
+    format: str | None = None,
+    columns: ColumnNames | None = None,
+    batch_size: int = 64,
 ) -> Summary:
     """Score every row of `source` into `target`; each output row has the input's fields, a label and probabilities.
 
@@ -63,8 +70,8 @@ def predict_file(
     """
     if batch_size < 1:
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
-    reading = Reading(find_sources([str(source)], format), _WINDOW)
-    form = form_of(str(target), None)
+    reading = Reading(find_sources([str(source)], format, columns), _WINDOW)
+    form = form_of(str(target), None, classifier.labels)
     place = Place(target, target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
     require_apart(reading.sources, target, place.side)
     score = partial(by_length, partial(classifier.answer, batch_size=batch_size))

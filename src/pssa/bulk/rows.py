@@ -14,13 +14,14 @@ from pssa.errors import InputError
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
 
-__all__ = ["Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "written"]
+__all__ = ["PROBABILITIES", "Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "written"]
 
 Value = Answer | Explanation  # what is said of an example
 
 _CONTAINERS = (dict, list, tuple)
 _DEEPEST = 64  # of them inside each other
-_GOLD, _LABEL, _PROBABILITIES, _EXPLANATION = "gold", "label", "probabilities", "explanation"
+PROBABILITIES = "probabilities"
+_GOLD, _LABEL, _EXPLANATION = "gold", "label", "explanation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Accepted:
     """A row that can be scored."""
 
     line: int
-    fields: Mapping[str, Any]  # as the input gives them
+    fields: Mapping[str, Any]  # as the input gives and names them
     example: Example
     ambiguous: bool  # its aspect occurs several times in the text; the first was taken
 
@@ -49,7 +50,7 @@ def judge(event: Row | Problem) -> Accepted | Rejected:
     """What becomes of a row; its label, if it has one, is not looked at."""
     if isinstance(event, Problem):
         return Rejected(event.line, event.what)
-    if _is_deep(event.fields):
+    if _is_deep(event.given):
         return Rejected(
             event.line, f"has more than {_DEEPEST} lists or objects inside each other; leave out that field"
         )
@@ -59,7 +60,7 @@ def judge(event: Row | Problem) -> Accepted | Rejected:
         example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
     except InputError as error:
         return Rejected(event.line, str(error))
-    return Accepted(event.line, event.fields, example, bool(doubts))
+    return Accepted(event.line, event.given, example, bool(doubts))
 
 
 def fault_of(value: Value) -> str:
@@ -74,7 +75,7 @@ def fault_of(value: Value) -> str:
 def written(fields: Mapping[str, Any], value: Value) -> dict[str, Any]:
     """The fields of a row of the output: the input's, its label as `gold`, and what the model says."""
     answer = value.answer if isinstance(value, Explanation) else value
-    row = dict(_kept(fields)) | {_LABEL: answer.label, _PROBABILITIES: answer.probabilities}
+    row = dict(_kept(fields)) | {_LABEL: answer.label, PROBABILITIES: answer.probabilities}
     if isinstance(value, Explanation):
         said = value.as_dict()
         row[_EXPLANATION] = {"saliency": said["saliency"], "words": said["words"]}
@@ -83,7 +84,7 @@ def written(fields: Mapping[str, Any], value: Value) -> dict[str, Any]:
 
 def columns_of(fields: Mapping[str, Any], explained: bool) -> tuple[str, ...]:
     """The names of `written`, before anything is scored."""
-    names = dict(_kept(fields)) | {_LABEL: None, _PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
+    names = dict(_kept(fields)) | {_LABEL: None, PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
     return tuple(names)
 
 

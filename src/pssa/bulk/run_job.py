@@ -44,8 +44,8 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     :raises InputError: for what cannot be read, scored or written; a row is named by its line.
     """
     known = Description.load(RunDirectory.open(job.run).root)
-    form = form_of(job.output, job.output_format)
-    sources = find_sources(job.inputs, job.format)
+    form = form_of(job.output, job.output_format, known.labels)
+    sources = find_sources(job.inputs, job.format, job.columns)
     _check(job, sources)
     if _has_nothing_to_resume(job):
         found = f"{job.output} exists and no part of it is unfinished; nothing was done"

@@ -11,13 +11,13 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PosixPath
 from typing import IO, Any, cast
 
 from pssa.data.bounded import Unpacked
-from pssa.data.formats import FORMATS, hugging_face
-from pssa.data.read import Dropped, Problem, Row, format_of
+from pssa.data.formats import hugging_face, require_named_columns, scan
+from pssa.data.read import ColumnNames, Columns, Dropped, Problem, Row, format_of
 from pssa.errors import InputError, MissingExtra
 
 __all__ = ["STANDARD", "Event", "Source", "find_sources", "require_apart"]
@@ -41,6 +41,7 @@ class Source:
     size: int = 0  # bytes; 0 where nobody knows
     modified: int = 0  # nanoseconds
     once: bool = False  # standard input or a pipe: it cannot be read again
+    columns: Columns = field(default_factory=Columns)
 
     @property
     def standard(self) -> bool:
@@ -59,7 +60,7 @@ class Source:
         """
         path = _Watched(self.title)
         path.watch, path.standard = watch, self.standard
-        events = _to_the_end(FORMATS[self.format].scan(path), self)
+        events = _to_the_end(scan(path, self.format, self.columns), self)
         return _counted(events, self, watch) if self.format == "parquet" else events
 
 
@@ -77,11 +78,12 @@ def require_apart(sources: Sequence[Source], output: Path | None, side: Path) ->
         raise InputError(f"{side} is both the output and the file of rejected rows; choose another --rejected")
 
 
-def find_sources(inputs: Sequence[str], format: str | None) -> tuple[Source, ...]:
+def find_sources(inputs: Sequence[str], format: str | None, columns: ColumnNames | None = None) -> tuple[Source, ...]:
     """The sources that are meant, those of a pattern by name; empty files among several hold no row and are left out.
 
-    :raises InputError: if there is no such file, one is named twice, or its format is unknown.
+    :raises InputError: if there is no such file, one is named twice, its format is unknown, or it has no columns to be named.
     """
+    named = Columns.of(columns)
     names = [name for given in inputs for name in _expanded(given)]
     places = Counter(os.path.abspath(name) for name in names)
     if twice := [name for name in names if places[os.path.abspath(name)] > 1]:
@@ -90,7 +92,10 @@ def find_sources(inputs: Sequence[str], format: str | None) -> tuple[Source, ...
         names = [name for name in names if not _is_blank(name)] or names
     if not names:
         raise InputError("there is no input; name at least one file, or - for standard input")
-    return tuple(_source(name, format) for name in names)
+    found = tuple(replace(_source(name, format), columns=named) for name in names)
+    for source in found:
+        require_named_columns(source.title, source.format, named)
+    return found
 
 
 def _expanded(given: str) -> list[str]:

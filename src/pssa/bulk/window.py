@@ -97,7 +97,7 @@ def _take(events: Iterator[Event], most: int) -> list[Event]:
     for event in events:
         part.append(event)
         if isinstance(event, Row):
-            letters += _weight(event.fields)
+            letters += _weight(event.given)
         if len(part) >= most or letters >= _MOST_LETTERS:
             break
     return part

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pssa.runs import Config
 
-__all__ = ["common_options", "data_options", "label_names", "training_config", "training_options"]
+__all__ = [
+    "add_columns",
+    "common_options",
+    "data_options",
+    "label_names",
+    "reading",
+    "training_config",
+    "training_options",
+]
 
 _DATA = "data"
 # Command-line options that set one value of the configuration each, by its name there, in the groups that help shows.
@@ -47,7 +55,7 @@ _SETTINGS: dict[str, dict[str, tuple[type, str]]] = {
 }
 _NAME_IN_CONFIG = {"lr": "learning_rate"}
 # Options that a command words for itself, and that set a value of the same name.
-_OWN = ("train", "model", "format", "labels", "conflict")
+_OWN = ("train", "model", "format", "columns", "labels", "conflict")
 
 
 def common_options() -> argparse.ArgumentParser:
@@ -63,6 +71,28 @@ def data_options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
     _add_data(parser)
     return parser
+
+
+def add_columns(container: argparse._ActionsContainer) -> None:
+    """`--columns`, for commands that read rows."""
+    container.add_argument(
+        "--columns",
+        metavar="FIELD=COLUMN,...",
+        help="columns with names of their own, such as text=review,aspect=term,label=polarity",
+    )
+
+
+def reading(arguments: argparse.Namespace, labels: tuple[str, ...]) -> dict[str, Any]:
+    """What `data_options` say, as `read` takes it.
+
+    :param labels: those that are usual.
+    """
+    return {
+        "format": arguments.format,
+        "columns": arguments.columns,
+        "labels": arguments.labels or labels,
+        "conflict": arguments.conflict or "drop",
+    }
 
 
 def label_names(given: str) -> tuple[str, ...]:
@@ -88,6 +118,7 @@ def training_options() -> argparse.ArgumentParser:
 
 def _add_data(container: argparse._ActionsContainer) -> None:
     container.add_argument("--format", help="the format of the file, if it is not recognised")
+    add_columns(container)
     container.add_argument(
         "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"
     )

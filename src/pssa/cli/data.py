@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, data_options, label_names
+from pssa.cli._options import add_columns, common_options, data_options, label_names, reading
 
 if TYPE_CHECKING:
     from pssa.data.check import Report
@@ -36,8 +36,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     from pssa.data.check import check
     from pssa.data.example import DEFAULT_LABELS
 
-    labels = arguments.labels or DEFAULT_LABELS
-    report = check(arguments.file, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
+    report = check(arguments.file, **reading(arguments, DEFAULT_LABELS))
     if arguments.json:
         print_json({"file": arguments.file, **asdict(report)})
     else:
@@ -57,10 +56,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
         raise InputError.at(output, None, "exists; choose another name, or say --force to write over it")
-    labels = arguments.labels or DEFAULT_LABELS
-    found = read_out(
-        arguments.input, format=arguments.source, labels=labels, conflict=arguments.conflict, errors=arguments.errors
-    )
+    found = read_out(arguments.input, **reading(arguments, DEFAULT_LABELS), errors=arguments.errors)
     corpus = found.corpus
     write(corpus, arguments.output, format=arguments.target)
     if arguments.json:
@@ -86,7 +82,8 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser = actions.add_parser("convert", parents=[common_options()], help="any format to any other")
     parser.add_argument("input", metavar="IN", help=f"instances as {_FORMATS}")
     parser.add_argument("output", metavar="OUT", help="the file to write; hf:DIRECTORY for a Hugging Face dataset")
-    parser.add_argument("--from", dest="source", metavar="FORMAT", help="the format of IN, if it is not recognised")
+    parser.add_argument("--from", dest="format", metavar="FORMAT", help="the format of IN, if it is not recognised")
+    add_columns(parser)
     parser.add_argument("--to", dest="target", metavar="FORMAT", help="the format of OUT, if its extension says none")
     parser.add_argument(
         "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import common_options, data_options, label_names
+from pssa.cli._options import common_options, data_options, label_names, reading
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
@@ -55,8 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
     # In full precision, so that a score does not depend on where it was computed.
     classifiers = [load(path, device=arguments.device, precision="float32") for path in runs]
-    labels = arguments.labels or classifiers[0].labels
-    corpus = read(arguments.data, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
+    corpus = read(arguments.data, **reading(arguments, classifiers[0].labels))
     results = [evaluate(classifier, corpus) for classifier in classifiers]
     comparison = None
     if len(results) > 1:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pssa.cli._options import common_options, data_options
+from pssa.cli._options import common_options, data_options, reading
 from pssa.data.evidence import KINDS, Evidence, ExampleEvidence
 from pssa.data.evidence_diff import diff
 from pssa.data.evidence_edit import drop_word, flip, keep_above, keep_iterations, keep_kind
@@ -212,8 +212,7 @@ def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
     from pssa.data.read import read
 
     _refuse_existing(arguments)
-    labels = arguments.labels or DEFAULT_LABELS
-    corpus = read(arguments.train, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
+    corpus = read(arguments.train, **reading(arguments, DEFAULT_LABELS))
     made = evidence_from_opinion_words(read_opinion_words(arguments.opinion_words), corpus)
     write_evidence(made.evidence, arguments.out)
     instances, matched = corpus.label_counts(), sum(made.matched.values())

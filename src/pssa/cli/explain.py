@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import common_options
+from pssa.cli._options import add_columns, common_options
 from pssa.cli.report import refuse_output
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.data.example import Example
+    from pssa.data.read import Row
     from pssa.runs import Classifier
     from pssa.runs.explain import Explanation
 
@@ -34,6 +35,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--input", type=Path, help="a file of sentences with their aspects, instead of --text")
     parser.add_argument("--format", help="the format of the input, if it is not recognised")
+    add_columns(parser)
     parser.add_argument("--limit", type=int, default=20, help="rows of the input to explain (default 20)")
     parser.add_argument("--saliency", default="", help="how words are scored (default: the model's usual one)")
     parser.add_argument("--versus", type=Path, metavar="RUN2", help="show what RUN2 looks at, beside it")
@@ -94,8 +96,11 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _ask(arguments: argparse.Namespace) -> _Question:
+    from pssa.data.read import stream
+
     if arguments.input is not None:
-        return _read(arguments.input, arguments.format, arguments.limit)
+        rows = stream(arguments.input, format=arguments.format, columns=arguments.columns)
+        return _read(arguments.input, rows, arguments.limit)
     try:
         arguments.text.encode()
     except UnicodeEncodeError as error:
@@ -115,12 +120,11 @@ def _place(text: str, aspect: str, warn: Callable[[str], None]) -> Example:
     return example_from_fields({"text": text, "aspect": aspect}, ordinal_required=False, warn=warn)
 
 
-def _read(path: Path, format: str | None, limit: int) -> _Question:
-    from pssa.data.read import example_from_fields, stream
+def _read(path: Path, rows: Iterator[Row], limit: int) -> _Question:
+    from pssa.data.read import example_from_fields
 
     examples: list[Example] = []
     doubts: list[str] = []
-    rows = stream(path, format=format)
     for row in islice(rows, limit):
         fields = {key: value for key, value in row.fields.items() if key != "label"}
         found: list[str] = []

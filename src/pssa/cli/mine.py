@@ -92,6 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _repeated(config: Config) -> str:
     """What a training must have in common with the mining, as options."""
+    from pssa.data.read import Columns
     from pssa.runs.config import DataConfig
 
     data, usual = config.data, DataConfig()
@@ -101,6 +102,7 @@ def _repeated(config: Config) -> str:
         for name in ("format", "labels", "conflict", "unit")
         if (value := getattr(data, name)) != getattr(usual, name)
     }
+    options["columns"] = str(Columns.of(data.columns))
     return " ".join(f"--{name} {shlex.quote(value)}" for name, value in options.items() if value)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options
+from pssa.cli._options import add_columns, common_options
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="JSON Lines, CSV (also .gz and .zst) or Parquet; - for standard output",
     )
     parser.add_argument("--format", help="the format of the input, if it is not recognised")
+    add_columns(parser)
     parser.add_argument(
         "--output-format", metavar="NAME", help="json_lines, csv or parquet, if the name does not say it"
     )
@@ -111,6 +112,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         inputs=tuple(arguments.input),
         output=arguments.output,
         format=arguments.format,
+        columns=arguments.columns,
         output_format=arguments.output_format,
         errors=arguments.errors,
         rejected=arguments.rejected,

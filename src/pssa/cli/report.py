@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pssa.cli._options import common_options, data_options
+from pssa.cli._options import common_options, data_options, reading
 from pssa.errors import InputError
 
 __all__ = ["add_parser", "refuse_output"]
@@ -47,8 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"sample is {arguments.sample}; it must be at least 1")
     data = None
     if arguments.data is not None:
-        labels = arguments.labels or Description.load(arguments.run_path).labels
-        data = read(arguments.data, format=arguments.format, labels=labels, conflict=arguments.conflict or "drop")
+        data = read(arguments.data, **reading(arguments, Description.load(arguments.run_path).labels))
     written = write_report(
         arguments.run_path, arguments.out, versus=arguments.versus, data=data, sample=arguments.sample
     )

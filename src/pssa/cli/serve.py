@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options
+from pssa.cli._options import add_columns, common_options
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--versus", metavar="RUN2", type=Path, help="a second run, to compare with")
     parser.add_argument("--evidence", type=Path, help="evidence to review at /evidence")
     parser.add_argument("--corpus", type=Path, help="the instances that the evidence is about")
+    add_columns(parser)
     parser.add_argument("--second", type=Path, help="other evidence of the same instances, to find disagreements with")
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen at (default 127.0.0.1: this machine only)"
@@ -131,7 +132,7 @@ def _token(path: Path | None) -> str:
 
 def _review(arguments: argparse.Namespace) -> Review | None:
     if arguments.evidence is None:
-        for name in ("corpus", "second"):
+        for name in ("corpus", "columns", "second"):
             if getattr(arguments, name) is not None:
                 raise InputError(f"--{name} goes with --evidence FILE; give that too")
         return None
@@ -139,4 +140,4 @@ def _review(arguments: argparse.Namespace) -> Review | None:
         raise InputError("--evidence needs --corpus FILE, the instances that it is about")
     from pssa.serve.review import Review
 
-    return Review.open(arguments.evidence, arguments.corpus, arguments.second)
+    return Review.open(arguments.evidence, arguments.corpus, arguments.second, arguments.columns)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options
+from pssa.cli._options import add_columns, common_options
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "tune", parents=[common_options()], help="choose settings of supervision on held-out data"
     )
     parser.add_argument("--train", type=Path, required=True, help="labelled instances; a fifth of them judges")
+    add_columns(parser)
     parser.add_argument("--model", default="tnet_att", help="memnet, tnet_att, bertabsa_att, ... (default tnet_att)")
     parser.add_argument("--method", required=True, help="aw-as, pg-as, rm-as or consensus")
     parser.add_argument(
@@ -68,7 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.experiments.tune import resources_of, tune
 
     study = _study(arguments)
-    resources = resources_of(arguments.train, arguments.vectors, arguments.encoder, arguments.device)
+    starts = (arguments.train, arguments.vectors, arguments.encoder, arguments.device)
+    resources = resources_of(*starts, arguments.columns)
     means = Means(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
     with CellsBar() as bar:
         tuned = tune(study, Scope(resources, arguments.seeds), arguments.out, means, bar, _command(arguments))

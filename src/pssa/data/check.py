@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.data.example import DEFAULT_LABELS, Example
-from pssa.data.formats import FORMATS
+from pssa.data.formats import scan
 from pssa.data.formats._labels import LabelRule
-from pssa.data.read import Accepted, Dropped, Problem, format_of, outcomes
+from pssa.data.read import Accepted, ColumnNames, Columns, Dropped, Problem, format_of, outcomes
 
 __all__ = ["Report", "check"]
 
@@ -39,18 +39,23 @@ class Report:
 
 
 def check(
-    path: str | Path, *, format: str | None = None, labels: tuple[str, ...] = DEFAULT_LABELS, conflict: str = "drop"
+    path: str | Path,
+    *,
+    format: str | None = None,
+    columns: ColumnNames | None = None,
+    labels: tuple[str, ...] = DEFAULT_LABELS,
+    conflict: str = "drop",
 ) -> Report:
     """Look at every instance of a file; the parameters are those of `read`.
 
     :raises InputError: if there is no reading it at all: no such file, a directory, empty, binary, a column missing.
     """
     rule = LabelRule.of(labels, conflict)
-    name = format_of(path, format)
+    named, name = Columns.of(columns), format_of(path, format)
     accepted: list[Accepted] = []
     dropped: Counter[str] = Counter()
     problems: list[Problem] = []
-    for outcome in outcomes(FORMATS[name].scan(Path(path)), rule):
+    for outcome in outcomes(scan(Path(path), name, named), rule):
         match outcome:
             case Accepted():
                 accepted.append(outcome)

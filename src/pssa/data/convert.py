@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.data.example import DEFAULT_LABELS, Corpus
-from pssa.data.formats import FORMATS
-from pssa.data.formats._fields import KNOWN
 from pssa.data.formats._labels import LabelRule
 from pssa.data.formats._rows import Event, Problem, Row
-from pssa.data.read import corpus_of, format_of
+from pssa.data.read import ColumnNames, Columns, corpus_of, events_of
 from pssa.errors import InputError
 
 __all__ = ["Readout", "read_out"]
@@ -32,6 +30,7 @@ def read_out(
     path: str | Path,
     *,
     format: str | None = None,
+    columns: ColumnNames | None = None,
     labels: tuple[str, ...] = DEFAULT_LABELS,
     conflict: str = "drop",
     errors: str = "fail",
@@ -52,14 +51,14 @@ def read_out(
             raise InputError.at(path, problem.line, problem.what + more)
         skipped.append(problem)
 
-    events = FORMATS[format_of(path, format)].scan(Path(path))
-    corpus = corpus_of(path, _noting(events, own), LabelRule.of(labels, conflict), skip)
+    events = _noting(events_of(path, format, columns), Columns.of(columns), own)
+    corpus = corpus_of(path, events, LabelRule.of(labels, conflict), skip)
     return Readout(corpus, tuple(skipped), tuple(own))
 
 
-def _noting(events: Iterable[Event], own: dict[str, None]) -> Iterator[Event]:
+def _noting(events: Iterable[Event], columns: Columns, own: dict[str, None]) -> Iterator[Event]:
     """The same events; names of fields that an instance does not have are put into `own`, in their order."""
     for event in events:
         if isinstance(event, Row):
-            own.update(dict.fromkeys(str(name) for name in event.fields if name not in KNOWN))
+            own.update(dict.fromkeys(map(str, columns.unread(event.given))))
         yield event

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.data.formats import FORMATS, format_named, hugging_face
+from pssa.data.formats import format_named, hugging_face, scan
+from pssa.data.formats._columns import ColumnNames, Columns
 from pssa.data.formats._fields import example_from_fields
 from pssa.data.formats._labels import LabelRule
 from pssa.data.formats._recognise import recognise
@@ -24,11 +25,14 @@ from pssa.errors import InputError
 
 __all__ = [
     "Accepted",
+    "ColumnNames",
+    "Columns",
     "Dropped",
     "Outcome",
     "Problem",
     "Row",
     "corpus_of",
+    "events_of",
     "example_from_fields",
     "format_of",
     "from_dataset",
@@ -52,11 +56,17 @@ Outcome = Accepted | Dropped | Problem
 
 
 def read(
-    path: str | Path, *, format: str | None = None, labels: tuple[str, ...] = DEFAULT_LABELS, conflict: str = "drop"
+    path: str | Path,
+    *,
+    format: str | None = None,
+    columns: ColumnNames | None = None,
+    labels: tuple[str, ...] = DEFAULT_LABELS,
+    conflict: str = "drop",
 ) -> Corpus:
     """Read labelled instances, all of them sound.
 
     :param format: the format's name; recognised by extension and content if not given.
+    :param columns: names that columns have, where they are not those of the fields, such as `{"text": "review"}`.
     :param conflict: what to do with the label `conflict` where `labels` does not have it: `drop` and count it, `keep`
         it as one more label, or take it as an `error`.
     :raises InputError: naming the file and the line of the first instance that cannot be used.
@@ -68,36 +78,54 @@ def read(
     def refuse(problem: Problem) -> None:
         raise InputError.at(path, problem.line, f"{problem.what}; `pssa data check` lists all such lines")
 
-    events = FORMATS[format_of(path, format)].scan(Path(path))
-    return corpus_of(path, events, LabelRule.of(labels, conflict), refuse)
+    return corpus_of(path, events_of(path, format, columns), LabelRule.of(labels, conflict), refuse)
 
 
-def from_dataset(dataset: Any, *, labels: tuple[str, ...] = DEFAULT_LABELS, conflict: str = "drop") -> Corpus:
+def from_dataset(
+    dataset: Any,
+    *,
+    columns: ColumnNames | None = None,
+    labels: tuple[str, ...] = DEFAULT_LABELS,
+    conflict: str = "drop",
+) -> Corpus:
     """Take the instances of a `datasets.Dataset` with the columns text, span, label and, where needed, ordinal."""
     name = Path("dataset")
-    return corpus_of(name, hugging_face.rows_of(dataset, name), LabelRule.of(labels, conflict))
+    events = hugging_face.rows_of(dataset, name, Columns.of(columns))
+    return corpus_of(name, events, LabelRule.of(labels, conflict))
 
 
 def from_records(
-    rows: Iterable[Mapping[str, Any]], *, labels: tuple[str, ...] = DEFAULT_LABELS, conflict: str = "drop"
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    columns: ColumnNames | None = None,
+    labels: tuple[str, ...] = DEFAULT_LABELS,
+    conflict: str = "drop",
 ) -> Corpus:
     """Take instances from dicts with the fields of a file: text, aspect, label and, where needed, from and to, or ordinal.
 
     :raises InputError: naming the first that cannot be used by its number, counted from 1.
     """
-    return corpus_of("records", _records(rows), LabelRule.of(labels, conflict))
+    named = Columns.of(columns)
+    events = named.required_of("records", _records(rows, named))
+    return corpus_of("records", events, LabelRule.of(labels, conflict))
 
 
-def stream(path: str | Path, *, format: str | None = None) -> Iterator[Row]:
+def stream(path: str | Path, *, format: str | None = None, columns: ColumnNames | None = None) -> Iterator[Row]:
     """The rows as the file gives them, one at a time, labelled or not; see `example_from_fields`.
 
     :raises InputError: naming the file and the line, on coming to a row that cannot be read.
     """
-    for event in FORMATS[format_of(path, format)].scan(Path(path)):
+    for event in events_of(path, format, columns):
         if isinstance(event, Problem):
             raise InputError.at(path, event.line, event.what)
         if isinstance(event, Row):
             yield event
+
+
+def events_of(path: str | Path, format: str | None, columns: ColumnNames | None) -> Iterator[Event]:
+    """What is in a file, in file order; the parameters are those of `read`."""
+    named = Columns.of(columns)
+    return scan(Path(path), format_of(path, format), named)
 
 
 def format_of(path: str | Path, format: str | None) -> str:
@@ -143,17 +171,17 @@ def corpus_of(
     return Corpus(tuple(examples), rule.labels, dict(dropped))
 
 
-def _records(rows: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+def _records(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Iterator[Row]:
     for line, fields in enumerate(rows, 1):
         if not isinstance(fields, Mapping):
             raise InputError(f"record {line} is {shown(fields)}; expected a dict with text, aspect and label")
-        yield Row(line, fields)
+        yield columns.row(line, fields)
 
 
 def _judge(row: Row, rule: LabelRule) -> Outcome:
     try:
         example = example_from_fields(row.fields, ordinal_required=True, default_id=str(row.line))
-        label = rule.normalise(example.label)
+        label = rule.normalise(example.label) if "label" in row.fields else rule.refuse_unlabelled(row.given)
     except InputError as error:
         return Problem(row.line, str(error))
     if label not in rule.labels:

@@ -35,7 +35,7 @@ _SECTIONS = ("data", "training", "mining", "supervision")
 # What a study is about, or what its command names once.
 _NO_AXES = ("model", "method", "seed", "device", "train", "dev", "vectors", "encoder", "evidence")
 # How files are read, which belongs to them.
-_OF_FILES = ("format", "labels", "conflict")
+_OF_FILES = ("format", "columns", "labels", "conflict")
 
 
 @dataclass(frozen=True)

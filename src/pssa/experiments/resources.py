@@ -45,6 +45,7 @@ class Source:
     train: Path
     test: Path | None = None  # None: there is none, or it must not be opened
     opinion_words: Path | None = None  # folder with train.tsv and test.tsv
+    columns: str = ""  # of train, as `--columns` takes them, where they have names of their own
 
     @classmethod
     def find(cls, folder: Path, name: str) -> Source | None:
@@ -125,7 +126,7 @@ class Resources:
         started = self.starts_from(place.model)
         known = {
             "cell": describe(cell),
-            "train": _fingerprint(source.train),
+            "train": _fingerprint(source.train) + (f" {source.columns}" if source.columns else ""),
             "test": None if place.held_out or source.test is None else _fingerprint(source.test),
             "words": None if source.opinion_words is None else _fingerprint(source.opinion_words),
             "start": {name: _fingerprint(Path(path)) for name, path in started.items()},
@@ -145,8 +146,9 @@ class Resources:
         return {name: _fingerprint(path) for name, path in files.items() if path is not None}
 
     def _train(self, place: Place) -> Corpus:
-        path = self.sources[place.data].train
-        corpus = strip_targets(path) if place.stripped else read(path)
+        source = self.sources[place.data]
+        path, columns = source.train, source.columns or None
+        corpus = strip_targets(path) if place.stripped else read(path, columns=columns)
         # The files are shuffled: their first instances are as good as random ones, and those that the paper took.
         return corpus if place.share == 1 else corpus.select(range(int(place.share * len(corpus))))
 

@@ -14,7 +14,8 @@ from pssa.runs.defaults import resolve
 
 __all__ = ["settled"]
 
-_FILES = ("train", "dev", "vectors", "encoder", "evidence")  # told apart by what is in them
+# Told apart by what is in them, and read as they are.
+_FILES = ("train", "dev", "vectors", "encoder", "evidence", "columns")
 
 
 def settled(cell: Cell, everywhere: Mapping[str, Any]) -> list[dict[str, Any]]:

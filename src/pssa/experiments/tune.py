@@ -18,6 +18,7 @@ import tomli_w
 
 from pssa import models
 from pssa.data.atomic import write_atomically
+from pssa.data.read import ColumnNames, Columns
 from pssa.errors import InputError
 from pssa.experiments.cells import Cell, Place, Training
 from pssa.experiments.comparison import METRICS
@@ -102,15 +103,18 @@ def exhibit_of(study: Study) -> Exhibit:
     return Exhibit("tune", f"Settings of {study.method} for {study.model}, on held-out data", cells, show, beyond=True)
 
 
-def resources_of(train: Path, vectors: Path | None, encoder: Path | None, device: str = "auto") -> Resources:
+def resources_of(
+    train: Path, vectors: Path | None, encoder: Path | None, device: str = "auto", columns: ColumnNames | None = None
+) -> Resources:
     """One file to tune on; there is no test.
 
+    :param columns: of the file, where they have names of their own.
     :raises InputError: if a file that is named does not exist.
     """
     for name, path in (("--train", train), ("--vectors", vectors), ("--encoder", encoder)):
         if path is not None and not path.exists():
             raise InputError(f"{name} {path} does not exist; name a file or folder that does")
-    return Resources({DATA: Source(train)}, vectors, encoder, device)
+    return Resources({DATA: Source(train, columns=str(Columns.of(columns)))}, vectors, encoder, device)
 
 
 def _check(study: Study, resources: Resources) -> None:
@@ -146,7 +150,10 @@ def _best_settings(tuning: Tuning, resources: Resources) -> str:
     assert best is not None
     config = study.config(best.point)
     table: dict[str, Any] = {"model": study.model, "method": study.method}
-    files = {"train": str(resources.sources[DATA].train.resolve())}
+    source = resources.sources[DATA]
+    files: dict[str, Any] = {"train": str(source.train.resolve())}
+    if source.columns:
+        files["columns"] = dict(Columns.of(source.columns).pairs)
     files |= {name: str(Path(path).resolve()) for name, path in resources.starts_from(study.model).items()}
     for name, value in (*files.items(), *study.fixed, *best.point):
         section = section_of(config, name)

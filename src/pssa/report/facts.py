@@ -88,4 +88,6 @@ def _flat(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={inner}" for name, inner in value.items())
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)

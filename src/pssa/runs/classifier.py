@@ -19,7 +19,7 @@ from pssa.evaluation import predict_logits
 from pssa.runs.lexicon import Lexicon
 from pssa.training.ensembles import combine
 
-__all__ = ["Answer", "Classifier"]
+__all__ = ["Answer", "Classifier", "probability_column"]
 
 
 @dataclass(frozen=True)
@@ -107,3 +107,8 @@ class Classifier:
         start, end = example.aspect_chars
         best = max(range(len(row)), key=row.__getitem__)
         return Answer(self.labels[best], dict(zip(self.labels, row, strict=True)), example.aspect_text, start, end)
+
+
+def probability_column(label: str) -> str:
+    """What tables call the column that has the probability of a label."""
+    return f"probability_{label}"

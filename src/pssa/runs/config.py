@@ -18,6 +18,7 @@ import tomli_w
 
 from pssa import models
 from pssa.data.bounded import read_whole
+from pssa.data.read import Columns
 from pssa.data.shown import shown, told
 from pssa.errors import InputError
 from pssa.runs.sections import (
@@ -45,6 +46,7 @@ _SEEDS = 2**32
 _MOST_BYTES = 1 << 20  # of a file
 _LONGEST = 100  # characters of a name
 _ALIKE = 0.75  # names at least so similar may have been meant
+_COLUMNS = "columns"  # the setting whose value is a table, as sections are
 _PATHS = ("train", "dev", "vectors", "encoder", "evidence")
 
 
@@ -89,6 +91,8 @@ class Config:
     def to_toml(self) -> str:
         """Every value that is set, as `from_toml` reads it."""
         table = _plain(asdict(self))
+        if not self.data.columns:
+            del table["data"][_COLUMNS]
         for name, unset in UNSET_TRAINING.items():
             if table["training"][name] == unset:
                 del table["training"][name]
@@ -179,6 +183,8 @@ def _refuse_unset(key: str, value: Any) -> None:
 def _as_kind(key: str, value: Any, kind: Any) -> Any:
     if kind is float and type(value) is int:
         value = _to_float(value)
+    if key == _COLUMNS:
+        return dict(Columns.of(value).pairs)
     if kind == tuple[str, ...]:
         parts = value.split(",") if isinstance(value, str) else value
         if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
@@ -214,10 +220,12 @@ def _names(config: Config) -> list[str]:
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
     # The model comes first, since the names of its options depend on it.
     order = sorted(table, key=lambda key: key != "model")
-    values = {key: table[key] for key in order if not isinstance(table[key], dict)}
-    for section, inner in table.items():
-        if isinstance(inner, dict):
-            values |= {f"{section}.{key}": value for key, value in inner.items()}
+    sections = {
+        key: value for key, value in table.items() if isinstance(value, dict) and key.rpartition(".")[2] != _COLUMNS
+    }
+    values = {key: table[key] for key in order if key not in sections}
+    for section, inner in sections.items():
+        values |= {f"{section}.{key}": value for key, value in inner.items()}
     return values
 
 

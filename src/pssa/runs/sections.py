@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from pssa.data.example import DEFAULT_LABELS
+from pssa.data.read import Columns
 from pssa.errors import InputError
 from pssa.runs.lexicon import UNITS
 from pssa.training.settings import Settings
@@ -36,6 +37,7 @@ class DataConfig:
     dev: str = ""  # development data of its own; it only selects and never joins the refit
     dev_fraction: float = 0.2  # of train, held out by sentence where there is no `dev`
     format: str = ""  # empty: recognised
+    columns: dict[str, str] = field(default_factory=dict)  # by field, where they have names of their own
     labels: tuple[str, ...] = DEFAULT_LABELS
     conflict: str = "drop"
     vectors: str = ""  # empty: random, trained embeddings
@@ -46,6 +48,7 @@ class DataConfig:
     max_pieces: int = 0  # of a sentence, with special tokens; 0: as many as the encoder can read
 
     def __post_init__(self) -> None:
+        Columns.of(self.columns)
         if not 0 < self.dev_fraction < 1:
             raise InputError(f"dev_fraction is {self.dev_fraction}; it must be greater than 0 and less than 1")
         if self.vector_rows < 0:

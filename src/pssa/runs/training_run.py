@@ -178,7 +178,7 @@ def _read(source: Source, config: Config) -> Corpus:
     if isinstance(source, Corpus):
         return source
     data = config.data
-    return read(source, format=data.format or None, labels=data.labels, conflict=data.conflict)
+    return read(source, format=data.format or None, columns=data.columns, labels=data.labels, conflict=data.conflict)
 
 
 def _help_out(root: Path, workshop: Workshop) -> Path:

@@ -16,7 +16,7 @@ from pathlib import Path
 from pssa.data.evidence import Evidence, Finding
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import DEFAULT_LABELS
-from pssa.data.read import read
+from pssa.data.read import ColumnNames, Columns, read
 from pssa.errors import InputError
 from pssa.serve.review_log import Entry, ReviewLog
 from pssa.serve.review_sentence import ReviewError, Sentence
@@ -34,19 +34,22 @@ class Sources:
     corpus: Path | None
     second: Path | None  # evidence to compare with
     labels: tuple[str, ...]  # of the corpus
+    columns: Columns  # of the corpus
     digest: str  # sha256 of the evidence file
     marks: tuple[Mapping[int, str], ...] | None  # the kind of each word that the second file has, by sentence
 
     @classmethod
-    def read(cls, evidence: Path, corpus: Path | None, second: Path | None) -> tuple[Sources, Evidence]:
+    def read(
+        cls, evidence: Path, corpus: Path | None, second: Path | None, columns: ColumnNames | None
+    ) -> tuple[Sources, Evidence]:
         """Read the files and see that they belong together."""
         found = read_evidence(evidence)
         digest = hashlib.sha256(evidence.read_bytes()).hexdigest()
         labels = _labels(found)
         if corpus is not None:
-            found.check_corpus(read(corpus, labels=labels))
+            found.check_corpus(read(corpus, columns=columns, labels=labels))
         marks = None if second is None else _marks(found, second)
-        return cls(evidence, corpus, second, labels, digest, marks), found
+        return cls(evidence, corpus, second, labels, Columns.of(columns), digest, marks), found
 
 
 class Review:
@@ -67,18 +70,23 @@ class Review:
 
     @classmethod
     def open(
-        cls, evidence_path: str | Path, corpus_path: str | Path | None = None, second: str | Path | None = None
+        cls,
+        evidence_path: str | Path,
+        corpus_path: str | Path | None = None,
+        second: str | Path | None = None,
+        columns: ColumnNames | None = None,
     ) -> Review:
         """Begin the review of a file, or go on with it.
 
         :param corpus_path: the instances it was made from, to be checked and to be named in the command that trains.
         :param second: evidence of the same instances, to find disagreements with.
+        :param columns: of the instances, where they have names of their own.
         :raises InputError: if the files do not belong together.
         :raises RunError: if another process reviews the same file.
         """
         path = Path(evidence_path)
-        others = (None if given is None else Path(given) for given in (corpus_path, second))
-        sources, evidence = Sources.read(path, *others)
+        corpus, other = (None if given is None else Path(given) for given in (corpus_path, second))
+        sources, evidence = Sources.read(path, corpus, other, columns)
         log = ReviewLog.open(path.with_name(f"{path.name}.review.jsonl"), sources.digest)
         try:
             return cls(sources, evidence, log)

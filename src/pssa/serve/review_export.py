@@ -86,4 +86,6 @@ def _command(review: Review, path: Path) -> str:
             words += ["--encoder", "ENCODER"]
     if labels != DEFAULT_LABELS:
         words += ["--labels", ",".join(labels)]
+    if review.sources.columns:
+        words += ["--columns", str(review.sources.columns)]
     return shlex.join([*words, "--evidence", str(path), "--out", "RUN"])

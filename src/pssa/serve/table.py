@@ -21,6 +21,7 @@ from starlette.types import Receive
 
 from pssa.data.formats.csv_file import columns_in, delimiter_of
 from pssa.data.shown import told
+from pssa.runs.classifier import probability_column
 from pssa.serve.asking import ask
 from pssa.serve.desk import Desk, Order
 from pssa.serve.placing import Placed, place_fields
@@ -121,7 +122,7 @@ class _Layout:
 
     @classmethod
     def of(cls, columns: Sequence[str], labels: tuple[str, ...]) -> _Layout:
-        ours = ["label", *(f"probability_{label}" for label in labels), "error", "warning"]
+        ours = ["label", *(probability_column(label) for label in labels), "error", "warning"]
         found = [column.strip().lower() for column in columns]
         # A table that was scored before gets new answers in place of the old.
         replaced = {*ours[1:], *(["label"] if "gold" in found else [])}

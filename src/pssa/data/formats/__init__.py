@@ -12,10 +12,11 @@ from typing import Protocol
 
 from pssa.data.example import Example
 from pssa.data.formats import csv_file, hugging_face, json_lines, parquet, semeval_xml, tagged, three_line
+from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._rows import Event
 from pssa.errors import InputError
 
-__all__ = ["ENCODERS", "FORMATS", "Encoder", "Scanner", "format_named"]
+__all__ = ["ENCODERS", "FORMATS", "Encoder", "Scanner", "TableScanner", "format_named", "require_named_columns", "scan"]
 
 
 class Scanner(Protocol):
@@ -23,6 +24,14 @@ class Scanner(Protocol):
 
     def scan(self, path: Path) -> Iterator[Event]:
         """What is in the file, in file order."""
+        ...
+
+
+class TableScanner(Protocol):
+    """A format whose columns have names, which need not be ours."""
+
+    def scan(self, path: Path, columns: Columns = ...) -> Iterator[Event]:
+        """What is in the file, in file order, its fields by our names."""
         ...
 
 
@@ -42,6 +51,13 @@ FORMATS: Mapping[str, Scanner] = {
     "semeval_xml": semeval_xml,
     "tagged": tagged,
     "three_line": three_line,
+}
+
+_TABLES: Mapping[str, TableScanner] = {
+    "csv": csv_file,
+    "hugging_face": hugging_face,
+    "json_lines": json_lines,
+    "parquet": parquet,
 }
 
 # A Hugging Face dataset is a directory and has its own `save`.
@@ -64,3 +80,21 @@ def format_named(name: str) -> str:
     if key not in FORMATS:
         raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS)}")
     return key
+
+
+def scan(path: Path, format: str, columns: Columns = AS_NAMED) -> Iterator[Event]:
+    """What is in a file of this format, in file order.
+
+    :raises InputError: if columns are named, and the format has none.
+    """
+    if not columns:
+        return FORMATS[format].scan(path)
+    require_named_columns(path, format, columns)
+    return _TABLES[format].scan(path, columns)
+
+
+def require_named_columns(path: str | Path, format: str, columns: Columns) -> None:
+    """Refuse names of columns for a format that has none."""
+    if columns and format not in _TABLES:
+        has = f"the format {format} has no columns with names, as {', '.join(_TABLES)} have"
+        raise InputError.at(path, None, f"{has}; leave out --columns {columns}, or name another format")

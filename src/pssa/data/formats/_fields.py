@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example, sentence_key
@@ -23,10 +22,10 @@ from pssa.data.shown import shown
 from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.errors import InputError
 
-__all__ = ["KNOWN", "example_from_fields", "fields_of", "require_columns", "words_as_text"]
+__all__ = ["KNOWN", "example_from_fields", "fields_of", "words_as_text"]
 
 # Every other field is the user's own.
-KNOWN = frozenset(("text", "aspect", "span", "from", "to", "ordinal", "label", "id", "sentence_id", "tags", "words"))
+KNOWN = ("text", "aspect", "span", "from", "to", "ordinal", "label", "id", "sentence_id", "tags", "words")
 
 _MOST_WORK = 10**8  # comparisons of characters; texts can be made that take all of them
 
@@ -48,7 +47,8 @@ def example_from_fields(
     if text is None and "text" in fields:
         raise InputError("`text` is empty; expected the sentence")
     if text is None:
-        raise InputError(f"no `text`; expected the sentence, found the fields {names(fields)}")
+        found = f"found the fields {names(fields)}; say which it is with --columns text=NAME"
+        raise InputError(f"no `text`; expected the sentence, {found}")
     if len(text) > LONGEST_TEXT:
         raise InputError(f"`text` has {len(text)} characters; expected a sentence, of at most {LONGEST_TEXT}")
     aspect, doubt = _place(fields, text)
@@ -91,14 +91,6 @@ def words_as_text(example: Example) -> str:
     return " ".join(f"{start}-{end}" for start, end in example.spans)
 
 
-def require_columns(path: Path, columns: list[str]) -> None:
-    """Refuse a table without the columns that every use needs; labels are only asked for where they are used."""
-    found = set(columns)
-    if "text" not in found or not (found & {"aspect", "span"} or {"from", "to"} <= found):
-        expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
-        raise InputError.at(path, 1, f"a column is missing: {expected}; found {names(columns)}")
-
-
 def _place(fields: Mapping[str, Any], text: str) -> tuple[Span, str | None]:
     """The aspect's character offsets and, where these are a guess, why."""
     aspect = string(fields, "aspect") or string(fields, "span")
@@ -110,7 +102,8 @@ def _place(fields: Mapping[str, Any], text: str) -> tuple[Span, str | None]:
     if aspect is None and fields.keys() & {"aspect", "span"}:
         raise InputError("`aspect` is empty; expected it, or `from` and `to`")
     if aspect is None:
-        raise InputError(f"no `aspect`; expected it, or `from` and `to`, found the fields {names(fields)}")
+        advice = "" if {"from", "to"} <= fields.keys() else "; say which it is with --columns aspect=NAME"
+        raise InputError(f"no `aspect`; expected it, or `from` and `to`, found the fields {names(fields)}{advice}")
     if len(text) * len(aspect) > _MOST_WORK:
         raise InputError("the aspect and the text are too long to look for one in the other; give `from` and `to`")
     found = occurrences(text, aspect)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NoReturn
 
+from pssa.data.formats._values import names
 from pssa.data.shown import shown
 from pssa.errors import InputError
 
@@ -37,13 +40,21 @@ class LabelRule:
 
         :raises InputError: if it is none of them.
         """
-        expected = f"expected one of {', '.join(self.labels)}"
         if label is None:
-            raise InputError(f"no `label`; {expected}")
+            raise InputError(f"no `label`; {self._expected}")
         if label in self.labels:
             return label
         key = label.strip().casefold()
         for declared in (*self.labels, _CONFLICT) if self.drops_conflict else self.labels:
             if declared.casefold() in (key, _SHORT.get(key)):
                 return declared
-        raise InputError(f"unknown label {shown(label)}; {expected}, or declare yours with --labels")
+        raise InputError(f"unknown label {shown(label)}; {self._expected}, or declare yours with --labels")
+
+    def refuse_unlabelled(self, fields: Iterable[str]) -> NoReturn:
+        """Refuse an instance whose fields, of these names, have no label among them."""
+        found = f"found the fields {names(fields)}; say which it is with --columns label=NAME"
+        raise InputError(f"no `label`; {self._expected}, {found}")
+
+    @property
+    def _expected(self) -> str:
+        return f"expected one of {', '.join(self.labels)}"

@@ -11,11 +11,17 @@ __all__ = ["Dropped", "Event", "Problem", "Row"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The fields of one instance as the file gives them, unknown ones included."""
+    """The fields of one instance, unknown ones included."""
 
     line: int  # counted from 1; in Parquet and Hugging Face datasets the number of the row
     fields: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
+    renamed_from: Mapping[str, Any] | None = None  # the fields by the file's own names, where these are others
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The fields by the names that the file gives them."""
+        return self.fields if self.renamed_from is None else self.renamed_from
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pssa.data.example import Example
-from pssa.data.formats._fields import fields_of, require_columns, words_as_text
-from pssa.data.formats._rows import Event, Problem, Row
+from pssa.data.formats._columns import AS_NAMED, Columns
+from pssa.data.formats._fields import fields_of, words_as_text
+from pssa.data.formats._rows import Event, Problem
 from pssa.data.formats._text import decoding_fault, lines
 from pssa.data.shown import told
 from pssa.errors import InputError
@@ -22,12 +23,12 @@ __all__ = ["columns_in", "delimiter_of", "encode", "scan"]
 _COLUMNS = ("id", "sentence_id", "text", "aspect", "from", "to", "label")
 
 
-def scan(path: Path) -> Iterator[Event]:
+def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each record; its line is the one on which the record starts."""
     source = (content for _, content in lines(path))
     header = next(source)
-    columns = columns_in(header)
-    require_columns(path, columns)
+    found, columns = columns_in(header), columns.lowered()
+    columns.require(path, found)
     # strict: a stray quote is an error of its record instead of a silent change of the text.
     records = csv.reader(source, delimiter=delimiter_of(header), strict=True)
     while True:
@@ -43,7 +44,8 @@ def scan(path: Path) -> Iterator[Event]:
             yield Problem(line, f"is no CSV ({told(error)}){reach}; {advice}")
             continue
         if record:
-            yield _row(line, columns, record)
+            fault = _fault(found, record)
+            yield Problem(line, fault) if fault else columns.row(line, dict(zip(found, record, strict=True)))
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -76,12 +78,9 @@ def _tags(example: Example) -> str:
     return "|".join(example.tags)
 
 
-def _row(line: int, columns: list[str], record: list[str]) -> Event:
+def _fault(columns: list[str], record: list[str]) -> str | None:
+    """What is wrong with a record; None if it can be used."""
     fault = decoding_fault("".join(record))
-    if fault:
-        return Problem(line, fault)
-    if len(record) != len(columns):
-        return Problem(
-            line, f"has {len(record)} fields, the header {len(columns)}; quote texts that hold the delimiter"
-        )
-    return Row(line, dict(zip(columns, record, strict=True)))
+    if fault is None and len(record) != len(columns):
+        return f"has {len(record)} fields, the header {len(columns)}; quote texts that hold the delimiter"
+    return fault

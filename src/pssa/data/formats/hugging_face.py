@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
-from pssa.data.formats._fields import fields_of, require_columns
+from pssa.data.formats._columns import AS_NAMED, Columns
+from pssa.data.formats._fields import fields_of
 from pssa.data.formats._place import occurrences
-from pssa.data.formats._rows import Event, Problem, Row
+from pssa.data.formats._rows import Event, Problem
 from pssa.data.shown import shown, told
 from pssa.errors import InputError, MissingExtra
 
@@ -31,22 +32,23 @@ def is_saved_dataset(path: Path) -> bool:
     return any((path / mark).is_file() for mark in _MARKS)
 
 
-def scan(path: Path) -> Iterator[Event]:
+def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each row of the dataset; its line is its number."""
-    return rows_of(_load(str(path).removeprefix(PREFIX)), path)
+    return rows_of(_load(str(path).removeprefix(PREFIX)), path, columns)
 
 
-def rows_of(dataset: Any, name: Path) -> Iterator[Event]:
+def rows_of(dataset: Any, name: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """The rows of a `datasets.Dataset`; labels that are class numbers get their names."""
-    require_columns(name, dataset.column_names)
-    classes = getattr(dataset.features.get("label"), "names", None)
+    columns.require(name, dataset.column_names)
+    label = columns.column_of("label")
+    classes = getattr(dataset.features.get(label), "names", None)
     for line, fields in enumerate(_records(dataset, name), 1):
-        number = fields.get("label")
+        number = fields.get(label)
         if classes is None or number is None:
-            yield Row(line, fields)
+            yield columns.row(line, fields)
         elif isinstance(number, int) and -1 <= number < len(classes):
             # -1 is the library's own number for "no label".
-            yield Row(line, {**fields, "label": classes[number] if number != -1 else None})
+            yield columns.row(line, {**fields, label: classes[number] if number != -1 else None})
         else:
             yield Problem(line, f"label {shown(number)} is none of the {len(classes)} classes of the dataset")
 

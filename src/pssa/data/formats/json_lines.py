@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pssa.data.example import Example
+from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._fields import fields_of
-from pssa.data.formats._rows import Event, Problem, Row
+from pssa.data.formats._rows import Event, Problem
 from pssa.data.formats._text import decoding_fault, lines
 from pssa.data.shown import told
 
 __all__ = ["encode", "scan"]
 
 
-def scan(path: Path) -> Iterator[Event]:
+def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each line that is a JSON object; blank lines are skipped."""
-    for line, content in lines(path):
-        if content.strip():
-            yield _parse(line, content)
+    rows = (_parse(line, content, columns) for line, content in lines(path) if content.strip())
+    return columns.required_of(path, rows) if columns else rows
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -33,7 +33,7 @@ def encode(examples: Sequence[Example]) -> bytes:
     return "".join(records).encode()
 
 
-def _parse(line: int, content: str) -> Event:
+def _parse(line: int, content: str, columns: Columns) -> Event:
     fault = decoding_fault(content)
     if fault:
         return Problem(line, fault)
@@ -46,4 +46,4 @@ def _parse(line: int, content: str) -> Event:
     if not isinstance(fields, dict):
         kind = type(fields).__name__
         return Problem(line, f'is a JSON {kind}; expected one object a line, such as {{"text": ..., "aspect": ...}}')
-    return Row(line, fields)
+    return columns.row(line, fields)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
-from pssa.data.formats._fields import fields_of, require_columns
-from pssa.data.formats._rows import Event, Row
+from pssa.data.formats._columns import AS_NAMED, Columns
+from pssa.data.formats._fields import fields_of
+from pssa.data.formats._rows import Event
 from pssa.data.formats._text import require_file
 from pssa.data.shown import told
 from pssa.errors import InputError, MissingExtra
@@ -21,17 +22,17 @@ _MOST_BATCH = 1 << 28  # bytes
 _FREE, _MOST_TIMES = 1 << 24, 200  # bytes that any file may unpack to at once, and times its size beyond that
 
 
-def scan(path: Path) -> Iterator[Event]:
+def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each row; its line is its number."""
     _, parquet = _pyarrow()
     require_file(path)
     try:
         with parquet.ParquetFile(path) as table:
-            require_columns(path, table.schema_arrow.names)
+            columns.require(path, table.schema_arrow.names)
             _refuse_bomb(path, table.metadata)
             records = chain.from_iterable(_rows(path, batch) for batch in table.iter_batches(_BATCH))
             for line, fields in enumerate(records, 1):
-                yield Row(line, fields)
+                yield columns.row(line, fields)
     except InputError:
         raise
     except Exception as error:  # Arrow's own, and Python's for values that it has no place for, such as the year 90000

@@ -1,0 +1,151 @@
+"""Columns by names of their own: which column of a file is which field, as in `--columns text=review,aspect=term`.
+
+A field that nobody names is looked for under its own name. A column that is named for a field is that and nothing else,
+and another column that happens to be called like the field is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pssa.data.formats._fields import KNOWN
+from pssa.data.formats._rows import Event, Row
+from pssa.data.formats._values import names
+from pssa.data.shown import shown
+from pssa.errors import InputError
+
+__all__ = ["AS_NAMED", "ColumnNames", "Columns"]
+
+ColumnNames = Mapping[str, str] | str  # columns by field, or the same as `--columns` takes it
+
+_EXAMPLE = "--columns text=review,aspect=term,label=polarity"
+_NEXT_PAIR = re.compile(",(?=[^,=]*=)")  # a comma before anything else belongs to the name of a column
+# What nearly every use needs is in the first row of JSON Lines; other fields may be given only where they say something.
+_IN_EVERY_ROW = ("text", "aspect", "span", "label")
+_ROWS_SEARCHED = 100
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that were named, by field."""
+
+    pairs: tuple[tuple[str, str], ...] = ()  # field, column
+
+    @classmethod
+    def of(cls, given: ColumnNames | None) -> Columns:
+        """What was asked for.
+
+        :raises InputError: if it is malformed, names an unknown field, or a field or a column twice.
+        """
+        if isinstance(given, str):
+            pairs = [_parsed(pair) for pair in _NEXT_PAIR.split(given)]
+        elif given is None or isinstance(given, Mapping):
+            pairs = list((given or {}).items())
+        else:
+            raise InputError(f'columns is {shown(given)}; expected a dict, such as {{"text": "review"}}')
+        fields: dict[str, str] = {}
+        for field, column in pairs:
+            _check(field, column, fields)
+            fields[field] = column
+        return cls(tuple(fields.items()))
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs)
+
+    def __str__(self) -> str:
+        """As `--columns` takes it."""
+        return ",".join(f"{field}={column}" for field, column in self.pairs)
+
+    def lowered(self) -> Columns:
+        """For tables whose header is read in lower case."""
+        return Columns.of({field: column.strip().lower() for field, column in self.pairs})
+
+    def column_of(self, field: str) -> str:
+        """The name that the field has in the file."""
+        return dict(self.pairs).get(field, field)
+
+    def row(self, line: int, given: Mapping[str, Any]) -> Row:
+        """The row that the file gives, its fields by our names."""
+        if not self.pairs:
+            return Row(line, given)
+        named = dict(self.pairs)
+        fields = {name: given[name] for name in self._not_named(given) if name not in named}
+        fields |= {field: given[column] for field, column in named.items() if column in given}
+        return Row(line, fields, renamed_from=given)
+
+    def unread(self, given: Iterable[str]) -> Iterator[str]:
+        """Those columns of a file that are no field of an instance."""
+        fields, columns = dict(self.pairs), {column.strip().lower() for _, column in self.pairs}
+        # Whatever the case, since a header is read in lower case.
+        unnamed = (name for name in given if str(name).lower() not in columns)
+        return (name for name in unnamed if name in fields or name not in KNOWN)
+
+    def require(self, path: str | Path, found: Collection[str]) -> None:
+        """Refuse a table without a column that was named, or without those that every use needs; labels are only asked for
+        where they are used.
+
+        :param found: the columns of the table.
+        """
+        for field, column in self.pairs:
+            if column not in found:
+                raise _absent(path, 1, (field, column), found)
+        fields = {*self._not_named(found)} | {field for field, _ in self.pairs}
+        if "text" not in fields or not (fields & {"aspect", "span"} or {"from", "to"} <= fields):
+            expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
+            advice = f"if they have other names, say so, as in {_EXAMPLE}"
+            raise InputError.at(path, 1, f"a column is missing: {expected}; found {names(found)}; {advice}")
+
+    def required_of(self, path: str | Path, events: Iterable[Event]) -> Iterator[Event]:
+        """The same events of a file without a header, in which a column that was named has to come up early.
+
+        :raises InputError: on coming to a row by which it should have.
+        """
+        missing, rows, last = list(self.pairs), 0, Row(1, {})
+        for event in events:
+            if missing and isinstance(event, Row):
+                rows, last = rows + 1, event
+                missing = [pair for pair in missing if pair[1] not in event.given]
+                needed = [pair for pair in missing if pair[0] in _IN_EVERY_ROW]
+                if needed or (missing and rows == _ROWS_SEARCHED):
+                    raise _absent(path, event.line, (needed or missing)[0], event.given)
+            yield event
+        if missing and rows:
+            raise _absent(path, last.line, missing[0], last.given)
+
+    def _not_named(self, given: Iterable[str]) -> Iterator[str]:
+        columns = {column for _, column in self.pairs}
+        return (name for name in given if name not in columns)
+
+
+AS_NAMED = Columns()
+
+
+def _parsed(pair: str) -> tuple[str, str]:
+    field, equals, column = (part.strip() for part in pair.partition("="))
+    if not (field and equals and column):
+        raise InputError(f"--columns has {shown(pair)}; expected FIELD=COLUMN, with commas between them: {_EXAMPLE}")
+    return field, column
+
+
+def _check(field: Any, column: Any, before: Mapping[str, str]) -> None:
+    if field not in KNOWN:
+        raise InputError(f"--columns names the unknown field {shown(field)}; it can be {', '.join(KNOWN)}")
+    if not isinstance(column, str) or not column.strip():
+        raise InputError(f"--columns has {shown(column)} for {field}; expected the name of a column: {_EXAMPLE}")
+    if field in before:
+        raise InputError(f"--columns names {field} twice; give it one column")
+    other = next((name for name, taken in before.items() if taken == column), None)
+    if other is not None:
+        raise InputError(
+            f"--columns takes the column {shown(column)} twice, for {other} and for {field}; give it one field"
+        )
+
+
+def _absent(path: str | Path, line: int, pair: tuple[str, str], found: Iterable[str]) -> InputError:
+    field, column = pair
+    what = f"there is no column {shown(column)}, which --columns takes for {field}"
+    return InputError.at(path, line, f"{what}; found {names(found)}: take one of them, or leave {field} out")

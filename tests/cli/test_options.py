@@ -1,0 +1,115 @@
+"""Options that commands share: columns with names of their own go with every command that reads rows."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import shlex
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+from tests.cli.conftest import TINY
+
+import pssa
+from pssa.cli import build_parser
+from pssa.data.example import Corpus
+
+COLUMNS = "text=Review,aspect=term,label=polarity,from=start,to=end,id=no,sentence_id=sentence"
+
+
+@pytest.fixture(scope="module")
+def reviews(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus as somebody else's table."""
+    path = tmp_path_factory.mktemp("data") / "my reviews.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["no", "sentence", "Review", "term", "start", "end", "polarity", "shop"])
+        for one in corpus:
+            writer.writerow([one.id, one.sentence_id, one.text, one.aspect_text, *one.aspect_chars, one.label, 7])
+    return path
+
+
+def parsers_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parser of every command and of every action."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from parsers_of(command)
+
+
+def test_every_command_that_takes_a_format_takes_columns() -> None:
+    commands = [
+        (parser.prog, options)
+        for parser in parsers_of(build_parser())
+        if {"--format", "--from"} & (options := set(parser._option_string_actions))
+    ]
+    assert len(commands) == 9
+    assert [name for name, options in commands if "--columns" not in options] == []
+
+
+def test_a_table_is_checked_and_converted_as_the_same_with_our_names(
+    command: Command, reviews: Path, train_file: Path, tmp_path: Path
+) -> None:
+    ours, theirs = command("data", "check", train_file), command("data", "check", reviews, "--columns", COLUMNS)
+    assert theirs.code == 0
+    assert theirs.out.splitlines()[1:] == ours.out.splitlines()[1:]
+    result = command("data", "convert", reviews, tmp_path / "out.jsonl", "--columns", COLUMNS)
+    assert (result.code, result.err) == (0, "columns not kept: shop\n")
+    assert [(one.id, one.words, one.aspect, one.label) for one in pssa.read(tmp_path / "out.jsonl")] == [
+        (one.id, one.words, one.aspect, one.label) for one in pssa.read(train_file)
+    ]
+
+
+def test_a_training_keeps_the_columns_and_the_run_is_the_same(
+    command: Command, reviews: Path, run: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    assert command("train", "--train", reviews, "--columns", COLUMNS, *TINY, "--out", out).code == 0
+    columns = dict(pair.split("=") for pair in COLUMNS.split(","))
+    assert tomllib.loads((out / "config.toml").read_text())["data"]["columns"] == columns
+    assert (out / "model.safetensors").read_bytes() == (run / "model.safetensors").read_bytes()
+    again = tmp_path / "again"
+    assert command("train", "--config", out / "config.toml", "--out", again).code == 0
+    assert command("train", "--resume", out).code == 0
+    refused = command("train", "--resume", out, "--columns", COLUMNS).refusal
+    assert refused.startswith("pssa: --columns does not go with --resume")
+    refused = command("train", "--train", reviews, "--columns", "text=Rating", *TINY, "--out", "x").refusal
+    assert "there is no column 'rating', which --columns takes for text" in refused
+
+
+def test_mining_passes_the_columns_on_to_the_command_that_trains(
+    command: Command, reviews: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "evidence.jsonl"
+    mined = command("mine", "--train", reviews, "--columns", COLUMNS, *TINY, "--epsilon", "9", "--out", path)
+    told = next(line for line in mined.out.splitlines() if line.startswith("train with it: pssa "))
+    words = shlex.split(told.removeprefix("train with it: pssa "))
+    assert words[words.index("--columns") + 1] == COLUMNS
+    words[words.index("RUN")] = str(tmp_path / "run")
+    assert command(*words, *TINY).code == 0
+
+
+def test_a_run_is_evaluated_reported_and_explained_on_it(
+    command: Command, reviews: Path, train_file: Path, run: Path, tmp_path: Path
+) -> None:
+    theirs = ("--columns", COLUMNS)
+    ours = command("evaluate", run, "--data", train_file, "--json").json
+    found = command("evaluate", run, "--data", reviews, *theirs, "--json").json
+    assert {name: found[name] for name in ("accuracy", "macro_f1", "confusion")} == {
+        name: ours[name] for name in ("accuracy", "macro_f1", "confusion")
+    }
+    page = tmp_path / "page.html"
+    assert command("report", run, "--data", reviews, *theirs, "--sample", "1", "--out", page).code == 0
+    first = command("explain", run, "--input", train_file, "--limit", "2", "--json").json
+    assert command("explain", run, "--input", reviews, *theirs, "--limit", "2", "--json").json == first
+
+
+def test_columns_that_cannot_be_are_refused_in_one_line(command: Command, reviews: Path, run: Path) -> None:
+    assert "--columns has 'Review'; expected FIELD" in command("data", "check", reviews, "--columns", "Review").refusal
+    refusal = command("predict", run, "--input", reviews, "--output", "out.csv", "--columns", "txt=Review").refusal
+    assert "unknown field 'txt'; it can be text," in refusal
+    assert "--columns text=review,aspect=term" in command("evaluate", run, "--data", reviews).refusal

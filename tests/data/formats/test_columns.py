@@ -1,0 +1,206 @@
+"""Columns with names of their own, in every format that names them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pssa.data.check import check
+from pssa.data.formats._columns import AS_NAMED, Columns
+from pssa.data.formats._rows import Row
+from pssa.data.read import from_dataset, from_records, read, stream
+from pssa.errors import InputError
+
+COLUMNS = {"text": "review", "aspect": "term", "label": "polarity", "id": "no"}
+OURS = [
+    {"text": "a menu, a menu", "aspect": "menu", "label": "positive", "id": "a", "ordinal": 1},
+    {"text": "the bar", "aspect": "bar", "label": "negative", "id": "b", "ordinal": 0},
+]
+THEIRS: list[dict[str, Any]] = [{COLUMNS.get(name, name): value for name, value in row.items()} for row in OURS]
+
+Write = Callable[[Path, list[dict[str, Any]]], Path]
+
+
+def write_json_lines(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def write_csv(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    path = folder / "rows.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def write_parquet(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = folder / "rows.parquet"
+    parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    return path
+
+
+def write_dataset(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    datasets = pytest.importorskip("datasets")
+    path = folder / "rows"
+    datasets.Dataset.from_list(rows).save_to_disk(str(path))
+    return path
+
+
+WRITERS = [write_json_lines, write_csv, write_parquet, write_dataset]
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_file_with_other_names_is_read_as_one_with_ours(tmp_path: Path, write: Write) -> None:
+    (tmp_path / "ours").mkdir()
+    ours, theirs = write(tmp_path / "ours", OURS), write(tmp_path, THEIRS)
+    expected = from_records(OURS)
+    assert [example.aspect_chars for example in expected] == [(10, 14), (4, 7)]
+    assert read(ours) == expected
+    assert read(ours, columns={}) == expected
+    assert read(ours, columns={"text": "text"}) == expected
+    assert read(theirs, columns=COLUMNS) == expected
+    assert read(theirs, columns="text=review, aspect=term,label=polarity,id=no") == expected
+    assert check(theirs, columns=COLUMNS) == check(ours)
+    assert from_records(THEIRS, columns=COLUMNS) == expected
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_rows_have_our_names_and_keep_theirs(tmp_path: Path, write: Write) -> None:
+    first = next(stream(write(tmp_path, THEIRS), columns=COLUMNS))
+    assert first.fields["text"] == first.given["review"] == "a menu, a menu"
+    assert set(first.fields) == set(OURS[0])
+    assert list(first.given) == list(THEIRS[0])
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path, write: Write) -> None:
+    path = write(tmp_path, THEIRS)
+    for field, column in (("text", "reviw"), ("label", "polarty"), ("tags", "kind")):
+        with pytest.raises(
+            InputError,
+            match=rf"there is no column '{column}', which --columns takes for {field}; "
+            r"found review, term, polarity, no, ordinal: take one of them, or leave",
+        ):
+            read(path, columns=COLUMNS | {field: column})
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_who_has_other_names_is_told_how_to_say_them(tmp_path: Path, write: Write) -> None:
+    with pytest.raises(InputError, match=r"found (the fields )?review, term, polarity, no, ordinal; .*--columns text="):
+        read(write(tmp_path, THEIRS))
+
+
+def test_a_missing_aspect_or_label_points_to_the_option_and_an_empty_one_does_not() -> None:
+    with pytest.raises(InputError, match=r"no `aspect`; .* found the fields text, term; .* --columns aspect=NAME$"):
+        from_records([{"text": "a bar", "term": "bar"}])
+    bar = {"text": "a bar", "aspect": "bar"}
+    with pytest.raises(
+        InputError, match=r"no `label`; .* found the fields text, aspect, star; .* --columns label=NAME"
+    ):
+        from_records([bar | {"star": 5}])
+    with pytest.raises(InputError, match=r"no `label`; expected one of positive, negative, neutral$"):
+        from_records([bar | {"label": ""}])
+    with pytest.raises(InputError, match=r"no `aspect`; .* found the fields text, from, to$"):
+        from_records([{"text": "a bar", "from": "", "to": ""}])
+
+
+def test_names_of_a_header_are_found_in_any_case(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Review , TERM,polarity\na bar,bar,positive\n")
+    assert len(read(path, columns="text=Review,aspect=term,label=Polarity")) == 1
+    with pytest.raises(InputError, match="takes the column 'term' twice"):
+        read(path, columns="text=Term,aspect=term")
+
+
+def test_class_numbers_get_their_names_whatever_the_column_is_called() -> None:
+    datasets = pytest.importorskip("datasets")
+    kinds = {"review": datasets.Value("string"), "term": datasets.Value("string")}
+    features = datasets.Features(kinds | {"polarity": datasets.ClassLabel(names=["negative", "positive"])})
+    rows = {"review": ["a menu", "a bar"], "term": ["menu", "bar"], "polarity": [1, 0]}
+    made = datasets.Dataset.from_dict(rows, features=features)
+    corpus = from_dataset(made, columns="text=review,aspect=term,label=polarity")
+    assert [example.label for example in corpus] == ["positive", "negative"]
+
+
+def test_fields_that_say_something_in_few_rows_may_come_later(tmp_path: Path) -> None:
+    rows = [{"review": "a bar", "term": "bar"} for _ in range(99)]
+    later = write_json_lines(tmp_path, [*rows, rows[0] | {"which": 0}])
+    names = "text=review,aspect=term,ordinal=which"
+    assert len(list(stream(later, columns=names))) == 100
+    too_late = write_json_lines(tmp_path, [*rows, rows[0], rows[0] | {"which": 0}])
+    with pytest.raises(InputError, match=r"line 100: there is no column 'which'"):
+        list(stream(too_late, columns=names))
+
+
+def test_a_column_that_is_called_like_a_field_and_is_not_it_is_left_alone() -> None:
+    given = {"text": "a title", "review": "a bar", "aspect": "bar", "n": 1}
+    columns = Columns.of({"text": "review"})
+    assert columns.row(3, given) == Row(3, {"aspect": "bar", "n": 1, "text": "a bar"}, renamed_from=given)
+    assert list(columns.unread(given)) == ["text", "n"]
+    swapped = Columns.of({"text": "aspect", "aspect": "text"}).row(1, {"text": "bar", "aspect": "a bar"})
+    assert swapped.fields == {"text": "a bar", "aspect": "bar"}
+
+
+def test_nothing_is_renamed_where_nothing_is_named() -> None:
+    given = {"text": "a bar", "n": 1}
+    row = AS_NAMED.row(1, given)
+    assert row.fields is given
+    assert row.given is given
+    assert list(AS_NAMED.unread(given)) == ["n"]
+    assert not AS_NAMED
+
+
+@pytest.mark.parametrize(
+    ("given", "pairs"),
+    [
+        ("text=review", (("text", "review"),)),
+        (" text = the review ,aspect=term", (("text", "the review"), ("aspect", "term"))),
+        ("text=a, b,aspect=x=y", (("text", "a, b"), ("aspect", "x=y"))),
+    ],
+)
+def test_what_is_written_can_be_read_again(given: str, pairs: tuple[tuple[str, str], ...]) -> None:
+    columns = Columns.of(given)
+    assert columns.pairs == pairs
+    assert Columns.of(str(columns)) == Columns.of(dict(pairs)) == columns
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ("", r"--columns has ''; expected FIELD=COLUMN, with commas between them: --columns text=review"),
+        ("review", "has 'review'; expected FIELD=COLUMN"),
+        ("text=", "has 'text='; expected FIELD=COLUMN"),
+        ("text=,aspect=term", "has 'text='; expected FIELD=COLUMN"),
+        ("=review", "has '=review'; expected FIELD=COLUMN"),
+        ("txt=review", "names the unknown field 'txt'; it can be text, aspect, span, from, to, ordinal, label, id"),
+        ("text=a,text=b", "names text twice; give it one column"),
+        ("text=a,aspect=a", "takes the column 'a' twice, for text and for aspect; give it one field"),
+        ({"text": 1}, "has 1 for text; expected the name of a column"),
+        ({"text": " "}, "has ' ' for text; expected the name of a column"),
+        (["text"], r"columns is \['text'\]; expected a dict, such as"),
+    ],
+)
+def test_what_names_no_columns_is_refused(given: Any, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        Columns.of(given)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.txt", "a menu/p\n"), ("a.raw", "a $T$\nmenu\n1\n"), ("a.xml", "<sentences/>")]
+)
+def test_formats_without_named_columns_refuse_them(tmp_path: Path, name: str, content: str) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"has no columns with names, as .* have; leave out --columns text=review, or"):
+        read(path, columns={"text": "review"})
