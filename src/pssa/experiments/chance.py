@@ -7,13 +7,14 @@ may "gain" significantly. Here each resample also draws the seeds, in pairs as t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pssa.evaluation.metrics import accuracy_of, cells_of, macro_f1_of
 
-__all__ = ["chance_of_no_gain"]
+__all__ = ["Contest", "chance_of_no_gain", "chance_on_other_tests"]
 
 _RESAMPLES = 1000
 # Means of equal scores differ by rounding alone, which is no gain.
@@ -22,16 +23,40 @@ _Floats = npt.NDArray[np.float64]
 Runs = Sequence[Sequence[str]]  # predictions by seed
 
 
-def chance_of_no_gain(gold: Sequence[str], ours: Runs, theirs: Runs, labels: Sequence[str]) -> tuple[float, float]:
+@dataclass(frozen=True)
+class Contest:
+    """Two rows on one test set."""
+
+    gold: Sequence[str]
+    ours: Runs
+    theirs: Runs  # as many, by the same seeds
+    labels: Sequence[str]
+
+    def resampled(self, generator: np.random.Generator) -> _Floats:
+        """(2, R, S): what every seed gains in accuracy and macro-F1 on every resample of the instances."""
+        instances = _draw(len(self.gold), generator)  # (R, n)
+        ours, theirs = (_scores(self.gold, runs, self.labels, instances) for runs in (self.ours, self.theirs))
+        return ours - theirs
+
+
+def chance_of_no_gain(contests: Sequence[Contest]) -> tuple[float, float]:
     """Shares of the resamples of seeds and instances in which ours is not better, by accuracy and by macro-F1.
 
-    :param theirs: as many runs as `ours`, by the same seeds.
+    Of several test sets the average counts.
     """
     generator = np.random.default_rng(0)
-    instances = _draw(len(gold), generator)  # (R, n)
-    seeds = _draw(len(ours), generator)  # (R, S)
-    gains = _scores(gold, ours, labels, instances) - _scores(gold, theirs, labels, instances)
-    accuracy, macro_f1 = ((gains * seeds).mean(axis=2) <= _TIE).mean(axis=1).tolist()
+    drawn = [(contest.resampled(generator) * _draw(len(contest.ours), generator)).mean(axis=2) for contest in contests]
+    return _share_without_gain(drawn)
+
+
+def chance_on_other_tests(contests: Sequence[Contest]) -> tuple[float, float]:
+    """The same of the trainings as they are, on other test sets of their kind: resamples of instances alone."""
+    generator = np.random.default_rng(0)
+    return _share_without_gain([contest.resampled(generator).mean(axis=2) for contest in contests])
+
+
+def _share_without_gain(gains: Sequence[_Floats]) -> tuple[float, float]:
+    accuracy, macro_f1 = (np.mean(gains, axis=0) <= _TIE).mean(axis=1).tolist()
     return accuracy, macro_f1
 
 

@@ -7,13 +7,13 @@ It speaks of other test sets, not of other trainings; `compare_trainings` resamp
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from pssa.evaluation import paired_bootstrap
 from pssa.experiments.cells import Cell, Place
-from pssa.experiments.chance import chance_of_no_gain
+from pssa.experiments.chance import Contest, chance_of_no_gain, chance_on_other_tests
 from pssa.experiments.exhibit import Findings, Scope
 from pssa.experiments.ledger import Record
 from pssa.experiments.reading import Reading, missing
@@ -21,8 +21,12 @@ from pssa.experiments.resources import Resources
 
 __all__ = [
     "METRICS",
+    "Chance",
     "Gain",
     "Row",
+    "average",
+    "chance_of_no_gain",
+    "chance_on_other_tests",
     "compare",
     "compare_trainings",
     "gather",
@@ -33,6 +37,7 @@ __all__ = [
 ]
 
 METRICS = ("accuracy", "macro_f1")
+Chance = Callable[[Sequence[Contest]], tuple[float, float]]
 Row = Mapping[int, Record]  # records of a table's row on one data set, by seed
 
 
@@ -44,7 +49,7 @@ class Gain:
     macro_f1: float
     p_accuracy: float
     p_macro_f1: float
-    seeds: int
+    seeds: int  # of an average, at least
 
 
 def gather(findings: Findings, cells: Mapping[int, Cell]) -> Row:
@@ -95,13 +100,34 @@ def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
 
 def compare_trainings(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
     """The same, with chances of no gain from resamples of seeds and instances together."""
-    gain, common = compare(scope, place, ours, theirs), sorted(set(ours) & set(theirs))
-    if gain is None:
+    return average(scope, [(place, ours, theirs)])
+
+
+def average(scope: Scope, pairs: Sequence[tuple[Place, Row, Row]], chance: Chance = chance_of_no_gain) -> Gain | None:
+    """The mean gain over several data sets.
+
+    :param pairs: a place for its data, our row there and theirs; those without a common seed do not count.
+    :param chance: of no gain; usually from resamples of seeds and instances together.
+    """
+    found = [(compare(scope, *each), each) for each in pairs]
+    gains = [gain for gain, _ in found if gain is not None]
+    if not gains:
         return None
-    gold = _gold(_Held(scope.resources), place.data, place.stripped)
+    p_accuracy, p_macro_f1 = chance([_contest(scope, *each) for gain, each in found if gain is not None])
+    return Gain(
+        statistics.mean(gain.accuracy for gain in gains),
+        statistics.mean(gain.macro_f1 for gain in gains),
+        p_accuracy,
+        p_macro_f1,
+        min(gain.seeds for gain in gains),
+    )
+
+
+def _contest(scope: Scope, place: Place, ours: Row, theirs: Row) -> Contest:
+    common = sorted(set(ours) & set(theirs))
     first, second = ([labels_of(row[seed]) for seed in common] for row in (ours, theirs))
-    p_accuracy, p_macro_f1 = chance_of_no_gain(gold, first, second, tuple(ours[common[0]]["labels"]))
-    return replace(gain, p_accuracy=p_accuracy, p_macro_f1=p_macro_f1)
+    gold = _gold(_Held(scope.resources), place.data, place.stripped)
+    return Contest(gold, first, second, tuple(ours[common[0]]["labels"]))
 
 
 def labels_of(record: Record) -> list[str]:

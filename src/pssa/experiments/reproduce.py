@@ -170,10 +170,7 @@ def _room(scope: Scope, out: Path, means: Means) -> Workroom:
     if means.engine != "ray":
         return Workroom(out, resources)
     # Processes of a cluster have folders of their own to start from.
-    sources = {
-        name: replace(source, **{part: path.absolute() for part, path in vars(source).items() if path is not None})
-        for name, source in resources.sources.items()
-    }
+    sources = {name: source.absolute() for name, source in resources.sources.items()}
     vectors, encoder = (path and path.absolute() for path in (resources.vectors, resources.encoder))
     return Workroom(out.absolute(), replace(resources, sources=sources, vectors=vectors, encoder=encoder))
 

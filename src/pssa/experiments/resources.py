@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,11 @@ class Source:
     test: Path | None = None  # None: there is none, or it must not be opened
     opinion_words: Path | None = None  # folder with train.tsv and test.tsv
     columns: str = ""  # of train, as `--columns` takes them, where they have names of their own
+
+    def absolute(self) -> Source:
+        """The same, wherever it is looked for from."""
+        test, words = (path and path.absolute() for path in (self.test, self.opinion_words))
+        return replace(self, train=self.train.absolute(), test=test, opinion_words=words)
 
     @classmethod
     def find(cls, folder: Path, name: str) -> Source | None:

@@ -53,7 +53,7 @@ def test_fields_stand_beside_the_paper_s_and_beside_what_choosing_on_test_would_
         Training(HERE, evidence=AW, rounds=1): blind(curve=[]),
         Training(HERE, evidence=AW, rounds=2): blind(curve=[]),
     }
-    _, gains, _, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, _, gains, _, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
     assert row_of(gains, "MN", "LAPTOP") == (ALL_OF_IT, None, None, None, None)
     plain = (1, "33.33", "16.67", None, None, "68.97 / 63.28", "-35.64 / -46.61", "33.33 / 16.67", None)
     assert row_of(table, "MN") == plain
@@ -101,9 +101,29 @@ def test_supervision_is_compared_with_a_second_training_too(tmp_path: Path) -> N
         Training(HERE, evidence=AW): knowing(curve=[]),
         Training(HERE, evidence=AW, settings=settings(gamma=0.0)): knowing(curve=[]),
     }
-    _, gains, control, *_ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, _, gains, control, *_ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
     assert row_of(gains, "MN", "LAPTOP") == (ALL_OF_IT, None, None, None, ALL_OF_IT)
     assert row_of(control, "MN", "LAPTOP") == ("+0.00 / +0.00", None, None, None)
+
+
+def test_gains_are_averaged_over_the_data_sets_that_have_both_rows(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, "memnet")
+    source = scope.resources.sources["laptop"]
+    sources = dict.fromkeys(("laptop", "rest", "twitter"), source)
+    scope = replace(scope, resources=replace(scope.resources, sources=sources))
+    there = replace(HERE, data="rest")
+    records: dict[Cell, Record] = {
+        **{Training(place): blind(curve=[]) for place in (HERE, there)},
+        Training(HERE, evidence=AW): knowing(curve=[]),
+        Training(there, evidence=(Mining(there, "aw-as"),)): blind(curve=[]),
+        Training(HERE, evidence=AW, settings=settings(gamma=0.0)): knowing(curve=[]),
+    }
+    _, averages, *_ = EXHIBIT.show(scope, FakeFindings(records))
+    # 66.67 / 83.33 on one set and nothing on the other; over the second training there is one set alone.
+    half = "+33.33** / +41.67**"
+    assert row_of(averages, "MN", "+AW-AS") == (2, 1, half, half, "+0.00 / +0.00")
+    assert row_of(averages, "MN", "again") == (1, 1, ALL_OF_IT, ALL_OF_IT, None)
+    assert row_of(averages, "MN", "+PG-AS") == (None, None, None, None, None)
 
 
 def test_the_aim_stands_beside_what_was_reached(tmp_path: Path) -> None:

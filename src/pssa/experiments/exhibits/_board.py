@@ -8,8 +8,10 @@ from dataclasses import astuple, dataclass, replace
 from pssa.experiments.cells import Place, Training
 from pssa.experiments.comparison import (
     METRICS,
+    Chance,
     Gain,
     Row,
+    average,
     compare,
     compare_trainings,
     gather,
@@ -93,6 +95,14 @@ class Board:
         control = replace(entry, method=METHODS["again"])
         place = Place(data, entry.model, 0, stripped=entry.stripped)
         return compare_trainings(self._scope, place, self.row(entry, data), self.row(control, data))
+
+    def average(self, entry: Entry, other: Entry, chance: Chance) -> tuple[int, Gain | None]:
+        """The mean gain over the data sets on which both were measured, and how many these are."""
+        rows = [
+            (Place(data, entry.model, 0), self.row(entry, data), self.row(other, data)) for data in self._scope.data
+        ]
+        both = [(place, ours, theirs) for place, ours, theirs in rows if ours.keys() & theirs.keys()]
+        return len(both), average(self._scope, both, chance)
 
     def scores(self, entry: Entry, data: str) -> tuple[Reading, Reading]:
         """Mean and spread of accuracy and macro-F1."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 
-from pssa.experiments.comparison import Gain
+from pssa.experiments.comparison import Gain, chance_of_no_gain, chance_on_other_tests
 from pssa.experiments.exhibit import Scope, Table, Value
 from pssa.experiments.exhibits._board import Board, Entry, told
 from pssa.experiments.reading import Reading, count_of, missing
 from pssa.experiments.resources import DATA_SETS
 from pssa.experiments.rows import ATTENDING, METHODS, NAMES
 
-__all__ = ["aim", "gains", "gains_over_control"]
+__all__ = ["aim", "averages", "gains", "gains_over_control"]
 
 _SUPERVISED = ("+AW-AS", "+PG-AS", "+Consensus", "+Human")
 _SELF_SUPERVISED = ("+PG-AS", "+Consensus")
@@ -38,6 +38,12 @@ _CONTROL_NOTES = (
     "that both have. Stars here ask about other trainings as well as other test sets: * p < .05, ** p < .01, one-sided, by a "
     "bootstrap that resamples seeds together with instances. Of three seeds it is still kind, and of one it knows nothing.",
 )
+_AVERAGE_NOTES = (
+    "Means over the data sets that have both rows, accuracy / macro-F1; `seeds`: at least so many of each. * p < .05, "
+    "** p < .01, one-sided. `on other tests`: over the plain model, p by resamples of the test instances, as in the paper. `of "
+    "other trainings too`: the same gain, p by resamples of seeds together with instances. `over a second training`: over "
+    "`again`, p as in the column before.",
+)
 
 
 def aim(scope: Scope, board: Board) -> Table:
@@ -61,6 +67,32 @@ def gains_over_control(scope: Scope, board: Board) -> Table:
     title = "Gains over a second training without supervision, accuracy / macro-F1"
     rows = _rows(scope, _SUPERVISED, board.gain_over_control)
     return Table("overall-control", title, ("model", "data", *_SUPERVISED), rows, _CONTROL_NOTES, _SUPERVISED)
+
+
+def averages(scope: Scope, board: Board) -> Table:
+    """Of every row over all data sets."""
+    columns = (
+        "model",
+        "row",
+        "data sets",
+        "seeds",
+        "on other tests",
+        "of other trainings too",
+        "over a second training",
+    )
+    named = [Entry(model, METHODS[name]) for model in ATTENDING if scope.has(model) for name in (*_SUPERVISED, "again")]
+    rows = [_average(board, entry) for entry in named]
+    title = "Gains on average over the data sets"
+    return Table("overall-average", title, columns, tuple(rows), _AVERAGE_NOTES, columns[4:5])
+
+
+def _average(board: Board, entry: Entry) -> tuple[Value, ...]:
+    again = Entry(entry.model, METHODS["again"])
+    number, gain = board.average(entry, entry.base, chance_on_other_tests)
+    _, strictly = board.average(entry, entry.base, chance_of_no_gain)
+    _, over_again = board.average(entry, again, chance_of_no_gain) if entry != again else (0, None)
+    seeds = None if gain is None else gain.seeds
+    return (NAMES[entry.model], entry.method.name, number or None, seeds, told(gain), told(strictly), told(over_again))
 
 
 def _places(scope: Scope) -> Iterator[_Place]:

@@ -13,7 +13,7 @@ from pssa.experiments.cells import Cell
 from pssa.experiments.comparison import METRICS, Row, mean_spread
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Prose, Scope, Table, Value
 from pssa.experiments.exhibits._board import COLUMNS, STARS, Board, Entry, told
-from pssa.experiments.exhibits._gains import aim, gains, gains_over_control
+from pssa.experiments.exhibits._gains import aim, averages, gains, gains_over_control
 from pssa.experiments.paper import OVERALL, QUOTED
 from pssa.experiments.reading import Reading, pair
 from pssa.experiments.rows import METHODS, PAPER_PENALTY, paper_rows
@@ -47,7 +47,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
 def show(scope: Scope, findings: Findings) -> Sequence[Part]:
     """What it comes to, a table per data set, and the rows that the paper quotes."""
     board = Board(scope, findings)
-    summed = [aim(scope, board), gains(scope, board), gains_over_control(scope, board)]
+    summed = [part(scope, board) for part in (aim, averages, gains, gains_over_control)]
     return [*summed, *(_table(scope, board, data) for data in scope.data), _quoted()]
 
 
