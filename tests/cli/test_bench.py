@@ -13,6 +13,7 @@ from pssa.cli._bench import Outcome, Request, Table
 from pssa.cli._bench._clock import exponent, fresh_process, in_turns, medians
 from pssa.cli._bench._material import write_rows
 from pssa.cli._bench.growth import prolonged
+from pssa.cli._bench.scoring import at_pace
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError, PssaError
 
@@ -70,6 +71,15 @@ def test_rows_go_round_and_no_text_comes_twice(tmp_path: Path) -> None:
     assert [row["text"][row["from"] : row["to"]] for row in rows] == ["screen", "keys", "screen", "keys", "screen"]
     assert rows[2] == {"text": "a big screen 1", "aspect": "screen", "from": 6, "to": 12, "label": "positive"}
     assert "label" not in rows[1]
+
+
+def test_the_pace_is_that_of_all_rows_or_of_those_after_the_start() -> None:
+    # Nothing is done at 10 s; 100 rows take until 40 s, since processes start, and the other 300 until 70 s.
+    reports = [(10.0, 0), (40.0, 100), (50.0, 200), (70.0, 400)]
+    assert at_pace(reports, 70.0, 0) == 60.0
+    assert at_pace(reports, 70.0, 1) == 40.0
+    assert at_pace(reports, 72.0, 1) == pytest.approx(32 * 400 / 300)
+    assert at_pace(reports, 70.0, 9) == 40.0  # of the last two hundred rows
 
 
 def test_numbers_are_shown_with_the_figures_that_a_clock_gives() -> None:

@@ -1,15 +1,17 @@
 """Rows per second of a run: one call for each row, `pssa predict`, and the Hugging Face pipeline on the same encoder.
 
 The pipeline reads sentence and aspect as a pair. It has the encoder's shape and weights drawn at random, which cost the same
-time; its batch size is the best of a few, and on a GPU it computes in bfloat16 as we do.
+time; its batch size is the best of a few, and on a GPU it computes in bfloat16 as we do. There, cutting sentences is the slow
+part, and `pssa predict --workers` is measured too.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,9 +24,12 @@ from pssa.cli._bench._outcome import Outcome, Request, Table
 if TYPE_CHECKING:
     from pssa.bulk import Progress, Scoring
 
-__all__ = ["measure", "predict_seconds"]
+__all__ = ["at_pace", "measure", "predict_seconds"]
 
 _ROWS = {"words": 4096, "pieces": 1024, "pairs": 1024}
+_GPU_ROWS = 1 << 17
+_MOST_ALONE = 1 << 14  # rows that are enough for what runs in one process
+_MOST_WORKERS = 8
 _FEW = 256  # rows that are enough to choose a batch size by, and for one call each
 _BATCHES = (1, 8, 32, 64, 256)
 _OURS = "pssa predict"
@@ -43,41 +48,63 @@ def measure(request: Request) -> Outcome:
     """All ways in turns; rates are comparable, numbers of rows need not be the same."""
     from pssa.models import reads
     from pssa.runs import load
+    from pssa.runs.device import choose_device
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run, corpus = trained(request, folder), open_corpora(request)[1]
         classifier = load(run)
-        rows = write_rows(corpus, request.one_size(_ROWS[reads(classifier.name)]), folder / "rows.jsonl")
+        on_gpu = choose_device("auto").type != "cpu"
+        count = request.one_size(_GPU_ROWS if on_gpu else _ROWS[reads(classifier.name)])
+        rows = write_rows(corpus, min(count, _MOST_ALONE), folder / "rows.jsonl")
         asked = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
+        few, out = asked[:_FEW], folder / "out.jsonl"
         ways = [
-            _Way(
-                "one call a row", len(asked[:_FEW]), partial(seconds_of, partial(_one_by_one, classifier, asked[:_FEW]))
-            ),
-            _Way(_OURS, len(asked), partial(predict_seconds, run, rows, folder / "out.jsonl")),
+            _Way("one call a row", len(few), partial(seconds_of, partial(_one_by_one, classifier, few))),
+            _Way(_OURS, len(asked), partial(predict_seconds, run, rows, out)),
         ]
+        if on_gpu:
+            workers, many = min(_MOST_WORKERS, os.cpu_count() or 1), write_rows(corpus, count, folder / "many.jsonl")
+            ways.append(
+                _Way(f"{_OURS} --workers {workers}", count, partial(predict_seconds, run, many, out, workers=workers))
+            )
         if (run / "encoder").is_dir():
             ways.append(_pipeline_way(run / "encoder", len(classifier.labels), asked))
         found = in_turns({way.name: way.seconds for way in ways}, request.repeats)
     rates = {way.name: way.rows / medians(found)[way.name] for way in ways}
     lines = tuple((way.name, rates[way.name], rates[_OURS] / rates[way.name]) for way in ways)
-    title = f"scoring with {classifier.name}, {len(asked)} rows"
+    title = f"scoring with {classifier.name}, {count} rows"
     return Outcome((Table(title, ("", "rows/s", "ours is"), lines),), (), {"seconds": found})
 
 
-def predict_seconds(run: Path, rows: Path, out: Path, scoring: Scoring | None = None) -> float:
-    """What `pssa predict` takes once the run is loaded: reading, cutting, computing and writing."""
-    from pssa.bulk import Job, LocalEngine, Scoring, predict
+def predict_seconds(run: Path, rows: Path, out: Path, scoring: Scoring | None = None, workers: int = 0) -> float:
+    """What `pssa predict` takes once the run is loaded: reading, cutting, computing and writing.
 
-    first: list[float] = []
+    :param workers: processes; their start is left out, and what the rows before all were at work took by the pace of the others.
+    """
+    from pssa.bulk import Job, LocalEngine, Scoring, predict
+    from pssa.bulk.processes import ProcessEngine
+
+    reports: list[tuple[float, int]] = []
 
     def note(progress: Progress) -> None:
         # The first report comes when the run is loaded and nothing is read.
-        first.append(time.perf_counter())
+        reports.append((time.perf_counter(), progress.rows))
 
     job = Job(run, (str(rows),), str(out), begin="replace", scoring=scoring or Scoring())
-    predict(job, LocalEngine(), note)
-    return time.perf_counter() - first[0]
+    predict(job, ProcessEngine(workers) if workers else LocalEngine(), note)
+    return at_pace(reports, time.perf_counter(), workers + 1 if workers else 0)
+
+
+def at_pace(reports: Sequence[tuple[float, int]], end: float, skipped: int) -> float:
+    """Seconds for all rows at the pace that they had after the first reports.
+
+    :param reports: times, and rows that were done by then.
+    :param skipped: reports before the pace counts, where there are so many and one more.
+    """
+    begin, done = reports[min(skipped, len(reports) - 2)]
+    rows = reports[-1][1]
+    return (end - begin) * rows / (rows - done)
 
 
 def _one_by_one(classifier: Any, asked: list[dict[str, Any]]) -> None:
