@@ -14,26 +14,34 @@ if TYPE_CHECKING:
     from pssa.data.evidence import RoundReport
     from pssa.training import EpochRecord
 
-__all__ = ["ProgressBars"]
+__all__ = ["ProgressBars", "bars"]
 
 # Between two lines where no terminal shows a bar: at the end of a stage or a round, and within a stage.
 _QUIET_SECONDS = 5.0
 _QUIET_SECONDS_OF_EPOCHS = 60.0
 
 
+def bars(named: str) -> Progress:
+    """Bars on standard error, for a terminal alone.
+
+    :param named: what stands before each, with `{task.description}` for its own name.
+    """
+    return Progress(
+        TextColumn(named),
+        BarColumn(bar_width=28),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[said]}"),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+    )
+
+
 class ProgressBars:
     """An observer that draws bars, or writes lines; a context manager, since the terminal must be left tidy."""
 
     def __init__(self) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description:<10}"),
-            BarColumn(bar_width=28),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[said]}"),
-            console=Console(stderr=True),
-            disable=not sys.stderr.isatty(),
-        )
+        self._progress = bars("{task.description:<10}")
         self._task: TaskID | None = None
         self._vectors: TaskID | None = None
         self._spoke = time.monotonic()

@@ -187,18 +187,9 @@ class CellsBar:
     """How far it is, on standard error: a bar in a terminal, elsewhere a line now and then."""
 
     def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        from pssa.cli._progress import bars
 
-        self._bar = Progress(
-            TextColumn("cells"),
-            BarColumn(bar_width=28),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[said]}"),
-            console=Console(stderr=True),
-            disable=not sys.stderr.isatty(),
-        )
+        self._bar = bars("cells")
         self._task = self._bar.add_task("cells", total=None, said="")
         self._began = self._spoke = time.monotonic()
         self._far = (0, 0)
