@@ -90,7 +90,7 @@ def test_tnet_is_trained_to_be_compared_with(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {plain(model="tnet"): knowing(), plain(model="tnet_att"): blind()}
     table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att"), FakeFindings(records))
     row = row_of(table, "TNet-ATT is slightly inferior to TNet", "TNet-ATT")
-    assert row == ("-83.33", "1", "holds", "macro-F1 is below TNet's")
+    assert row == ("-83.33**", "1", "holds", "macro-F1 is below TNet's, p < .05")
 
 
 def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
@@ -103,7 +103,29 @@ def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
     assert isinstance(table, Table)
     assert table.columns == ("claim", "model", "LAPTOP", "REST", "seeds", "verdict", "holds when")
     says = "Partial gradients: supervision significantly enhances all models"
-    assert row_of(table, says, "MN")[:4] == ("+83.33**", "-83.33 (no)", "1, 1", "does not hold")
+    assert row_of(table, says, "MN")[:4] == ("+83.33**", "-83.33** (no)", "1, 1", "does not hold")
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ((True, True), "holds"),
+        ((True, None), "holds"),
+        ((True, "chance"), "undecided"),
+        ((False, "chance"), "does not hold"),
+        ((True, False), "does not hold"),
+        ((None, None), "not measured"),
+    ],
+)
+def test_one_contrary_denies_a_claim_and_one_doubt_leaves_it_open(
+    found: tuple[bool | str | None, ...], expected: str
+) -> None:
+    measured = [None if each is None else Measured("", None if each == "chance" else bool(each), ()) for each in found]
+    assert verdict(measured) == expected
+
+
+def test_doubt_is_shown() -> None:
+    assert Measured("+0.10", None, (0.1,)).reading.text == "+0.10 (?)"
 
 
 def test_what_was_measured_keeps_its_numbers_in_the_order_of_the_text() -> None:

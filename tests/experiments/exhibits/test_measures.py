@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.experiments.exhibits.looked import one_round
-from tests.experiments.exhibits.toys import blind, knowing, toy_scope
+from tests.experiments.exhibits.toys import GOLD, blind, knowing, toy_scope
 
 from pssa.experiments.exhibits import _measures as by
 from pssa.experiments.exhibits._claim import Found, Measured
@@ -38,7 +38,7 @@ def seen(before: list[tuple[int, float]], kind: str = "active") -> list[Record]:
     return [{"found": rounds}]
 
 
-def judged(measured: Measured | None) -> tuple[str, bool]:
+def judged(measured: Measured | None) -> tuple[str, bool | None]:
     """What is told of it, and whether the claim holds."""
     assert measured is not None
     return measured.text, measured.holds
@@ -46,22 +46,35 @@ def judged(measured: Measured | None) -> tuple[str, bool]:
 
 def test_scores_are_compared_with_their_significance(found: Found) -> None:
     better, worse = given(found, ours=[knowing()], theirs=[blind()]), given(found, ours=[blind()], theirs=[knowing()])
-    assert judged(by.is_better(better)) == judged(by.is_significantly_better(better)) == ("+83.33**", True)
+    assert judged(by.is_better(better)) == ("+83.33**", True)
     assert judged(by.is_worse(better)) == judged(by.is_no_better(better)) == ("+83.33**", False)
-    assert judged(by.is_worse(worse)) == judged(by.is_no_better(worse)) == ("-83.33", True)
-    assert judged(by.is_better(worse)) == judged(by.is_significantly_better(worse)) == ("-83.33", False)
+    assert judged(by.is_worse(worse)) == judged(by.is_no_better(worse)) == ("-83.33**", True)
+    assert judged(by.is_better(worse)) == ("-83.33**", False)
+
+
+def test_what_chance_explains_decides_nothing(found: Found) -> None:
+    # One of the answers differs, in which half of the resamples and more have no say.
+    nearly = knowing(predicted=GOLD[:-1] + str((int(GOLD[-1]) + 1) % 3))
+    rows = given(found, ours=[knowing()], theirs=[nearly])
+    assert by.is_better(rows) == by.is_worse(rows)
+    told, holds = judged(by.is_better(rows))
+    assert (told.startswith("+"), told.endswith("*"), holds) == (True, False, None)
+    same = given(found, ours=[blind()], theirs=[blind()])
+    assert judged(by.is_better(same)) == judged(by.is_worse(same)) == ("+0.00", None)
 
 
 def test_a_significant_loss_is_a_difference_too(found: Found) -> None:
     better, worse = given(found, ours=[knowing()], theirs=[blind()]), given(found, ours=[blind()], theirs=[knowing()])
     assert judged(by.is_no_different(better)) == ("+83.33**", False)
-    assert judged(by.is_no_different(worse)) == ("-83.33", False)
+    assert judged(by.is_no_different(worse)) == ("-83.33**", False)
     assert judged(by.is_no_different(given(found, ours=[blind()], theirs=[blind()]))) == ("+0.00", True)
 
 
 def test_every_pair_must_gain(found: Found) -> None:
     pairs = {"ours 25%": [knowing()], "theirs 25%": [blind()], "ours 50%": [knowing()], "theirs 50%": [knowing()]}
-    assert judged(by.gains_throughout(given(found, **pairs))) == ("+83.33**, +0.00", False)
+    assert judged(by.gains_throughout(given(found, **pairs))) == ("+83.33**, +0.00", None)
+    worse = pairs | {"ours 50%": [blind()]}
+    assert judged(by.gains_throughout(given(found, **worse))) == ("+83.33**, -83.33**", False)
     assert judged(by.gains_throughout(given(found, **pairs | {"theirs 50%": [blind()]}))) == (
         "+83.33**, +83.33**",
         True,

@@ -14,6 +14,8 @@ from pssa.experiments.rows import ATTENDING
 
 __all__ = ["Asked", "Claim", "Found", "Measured", "verdict"]
 
+_SAID = {True: "", False: " (no)", None: " (?)"}
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -53,7 +55,7 @@ class Measured:
     """Numbers, and whether the claim holds by them."""
 
     text: str
-    holds: bool
+    holds: bool | None  # None: chance explains what there is
     numbers: tuple[float | None, ...]  # in the order in which the text tells them
     chances: tuple[float, ...] = ()  # p of each, where they are gains
     seeds: int = 0  # that it is of
@@ -64,7 +66,7 @@ class Measured:
         parts: dict[str, Plain] = {"holds": self.holds}
         parts |= {f"number {place}": number for place, number in enumerate(self.numbers, start=1)}
         parts |= {f"p {place}": p for place, p in enumerate(self.chances, start=1)}
-        return Reading(self.text + ("" if self.holds else " (no)"), parts)
+        return Reading(self.text + _SAID[self.holds], parts)
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,10 @@ class Claim:
 
 
 def verdict(measured: Sequence[Measured | None]) -> str:
-    """A claim holds where it does on every data set that was measured."""
+    """A claim holds if it does on every data set that was measured, and does not if one of them says the contrary."""
     known = [each.holds for each in measured if each is not None]
     if not known:
         return "not measured"
-    return "holds" if all(known) else "does not hold"
+    if False in known:
+        return "does not hold"
+    return "undecided" if None in known else "holds"

@@ -24,7 +24,6 @@ __all__ = [
     "is_better",
     "is_no_better",
     "is_no_different",
-    "is_significantly_better",
     "is_worse",
     "later_is_rarer",
     "mean_frequency",
@@ -41,18 +40,13 @@ _UNCORRELATED = 0.5  # mean rank correlation below which two saliencies are said
 
 
 def is_better(found: Found) -> Measured | None:
-    """Whether macro-F1 rises from `theirs` to `ours`."""
-    return _judge(found, lambda gain: gain.macro_f1 > 0)
+    """Whether macro-F1 rises from `theirs` to `ours`, or falls, by more than chance."""
+    return _judge(found, _rises)
 
 
 def is_worse(found: Found) -> Measured | None:
-    """Whether macro-F1 falls from `theirs` to `ours`."""
-    return _judge(found, lambda gain: gain.macro_f1 < 0)
-
-
-def is_significantly_better(found: Found) -> Measured | None:
-    """Whether macro-F1 rises by more than chance."""
-    return _judge(found, lambda gain: gain.macro_f1 > 0 and gain.p_macro_f1 < _SIGNIFICANT)
+    """Whether macro-F1 falls from `theirs` to `ours`, or rises, by more than chance."""
+    return _judge(found, lambda gain: None if (rises := _rises(gain)) is None else not rises)
 
 
 def is_no_better(found: Found) -> Measured | None:
@@ -66,12 +60,13 @@ def is_no_different(found: Found) -> Measured | None:
 
 
 def gains_throughout(found: Found) -> Measured | None:
-    """Whether macro-F1 rises in each of several pairs, named `ours ...` and `theirs ...`."""
+    """Whether macro-F1 rises in each of several pairs, named `ours ...` and `theirs ...`, or falls in one."""
     pairs = [(name, f"theirs{name.removeprefix('ours')}") for name in found.rows if name.startswith("ours")]
     gains = [gain for ours, theirs in pairs if (gain := found.gain(ours, theirs)) is not None]
     if len(gains) < len(pairs):
         return None
-    return _measured(gains, all(gain.macro_f1 > 0 for gain in gains))
+    risen = [_rises(gain) for gain in gains]
+    return _measured(gains, False if False in risen else None if None in risen else True)
 
 
 def gap_is_larger(found: Found) -> Measured:
@@ -80,7 +75,8 @@ def gap_is_larger(found: Found) -> Measured:
         statistics.mean(_macro_f1(found, f"{who} {way}_a") - _macro_f1(found, f"{who} {way}_m") for way in ("AW", "PG"))
         for who in ("own", "MN")
     )
-    return Measured(f"{own:+.2f} against {other:+.2f}", own > other, (own, other))
+    # Where active words do not help more, there is no gap to compare.
+    return Measured(f"{own:+.2f} against {other:+.2f}", own > other if own > 0 else None, (own, other))
 
 
 def frequency_by_round(found: Found) -> Measured:
@@ -203,12 +199,21 @@ def _macro_f1(found: Found, name: str) -> float:
     return 100 * statistics.mean(float(record["macro_f1"]) for record in found.records(name))
 
 
-def _judge(found: Found, holds: Callable[[Gain], bool]) -> Measured | None:
+def _rises(gain: Gain) -> bool | None:
+    return gain.macro_f1 > 0 if _chance(gain) < _SIGNIFICANT else None
+
+
+def _chance(gain: Gain) -> float:
+    """Of no difference in the direction that there is."""
+    return 1 - gain.p_macro_f1 if gain.macro_f1 < 0 else gain.p_macro_f1
+
+
+def _judge(found: Found, holds: Callable[[Gain], bool | None]) -> Measured | None:
     gain = found.gain()
     return None if gain is None else _measured([gain], holds(gain))
 
 
-def _measured(gains: Sequence[Gain], holds: bool) -> Measured:
-    """Gains in macro-F1, with their stars."""
-    told = ", ".join(f"{gain.macro_f1:+.2f}{stars(gain.p_macro_f1)}" for gain in gains)
+def _measured(gains: Sequence[Gain], holds: bool | None) -> Measured:
+    """Gains in macro-F1, with their stars, and losses with theirs."""
+    told = ", ".join(f"{gain.macro_f1:+.2f}{stars(_chance(gain))}" for gain in gains)
     return Measured(told, holds, tuple(gain.macro_f1 for gain in gains), tuple(gain.p_macro_f1 for gain in gains))
