@@ -59,6 +59,11 @@ class Figure:
     y_label: str
     panels: tuple[Panel, ...]
     notes: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()  # names of 1, 2, 3, ... on the horizontal axis, where it holds no numbers
+
+    def name_of(self, x: float) -> str:
+        """What stands below the axis there."""
+        return self.places[int(x) - 1] if self.places else f"{x:g}"
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,7 @@ def _show(wanted: Wanted, asked: _Asked, ledger: Ledger, outcome: Outcome) -> Re
     seconds = time.perf_counter() - asked.began
     files = scope.resources.fingerprints()
     provenance = Provenance(asked.command, maker, files, range(scope.seeds), seconds)
-    showing = Showing(asked.out, scope, findings, provenance, wanted.exhibits)
+    showing = Showing(asked.out, scope, findings, provenance, wanted.exhibits, list(ledger))
     broken = {**wanted.broken, **showing.write_exhibits()}
     left = {**wanted.skipped, **{name: f"failed: {reason}" for name, reason in broken.items()}}
     notes = [f"Left out: {'; '.join(f'{name} {reason}' for name, reason in left.items())}."] if left else []

@@ -7,8 +7,9 @@ import io
 import json
 import math
 
-from pssa.experiments.cells import Look, Mining, Place, Training, describe
+from pssa.experiments.cells import Look, Mining, Place, Training, describe, settings
 from pssa.experiments.exhibit import Table
+from pssa.experiments.ledger import Record
 from pssa.experiments.reading import missing, pair, percent
 from pssa.experiments.render.plain import cells_as_csv, table_as_csv, table_as_json
 
@@ -71,28 +72,29 @@ def test_what_is_not_finite_is_missing() -> None:
 
 def test_every_cell_is_a_line_with_what_was_measured() -> None:
     place = Place("rest", "memnet", 3, share=0.5)
-    mining = Mining(place, "aw-as")
-    training = Training(place, evidence=(mining,), rounds=2)
-    record = {"key": "k1", "cell": describe(training), "accuracy": 0.5, "macro_f1": 0.25, "epochs": 7, "seconds": 1.5}
-    mined = {"key": "k2", "cell": describe(mining), "with_active": 12, "seconds": 2.5}
-    look = Look(Training(place), "trust")
-    text = cells_as_csv(
-        [(training, record), (mining, mined), (look, {"key": "k3", "cell": describe(look), "found": {}, "seconds": 1})]
-    )
-    first, second, third = csv.DictReader(io.StringIO(text))
-    assert (first["key"], first["kind"], first["data"], first["seed"], first["share"]) == (
-        "k1",
-        "training",
-        "rest",
-        "3",
+    mining = Mining(place, "aw-as", settings(epsilon=2.0))
+    training = Training(place, evidence=(mining,), rounds=2, settings=settings(words="active"))
+    elsewhere = Place("rest", "memnet", 3, held_out=True)
+    records: list[Record] = [
+        {"key": "k1", "cell": describe(training), "accuracy": 0.5, "macro_f1": 0.25, "epochs": 7, "seconds": 1.5},
+        {"key": "k2", "cell": describe(mining), "with_active": 12, "seconds": 2.5},
+        {"key": "k3", "cell": describe(Look(training, "trust")), "found": {}, "seconds": 1},
+        {"key": "k4", "cell": describe(Training(elsewhere, "boosting")), "accuracy": 0.75},
+    ]
+    trained, mined, looked, other = csv.DictReader(io.StringIO(cells_as_csv(records)))
+    assert (trained["key"], trained["kind"], trained["data"], trained["seed"]) == ("k1", "training", "rest", "3")
+    assert (trained["share"], trained["held_out"]) == ("0.5", "False")
+    assert (trained["method"], trained["evidence"]) == ("base", "aw-as [epsilon=2.0]")
+    assert (trained["rounds"], trained["settings"]) == ("2", "words=active")
+    assert (trained["accuracy"], trained["macro_f1"], trained["epochs"], trained["seconds"]) == (
         "0.5",
+        "0.25",
+        "7",
+        "1.5",
     )
-    assert (first["method"], first["evidence"], first["rounds"]) == ("base", "aw-as", "2")
-    assert (first["accuracy"], first["macro_f1"], first["epochs"], first["seconds"]) == ("0.5", "0.25", "7", "1.5")
-    assert (second["kind"], second["method"], second["accuracy"], second["with_active"]) == (
-        "mining",
-        "aw-as",
-        "",
-        "12",
-    )
-    assert (third["kind"], third["method"], third["evidence"]) == ("look", "trust", "")
+    assert (mined["kind"], mined["method"], mined["settings"]) == ("mining", "aw-as", "epsilon=2.0")
+    assert (mined["evidence"], mined["accuracy"], mined["with_active"]) == ("", "", "12")
+    # Looks are told apart by what they look at.
+    assert (looked["kind"], looked["what"], looked["evidence"]) == ("look", "trust", "aw-as [epsilon=2.0]")
+    assert (looked["rounds"], looked["settings"]) == ("2", "words=active")
+    assert (other["held_out"], other["method"], other["share"]) == ("True", "boosting", "1.0")

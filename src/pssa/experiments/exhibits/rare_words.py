@@ -88,7 +88,9 @@ class _Board:
                 gains = [_gain(*pairs, buckets, sums) for sums in _MEASURES for buckets in _GROUPS.values()]
                 rows.append((row_name(model, method), data.upper(), len(common), *gains))
         columns = ("model", "data", "seeds", *(f"{name}: {group}" for name in _MEASURES.values() for group in _GROUPS))
-        notes = ("Difference to the plain model of the same seeds, in points, ± standard deviation over seeds.",)
+        notes = (
+            "Difference to the plain model of the same seeds, in points, ± standard deviation where there are several seeds.",
+        )
         return Table(
             "rare-words-gains",
             "Gains where opinion words are rare, and where not",
@@ -99,15 +101,15 @@ class _Board:
         )
 
     def figure(self, measure: str, places: Sequence[tuple[str, str]]) -> Figure:
-        """One panel per model and data set, one line per method; the places of the buckets on the axis are 1 to 5."""
+        """One panel per model and data set, one line per method."""
         panels = []
         for data, model in places:
             lines = (_line(method, list(self.found(method, model, data).values()), measure) for method in LOOKED_AT)
             panels.append(Panel(f"{NAMES[model]}, {data.upper()}", tuple(line for line in lines if line.x)))
-        axis = ", ".join(f"{place}: {bucket}" for place, bucket in enumerate(BUCKETS, start=1))
         title = f"{_MEASURES[measure].capitalize()} by training frequency"
         name, label = f"rare-words-{_MEASURES[measure].split()[0]}", f"{_MEASURES[measure]} (%)"
-        return Figure(name, title, "training frequency of the rarest opinion word", label, tuple(panels), (axis,))
+        below = "training frequency of the rarest opinion word"
+        return Figure(name, title, below, label, tuple(panels), places=tuple(BUCKETS))
 
 
 def _shares(found: Sequence[Record], buckets: Sequence[str], sums: str) -> list[float]:

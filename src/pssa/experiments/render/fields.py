@@ -67,7 +67,7 @@ def one_line(text: str) -> str:
 def as_table(figure: Figure) -> Table:
     """A row for every point of a figure."""
     rows = [
-        (panel.title, line.name, x, y, spread)
+        (panel.title, line.name, figure.name_of(x) if figure.places else x, y, spread)
         for panel in figure.panels
         for line in panel.lines
         for x, y, spread in _points(line)
@@ -84,7 +84,7 @@ def as_grid(figure: Figure) -> Table:
         for line in panel.lines:
             found = {x: _with_spread(y, spread) for x, y, spread in _points(line)}
             rows.append((panel.title, line.name, *(found.get(x) for x in places)))
-    columns = ("plot", f"{figure.y_label} by {figure.x_label}", *(f"{x:g}" for x in places))
+    columns = ("plot", f"{figure.y_label} by {figure.x_label}", *map(figure.name_of, places))
     return Table(figure.name, figure.title, columns, tuple(rows), figure.notes)
 
 

@@ -82,7 +82,7 @@ def _canvas(figure: Figure) -> Any:
         plot.set_axis_off()
     for plot in plots[max(0, len(figure.panels) - across) : len(figure.panels)]:
         plot.tick_params(labelbottom=True)
-    _mark_places(plots[0], figure.panels)
+    _mark_places(plots[0], figure)
     canvas.supxlabel(_plain(figure.x_label), fontsize=10)
     canvas.supylabel(_plain(figure.y_label), fontsize=10)
     _name_lines(canvas, plots)
@@ -123,11 +123,11 @@ def _finite(line: Line) -> tuple[list[float], list[float], list[float]]:
     return [line.x[place] for place in kept], [line.y[place] for place in kept], spread
 
 
-def _mark_places(plot: Any, panels: Sequence[Panel]) -> None:
+def _mark_places(plot: Any, figure: Figure) -> None:
     """Write below the axis where something was measured, if there are not too many places; the other plots share it."""
-    places = sorted({x for panel in panels for line in panel.lines for x in _finite(line)[0]})
+    places = sorted({x for panel in figure.panels for line in panel.lines for x in _finite(line)[0]})
     if 0 < len(places) <= _MOST_PLACES:
-        plot.set_xticks(places, [f"{place:g}" for place in places])
+        plot.set_xticks(places, [_plain(figure.name_of(place)) for place in places])
 
 
 def _name_lines(canvas: Any, plots: Sequence[Any]) -> None:

@@ -12,14 +12,14 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pssa.experiments.cells import Cell, Mining, Training, name_of
 from pssa.experiments.exhibit import Table, Value
 from pssa.experiments.ledger import Record
 from pssa.experiments.reading import Plain, Reading
 
 __all__ = ["cells_as_csv", "table_as_csv", "table_as_json"]
 
-_PLACE = ("data", "model", "seed", "share", "held_out", "stripped")
+# Of a place, with what is usual of each.
+_PLACE = {"data": None, "model": None, "seed": None, "share": 1.0, "held_out": False, "stripped": False}
 _MEASURED = ("accuracy", "macro_f1", "epochs", "gamma", "parameters", "members", "instances", "with_active", "seconds")
 
 
@@ -46,10 +46,13 @@ def table_as_json(table: Table) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
-def cells_as_csv(found: Iterable[tuple[Cell, Record]]) -> str:
-    """A line for each cell that was carried out, with what a spreadsheet can hold of it; the ledger has the rest."""
-    columns = ("cell", "key", "kind", *_PLACE, "method", "evidence", "rounds", *_MEASURED)
-    return _csv(columns, (_cell_row(cell, record) for cell, record in found))
+def cells_as_csv(records: Iterable[Record]) -> str:
+    """A line for each cell that was carried out, with what a spreadsheet can hold of it; the ledger has the rest.
+
+    `evidence` and `settings` are of the training; of a look they are those of the training that is looked at.
+    """
+    columns = ("key", "kind", *_PLACE, "what", "method", "evidence", "rounds", "above", "settings", *_MEASURED)
+    return _csv(columns, map(_cell_row, records))
 
 
 def _parts(fields: Iterable[Value]) -> list[str]:
@@ -73,13 +76,27 @@ def _field(field: Value) -> Plain | dict[str, Plain]:
     return {"shown": field.text, **{name: _finite(part) for name, part in field.parts.items()}} if field.text else None
 
 
-def _cell_row(cell: Cell, record: Record) -> list[Any]:
-    place = [getattr(cell.place, name) for name in _PLACE]
-    evidence = "+".join(mining.method for mining in cell.evidence) if isinstance(cell, Training) else None
-    method = cell.method if isinstance(cell, Training | Mining) else getattr(cell, "what", None)
-    rounds = cell.rounds or None if isinstance(cell, Training) else None
-    measured = [record.get(name) for name in _MEASURED]
-    return [name_of(cell), record["key"], type(cell).__name__.lower(), *place, method, evidence, rounds, *measured]
+def _cell_row(record: Record) -> list[Any]:
+    cell = record["cell"]
+    about = cell.get("training", cell)
+    place = about["place"]
+    method = about.get("method", None if cell["kind"] == "timing" else "base")
+    evidence = " + ".join(f"{mining['method']}{_within(mining)}" for mining in about.get("evidence", ()))
+    chosen = " ".join(_told({**place.get("settings", {}), **about.get("settings", {})}))
+    return [
+        *(record["key"], cell["kind"], *(place.get(name, usual) for name, usual in _PLACE.items())),
+        *(cell.get("what"), method, evidence or None, about.get("rounds"), about.get("above"), chosen or None),
+        *(record.get(name) for name in _MEASURED),
+    ]
+
+
+def _within(mining: Record) -> str:
+    told = _told({**mining["place"].get("settings", {}), **mining.get("settings", {})})
+    return f" [{' '.join(told)}]" if told else ""
+
+
+def _told(chosen: Record) -> list[str]:
+    return [f"{name}={value}" for name, value in chosen.items()]
 
 
 def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -31,6 +31,7 @@ class Showing:
     findings: Findings
     provenance: Provenance
     cells: Mapping[Exhibit, Sequence[Cell]]
+    records: Sequence[Record]  # all that there are, of other exhibits too
 
     def write_exhibits(self) -> dict[str, str]:
         """Show and write every exhibit; returns those that could not be shown, with the reason."""
@@ -55,7 +56,7 @@ class Showing:
         made = shares(record for _, record in found)
         plain = json.dumps(self.provenance.plain(made), ensure_ascii=False, indent=1) + "\n"
         write_atomically(self.folder / "provenance.json", plain.encode())
-        write_atomically(self.folder / "cells.csv", cells_as_csv(found).encode())
+        write_atomically(self.folder / "cells.csv", cells_as_csv(self.records).encode())
         about = [_failed(failures)] if failures else []
         origin = inline(self.provenance.paragraph(made)).source
         about.append(Section("provenance", "Provenance", f"<h2>Provenance</h2>\n<p>{origin}</p>"))
