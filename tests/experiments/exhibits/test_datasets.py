@@ -42,7 +42,7 @@ def test_facts_are_derived_by_hand(tmp_path: Path) -> None:
     # Words of train: 4, 3, 5, 5; two instances share a sentence, with different labels; half are positive.
     _, facts, unseen = EXHIBIT.show(toy_scope(tmp_path), FakeFindings())
     assert row_of(facts, "LAPTOP", "train") == (
-        *(4, 4.2, 5, 5, 1, 1),
+        *(4, 4.25, 5, 5, 1, 1),
         *(3, "50.0%", "50.0%", 0, "50.0%"),
     )
     # Test: twelve things, `is`, and `here`; `is` alone is known, a third of all words.

@@ -30,7 +30,10 @@ __all__ = ["COLUMNS", "FAMILIES", "FEW_SEEDS", "STARS", "Board", "Entry", "entri
 FAMILIES: tuple[tuple[str, ...], ...] = (("memnet",), ("tnet", "tnet_att"), ("bertabsa", "bertabsa_att"))
 FEW_SEEDS = 3  # of exhibits that vary one thing in many places
 COLUMNS = ("model", "seeds", "accuracy", "macro-F1", "gain", "paper", "ours - paper")
-STARS = "* p < .05, ** p < .01, one-sided, by paired bootstrap over all seeds that both have."
+STARS = (
+    "Differences are means over the seeds that both rows have, so that they may not be those of the means shown. * p < .05, "
+    "** p < .01 of a gain, one-sided, by paired bootstrap over all these seeds."
+)
 
 
 @dataclass(frozen=True)

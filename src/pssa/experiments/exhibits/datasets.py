@@ -114,10 +114,10 @@ def _lengths(corpus: Corpus) -> tuple[Value, ...]:
     targets = [end - start for start, end in (example.aspect for example in corpus)]
     ninety_five = words[int(0.95 * (len(words) - 1))]
     return (
-        round(statistics.mean(words), 1),
+        statistics.mean(words),
         ninety_five,
         words[-1],
-        round(statistics.mean(targets), 2),
+        statistics.mean(targets),
         max(targets),
     )
 

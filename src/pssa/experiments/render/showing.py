@@ -17,6 +17,7 @@ from pssa.experiments.render.gaps import without_gaps
 from pssa.experiments.render.plain import cells_as_csv
 from pssa.experiments.render.section import Section, inline, table_box
 from pssa.experiments.schedule import Failure
+from pssa.models import reads
 from pssa.report.markup import Markup, join
 
 __all__ = ["Showing"]
@@ -45,7 +46,8 @@ class Showing:
                 continue
             try:
                 shown = without_gaps(parts)
-                write_exhibit(self.folder, exhibit, [*self._missing(cells), *shown, self._origin(cells)])
+                about = [*self._starts(cells), *self._missing(cells)]
+                write_exhibit(self.folder, exhibit, [*about, *shown, self._origin(cells)])
             except ValueError as error:
                 broken[exhibit.name] = str(error)
         return broken
@@ -67,6 +69,16 @@ class Showing:
             record = self.findings.of(cell)
             if record is not None:
                 yield cell, record
+
+    def _starts(self, cells: Sequence[Cell]) -> list[Part]:
+        """What the models started from, which the paper's did not."""
+        read = {reads(cell.place.model) for cell in cells}
+        vectors, encoder = self.scope.resources.vectors, self.scope.resources.encoder
+        told = [f"word vectors `{vectors.name}`"] if vectors and "words" in read else []
+        told += (
+            [f"the encoder `{encoder.name}`, where the paper has BERT-large"] if encoder and read - {"words"} else []
+        )
+        return [Prose(f"Models start from {' and '.join(told)}.")] if told else []
 
     def _missing(self, cells: Sequence[Cell]) -> list[Part]:
         count = len(cells) - sum(1 for _ in self._found(cells))
