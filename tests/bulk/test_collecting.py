@@ -31,6 +31,17 @@ def test_an_error_leaves_it_as_before() -> None:
     assert gc.get_threshold() == (700, 10, 10)
 
 
+def test_the_last_to_end_leaves_it_as_before() -> None:
+    gc.set_threshold(700, 10, 10)
+    first, second = collecting_rarely(), collecting_rarely()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold()[0] == 50_000
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == (700, 10, 10)
+
+
 @pytest.mark.parametrize("new", [0, 90_000])
 def test_who_collects_never_or_more_rarely_is_left_alone(new: int) -> None:
     gc.set_threshold(new, 10, 10)

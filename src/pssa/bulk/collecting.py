@@ -7,6 +7,7 @@ hundred are new, as is usual, took a third of the time of cutting sentences.
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,12 +23,26 @@ def collect_rarely() -> None:
         gc.set_threshold(_NEW_OBJECTS, *others)
 
 
+class _Shared:
+    """Who is scoring just now; the first to begin changes the process, and the last to end leaves it as it was."""
+
+    lock = threading.Lock()
+    scoring = 0
+    before = (0, 0, 0)
+
+
 @contextmanager
 def collecting_rarely() -> Iterator[None]:
-    """For a process that goes on to do something else."""
-    before = gc.get_threshold()
-    collect_rarely()
+    """For a process that goes on to do something else; several threads may score at once."""
+    with _Shared.lock:
+        if not _Shared.scoring:
+            _Shared.before = gc.get_threshold()
+            collect_rarely()
+        _Shared.scoring += 1
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        with _Shared.lock:
+            _Shared.scoring -= 1
+            if not _Shared.scoring:
+                gc.set_threshold(*_Shared.before)

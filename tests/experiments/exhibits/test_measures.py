@@ -94,7 +94,7 @@ def test_gaps_are_means_over_both_saliencies(found: Found) -> None:
         for name, pair in scores.items()
         for kind, score in zip("am", pair, strict=True)
     }
-    assert judged(by.gap_is_larger(given(found, **rows))) == ("+3.00 against +0.50", True)
+    assert judged(by.gap_is_larger(given(found, **rows))) == ("+3.00 against +0.50", None)
 
 
 def test_frequencies_are_geometric_means(found: Found) -> None:

@@ -73,7 +73,7 @@ def measure(request: Request) -> Outcome:
         found = in_turns({way.name: way.seconds for way in ways}, request.repeats)
     rates = {way.name: way.rows / medians(found)[way.name] for way in ways}
     lines = tuple((way.name, rates[way.name], rates[_OURS] / rates[way.name]) for way in ways)
-    title = f"scoring with {classifier.name}, {count} rows"
+    title = f"scoring with {classifier.name}, {count} rows at most"
     return Outcome((Table(title, ("", "rows/s", "ours is"), lines),), (), {"seconds": found})
 
 
@@ -100,11 +100,11 @@ def at_pace(reports: Sequence[tuple[float, int]], end: float, skipped: int) -> f
     """Seconds for all rows at the pace that they had after the first reports.
 
     :param reports: times, and rows that were done by then.
-    :param skipped: reports before the pace counts, where there are so many and one more.
+    :param skipped: reports before the pace counts, if rows are left after so many.
     """
-    begin, done = reports[min(skipped, len(reports) - 2)]
     rows = reports[-1][1]
-    return (end - begin) * rows / (rows - done)
+    begin, done = max((report for report in reports[: skipped + 1] if report[1] < rows), default=reports[0])
+    return (end - begin) * rows / max(rows - done, 1)
 
 
 def _one_by_one(classifier: Any, asked: list[dict[str, Any]]) -> None:

@@ -75,8 +75,8 @@ def gap_is_larger(found: Found) -> Measured:
         statistics.mean(_macro_f1(found, f"{who} {way}_a") - _macro_f1(found, f"{who} {way}_m") for way in ("AW", "PG"))
         for who in ("own", "MN")
     )
-    # Where active words do not help more, there is no gap to compare.
-    return Measured(f"{own:+.2f} against {other:+.2f}", own > other if own > 0 else None, (own, other))
+    # How much of it is chance is not tested, so that no gap of these can confirm it.
+    return Measured(f"{own:+.2f} against {other:+.2f}", None if own > other else False, (own, other))
 
 
 def frequency_by_round(found: Found) -> Measured:
@@ -216,4 +216,4 @@ def _judge(found: Found, holds: Callable[[Gain], bool | None]) -> Measured | Non
 def _measured(gains: Sequence[Gain], holds: bool | None) -> Measured:
     """Gains in macro-F1, with their stars, and losses with theirs."""
     told = ", ".join(f"{gain.macro_f1:+.2f}{stars(_chance(gain))}" for gain in gains)
-    return Measured(told, holds, tuple(gain.macro_f1 for gain in gains), tuple(gain.p_macro_f1 for gain in gains))
+    return Measured(told, holds, tuple(gain.macro_f1 for gain in gains), tuple(_chance(gain) for gain in gains))

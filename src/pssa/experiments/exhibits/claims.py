@@ -20,10 +20,10 @@ _ROUNDS = range(1, 6)
 _KINDS = ("active", "misleading")
 _NOTES = (
     "A claim holds for a model if it does on every data set that was measured, and does not hold if one of them says the "
-    "contrary, `(no)`; it is undecided where chance explains the difference, `(?)`. Differences are of macro-F1 in points, mean "
-    "over the seeds that both rows have; * p < .05, ** p < .01, one-sided in the direction of the difference, by paired "
-    "bootstrap over test instances. `seeds`: in the order of the data sets. Frequencies are geometric means, counts sums over "
-    "seeds.",
+    "contrary, `(no)`; it is undecided where chance explains the difference or was not tested, `(?)`. A claim of no difference "
+    "holds where none was found. Differences are of macro-F1 in points, mean over the seeds that both rows have; * p < .05, "
+    "** p < .01, one-sided in the direction of the difference, by paired bootstrap over test instances. `seeds`: in the order "
+    "of the data sets. Frequencies are geometric means, counts sums over seeds.",
 )
 _ROUND_NOTES = (
     "Sums over seeds. `frequency`: geometric mean of how often an active word stands in train; `seen once`: share of the active "
