@@ -23,7 +23,7 @@ from pssa.models._top_layer import above, below
 __all__ = ["PieceEncoder", "attention_masks", "draw_linear"]
 
 # They take a prepared mask of four dimensions as it is. From a mask of two they would make one, after asking the device whether
-# anything is masked at all; others, such as DeBERTa, make theirs without asking.
+# anything is masked at all; DeBERTa makes its own without asking, but copies numbers for its relative positions from the host.
 _TAKE_MASKS = (
     "bert",
     "camembert",
@@ -79,7 +79,7 @@ class PieceEncoder(nn.Module):
 
     @property
     def recordable(self) -> bool:
-        """Whether a step of the encoder asks the host for nothing, so that it can be recorded and replayed."""
+        """Whether a step is known to wait for nothing and to copy nothing from the host, so that it can be recorded."""
         return self._config.model_type in _TAKE_MASKS
 
     @property
