@@ -176,7 +176,9 @@ REFINED = {"model": "bertabsa", "method": "consensus", "options.refine": "random
 
 @pytest.mark.parametrize("saliency", ["attention", "self_attention"])
 def test_models_of_a_consensus_do_not_judge_by_heads_of_their_own(saliency: str) -> None:
-    message = f"refine is random_head, and each of the 3 models of a consensus would score by {saliency} of a head of its own"
+    message = (
+        f"refine is random_head, and each of the 3 models of a consensus would score by {saliency} of a head of its own"
+    )
     with pytest.raises(InputError, match=message):
         check_both(config(**REFINED, saliency=saliency))
     with pytest.raises(InputError, match=message):
