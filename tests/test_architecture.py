@@ -31,6 +31,8 @@ MOST_LINES = 300
 # Modules whose files can run code when they are read.
 UNSAFE_MODULES = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 UNSAFE_NAMES = {"eval", "exec", "torch.load"}
+# Who may import transformers: what runs encoders, and a benchmark that compares with its own pipeline.
+ENCODERS = ("models", "cli/_bench/scoring.py")
 EMPTY_NAMES = {"utils", "util", "helpers", "common", "misc"}
 
 FILES = sorted(ROOT.rglob("*.py"))
@@ -119,6 +121,18 @@ def test_nothing_that_is_read_can_run_code() -> None:
         names = {*imports_in(parse(path)), *calls_in(parse(path))}
         wrong += [f"{name_of(path)} uses {found}" for found in modules & UNSAFE_MODULES | names & UNSAFE_NAMES]
     assert wrong == []
+
+
+def test_only_models_import_transformers_and_a_benchmark_beside_them_and_none_before_it_is_needed() -> None:
+    asking = {path: [found for found in imports_in(parse(path)) if is_transformers(found)] for path in FILES}
+    assert {name_of(path) for path, found in asking.items() if found and room_of(path) != ENCODERS[0]} == {ENCODERS[1]}
+    assert any(found for path, found in asking.items() if room_of(path) == ENCODERS[0])
+    tops = [node for path in FILES for node in parse(path).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert not any(is_transformers(found) for node in tops for found in imports_in(node))
+
+
+def is_transformers(found: str) -> bool:
+    return found.split(".")[0] == "transformers"
 
 
 def test_only_the_command_line_prints() -> None:

@@ -58,7 +58,7 @@ def test_pickled_weights_alone_are_refused_unread(tmp_path: Path) -> None:
     write_encoder(tmp_path)
     (tmp_path / "model.safetensors").unlink()
     (tmp_path / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
-    with pytest.raises(InputError, match=r"pytorch_model\.bin is pickled and is not read: convert it"):
+    with pytest.raises(InputError, match="has only pickled weights; they are not read, since pickle can run code"):
         Pretrained.open(str(tmp_path))
 
 

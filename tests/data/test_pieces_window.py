@@ -50,8 +50,11 @@ def test_a_window_leaves_room_for_the_second_segment() -> None:
     ("pair", "expected"), [(False, "[CLS] b c d e f g h i [SEP]"), (True, "[CLS] b c d [SEP] b c d [SEP]")]
 )
 def test_only_an_aspect_longer_than_the_window_loses_its_tail(pair: bool, expected: str) -> None:
-    with pytest.warns(UserWarning, match="longer than 10 pieces"):
+    with pytest.warns(UserWarning, match="longer than 10 pieces") as caught:
         assert tokens(cutter(10, pair), letter(1, 8)) == expected
+    assert ("; 1 of the aspects are longer than that themselves and are cut" in str(caught[0].message)) == pair
+    with pytest.warns(UserWarning, match="; 1 of the aspects are longer than that themselves and are cut at their end"):
+        index(cutter(9, pair), SHORT, letter(1, 8), letter(4))
 
 
 def test_words_outside_the_window_keep_their_numbers_and_are_no_candidates() -> None:

@@ -11,6 +11,7 @@ import huggingface_hub
 import pytest
 import transformers
 from tests.models.encoders import write_encoder
+from tests.runs.hub_server import Repository, point_library_at, serve
 
 from pssa.errors import InputError
 from pssa.models import Pretrained
@@ -23,6 +24,11 @@ def change_config(folder: Path, **changes: Any) -> None:
 
 def remove_tokenizer(folder: Path) -> None:
     for path in folder.glob("*token*"):
+        path.unlink()
+
+
+def remove_weights(folder: Path) -> None:
+    for path in folder.glob("*.safetensors"):
         path.unlink()
 
 
@@ -72,7 +78,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "pickled weights": (
         pickled,
-        r"has no model\.safetensors \(pytorch_model\.bin is pickled and is not read: convert it\)",
+        r"has only pickled weights; they are not read, .+ AutoModel\.from_pretrained\('.+'\)\.save_pretrained\(DIR\)",
     ),
     "weights that are cut off": (
         cut_off,
@@ -163,13 +169,65 @@ def test_a_name_that_is_not_in_the_cache_is_fetched(tmp_path: Path, monkeypatch:
     assert hub.calls == ["cache", "network"]
 
 
-def test_a_cache_with_only_a_part_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_encoder(tmp_path / "whole")
-    write_encoder(tmp_path / "part")
-    (tmp_path / "part" / "model.safetensors").unlink()
+PARTS: dict[str, Callable[[Path], object]] = {
+    "no config": lambda folder: (folder / "config.json").unlink(),
+    "no weights": remove_weights,
+    "one part of the weights is missing": lambda folder: max(folder.glob("*.safetensors")).unlink(),
+    "parts without an index": lambda folder: (folder / "model.safetensors.index.json").unlink(),
+    "no tokenizer": remove_tokenizer,
+}
+
+
+@pytest.mark.parametrize("lost", PARTS)
+def test_a_cache_with_only_a_part_is_completed(lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_encoder(tmp_path / "whole", parts="20KB")
+    write_encoder(tmp_path / "part", parts="20KB")
+    PARTS[lost](tmp_path / "part")
     hub = Hub(tmp_path / "part", tmp_path / "whole")
     assert open_from(hub, monkeypatch).weights == str(tmp_path / "whole")
     assert hub.calls == ["cache", "network"]
+
+
+def test_a_cache_with_all_parts_asks_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_encoder(tmp_path, parts="20KB")
+    hub = Hub(tmp_path, None)
+    assert open_from(hub, monkeypatch).weights == str(tmp_path)
+    assert hub.calls == ["cache"]
+
+
+def open_served(files: dict[str, bytes], cache: Path, patch: pytest.MonkeyPatch) -> Pretrained:
+    """The encoder of these files, by the real library from a hub that holds nothing else."""
+    with serve() as hub:
+        point_library_at(hub, cache, patch)
+        hub.repositories["someone/encoder"] = repository = Repository(private=False)
+        repository.commit("main", files, "an encoder")
+        return Pretrained.open("someone/encoder")
+
+
+def test_pickled_weights_on_the_hub_are_named_with_what_converts_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_encoder(tmp_path / "encoder")
+    pickled(tmp_path / "encoder")
+    files = {path.name: path.read_bytes() for path in (tmp_path / "encoder").iterdir()}
+    with pytest.raises(InputError) as caught:
+        open_served(files, tmp_path / "cache", monkeypatch)
+    assert str(caught.value) == (
+        "encoder 'someone/encoder' has only pickled weights on the Hugging Face hub; they are not read, since pickle can run "
+        "code; if you trust them, convert them with transformers: "
+        "AutoModel.from_pretrained('someone/encoder').save_pretrained(DIR), "
+        "AutoTokenizer.from_pretrained('someone/encoder').save_pretrained(DIR), and give DIR"
+    )
+    assert not list((tmp_path / "cache").rglob("*.bin"))
+
+
+def test_a_repository_without_weights_is_named_as_it_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(
+        InputError, match=r"^encoder 'someone/encoder' has no model\.safetensors on the Hugging Face hub"
+    ):
+        open_served({"config.json": b"{}"}, tmp_path, monkeypatch)
 
 
 def test_a_name_that_cannot_be_fetched_is_refused_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,6 +133,32 @@ def test_roberta_reads_its_last_position() -> None:
         start.body(None, 0.0)(input_ids=torch.full((1, 127), 9))
 
 
+# Kin of RoBERTa whose names do not say so.
+KIN = {
+    "esm": transformers.EsmConfig,
+    "ibert": transformers.IBertConfig,
+    "longformer": transformers.LongformerConfig,
+    "roberta-prelayernorm": transformers.RobertaPreLayerNormConfig,
+}
+
+
+@pytest.mark.parametrize("kind", KIN)
+def test_positions_that_begin_after_the_padding_are_known_by_their_table(kind: str) -> None:
+    start = tiny_encoder("roberta")
+    sizes = {key: value for key, value in start.config.to_dict().items() if key != "model_type"}
+    encoder = Pretrained(KIN[kind](**sizes | {"attention_window": [4, 4]}), start.tokenizer)
+    assert encoder.max_positions == 128 - (start.config.pad_token_id + 1)
+    states = encoder.body(None, 0.0)(input_ids=torch.full((1, encoder.max_positions), 9)).last_hidden_state
+    assert states.shape == (1, 126, 16)
+
+
+@pytest.mark.parametrize("stated", [-1, 0])
+def test_an_encoder_without_a_limit_reads_a_usual_number_of_positions(stated: int) -> None:
+    start = replace(tiny_encoder("modernbert"), config=deepcopy(tiny_encoder("modernbert").config))
+    start.config.max_position_embeddings = stated
+    assert start.max_positions == 512
+
+
 def test_a_cutter_keeps_to_the_encoders_positions() -> None:
     start = tiny_encoder()
     assert (start.cutter(pair=True).max_positions, start.cutter(pair=True).pair) == (128, True)

@@ -171,6 +171,24 @@ def test_what_cannot_work_is_refused_with_the_reason(changes: dict[str, Any], wh
         check_both(config(**changes))
 
 
+REFINED = {"model": "bertabsa", "method": "consensus", "options.refine": "random_head"}
+
+
+@pytest.mark.parametrize("saliency", ["attention", "self_attention"])
+def test_models_of_a_consensus_do_not_judge_by_heads_of_their_own(saliency: str) -> None:
+    message = (
+        f"refine is random_head, and each of the 3 models of a consensus would score by {saliency} of a head of its own"
+    )
+    with pytest.raises(InputError, match=message):
+        check_both(config(**REFINED, saliency=saliency))
+    with pytest.raises(InputError, match=message):
+        check_both(config(**REFINED, consensus_saliencies=f"leave_one_out,{saliency}"))
+    check_both(config(**REFINED))
+    check_both(config(**REFINED, saliency=saliency, consensus_models=1, consensus_right=1))
+    check_both(config(**REFINED | {"options.refine": "average"}, saliency=saliency))
+    check_both(config(**REFINED | {"method": "pg-as"}, saliency=saliency))
+
+
 def test_what_a_run_filled_in_by_its_method_does_not_outlive_the_method() -> None:
     asked = config(method="pg-as", iterations=3)
     assert resolve(asked).mining.epsilon == 4.0

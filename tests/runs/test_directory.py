@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -175,3 +176,15 @@ def test_damaged_json_is_refused(tmp_path: Path, content: bytes) -> None:
         read_json(tmp_path / "value.json")
     with pytest.raises(InputError, match=r"none\.json cannot be read: No such file"):
         read_json(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_tensors_may_be_read_by_whom_other_files_may(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        write_tensors(tmp_path / "model.safetensors", {"weight": torch.ones(2)})
+        write_json(tmp_path / "model.json", {})
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert modes == {"model.safetensors": 0o666 & ~mask, "model.json": 0o666 & ~mask}

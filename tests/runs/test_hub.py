@@ -30,6 +30,13 @@ def test_a_run_comes_back_as_it_was(hub: Hub, finished_run: Path, corpus: Corpus
     assert from_pretrained("owner/model").probabilities(corpus).equal(expected)
 
 
+def test_a_run_is_loaded_in_the_precision_that_is_asked_for(hub: Hub, finished_run: Path) -> None:
+    push_to_hub(finished_run, "owner/model")
+    from_pretrained("owner/model", precision="float32")
+    with pytest.raises(InputError, match="precision is 'half'; it can be"):
+        from_pretrained("owner/model", precision="half")
+
+
 def test_what_was_fetched_once_needs_no_network(
     finished_run: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

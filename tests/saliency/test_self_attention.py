@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 import torch
-from tests.models.variants import REFINED
+from tests.models.encoders import ARCHITECTURES, tiny_encoder
+from tests.models.variants import REFINED, build, index, predict
 from tests.saliency.toys import Toy, draw_model, make_batch
 from torch import Tensor
 
+from pssa import models
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import Encoding, Heads, Prediction
+from pssa.models import AspectClassifier, Encoding, Heads, Prediction
 from pssa.saliency import normalise, score_words
 from pssa.saliency._noise import Noise
 from pssa.saliency.self_attention import SelfAttention
@@ -155,6 +157,22 @@ def test_a_model_whose_parameters_are_frozen_can_be_asked() -> None:
     model = draw_model("bertabsa_cls-average", 12)
     expected = score_words(SelfAttention(), model, REAL_BATCH)
     assert torch.equal(score_words(SelfAttention(), model.requires_grad_(False), REAL_BATCH), expected)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("variant", REFINED)
+def test_weights_in_half_the_space_score_almost_the_same(variant: str, architecture: str) -> None:
+    model, batch = build(variant, tiny_encoder(architecture)), index(variant, architecture).batch(torch.arange(5))
+    assert isinstance(model, AspectClassifier)
+    exact, classes = score_words(SelfAttention(samples=3), model, batch), predict(model, batch).logits.argmax(dim=1)
+    models.narrow(model)
+    scores = score_words(SelfAttention(samples=3), model, batch)
+    same = (
+        predict(model, batch).logits.argmax(dim=1) == classes
+    )  # scores are of the predicted class, and some are close
+    assert scores.dtype == torch.float32
+    assert same.sum() >= 4
+    torch.testing.assert_close(scores[same], exact[same], rtol=0, atol=0.2)
 
 
 def test_a_model_without_refined_self_attention_is_refused() -> None:

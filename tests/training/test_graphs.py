@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,6 +13,7 @@ from torch import Tensor
 
 from pssa import models
 from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.models._encoder import _TAKE_MASKS
 from pssa.training import Settings, Supervision, Task, Team, fit
 from pssa.training.graphs import records
 
@@ -40,9 +43,15 @@ def test_steps_are_recorded_on_a_gpu_by_one_process_where_the_model_allows_it() 
     assert not records(model, gpu, replace(SETTINGS, graphs=False), task)
     assert not records(model, gpu, replace(SETTINGS, compile=True), task)
     assert not records(model, gpu, SETTINGS, replace(task, team=Team(0, 2)))
-    # DeBERTa makes its masks with the help of the host, and word models count words there.
+    # DeBERTa copies numbers for its relative positions from the host, and word models count words there.
     assert not records(models.build("bertabsa", tiny_encoder("deberta-v2"), 3, {}, seed=0), gpu, SETTINGS, task)
     assert not records(torch.nn.Linear(1, 1), gpu, SETTINGS, task)
+
+
+def test_the_manual_names_every_kind_of_encoder_that_is_recorded() -> None:
+    manual = Path(__file__).parents[2] / "docs" / "usage.md"
+    (named,) = re.findall(r"done with encoders of the kinds (.+?);", " ".join(manual.read_text("utf-8").split()))
+    assert sorted(named.lower().replace(" and ", ", ").split(", ")) == sorted(_TAKE_MASKS)
 
 
 on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU to record steps on")

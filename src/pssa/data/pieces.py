@@ -76,13 +76,8 @@ class PieceCutter:
             raise InputError("there are no examples to work on; the corpus is empty")
         cut = self._cut(examples)
         read = [self._window(example, pieces) for example, pieces in zip(examples, cut, strict=True)]
-        shortened = sum(len(window.ids) < len(pieces.ids) for window, pieces in zip(read, cut, strict=True))
-        if shortened:
-            warnings.warn(
-                f"{shortened} of {len(examples)} sentences are longer than {self.max_positions} pieces;"
-                " each is read in a window around its aspect",
-                stacklevel=2,
-            )
+        if lost := self._lost(examples, cut, read):
+            warnings.warn(lost, stacklevel=2)
         rows = [self._row(example, pieces) for example, pieces in zip(examples, read, strict=True)]
         return self._tensors(examples, rows, labels)
 
@@ -162,6 +157,24 @@ class PieceCutter:
             return pieces.part(first, first + room // (1 + self.pair))
         left = min(first, max(spare // 2, spare - (count - end)))
         return pieces.part(first - left, end + spare - left)
+
+    def _lost(self, examples: Sequence[Example], cut: list[_Pieces], read: list[_Pieces]) -> str:
+        """What there is to say of sentences that are not read as a whole."""
+        rows = [
+            row for row, (window, pieces) in enumerate(zip(read, cut, strict=True)) if len(window.ids) < len(pieces.ids)
+        ]
+        aspects = sum(len(read[row].aspect(examples[row])) < len(cut[row].aspect(examples[row])) for row in rows)
+        if not rows:
+            return ""
+        return (
+            f"{len(rows)} of {len(examples)} sentences are longer than {self.max_positions} pieces;"
+            " each is read in a window around its aspect"
+            + (
+                f"; {aspects} of the aspects are longer than that themselves and are cut at their end"
+                if aspects
+                else ""
+            )
+        )
 
     def _row(self, example: Example, pieces: _Pieces) -> _Row:
         """The pieces with special tokens around them and, in a pair, the aspect again."""

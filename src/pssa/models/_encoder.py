@@ -23,7 +23,7 @@ from pssa.models._top_layer import above, below
 __all__ = ["PieceEncoder", "attention_masks", "draw_linear"]
 
 # They take a prepared mask of four dimensions as it is. From a mask of two they would make one, after asking the device whether
-# anything is masked at all; others, such as DeBERTa, make theirs without asking.
+# anything is masked at all; DeBERTa makes its own without asking, but copies numbers for its relative positions from the host.
 _TAKE_MASKS = (
     "bert",
     "camembert",
@@ -64,24 +64,34 @@ class PieceEncoder(nn.Module):
         """(B, P, D) h(x), and the self-attention of the positions `rows` (B, P) where it is refined."""
         if self.refinement is None or encoding.top is None:
             return encoding.words, None
-        states, weights = above(self.body, encoding.words, encoding.top)
+        # What came from below is widened, and what else the layer is given is as its weights are.
+        states, weights = above(self.body, encoding.words.to(self._dtype), encoding.top)
         return widen(states), self.refinement(weights, rows, batch.candidate_positions)
 
     def narrow(self) -> None:
-        """Keep the weights in half the space, as bfloat16, for answering; training needs them as they were."""
-        self.body.to(torch.bfloat16)
+        """Keep the weights in half the space, as bfloat16, for answering; training needs them as they were.
+
+        Buffers stay as they are: some architectures compute angles of rotation from them, and an angle is a place times a
+        frequency, whose error grows with the place.
+        """
+        for parameter in self.body.parameters():
+            parameter.data = parameter.data.to(torch.bfloat16)
 
     @property
     def recordable(self) -> bool:
-        """Whether a step of the encoder asks the host for nothing, so that it can be recorded and replayed."""
+        """Whether a step is known to wait for nothing and to copy nothing from the host, so that it can be recorded."""
         return self._config.model_type in _TAKE_MASKS
 
     @property
     def _config(self) -> Any:
         return self.body.config
 
+    @property
+    def _dtype(self) -> torch.dtype:
+        return next(self.body.parameters()).dtype
+
     def _inputs(self, ids: Tensor, present: Tensor, second: Tensor | None) -> Mapping[str, Any]:
-        masks = attention_masks(self._config, present, next(self.body.parameters()).dtype)
+        masks = attention_masks(self._config, present, self._dtype)
         inputs = {"input_ids": ids, "attention_mask": masks}
         if self.has_types and second is not None:
             inputs["token_type_ids"] = second.long()

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ _NEEDED = "a folder with config.json, model.safetensors and a tokenizer"
 _HUB_NAME = re.compile(r"[^\W_][\w.-]*(/[^\W_][\w.-]*)?")
 # What is fetched of a repository: no pickled weights, no weights for other frameworks.
 _WANTED = ["*.json", "*.txt", "*.model", "model.safetensors", "model-*-of-*.safetensors"]
+_PICKLED = "pytorch_model*.bin"
 _MOST_BYTES, _MOST_TOKENIZER = 1 << 24, 1 << 28  # bytes of config.json and of a tokenizer's file
 # Far beyond every encoder there is.
 _MOST = {
@@ -49,22 +51,38 @@ def find_folder(source: str) -> Path:
 
 def _fetch(name: str) -> Path:
     try:
-        from huggingface_hub import snapshot_download
+        from huggingface_hub import HfApi, snapshot_download
     except ImportError as error:
         raise MissingExtra("huggingface_hub", "bert") from error
     try:
         cached = Path(snapshot_download(name, local_files_only=True))
-        if (cached / "config.json").is_file() and weight_files(cached):
+        if _is_whole(cached):
             return cached
     except (OSError, ValueError):
         pass  # not in the cache, or no name that could be; the hub says which
     try:
-        return Path(snapshot_download(name, allow_patterns=_WANTED, ignore_patterns=["*/*"]))
+        fetched = Path(snapshot_download(name, allow_patterns=_WANTED, ignore_patterns=["*/*"]))
+        there = [] if weight_files(fetched) else HfApi().list_repo_files(name)
     except Exception as error:  # of the network, of the hub, of the disk
         raise InputError(
             f"encoder {name!r} is no folder here and could not be fetched from the Hugging Face hub "
             f"({first_line(error)}); check the name and the connection, or give {_NEEDED}"
         ) from error
+    if any(fnmatch(file, _PICKLED) for file in there):
+        raise InputError(f"encoder {name!r} has only pickled weights on the Hugging Face hub; {_conversion(name)}")
+    if there:
+        raise InputError(f"encoder {name!r} has no model.safetensors on the Hugging Face hub; expected {_NEEDED}")
+    return fetched
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a copy that may have been interrupted has what is needed; in doubt the hub is asked for the rest."""
+    files = weight_files(folder)
+    whole = [path.name for path in files] == ["model.safetensors"]
+    # Every part says how many there are, and an index what is in which.
+    if files and not whole:
+        whole = files[0].stem.endswith(f"-of-{len(files):05}") and (folder / "model.safetensors.index.json").is_file()
+    return whole and (folder / "config.json").is_file() and _has_tokenizer(folder)
 
 
 def weight_files(folder: Path) -> list[Path]:
@@ -77,8 +95,9 @@ def check_weights(folder: Path) -> None:
     """Refuse a folder without weights, or with files that are cut off; only their headers are read."""
     files = weight_files(folder)
     if not files:
-        pickled = " (pytorch_model.bin is pickled and is not read: convert it)" if _has_pickle(folder) else ""
-        raise InputError(f"{folder}: has no model.safetensors{pickled}; expected {_NEEDED}")
+        if any(folder.glob(_PICKLED)):
+            raise InputError(f"{folder}: has only pickled weights; {_conversion(str(folder))}")
+        raise InputError(f"{folder}: has no model.safetensors; expected {_NEEDED}")
     for path in files:
         try:
             with safe_open(str(path), framework="pt"):
@@ -140,7 +159,7 @@ def _is_known(transformers: Any, kind: Any) -> bool:
 
 def _read_tokenizer(transformers: Any, folder: Path) -> Any:
     # transformers would make up an empty vocabulary.
-    if not any(any(folder.glob(pattern)) for pattern in _TOKENIZERS):
+    if not _has_tokenizer(folder):
         raise InputError(f"{folder}: has no tokenizer (tokenizer.json or a vocabulary); expected {_NEEDED}")
     for name in ("tokenizer.json", "vocab.json"):
         if (folder / name).is_file():
@@ -177,8 +196,16 @@ def _check_ids(path: Path) -> None:
         raise InputError(f"{path}: an entry has a number that is none from 0 to {_MOST['vocab_size']}; get it again")
 
 
-def _has_pickle(folder: Path) -> bool:
-    return any(folder.glob("pytorch_model*.bin"))
+def _has_tokenizer(folder: Path) -> bool:
+    return any(any(folder.glob(pattern)) for pattern in _TOKENIZERS)
+
+
+def _conversion(source: str) -> str:
+    return (
+        "they are not read, since pickle can run code; if you trust them, convert them with transformers: "
+        f"AutoModel.from_pretrained({source!r}).save_pretrained(DIR), "
+        f"AutoTokenizer.from_pretrained({source!r}).save_pretrained(DIR), and give DIR"
+    )
 
 
 def first_line(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,6 @@ _DROPOUTS = (
     "embedding_dropout",
     "mlp_dropout",
 )
-# Their first position is the one after the padding's id.
-_POSITIONS_AFTER_PADDING = ("camembert", "data2vec-text", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
 _MOST_POSITIONS = 512  # of an encoder that states no limit
 _NO_LIMIT = 10**6  # tokenizers without a limit state an absurd one
 _CHUNK = 1 << 20
@@ -143,11 +142,20 @@ class Pretrained:
     @property
     def max_positions(self) -> int:
         """The longest row that the encoder and its tokenizer allow, special tokens included."""
-        limit = getattr(self.config, "max_position_embeddings", None) or _MOST_POSITIONS
-        if self.config.model_type in _POSITIONS_AFTER_PADDING:
-            limit -= self.config.pad_token_id + 1
+        limit = getattr(self.config, "max_position_embeddings", None) or 0
+        limit = limit - self._first_position if limit > 0 else _MOST_POSITIONS
         stated = self.tokenizer.model_max_length
         return int(min(limit, stated)) if 0 < stated < _NO_LIMIT else int(limit)
+
+    @cached_property
+    def _first_position(self) -> int:
+        """Where rows begin in the table of positions: in RoBERTa and its kin at the one after the padding's, else at 0."""
+        transformers = _transformers()
+        with _quiet(transformers), torch.device("meta"):
+            body = _drawn(transformers, deepcopy(self.config), {})
+        tables = (module for name, module in body.named_modules() if name.endswith("position_embeddings"))
+        padding = getattr(next(tables, None), "padding_idx", None)
+        return 0 if padding is None else int(padding) + 1
 
     def cutter(self, pair: bool, max_positions: int = 0) -> PieceCutter:
         """What cuts sentences into this encoder's pieces; no row is longer than `max_positions`, 0 being what it allows.

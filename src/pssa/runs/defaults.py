@@ -277,6 +277,13 @@ def _check_saliency(config: Config, name: str) -> None:
         )
     if name == "self_attention" and not refines(config):
         raise InputError(f"saliency self_attention needs a model whose self-attention is refined; {_attending(config)}")
+    # A head is drawn with the weights, so that models of other seeds would judge by other heads than the one that is supervised.
+    drawn = config.options.get("refine") == "random_head" and config.method == "consensus"
+    if drawn and name in ("attention", "self_attention", RANDOM) and config.mining.consensus_models > 1:
+        raise InputError(
+            f"refine is random_head, and each of the {config.mining.consensus_models} models of a consensus would score by "
+            f"{name} of a head of its own; set refine to average or smallest_entropy, or saliency to leave_one_out"
+        )
 
 
 def _attending(config: Config) -> str:

@@ -86,10 +86,13 @@ def push_to_hub(
     return str(address) if revision is None else f"{address}/tree/{revision}"
 
 
-def from_pretrained(repo_id: str, *, revision: str | None = None, device: str = "cpu") -> Classifier:
+def from_pretrained(
+    repo_id: str, *, revision: str | None = None, device: str = "cpu", precision: str = "auto"
+) -> Classifier:
     """Download a run, as far as it is not in the cache, and load it; without a network the cache is enough.
 
     :param revision: a branch, a tag or a commit; by default the newest of the main branch.
+    :param device: as for `load`, and so is `precision`.
     :raises InputError: if there is no such repository, if it holds no run, or if it can neither be reached nor is cached.
     """
     hub = _library()
@@ -100,7 +103,7 @@ def from_pretrained(repo_id: str, *, revision: str | None = None, device: str = 
         if not Path(light, "model.json").is_file():
             raise InputError(f"{repo_id}: not a run: it has no model.json")
         folder = hub.snapshot_download(repo_id, allow_patterns=list(_OURS), **of)
-    return load(folder, device)
+    return load(folder, device, precision)
 
 
 def _contents(run: Path) -> dict[str, Path | str]:

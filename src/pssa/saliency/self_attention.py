@@ -70,7 +70,7 @@ def _effects(model: AspectClassifier, encoding: Encoding, batch: Batch, classes:
         assert isinstance(heads, Heads)
         logits = prediction.logits.gather(1, classes[:, None])
         (gradient,) = torch.autograd.grad(logits.sum(), heads.weights)
-    effect = heads.weights.detach() * gradient
+    effect = heads.weights.detach() * gradient.to(logits.dtype)  # an encoder may have computed both in half precision
     return torch.einsum("bhqp,bq->bhp", effect, heads.rows.to(effect.dtype)).abs()
 
 
