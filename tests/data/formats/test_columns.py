@@ -123,6 +123,26 @@ def test_names_of_a_header_are_found_in_any_case(tmp_path: Path) -> None:
         read(path, columns="text=Term,aspect=term")
 
 
+@pytest.mark.parametrize(
+    ("header", "columns", "said"),
+    [
+        ("text,aspect,label,Text", None, "line 1: the column 'text', read as text, is there twice; rename one"),
+        ("review,term,Term", "text=review,aspect=term", "the column 'term', read as aspect, is there twice"),
+    ],
+)
+def test_a_header_with_a_field_twice_is_refused(tmp_path: Path, header: str, columns: str | None, said: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n")
+    with pytest.raises(InputError, match=said):
+        read(path, format="csv", columns=columns)
+
+
+def test_what_is_no_field_may_be_twice_in_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,review,Text,aspect,n,N,label\nx,a bar,y,bar,1,2,positive\n")
+    assert [example.text for example in read(path, columns="text=review")] == ["a bar"]
+
+
 def test_class_numbers_get_their_names_whatever_the_column_is_called() -> None:
     datasets = pytest.importorskip("datasets")
     kinds = {"review": datasets.Value("string"), "term": datasets.Value("string")}

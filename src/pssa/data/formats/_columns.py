@@ -85,15 +85,19 @@ class Columns:
         return (name for name in unnamed if name in fields or name not in KNOWN)
 
     def require(self, path: str | Path, found: Collection[str]) -> None:
-        """Refuse a table without a column that was named, or without those that every use needs; labels are only asked for
-        where they are used.
+        """Refuse a table without a column that was named, or without those that every use needs, and one in which a field
+        could be either of two columns; labels are only asked for where they are used.
 
-        :param found: the columns of the table.
+        :param found: the columns of the table, as often as they are there.
         """
         for field, column in self.pairs:
             if column not in found:
                 raise _absent(path, 1, (field, column), found)
         fields = {*self._not_named(found)} | {field for field, _ in self.pairs}
+        for field in KNOWN:
+            column = self.column_of(field)
+            if field in fields and list(found).count(column) > 1:
+                raise InputError.at(path, 1, f"the column {shown(column)}, read as {field}, is there twice; rename one")
         if "text" not in fields or not (fields & {"aspect", "span"} or {"from", "to"} <= fields):
             expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
             advice = f"if they have other names, say so, as in {_EXAMPLE}"
