@@ -129,7 +129,7 @@ def _read(path: Path, rows: Iterator[Row], limit: int) -> _Question:
         fields = {key: value for key, value in row.fields.items() if key != "label"}
         found: list[str] = []
         try:
-            examples.append(example_from_fields(fields, ordinal_required=False, warn=found.append))
+            examples.append(example_from_fields(fields, ordinal_required=False, warn=found.append, row=row))
         except InputError as error:
             raise InputError.at(path, row.line, str(error)) from error
         doubts += [f"{path}, line {row.line}: {doubt}" for doubt in found]

@@ -7,7 +7,8 @@ and another column that happens to be called like the field is not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,8 @@ ColumnNames = Mapping[str, str] | str  # columns by field, or the same as `--col
 
 _EXAMPLE = "--columns text=review,aspect=term,label=polarity"
 _NEXT_PAIR = re.compile(",(?=[^,=]*=)")  # a comma before anything else belongs to the name of a column
-# What nearly every use needs is in the first row of JSON Lines; other fields may be given only where they say something.
-_IN_EVERY_ROW = ("text", "aspect", "span", "label")
+# What nearly every use needs; other fields may be given only where they say something.
+_NEEDED = ("text", "aspect", "span", "label")
 _ROWS_SEARCHED = 100
 
 
@@ -75,7 +76,8 @@ class Columns:
         named = dict(self.pairs)
         fields = {name: given[name] for name in self._not_named(given) if name not in named}
         fields |= {field: given[column] for field, column in named.items() if column in given}
-        return Row(line, fields, renamed_from=given)
+        absent = {field: column for field, column in self.pairs if column not in given}
+        return Row(line, fields, renamed_from=given, absent=absent)
 
     def unread(self, given: Iterable[str]) -> Iterator[str]:
         """Those columns of a file that are no field of an instance."""
@@ -104,21 +106,22 @@ class Columns:
             raise InputError.at(path, 1, f"a column is missing: {expected}; found {names(found)}; {advice}")
 
     def required_of(self, path: str | Path, events: Iterable[Event]) -> Iterator[Event]:
-        """The same events of a file without a header, in which a column that was named has to come up early.
+        """The same events of a file without a header, in which a column that was named has to come up early; for fields
+        that few rows may have, there is a warning where it does not.
 
-        :raises InputError: on coming to a row by which it should have.
+        :raises InputError: on coming to the row by which it should have, or to the end.
         """
         missing, rows, last = list(self.pairs), 0, Row(1, {})
         for event in events:
             if missing and isinstance(event, Row):
                 rows, last = rows + 1, event
                 missing = [pair for pair in missing if pair[1] not in event.given]
-                needed = [pair for pair in missing if pair[0] in _IN_EVERY_ROW]
-                if needed or (missing and rows == _ROWS_SEARCHED):
-                    raise _absent(path, event.line, (needed or missing)[0], event.given)
+                if rows == _ROWS_SEARCHED:
+                    _give_up(path, missing, event)
+                    missing = []
             yield event
-        if missing and rows:
-            raise _absent(path, last.line, missing[0], last.given)
+        if rows:
+            _give_up(path, missing, last)
 
     def _not_named(self, given: Iterable[str]) -> Iterator[str]:
         columns = {column for _, column in self.pairs}
@@ -147,6 +150,16 @@ def _check(field: Any, column: Any, before: Mapping[str, str]) -> None:
         raise InputError(
             f"--columns takes the column {shown(column)} twice, for {other} and for {field}; give it one field"
         )
+
+
+def _give_up(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) -> None:
+    """Refuse a file whose rows, up to this one, lack a column that is needed, and warn of others."""
+    for field, column in missing:
+        if field in _NEEDED:
+            raise _absent(path, last.line, (field, column), last.given)
+    for field, column in missing:
+        what = f"no row up to here has the column {shown(column)}, which --columns takes for {field}"
+        warnings.warn(str(InputError.at(path, last.line, f"{what}; check the name")), stacklevel=3)
 
 
 def _absent(path: str | Path, line: int, pair: tuple[str, str], found: Iterable[str]) -> InputError:
