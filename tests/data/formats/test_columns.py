@@ -203,6 +203,7 @@ def test_a_column_that_is_called_like_a_field_and_is_not_it_is_left_alone() -> N
     columns = Columns.of({"text": "review"})
     assert columns.row(3, given) == Row(3, {"aspect": "bar", "n": 1, "text": "a bar"}, renamed_from=given)
     assert list(columns.unread(given)) == ["text", "n"]
+    assert list(Columns.of({"text": "review"}).unread({"review": "a bar", "Review": 1})) == ["Review"]
     swapped = Columns.of({"text": "aspect", "aspect": "text"}).row(1, {"text": "bar", "aspect": "a bar"})
     assert swapped.fields == {"text": "a bar", "aspect": "bar"}
 
@@ -243,6 +244,8 @@ def test_what_is_written_can_be_read_again(given: str, pairs: tuple[tuple[str, s
         ("text=a,aspect=a", "takes the column 'a' twice, for text and for aspect; give it one field"),
         ({"text": 1}, "has 1 for text; expected the name of a column"),
         ({"text": " "}, "has ' ' for text; expected the name of a column"),
+        ({"text": "a,x=b"}, "has 'a,x=b' for text, which has .* a comma that reads as the end of it; give the column"),
+        ({"text": "review "}, "has 'review ' for text, which has space around it"),
         (["text"], r"columns is \['text'\]; expected a dict, such as"),
     ],
 )

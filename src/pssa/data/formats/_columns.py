@@ -63,7 +63,11 @@ class Columns:
 
     def lowered(self) -> Columns:
         """For tables whose header is read in lower case."""
-        return Columns.of({field: column.strip().lower() for field, column in self.pairs})
+        return Columns.of({field: column.lower() for field, column in self.pairs})
+
+    def in_order(self) -> Columns:
+        """The same columns, in an order that does not depend on who named them."""
+        return Columns(tuple(sorted(self.pairs)))
 
     def column_of(self, field: str) -> str:
         """The name that the field has in the file."""
@@ -81,10 +85,8 @@ class Columns:
 
     def unread(self, given: Iterable[str]) -> Iterator[str]:
         """Those columns of a file that are no field of an instance."""
-        fields, columns = dict(self.pairs), {column.strip().lower() for _, column in self.pairs}
-        # Whatever the case, since a header is read in lower case.
-        unnamed = (name for name in given if str(name).lower() not in columns)
-        return (name for name in unnamed if name in fields or name not in KNOWN)
+        fields = dict(self.pairs)
+        return (name for name in self._not_named(given) if name in fields or name not in KNOWN)
 
     def require(self, path: str | Path, found: Collection[str]) -> None:
         """Refuse a table without a column that was named, or without those that every use needs, and one in which a field
@@ -143,6 +145,9 @@ def _check(field: Any, column: Any, before: Mapping[str, str]) -> None:
         raise InputError(f"--columns names the unknown field {shown(field)}; it can be {', '.join(KNOWN)}")
     if not isinstance(column, str) or not column.strip():
         raise InputError(f"--columns has {shown(column)} for {field}; expected the name of a column: {_EXAMPLE}")
+    if column != column.strip() or _NEXT_PAIR.search(column):
+        what = "which has space around it, or a comma that reads as the end of it"
+        raise InputError(f"--columns has {shown(column)} for {field}, {what}; give the column another name")
     if field in before:
         raise InputError(f"--columns names {field} twice; give it one column")
     other = next((name for name, taken in before.items() if taken == column), None)
