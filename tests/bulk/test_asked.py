@@ -40,6 +40,14 @@ def test_nothing_has_changed_where_nothing_was_changed(job: Job) -> None:
     assert difference(asked(job), asked(replace(job, columns={}))) == ""
 
 
+def test_the_order_of_columns_and_in_csv_their_case_do_not_matter(job: Job) -> None:
+    named, turned = replace(job, columns="text=A,aspect=B"), replace(job, columns={"aspect": "B", "text": "A"})
+    assert difference(asked(named), asked(turned)) == ""
+    lower = replace(job, columns="text=a,aspect=b")
+    assert difference(asked(named), asked(lower)).startswith("--columns is not what it was")
+    assert difference(asked(replace(named, format="csv")), asked(replace(lower, format="csv"))) == ""
+
+
 @pytest.mark.parametrize(
     ("change", "name"),
     [

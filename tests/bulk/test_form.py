@@ -88,6 +88,9 @@ def test_a_table_that_was_scored_before_gets_new_probabilities_in_place_of_the_o
     row = {"text": "a", "probability_good": "0.1", "probability_other": "", "probabilities": {"Good": 1.0}}
     assert form.header(columns) == b"text,probability_other,label,probability_Good\r\n"
     assert form.encode([row | {"label": "Good"}], columns) == b"a,,Good,1.0\r\n"
+    first_has_none = ("text", "label", "probabilities")
+    assert form.unfit({"text": "a", "probability_good": "0.1"}, first_has_none) == ""
+    assert "the field 'probability_other'" in form.unfit(row, first_has_none)
 
 
 def test_a_table_has_no_place_for_a_field_that_its_first_row_has_not() -> None:

@@ -27,7 +27,6 @@ def test_a_window_moves_everything_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"version": 1},
         {"written": -1},
         {"written": "7"},
         {"position": [0, 0]},
@@ -42,6 +41,15 @@ def test_a_damaged_journal_is_refused(tmp_path: Path, change: dict[str, Any]) ->
     Journal().save(path)
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(InputError, match=r"journal\.json: is damaged \(.*\); begin again with --force"):
+        Journal.load(path)
+
+
+def test_a_journal_of_another_layout_is_not_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "journal.json"
+    path.write_text('{"version": 1, "rows": 7}')
+    with pytest.raises(
+        InputError, match=r"journal\.json: another version of pssa began this job; begin again with --f"
+    ):
         Journal.load(path)
 
 

@@ -127,6 +127,7 @@ def test_existing_files_are_kept_unless_force_is_used(command: Command, run: Pat
         (("--text", TEXT, "--aspect", "screen", "--html", "nowhere/map.html"), "nowhere does not exist"),
         (("--text", TEXT, "--aspect", "screen", "--svg", "."), "is a folder; name a file"),
         (("--text", "caf\udce9 screen", "--aspect", "screen"), "--text is not UTF-8"),
+        (("--text", TEXT, "--aspect", "screen", "--columns", "text=review"), "--columns goes with --input FILE; leave"),
         (("--input", "nowhere.csv"), "does not exist"),
         (("--text", TEXT, "--aspect", "screen", "--limit", "0"), "limit is 0; it must be at least 1"),
     ],

@@ -89,6 +89,20 @@ def test_a_file_with_other_names_keeps_them(command: Command, run: Path, tmp_pat
     assert row["probability_positive"] == str(same["probabilities"]["positive"])
 
 
+@pytest.mark.filterwarnings("always:.*no row up to here:UserWarning")
+def test_an_odd_first_row_of_a_file_with_other_names_can_be_skipped(
+    command: Command, run: Path, tmp_path: Path
+) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"note": "x"}\n{"review": "the screen is huge", "term": "screen"}\n')
+    words = ("predict", run, "--input", source, "--columns", "text=review,aspect=term,id=no", "--output", target)
+    result = command(*words, "--errors", "skip")
+    assert (result.code, len(rows_of(target))) == (0, 1)
+    assert result.err.count("no row up to here has the column 'no', which --columns takes for id") == 1
+    (bad,) = rows_of(tmp_path / "out.jsonl.rejected.jsonl")
+    assert bad["reason"] == "this row has no column 'review', which --columns takes for text; found note"
+
+
 def test_aspects_that_occur_twice_are_mentioned(command: Command, run: Path, tmp_path: Path) -> None:
     source = tmp_path / "in.csv"
     source.write_text("text,aspect\nscreen on screen,screen\n")

@@ -197,7 +197,21 @@ def test_a_plan_counts_and_carries_out_nothing(
         ["more", "2", "0", "2"],
         ["in", "all", "4", "0", "4"],
     ]
+    assert "left out: bertabsa needs --encoder\n" in result.out
+    assert "left out: memnet" not in result.out
     assert result.out.endswith("not shown: lacking needs --encoder\n")
+
+
+def test_a_plan_refuses_a_file_as_its_folder(
+    command: Command, stand_in: StandIn, files: tuple[str | Path, ...], tmp_path: Path
+) -> None:
+    taken = tmp_path / "taken"
+    taken.touch()
+    for out in (taken, taken / "more"):
+        assert (
+            f"{taken} is no folder; choose another"
+            in command("reproduce", "quick", *files, "--out", out, "--plan").refusal
+        )
 
 
 def test_a_plan_is_one_json_object_and_knows_what_is_there(
@@ -210,6 +224,7 @@ def test_a_plan_is_one_json_object_and_knows_what_is_there(
         "total": {"cells": 4, "there": 3, "to_do": 1},
         "skipped": {"lacking": "needs --encoder"},
         "broken": {},
+        "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs --encoder"),
     }
     assert sorted(tmp_path.rglob("*")) == before
 

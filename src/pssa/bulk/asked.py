@@ -35,7 +35,7 @@ def asked_of(job: Job, reading: Reading) -> dict[str, Any]:
             for source in reading.sources
         },
         "the order of the inputs": hashlib.sha256("\0".join(s.name for s in reading.sources).encode()).hexdigest(),
-        "--columns": str(Columns.of(job.columns)) or None,
+        "--columns": _columns(job, reading),
         "the output's format": job.output_format,
         "the file of rejected rows": str(job.side),
         "--explain": scoring.saliency,
@@ -44,6 +44,13 @@ def asked_of(job: Job, reading: Reading) -> dict[str, Any]:
         "--runtime": scoring.runtime,
         "--quantize": scoring.quantize,
     }
+
+
+def _columns(job: Job, reading: Reading) -> str | None:
+    named = Columns.of(job.columns)
+    if all(source.format == "csv" for source in reading.sources):  # where upper and lower case are the same
+        named = named.lowered()
+    return str(named.in_order()) or None
 
 
 def run_digest(run: Path) -> str:

@@ -48,7 +48,8 @@ class Form:
         """Why the output cannot hold the row; empty if it can."""
         if self.name != "csv":
             return ""
-        new = sorted(set(row) - set(columns))
+        replaced = self._replaced()
+        new = sorted(name for name in set(row) - set(columns) if name.lower() not in replaced)
         has = f"a row has the field {shown(new[0])}, which the first has not" if new else ""
         return has and f"{has}; write JSON Lines instead of CSV"
 
@@ -87,9 +88,13 @@ class Form:
     def _spread(self, columns: Sequence[str]) -> list[str]:
         """The columns of CSV; a table that was scored before gets new probabilities in place of the old."""
         shares = [probability_column(label) for label in self.labels]
-        old = {name.lower() for name in shares}
-        kept = [name for name in columns if name.lower() not in old]
+        replaced = self._replaced()
+        kept = [name for name in columns if name.lower() not in replaced]
         return [each for name in kept for each in (shares if shares and name == PROBABILITIES else [name])]
+
+    def _replaced(self) -> set[str]:
+        """Columns of an earlier job that new probabilities take the place of, in lower case."""
+        return {probability_column(label).lower() for label in self.labels}
 
     def _packed(self, content: bytes) -> bytes:
         if self.packing == ".gz":

@@ -59,27 +59,31 @@ class Journal:
     def load(cls, path: Path) -> Journal:
         """Read what `save` wrote.
 
-        :raises InputError: if it is damaged.
+        :raises InputError: if it is damaged, or of another version.
         """
         try:
             record = json.loads(read_whole(path, _MOST))
-            if record.pop("version") != _SCHEMA:
-                raise ValueError("it is of another version")
-            made = cls(
-                **record
-                | {
-                    "position": Position(**record["position"]),
-                    "columns": tuple(record["columns"]),
-                    "tally": Tally(**record["tally"]),
-                }
-            )
-            counts = (*asdict(made.position).values(), made.read, made.written, made.written_rejected, made.tally.rows)
-            if not all(type(count) is int and count >= 0 for count in counts):
-                raise ValueError("a count is none")
-            bytes.fromhex(made.schema)
-            return made
+            if record.pop("version") == _SCHEMA:
+                return cls._of(record)
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise InputError.at(path, None, f"is damaged ({told(error)}); {_AGAIN}") from error
+        raise InputError.at(path, None, f"another version of pssa began this job; {_AGAIN}")
+
+    @classmethod
+    def _of(cls, record: dict[str, Any]) -> Journal:
+        made = cls(
+            **record
+            | {
+                "position": Position(**record["position"]),
+                "columns": tuple(record["columns"]),
+                "tally": Tally(**record["tally"]),
+            }
+        )
+        counts = (*asdict(made.position).values(), made.read, made.written, made.written_rejected, made.tally.rows)
+        if not all(type(count) is int and count >= 0 for count in counts):
+            raise ValueError("a count is none")
+        bytes.fromhex(made.schema)
+        return made
 
 
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

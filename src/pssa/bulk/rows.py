@@ -57,7 +57,7 @@ def judge(event: Row | Problem) -> Accepted | Rejected:
     doubts: list[str] = []
     fields = {key: value for key, value in event.fields.items() if key != _LABEL}
     try:
-        example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
+        example = example_from_fields(fields, ordinal_required=False, warn=doubts.append, row=event)
     except InputError as error:
         return Rejected(event.line, str(error))
     return Accepted(event.line, event.given, example, bool(doubts))

@@ -88,6 +88,9 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("pssa explain needs --text T with --aspect A, or --input FILE; give one of the two")
     if (arguments.text is None) != (arguments.aspect is None):
         raise InputError("--text and --aspect go together; an input has its aspects in the file")
+    for name in ("columns", "format"):
+        if arguments.input is None and getattr(arguments, name) is not None:
+            raise InputError(f"--{name} goes with --input FILE; leave it out")
     if arguments.limit < 1:
         raise InputError(f"limit is {arguments.limit}; it must be at least 1")
     for path in (arguments.html, arguments.svg):
@@ -129,7 +132,7 @@ def _read(path: Path, rows: Iterator[Row], limit: int) -> _Question:
         fields = {key: value for key, value in row.fields.items() if key != "label"}
         found: list[str] = []
         try:
-            examples.append(example_from_fields(fields, ordinal_required=False, warn=found.append))
+            examples.append(example_from_fields(fields, ordinal_required=False, warn=found.append, row=row))
         except InputError as error:
             raise InputError.at(path, row.line, str(error)) from error
         doubts += [f"{path}, line {row.line}: {doubt}" for doubt in found]

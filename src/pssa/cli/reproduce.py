@@ -136,6 +136,8 @@ def _plan(arguments: argparse.Namespace, scope: Scope) -> int:
     loads = {**found.exhibits, "in all": found.total}
     rows = [[name, *(f"{number:,}" for number in (load.cells, load.there, load.to_do))] for name, load in loads.items()]
     print_table("", ("exhibit", "cells", "there", "to do"), rows)
+    for model, reason in found.left_out.items():
+        say(f"left out: {model} {reason}")
     for name, reason in {**found.skipped, **found.broken}.items():
         say(f"not shown: {name} {reason}")
     return code

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.data.example import DEFAULT_LABELS, Corpus
+from pssa.data.formats import scan
 from pssa.data.formats._labels import LabelRule
 from pssa.data.formats._rows import Event, Problem, Row
-from pssa.data.read import ColumnNames, Columns, corpus_of, events_of
+from pssa.data.read import ColumnNames, Columns, corpus_of, format_of
 from pssa.errors import InputError
 
 __all__ = ["Readout", "read_out"]
@@ -51,7 +52,8 @@ def read_out(
             raise InputError.at(path, problem.line, problem.what + more)
         skipped.append(problem)
 
-    events = _noting(events_of(path, format, columns), Columns.of(columns), own)
+    named, name = Columns.of(columns), format_of(path, format)
+    events = _noting(scan(Path(path), name, named), named.lowered() if name == "csv" else named, own)
     corpus = corpus_of(path, events, LabelRule.of(labels, conflict), skip)
     return Readout(corpus, tuple(skipped), tuple(own))
 

@@ -180,8 +180,8 @@ def _records(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Iterator[Ro
 
 def _judge(row: Row, rule: LabelRule) -> Outcome:
     try:
-        example = example_from_fields(row.fields, ordinal_required=True, default_id=str(row.line))
-        label = rule.normalise(example.label) if "label" in row.fields else rule.refuse_unlabelled(row.given)
+        example = example_from_fields(row.fields, ordinal_required=True, default_id=str(row.line), row=row)
+        label = rule.normalise(example.label) if "label" in row.fields else rule.refuse_unlabelled(row)
     except InputError as error:
         return Problem(row.line, str(error))
     if label not in rule.labels:

@@ -94,11 +94,15 @@ class Resources:
 
     def can_train(self, model: str) -> bool:
         """Whether what the model starts from is there."""
-        return (self.vectors if models.reads(model) == "words" else self.encoder) is not None
+        return getattr(self, self.start_of(model)) is not None
+
+    def start_of(self, model: str) -> str:
+        """The name of what the model starts from: vectors or encoder."""
+        return "vectors" if models.reads(model) == "words" else "encoder"
 
     def starts_from(self, model: str) -> dict[str, str]:
         """The setting that names what the model starts from."""
-        name = "vectors" if models.reads(model) == "words" else "encoder"
+        name = self.start_of(model)
         path = getattr(self, name)
         return {name: str(path)} if path else {}
 

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pssa import models
+from pssa.errors import InputError
 from pssa.experiments.cells import Cell, with_needs
 from pssa.experiments.exhibit import Exhibit, Scope
 from pssa.experiments.ledger import Ledger
@@ -34,6 +36,7 @@ class Workload:
     total: Load  # cells that exhibits share count once
     skipped: Mapping[str, str]  # exhibits that lack something, with what
     broken: Mapping[str, str]  # exhibits that cannot be planned, with why
+    left_out: Mapping[str, str]  # models of which no exhibit has a cell, with what they lack
 
     def plain(self) -> dict[str, Any]:
         """Values for JSON."""
@@ -46,6 +49,7 @@ def workload(names: Sequence[str | Exhibit], scope: Scope, out: Path, ledger: ty
     :param ledger: `FreshLedger` where outcomes of other sources do not count.
     :raises InputError: if a name or the folder cannot be used, or no exhibit can be shown.
     """
+    _require_folder(out)
     wanted = Wanted.find(choose(names), scope)
     room, known = Workroom(out, scope.resources), ledger.read(out / "cells.jsonl")
 
@@ -55,4 +59,17 @@ def workload(names: Sequence[str | Exhibit], scope: Scope, out: Path, ledger: ty
         return Load(len(needed), there, len(plan(cells, room, known)))
 
     exhibits = {exhibit.name: load(cells) for exhibit, cells in wanted.exhibits.items()}
-    return Workload(exhibits, load(wanted.cells), wanted.skipped, wanted.broken)
+    return Workload(exhibits, load(wanted.cells), wanted.skipped, wanted.broken, _left_out(scope))
+
+
+def _require_folder(out: Path) -> None:
+    """Refuse, before anything is written, what a folder could not be made of."""
+    there = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise InputError(f"{out} cannot be written: {there} is no folder; choose another --out")
+
+
+def _left_out(scope: Scope) -> dict[str, str]:
+    resources = scope.resources
+    lacking = (model for model in scope.models or models.names() if not resources.can_train(model))
+    return {model: f"needs --{resources.start_of(model)}" for model in lacking}

@@ -86,13 +86,19 @@ def test_rows_have_our_names_and_keep_theirs(tmp_path: Path, write: Write) -> No
 @pytest.mark.parametrize("write", WRITERS)
 def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path, write: Write) -> None:
     path = write(tmp_path, THEIRS)
-    for field, column in (("text", "reviw"), ("label", "polarty"), ("tags", "kind")):
+    for field, column in (("text", "reviw"), ("label", "polarty"), ("aspect", "trem")):
         with pytest.raises(
             InputError,
-            match=rf"there is no column '{column}', which --columns takes for {field}; "
-            r"found review, term, polarity, no, ordinal: take one of them, or leave",
+            match=rf"no column '{column}', which --columns takes for {field}; "
+            r"found review, term, polarity, no, ordinal",
         ):
             read(path, columns=COLUMNS | {field: column})
+
+
+@pytest.mark.parametrize("write", WRITERS[1:])
+def test_a_table_must_have_every_column_that_is_named(tmp_path: Path, write: Write) -> None:
+    with pytest.raises(InputError, match=r"there is no column 'kind', .* for tags; found .*: take one of them, or"):
+        read(write(tmp_path, THEIRS), columns=COLUMNS | {"tags": "kind"})
 
 
 @pytest.mark.parametrize("write", WRITERS)
@@ -123,6 +129,26 @@ def test_names_of_a_header_are_found_in_any_case(tmp_path: Path) -> None:
         read(path, columns="text=Term,aspect=term")
 
 
+@pytest.mark.parametrize(
+    ("header", "columns", "said"),
+    [
+        ("text,aspect,label,Text", None, "line 1: the column 'text', read as text, is there twice; rename one"),
+        ("review,term,Term", "text=review,aspect=term", "the column 'term', read as aspect, is there twice"),
+    ],
+)
+def test_a_header_with_a_field_twice_is_refused(tmp_path: Path, header: str, columns: str | None, said: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n")
+    with pytest.raises(InputError, match=said):
+        read(path, format="csv", columns=columns)
+
+
+def test_what_is_no_field_may_be_twice_in_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,review,Text,aspect,n,N,label\nx,a bar,y,bar,1,2,positive\n")
+    assert [example.text for example in read(path, columns="text=review")] == ["a bar"]
+
+
 def test_class_numbers_get_their_names_whatever_the_column_is_called() -> None:
     datasets = pytest.importorskip("datasets")
     kinds = {"review": datasets.Value("string"), "term": datasets.Value("string")}
@@ -139,8 +165,37 @@ def test_fields_that_say_something_in_few_rows_may_come_later(tmp_path: Path) ->
     names = "text=review,aspect=term,ordinal=which"
     assert len(list(stream(later, columns=names))) == 100
     too_late = write_json_lines(tmp_path, [*rows, rows[0], rows[0] | {"which": 0}])
-    with pytest.raises(InputError, match=r"line 100: there is no column 'which'"):
-        list(stream(too_late, columns=names))
+    with pytest.warns(UserWarning, match=r"line 100: no row up to here has the column 'which', .* for ordinal; check"):
+        assert len(list(stream(too_late, columns=names))) == 101
+    with pytest.warns(UserWarning, match=r"line 1: no row up to here has the column 'which'"):
+        assert len(list(stream(write_json_lines(tmp_path, rows[:1]), columns=names))) == 1
+
+
+def test_an_odd_row_is_a_bad_row_and_a_hundred_are_a_bad_file(tmp_path: Path) -> None:
+    odd: dict[str, Any] = {"note": "x"}
+    found = check(write_json_lines(tmp_path, [odd, *THEIRS]), columns=COLUMNS)
+    assert found.instances == 2
+    assert [(problem.line, problem.what) for problem in found.problems] == [
+        (1, "this row has no column 'review', which --columns takes for text; found note")
+    ]
+    path = write_json_lines(tmp_path, [odd] * 99 + THEIRS)
+    assert check(path, columns=COLUMNS).rejected == 99
+    path = write_json_lines(tmp_path, [odd] * 100 + THEIRS)
+    with pytest.raises(InputError, match=r"line 100: there is no column 'review', which --columns takes for text"):
+        check(path, columns=COLUMNS)
+
+
+def test_a_row_without_a_field_is_told_by_the_names_that_the_file_gives(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [{"Review": "a bar", "No": 1}, {"Review": "a bar", "term": "bar", "No": 2}]
+    path = write_json_lines(tmp_path, rows)
+    with pytest.raises(InputError, match=r"line 1: no `aspect`; .* found the fields Review, No; say which it is"):
+        read(path, columns="text=Review")
+    with pytest.raises(InputError, match=r"line 1: this row has no column 'term', .* for aspect; found Review, No;"):
+        read(path, columns="text=Review,aspect=term,label=No")
+    with pytest.raises(InputError, match=r"this row has no column 'is', .* for label; found term, Review$"):
+        from_records(
+            [{"term": "bar", "Review": "a bar"}, {"is": 1}], columns={"text": "Review", "aspect": "term", "label": "is"}
+        )
 
 
 def test_a_column_that_is_called_like_a_field_and_is_not_it_is_left_alone() -> None:
@@ -148,6 +203,7 @@ def test_a_column_that_is_called_like_a_field_and_is_not_it_is_left_alone() -> N
     columns = Columns.of({"text": "review"})
     assert columns.row(3, given) == Row(3, {"aspect": "bar", "n": 1, "text": "a bar"}, renamed_from=given)
     assert list(columns.unread(given)) == ["text", "n"]
+    assert list(Columns.of({"text": "review"}).unread({"review": "a bar", "Review": 1})) == ["Review"]
     swapped = Columns.of({"text": "aspect", "aspect": "text"}).row(1, {"text": "bar", "aspect": "a bar"})
     assert swapped.fields == {"text": "a bar", "aspect": "bar"}
 
@@ -188,6 +244,8 @@ def test_what_is_written_can_be_read_again(given: str, pairs: tuple[tuple[str, s
         ("text=a,aspect=a", "takes the column 'a' twice, for text and for aspect; give it one field"),
         ({"text": 1}, "has 1 for text; expected the name of a column"),
         ({"text": " "}, "has ' ' for text; expected the name of a column"),
+        ({"text": "a,x=b"}, "has 'a,x=b' for text, which has .* a comma that reads as the end of it; give the column"),
+        ({"text": "review "}, "has 'review ' for text, which has space around it"),
         (["text"], r"columns is \['text'\]; expected a dict, such as"),
     ],
 )

@@ -7,7 +7,8 @@ and another column that happens to be called like the field is not read.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,8 @@ ColumnNames = Mapping[str, str] | str  # columns by field, or the same as `--col
 
 _EXAMPLE = "--columns text=review,aspect=term,label=polarity"
 _NEXT_PAIR = re.compile(",(?=[^,=]*=)")  # a comma before anything else belongs to the name of a column
-# What nearly every use needs is in the first row of JSON Lines; other fields may be given only where they say something.
-_IN_EVERY_ROW = ("text", "aspect", "span", "label")
+# What nearly every use needs; other fields may be given only where they say something.
+_NEEDED = ("text", "aspect", "span", "label")
 _ROWS_SEARCHED = 100
 
 
@@ -62,7 +63,11 @@ class Columns:
 
     def lowered(self) -> Columns:
         """For tables whose header is read in lower case."""
-        return Columns.of({field: column.strip().lower() for field, column in self.pairs})
+        return Columns.of({field: column.lower() for field, column in self.pairs})
+
+    def in_order(self) -> Columns:
+        """The same columns, in an order that does not depend on who named them."""
+        return Columns(tuple(sorted(self.pairs)))
 
     def column_of(self, field: str) -> str:
         """The name that the field has in the file."""
@@ -75,46 +80,50 @@ class Columns:
         named = dict(self.pairs)
         fields = {name: given[name] for name in self._not_named(given) if name not in named}
         fields |= {field: given[column] for field, column in named.items() if column in given}
-        return Row(line, fields, renamed_from=given)
+        absent = {field: column for field, column in self.pairs if column not in given}
+        return Row(line, fields, renamed_from=given, absent=absent)
 
     def unread(self, given: Iterable[str]) -> Iterator[str]:
         """Those columns of a file that are no field of an instance."""
-        fields, columns = dict(self.pairs), {column.strip().lower() for _, column in self.pairs}
-        # Whatever the case, since a header is read in lower case.
-        unnamed = (name for name in given if str(name).lower() not in columns)
-        return (name for name in unnamed if name in fields or name not in KNOWN)
+        fields = dict(self.pairs)
+        return (name for name in self._not_named(given) if name in fields or name not in KNOWN)
 
     def require(self, path: str | Path, found: Collection[str]) -> None:
-        """Refuse a table without a column that was named, or without those that every use needs; labels are only asked for
-        where they are used.
+        """Refuse a table without a column that was named, or without those that every use needs, and one in which a field
+        could be either of two columns; labels are only asked for where they are used.
 
-        :param found: the columns of the table.
+        :param found: the columns of the table, as often as they are there.
         """
         for field, column in self.pairs:
             if column not in found:
                 raise _absent(path, 1, (field, column), found)
         fields = {*self._not_named(found)} | {field for field, _ in self.pairs}
+        for field in KNOWN:
+            column = self.column_of(field)
+            if field in fields and list(found).count(column) > 1:
+                raise InputError.at(path, 1, f"the column {shown(column)}, read as {field}, is there twice; rename one")
         if "text" not in fields or not (fields & {"aspect", "span"} or {"from", "to"} <= fields):
             expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
             advice = f"if they have other names, say so, as in {_EXAMPLE}"
             raise InputError.at(path, 1, f"a column is missing: {expected}; found {names(found)}; {advice}")
 
     def required_of(self, path: str | Path, events: Iterable[Event]) -> Iterator[Event]:
-        """The same events of a file without a header, in which a column that was named has to come up early.
+        """The same events of a file without a header, in which a column that was named has to come up early; for fields
+        that few rows may have, there is a warning where it does not.
 
-        :raises InputError: on coming to a row by which it should have.
+        :raises InputError: on coming to the row by which it should have, or to the end.
         """
         missing, rows, last = list(self.pairs), 0, Row(1, {})
         for event in events:
             if missing and isinstance(event, Row):
                 rows, last = rows + 1, event
                 missing = [pair for pair in missing if pair[1] not in event.given]
-                needed = [pair for pair in missing if pair[0] in _IN_EVERY_ROW]
-                if needed or (missing and rows == _ROWS_SEARCHED):
-                    raise _absent(path, event.line, (needed or missing)[0], event.given)
+                if rows == _ROWS_SEARCHED:
+                    _give_up(path, missing, event)
+                    missing = []
             yield event
-        if missing and rows:
-            raise _absent(path, last.line, missing[0], last.given)
+        if rows:
+            _give_up(path, missing, last)
 
     def _not_named(self, given: Iterable[str]) -> Iterator[str]:
         columns = {column for _, column in self.pairs}
@@ -136,6 +145,9 @@ def _check(field: Any, column: Any, before: Mapping[str, str]) -> None:
         raise InputError(f"--columns names the unknown field {shown(field)}; it can be {', '.join(KNOWN)}")
     if not isinstance(column, str) or not column.strip():
         raise InputError(f"--columns has {shown(column)} for {field}; expected the name of a column: {_EXAMPLE}")
+    if column != column.strip() or _NEXT_PAIR.search(column):
+        what = "which has space around it, or a comma that reads as the end of it"
+        raise InputError(f"--columns has {shown(column)} for {field}, {what}; give the column another name")
     if field in before:
         raise InputError(f"--columns names {field} twice; give it one column")
     other = next((name for name, taken in before.items() if taken == column), None)
@@ -143,6 +155,16 @@ def _check(field: Any, column: Any, before: Mapping[str, str]) -> None:
         raise InputError(
             f"--columns takes the column {shown(column)} twice, for {other} and for {field}; give it one field"
         )
+
+
+def _give_up(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) -> None:
+    """Refuse a file whose rows, up to this one, lack a column that is needed, and warn of others."""
+    for field, column in missing:
+        if field in _NEEDED:
+            raise _absent(path, last.line, (field, column), last.given)
+    for field, column in missing:
+        what = f"no row up to here has the column {shown(column)}, which --columns takes for {field}"
+        warnings.warn(str(InputError.at(path, last.line, f"{what}; check the name")), stacklevel=3)
 
 
 def _absent(path: str | Path, line: int, pair: tuple[str, str], found: Iterable[str]) -> InputError:

@@ -16,8 +16,9 @@ from typing import Any
 
 from pssa.data.example import Example, sentence_key
 from pssa.data.formats._place import check_offsets, occurrences
+from pssa.data.formats._rows import Row
 from pssa.data.formats._text import LONGEST_TEXT
-from pssa.data.formats._values import integer, names, spans, string, tags
+from pssa.data.formats._values import integer, spans, string, tags
 from pssa.data.shown import shown
 from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.errors import InputError
@@ -36,22 +37,24 @@ def example_from_fields(
     ordinal_required: bool,
     default_id: str = "0",
     warn: Callable[[str], None] | None = None,
+    row: Row | None = None,
 ) -> Example:
     """Build the example that the fields describe; `default_id` is for fields without an `id`.
 
     :param ordinal_required: whether an aspect that occurs twice must come with offsets or an ordinal. If not, the first
         occurrence is taken and `warn` is told.
+    :param row: that the fields are of, for errors to say what the file has.
     :raises InputError: naming the field that cannot be used.
     """
     text = string(fields, "text")
     if text is None and "text" in fields:
         raise InputError("`text` is empty; expected the sentence")
+    row = Row(0, fields) if row is None else row
     if text is None:
-        found = f"found the fields {names(fields)}; say which it is with --columns text=NAME"
-        raise InputError(f"no `text`; expected the sentence, {found}")
+        raise InputError(row.without("text", "expected the sentence"))
     if len(text) > LONGEST_TEXT:
         raise InputError(f"`text` has {len(text)} characters; expected a sentence, of at most {LONGEST_TEXT}")
-    aspect, doubt = _place(fields, text)
+    aspect, doubt = _place(fields, text, row)
     if doubt and ordinal_required:
         raise InputError(f"{doubt}; say which by `from` and `to`, or by `ordinal` (from 0)")
     if doubt and warn:
@@ -91,7 +94,7 @@ def words_as_text(example: Example) -> str:
     return " ".join(f"{start}-{end}" for start, end in example.spans)
 
 
-def _place(fields: Mapping[str, Any], text: str) -> tuple[Span, str | None]:
+def _place(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span, str | None]:
     """The aspect's character offsets and, where these are a guess, why."""
     aspect = string(fields, "aspect") or string(fields, "span")
     start, end = integer(fields, "from"), integer(fields, "to")
@@ -102,8 +105,9 @@ def _place(fields: Mapping[str, Any], text: str) -> tuple[Span, str | None]:
     if aspect is None and fields.keys() & {"aspect", "span"}:
         raise InputError("`aspect` is empty; expected it, or `from` and `to`")
     if aspect is None:
-        advice = "" if {"from", "to"} <= fields.keys() else "; say which it is with --columns aspect=NAME"
-        raise InputError(f"no `aspect`; expected it, or `from` and `to`, found the fields {names(fields)}{advice}")
+        name = "span" if "span" in row.absent else "aspect"
+        advice = "" if {"from", "to"} <= fields.keys() else None
+        raise InputError(row.without(name, "expected it, or `from` and `to`", advice))
     if len(text) * len(aspect) > _MOST_WORK:
         raise InputError("the aspect and the text are too long to look for one in the other; give `from` and `to`")
     found = occurrences(text, aspect)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from pssa.data.formats._values import names
+from pssa.data.formats._rows import Row
 from pssa.data.shown import shown
 from pssa.errors import InputError
 
@@ -50,10 +49,9 @@ class LabelRule:
                 return declared
         raise InputError(f"unknown label {shown(label)}; {self._expected}, or declare yours with --labels")
 
-    def refuse_unlabelled(self, fields: Iterable[str]) -> NoReturn:
-        """Refuse an instance whose fields, of these names, have no label among them."""
-        found = f"found the fields {names(fields)}; say which it is with --columns label=NAME"
-        raise InputError(f"no `label`; {self._expected}, {found}")
+    def refuse_unlabelled(self, row: Row) -> NoReturn:
+        """Refuse a row that has no label among its fields."""
+        raise InputError(row.without("label", self._expected))
 
     @property
     def _expected(self) -> str:

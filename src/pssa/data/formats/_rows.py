@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from pssa.data.formats._values import names
+from pssa.data.shown import shown
 
 __all__ = ["Dropped", "Event", "Problem", "Row"]
 
@@ -17,11 +20,23 @@ class Row:
     fields: Mapping[str, Any]
     warnings: tuple[str, ...] = ()
     renamed_from: Mapping[str, Any] | None = None  # the fields by the file's own names, where these are others
+    absent: Mapping[str, str] = field(default_factory=dict)  # columns that were named and that it has not, by field
 
     @property
     def given(self) -> Mapping[str, Any]:
         """The fields by the names that the file gives them."""
         return self.fields if self.renamed_from is None else self.renamed_from
+
+    def without(self, name: str, expected: str, advice: str | None = None) -> str:
+        """What to say of a row without the field.
+
+        :param advice: where its column was not named; None for that it can be.
+        """
+        if name in self.absent:
+            column = f"this row has no column {shown(self.absent[name])}, which --columns takes for {name}"
+            return f"{column}; found {names(self.given)}"
+        more = f"; say which it is with --columns {name}=NAME" if advice is None else advice
+        return f"no `{name}`; {expected}, found the fields {names(self.given)}{more}"
 
 
 @dataclass(frozen=True, slots=True)
