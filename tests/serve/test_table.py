@@ -134,6 +134,13 @@ def test_a_table_without_the_columns_is_refused(content: str) -> None:
     assert (caught.value.status, caught.value.code) == (422, "no_columns")
 
 
+def test_a_column_that_is_there_twice_is_refused_where_it_says_what_is_meant() -> None:
+    with pytest.raises(Refusal, match="the header has text 2 times; rename all but one") as caught:
+        read_table(b"text,Text ,aspect\n", 100)
+    assert (caught.value.status, caught.value.code) == (422, "no_columns")
+    assert read_table(b"text,aspect,note,note\n", 100).columns == ["text", "aspect", "note", "note"]
+
+
 def test_other_types_are_refused(client: TestClient) -> None:
     for given in ("application/json", "text/plain", "text/csv; charset=latin-1"):
         assert client.post("/v1/csv", content="text,aspect\n", headers={"Content-Type": given}).status_code == 415

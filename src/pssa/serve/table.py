@@ -11,6 +11,7 @@ import asyncio
 import codecs
 import csv
 import io
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -31,6 +32,7 @@ from pssa.serve.scoring import Outcome
 __all__ = ["Table", "read_table", "scored"]
 
 _WINDOW = 256
+_PLACING = ("text", "aspect", "span", "from", "to", "ordinal", "words")  # columns that say what is meant
 _RETRY_SECONDS = 0.05
 
 
@@ -90,6 +92,9 @@ def read_table(body: bytes, characters: int) -> Table:
         found = told(", ".join(sorted(names)) or "nothing")
         raise Refusal(422, "no_columns", f"the header needs text and aspect, or text, from and to; found {found}")
     columns = next(csv.reader([header], delimiter=delimiter_of(header)))
+    counts = Counter(column.strip().lower() for column in columns)
+    if twice := sorted(name for name, count in counts.items() if count > 1 and name in _PLACING):
+        raise Refusal(422, "no_columns", f"the header has {twice[0]} {counts[twice[0]]} times; rename all but one")
     return Table(columns, delimiter_of(header), content, characters)
 
 
