@@ -164,14 +164,12 @@ class FileStore:
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     """Write tensors, wherever they live, so that any device can load them."""
     with replacing(path) as part:
-        part.touch()
-        mode = (
-            part.stat().st_mode
-        )  # what the umask leaves; safetensors puts a file in its place that only the owner reads
         try:
+            part.touch()
+            mode = part.stat().st_mode  # what the umask leaves; safetensors makes a file that only its owner reads
             save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, part, metadata)
             part.chmod(mode)
-        except SafetensorError as error:  # of the disk, in other words than Python's
+        except (SafetensorError, OSError) as error:  # of the disk, the one in other words than Python's
             raise RunError(f"{path} cannot be written: {told(error)}") from error
 
 
