@@ -62,9 +62,9 @@ FILES: dict[str, tuple[str, bytes, str]] = {
     "a column that a terminal would obey": (
         "x.csv",
         b"text,\x1b[31m,\xff\n",
-        r"found text, '\\x1b\[31m', '\\udcff'$",
+        r"found text, '\\x1b\[31m', '\\udcff'; if",
     ),
-    "many columns": ("x.csv", b"text" + b",a" * 1000 + b"\n", r"found text, (a, ){19}and 981 more$"),
+    "many columns": ("x.csv", b"text" + b",a" * 1000 + b"\n", r"found text, (a, ){19}and 981 more; if"),
 }
 
 

@@ -38,7 +38,7 @@ def shares(evidence: Evidence) -> dict[tuple[str, int], float]:
 def test_several_saliencies_give_the_mean_of_what_each_gives(corpus: Corpus, tmp_path: Path) -> None:
     # The whole distributions, so that every word with a share of 0.01 or more can be compared.
     soft = {"consensus_soft": True, "consensus_models": 1}
-    attention = shares(mined(corpus, tmp_path / "1.jsonl", **soft))
+    attention = shares(mined(corpus, tmp_path / "1.jsonl", **soft, saliency="attention"))
     gradient = shares(mined(corpus, tmp_path / "2.jsonl", **soft, saliency="gradient"))
     both = mined(corpus, tmp_path / "3.jsonl", **soft, consensus_saliencies="attention,gradient")
     assert both.header.saliency == "attention+gradient"
