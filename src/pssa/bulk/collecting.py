@@ -1,7 +1,7 @@
 """How often Python looks for cycles of objects that nobody holds.
 
 A window is tens of thousands of small objects, none of them in a cycle. Looking through all of them each time that seven
-hundred are new, as is usual, took a third of the time of cutting sentences.
+hundred are new, as is usual, took more than a quarter of the time of scoring where the encoder is tiny.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ class Form:
         """Why the output cannot hold the row; empty if it can."""
         if self.name != "csv":
             return ""
-        replaced = self._replaced()
-        new = sorted(name for name in set(row) - set(columns) if name.lower() not in replaced)
+        unknown = set(row) - set(columns)
+        new = sorted(name for name in unknown if name.lower() not in self._replaced()) if unknown else []
         has = f"a row has the field {shown(new[0])}, which the first has not" if new else ""
         return has and f"{has}; write JSON Lines instead of CSV"
 
