@@ -10,9 +10,10 @@ from tests.experiments.exhibits.toys import ALL_OF_IT, blind, carried_out, knowi
 from tests.experiments.rooms import FakeFindings, tiny_resources
 
 from pssa.experiments.cells import Cell, Mining, Place, Training
-from pssa.experiments.exhibit import Figure, Scope
+from pssa.experiments.exhibit import Figure, Prose, Scope
 from pssa.experiments.exhibits import find
 from pssa.experiments.ledger import Record
+from pssa.experiments.render.gaps import without_gaps
 
 EXHIBIT = find("corpus-size")
 QUARTER = Place("laptop", "memnet", 0, share=0.25)
@@ -56,10 +57,19 @@ def test_a_gain_is_over_the_same_model_on_the_same_part(tmp_path: Path) -> None:
 
 
 def test_rows_of_bert_stand_beside_the_paper(tmp_path: Path) -> None:
-    _, table = EXHIBIT.show(toy_scope(tmp_path, "bertabsa", "bertabsa_att"), FakeFindings())
+    part = Training(replace(QUARTER, model="bertabsa_att"))
+    _, table = EXHIBIT.show(toy_scope(tmp_path, "bertabsa", "bertabsa_att"), FakeFindings({part: knowing()}))
     assert row_of(table, "25%", "BERTABSA") == (0, None, None, None, "80.49 / 77.15", None)
     assert row_of(table, "75%", "BERTABSA-ATT (+AW-AS)")[4] == "82.09 / 78.91"
     assert row_of(table, "100%", "BERTABSA-ATT (+Adaboost)")[4] == "81.48 / 78.04"
+
+
+def test_all_of_train_alone_is_no_outcome(tmp_path: Path) -> None:
+    whole = {Training(replace(QUARTER, share=1.0)): knowing()}
+    figure, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(whole))
+    assert isinstance(figure, Figure)
+    assert figure.panels[0].lines == ()
+    assert without_gaps([table]) == [Prose("No outcome yet: MN, LAPTOP.")]
 
 
 def test_families_that_cannot_be_trained_are_left_out(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def test_curves_have_the_points_that_were_measured(tmp_path: Path) -> None:
     assert nothing == ()
     assert (curve.name, curve.x) == ("LAPTOP", (2.0, 5.0))
     assert curve.y == pytest.approx((100, 100 / 6))
+    assert curve.spread == ()  # one seed has none
     # 6 and 10 words in ten instances: 0.6 and 1.0.
     (counted,) = words.panels[0].lines
     assert counted.x == (2.0,)

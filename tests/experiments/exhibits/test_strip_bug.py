@@ -10,9 +10,10 @@ from tests.experiments.exhibits.toys import ALL_OF_IT, blind, carried_out, knowi
 from tests.experiments.rooms import FakeFindings, tiny_resources
 
 from pssa.experiments.cells import Cell, Mining, Place, Training
-from pssa.experiments.exhibit import Scope
+from pssa.experiments.exhibit import Prose, Scope
 from pssa.experiments.exhibits import find
 from pssa.experiments.ledger import Record
+from pssa.experiments.render.gaps import without_gaps
 
 EXHIBIT = find("strip-bug")
 SOUND = Place("laptop", "tnet_att", 0)
@@ -48,6 +49,11 @@ def test_what_is_missing_is_empty(tmp_path: Path) -> None:
     _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), findings)
     assert row_of(table, "TNet-ATT") == (0, "33.33", "16.67", None, None, None, None, None)
     assert row_of(table, "TNet-ATT (+AW-AS)") == (0, *[None] * 7)
+
+
+def test_sound_files_alone_are_no_outcome(tmp_path: Path) -> None:
+    _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeFindings({Training(SOUND): blind()}))
+    assert without_gaps([table]) == [Prose("No outcome yet: LAPTOP.")]
 
 
 def test_damaged_targets_are_counted(tmp_path: Path) -> None:

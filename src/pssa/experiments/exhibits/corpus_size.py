@@ -51,9 +51,16 @@ def _at(entry: Entry, share: float) -> Entry:
     return replace(entry, share=share)
 
 
+def _shares(board: Board, family: tuple[str, ...], data: str) -> tuple[float, ...]:
+    """Those to show: all of train says nothing here where no part of it was trained on."""
+    parts = SHARES[:-1]
+    is_measured = any(board.row(_at(entry, share), data) for share in parts for entry in _entries(family))
+    return SHARES if is_measured else parts
+
+
 def _table(scope: Scope, board: Board, family: tuple[str, ...], data: str) -> Table:
     rows: list[tuple[Value, ...]] = []
-    for share in SHARES:
+    for share in _shares(board, family, data):
         for entry in (_at(entry, share) for entry in _entries(family) if scope.has(entry.model)):
             paper = CORPUS_SIZE[share].get((entry.model, entry.method.name, data))
             rows.append((percent(share, 0), *board.fields(entry, data, paper)))
@@ -64,8 +71,9 @@ def _table(scope: Scope, board: Board, family: tuple[str, ...], data: str) -> Ta
 def _figure(scope: Scope, board: Board, family: tuple[str, ...]) -> Figure:
     panels = []
     for data in scope.data:
+        shares = _shares(board, family, data)
         drawn = (
-            board.line(entry.name, {100 * share: _at(entry, share) for share in SHARES}, data)
+            board.line(entry.name, {100 * share: _at(entry, share) for share in shares}, data)
             for entry in _entries(family)
         )
         panels.append(Panel(data.upper(), tuple(line for line in drawn if line)))

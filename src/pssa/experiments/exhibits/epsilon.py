@@ -127,7 +127,8 @@ class _Found:
             known = {epsilon: value for epsilon, value in found.items() if value is not None}
             if known:
                 means, spreads = zip(*known.values(), strict=True)
-                lines.append(Line(data.upper(), tuple(known), means, spreads))
+                # Of one seed there is no spread, and none is shown.
+                lines.append(Line(data.upper(), tuple(known), means, spreads if any(spreads) else ()))
         return tuple(lines)
 
     def gain(self, sweep: _Sweep, data: str, epsilon: float) -> Reading:

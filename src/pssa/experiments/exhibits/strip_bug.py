@@ -61,7 +61,7 @@ def _table(scope: Scope, board: Board, data: str) -> Table:
         gains = (board.gain(damaged, entry, data), *(board.gain(each, each.base, data) for each in (entry, damaged)))
         scores = (*board.scores(entry, data), *board.scores(damaged, data))
         rows.append((entry.name, len(board.row(damaged, data)), *scores, *(told(gain) for gain in gains)))
-    return Table(f"strip-bug-{data}", data.upper(), _COLUMNS, tuple(rows), _NOTES, _COLUMNS[1:])
+    return Table(f"strip-bug-{data}", data.upper(), _COLUMNS, tuple(rows), _NOTES, ("seeds",))
 
 
 def _damage(scope: Scope) -> Table:
