@@ -26,6 +26,7 @@ from pssa.experiments.cells import Place, Training, name_of
 from pssa.experiments.exhibit import Findings, Part, Scope
 from pssa.experiments.ledger import Ledger
 from pssa.experiments.reproduce import Means, Recorded, reproduce, show_only
+from pssa.experiments.workroom import Workroom
 
 ROOT = Path(__file__).resolve().parents[2]
 ONE = Means(workers=1)
@@ -82,7 +83,7 @@ def test_the_page_keeps_what_was_shown_before(scope: Scope, stand_in: StandIn, t
 
 def test_a_failing_cell_is_told_and_the_others_go_on(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
     stand_in.failing = {MINE: MemoryError("out of it")}
-    left = tmp_path / "weights" / "orphan"
+    left = Workroom(tmp_path, scope.resources).weights(Training(Place("laptop", "memnet", 0)))
     left.mkdir(parents=True)
     report = reproduce([QUICK, MORE], scope, tmp_path, ONE)
     assert stand_in.done == [BASE, KT]
@@ -99,7 +100,7 @@ def test_a_failing_cell_is_told_and_the_others_go_on(scope: Scope, stand_in: Sta
     assert left.is_dir()
     stand_in.failing = {}
     assert reproduce([QUICK, MORE], scope, tmp_path, ONE).is_well
-    assert not left.exists()
+    assert not left.parent.exists()
 
 
 def test_an_interrupted_call_says_how_to_go_on_and_then_does(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:

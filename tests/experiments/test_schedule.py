@@ -126,7 +126,7 @@ def test_a_baseline_whose_parameters_are_gone_is_trained_again_for_a_new_mining(
 def test_evidence_that_is_gone_is_mined_again_for_a_new_training_only(room: Workroom, ledger: Ledger) -> None:
     carry_out_all([FINAL], room, ledger, Recorder())
     room.evidence(AW).unlink()
-    assert plan([FINAL], room, ledger) == []
+    assert plan([FINAL, AW], room, ledger) == []
     assert AW in plan([Training(HERE, evidence=(AW,), rounds=1)], room, ledger)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.experiments.rooms import tiny_resources
 
-from pssa.experiments.cells import Mining, Place, Training
+from pssa.experiments.cells import Mining, Place, Timing, Training
 from pssa.experiments.workroom import Workroom
 
 HERE = Place("laptop", "memnet", 0)
@@ -39,3 +39,15 @@ def test_cells_of_one_place_share_its_materials_and_have_settings_of_their_own(r
     assert first.shop.materials is second.shop.materials
     assert (first.shop.config.supervision.gamma, second.shop.config.supervision.gamma) == (1.0, 2.0)
     assert room.open(Place("laptop", "memnet", 1), ()).shop.config.seed == 1
+
+
+def test_only_what_cells_left_behind_is_cleared(room: Workroom) -> None:
+    base, timing = Training(HERE), Timing(HERE, ("base",))
+    for path in (room.weights(base), room.timing(timing)):
+        path.mkdir(parents=True)
+    precious = room.folder / "weights" / "model.bin"
+    precious.write_text("of somebody else")
+    room.clear([base, timing])
+    assert precious.read_text() == "of somebody else"
+    assert not room.weights(base).exists()
+    assert not room.timing(timing).parent.exists()

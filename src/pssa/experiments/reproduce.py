@@ -9,7 +9,6 @@ Killed or interrupted, the same call goes on: whatever the ledger has is not mad
 
 from __future__ import annotations
 
-import shutil
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +31,6 @@ from pssa.experiments.workroom import Workroom
 __all__ = ["Means", "Recorded", "Report", "reproduce", "show_only"]
 
 _LEDGER = "cells.jsonl"
-_TEMPORARY = ("weights", "timing")
 
 
 @dataclass(frozen=True)
@@ -111,15 +109,14 @@ def reproduce(
     wanted = Wanted.find(choose(names), scope)
     maker = maker_here("a Ray cluster" if means.engine == "ray" else device_name(scope.resources.device))
     tally = _Tally(progress)
+    room = _room(scope, out, means)
     with (FreshLedger if means.fresh else Ledger).open(out / _LEDGER) as ledger:
         try:
-            outcome = _Crew(means, maker, tally).carry_out(wanted.cells, _room(scope, out, means), ledger)
+            outcome = _Crew(means, maker, tally).carry_out(wanted.cells, room, ledger)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{tally.told}; go on with: {command or 'the same call'}") from None
         if not outcome.failures:
-            # Parameters that a process left behind when it was killed, and that nobody needs any more.
-            for name in _TEMPORARY:
-                shutil.rmtree(out / name, ignore_errors=True)
+            room.clear(with_needs(wanted.cells))
         return _show(wanted, _Asked(scope, out, command, began), ledger, outcome)
 
 

@@ -1,6 +1,6 @@
 """The schedule: cells with what they need, in an order that works, side by side on an engine, each carried out once.
 
-Outcomes that the ledger has are not made again, but for trained models whose parameters a missing cell needs and that are gone.
+Outcomes that the ledger has are not made again, but for parameters and evidence that a missing cell needs and that are gone.
 A cell that fails is told; those that need it are skipped; all others go on.
 """
 
@@ -57,23 +57,26 @@ def plan(cells: Iterable[Cell], room: Workroom, ledger: Ledger) -> list[Cell]:
 
 
 def _want(cell: Cell, wanted: dict[Cell, None], room: Workroom, ledger: Ledger) -> None:
-    if cell in wanted or _is_there(cell, room, ledger):
+    if cell in wanted or ledger.find(room.key(cell)) is not None:
         return
     wanted[cell] = None
     for need in cell.needs:
-        lost = cell.needs_weights and isinstance(need, Training) and not room.has_weights(need)
-        if lost and need not in wanted:
-            wanted[need] = None
-            for earlier in need.needs:
-                _want(earlier, wanted, room, ledger)
-        else:
-            _want(need, wanted, room, ledger)
+        _want_for(cell, need, wanted, room, ledger)
 
 
-def _is_there(cell: Cell, room: Workroom, ledger: Ledger) -> bool:
-    # Evidence is a file of its own; a ledger that was copied without it cannot supervise anything.
-    lost = isinstance(cell, Mining) and not room.evidence(cell).is_file()
-    return ledger.find(room.key(cell)) is not None and not lost
+def _want_for(cell: Cell, need: Cell, wanted: dict[Cell, None], room: Workroom, ledger: Ledger) -> None:
+    """Want what a cell needs, if its outcome is missing or the file that the cell reads is gone."""
+    if isinstance(need, Mining):
+        # A ledger that was copied without its evidence can be shown, but cannot supervise anything.
+        is_lost = not room.evidence(need).is_file()
+    else:
+        is_lost = cell.needs_weights and not room.has_weights(need)
+    if not is_lost:
+        _want(need, wanted, room, ledger)
+    elif need not in wanted:
+        wanted[need] = None
+        for earlier in need.needs:
+            _want_for(need, earlier, wanted, room, ledger)
 
 
 def carry_out_all(

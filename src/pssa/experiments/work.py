@@ -169,7 +169,7 @@ def _look(job: Job, cell: Look) -> Record:
 def _time(job: Job, cell: Timing) -> Record:
     """Every method as `pssa train` runs it, from reading the files to the last file written."""
     resources, place = job.room.resources, cell.place
-    folder = job.room.folder / "timing" / job.key
+    folder = job.room.timing(cell)
     shutil.rmtree(folder, ignore_errors=True)
     corpus, test = resources.corpora(place)
     wanted: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": resources.device}

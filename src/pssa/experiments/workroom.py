@@ -2,6 +2,7 @@
 
     OUT/evidence/KEY.jsonl   mined evidence, kept
     OUT/weights/KEY/         a trained model, for as long as another cell needs it
+    OUT/timing/KEY/          the runs of a timing, while it is at work
     OUT/vectors/             rows of vector files, shared by all
 
 Evidence and weights lie under the key of the cell that made them, so no two cells write the same file; what they share is
@@ -11,6 +12,8 @@ written whole or not at all.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -54,6 +57,19 @@ class Workroom:
     def drop_weights(self, cell: Cell) -> None:
         """Forget a trained model."""
         shutil.rmtree(self.weights(cell), ignore_errors=True)
+
+    def timing(self, cell: Cell) -> Path:
+        """Where the runs of a timing lie while it is at work."""
+        return self.folder / "timing" / self.key(cell)
+
+    def clear(self, cells: Iterable[Cell]) -> None:
+        """Remove what only cells at work need, as a process leaves it behind when it is killed; nothing that others put there."""
+        for cell in cells:
+            for path in (self.weights(cell), self.timing(cell)):
+                shutil.rmtree(path, ignore_errors=True)
+        for name in ("weights", "timing"):
+            with suppress(OSError):  # it is not there, or something of others is in it
+                (self.folder / name).rmdir()
 
     def open(self, place: Place, changes: tuple[Setting, ...], observer: Observer | None = None) -> Bench:
         """A workshop with the place's data and these settings."""
