@@ -22,6 +22,7 @@ from pssa.experiments.resources import Resources
 __all__ = [
     "METRICS",
     "Chance",
+    "Difference",
     "Gain",
     "Row",
     "average",
@@ -29,6 +30,7 @@ __all__ = [
     "chance_on_other_tests",
     "compare",
     "compare_trainings",
+    "differ",
     "gather",
     "labels_of",
     "mean_spread",
@@ -50,6 +52,24 @@ class Gain:
     p_accuracy: float
     p_macro_f1: float
     seeds: int  # of an average, at least
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of macro-F1 between two rows, in points, and how likely resamples of seeds and instances show no rise, or no fall.
+
+    A resample in which both are equal shows neither.
+    """
+
+    macro_f1: float
+    p_rise: float
+    p_fall: float
+    seeds: int
+
+    @property
+    def p(self) -> float:
+        """Of nothing in the direction that there is."""
+        return self.p_fall if self.macro_f1 < 0 else self.p_rise
 
 
 def gather(findings: Findings, cells: Mapping[int, Cell]) -> Row:
@@ -101,6 +121,14 @@ def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
 def compare_trainings(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
     """The same, with chances of no gain from resamples of seeds and instances together."""
     return average(scope, [(place, ours, theirs)])
+
+
+def differ(scope: Scope, place: Place, ours: Row, theirs: Row) -> Difference | None:
+    """The same of macro-F1 alone, in both directions."""
+    gain, loss = compare_trainings(scope, place, ours, theirs), compare_trainings(scope, place, theirs, ours)
+    if gain is None or loss is None:
+        return None
+    return Difference(gain.macro_f1, gain.p_macro_f1, loss.p_macro_f1, gain.seeds)
 
 
 def average(scope: Scope, pairs: Sequence[tuple[Place, Row, Row]], chance: Chance = chance_of_no_gain) -> Gain | None:

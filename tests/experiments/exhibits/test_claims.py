@@ -87,23 +87,25 @@ def test_rows_have_all_seeds_minings_three_and_what_takes_long_one(tmp_path: Pat
 
 def test_tnet_is_trained_to_be_compared_with(tmp_path: Path) -> None:
     assert plain(model="tnet") in set(EXHIBIT.cells(toy_scope(tmp_path, "tnet", "tnet_att")))
-    records: dict[Cell, Record] = {plain(model="tnet"): knowing(), plain(model="tnet_att"): blind()}
-    table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att"), FakeFindings(records))
+    records: dict[Cell, Record] = {plain(seed, "tnet"): knowing() for seed in (0, 1)}
+    records |= {plain(seed, "tnet_att"): blind() for seed in (0, 1)}
+    table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att", seeds=2), FakeFindings(records))
     row = row_of(table, "TNet-ATT is slightly inferior to TNet", "TNet-ATT")
-    assert row == ("-83.33**", "1", "holds", "macro-F1 is below TNet's, p < .05")
+    assert row == ("-83.33**", "2", "holds", "macro-F1 is below TNet's, p < .05")
+    assert isinstance(table, Table)
+    assert table.notes[-1].startswith("Differences that are tested here: 1.")
 
 
 def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
-    elsewhere = Place("rest", "memnet", 0)
-    records: dict[Cell, Record] = {
-        **{plain(): blind(), Training(PLACE, evidence=(PG,)): knowing()},
-        **{Training(elsewhere): knowing(), Training(elsewhere, evidence=(Mining(elsewhere, "pg-as"),)): blind()},
-    }
-    table, _ = EXHIBIT.show(two_data_sets(toy_scope(tmp_path, "memnet")), FakeFindings(records))
+    records: dict[Cell, Record] = {}
+    for data, before, after in (("laptop", blind(), knowing()), ("rest", knowing(), blind())):
+        for place in (Place(data, "memnet", seed) for seed in (0, 1)):
+            records |= {Training(place): before, Training(place, evidence=(Mining(place, "pg-as"),)): after}
+    table, _ = EXHIBIT.show(two_data_sets(toy_scope(tmp_path, "memnet", seeds=2)), FakeFindings(records))
     assert isinstance(table, Table)
     assert table.columns == ("claim", "model", "LAPTOP", "REST", "seeds", "verdict", "holds when")
     says = "Partial gradients: supervision significantly enhances all models"
-    assert row_of(table, says, "MN")[:4] == ("+83.33**", "-83.33** (no)", "1, 1", "does not hold")
+    assert row_of(table, says, "MN")[:4] == ("+83.33**", "-83.33** (no)", "2, 2", "does not hold")
 
 
 @pytest.mark.parametrize(

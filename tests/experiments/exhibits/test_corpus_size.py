@@ -57,7 +57,7 @@ def test_a_gain_is_over_the_same_model_on_the_same_part(tmp_path: Path) -> None:
 
 
 def test_rows_of_bert_stand_beside_the_paper(tmp_path: Path) -> None:
-    part = Training(replace(QUARTER, model="bertabsa_att"))
+    part: Cell = Training(replace(QUARTER, model="bertabsa_att"))
     _, table = EXHIBIT.show(toy_scope(tmp_path, "bertabsa", "bertabsa_att"), FakeFindings({part: knowing()}))
     assert row_of(table, "25%", "BERTABSA") == (0, None, None, None, "80.49 / 77.15", None)
     assert row_of(table, "75%", "BERTABSA-ATT (+AW-AS)")[4] == "82.09 / 78.91"
@@ -65,7 +65,7 @@ def test_rows_of_bert_stand_beside_the_paper(tmp_path: Path) -> None:
 
 
 def test_all_of_train_alone_is_no_outcome(tmp_path: Path) -> None:
-    whole = {Training(replace(QUARTER, share=1.0)): knowing()}
+    whole: dict[Cell, Record] = {Training(replace(QUARTER, share=1.0)): knowing()}
     figure, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(whole))
     assert isinstance(figure, Figure)
     assert figure.panels[0].lines == ()

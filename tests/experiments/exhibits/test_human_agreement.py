@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.experiments.exhibits.looked import judged, look, marked_scope, one_round
@@ -89,6 +90,27 @@ def test_a_consensus_is_cut_at_thresholds_afterwards(tmp_path: Path) -> None:
     assert row_of(table, "MN", "consensus above 0", None) == (20, 0.5, 0.5, None, None, 1.0)
     assert row_of(table, "MN", "consensus above 0.3", None) == (16, 0.75, 0.75, None, None, 0.8)
     assert row_of(table, "MN", "consensus above 0.5", None) == (5, 1.0, 1.0, None, None, 0.25)
+
+
+def test_a_consensus_that_supervises_is_cut_above_its_own_threshold(tmp_path: Path) -> None:
+    by_score = {
+        least: {"judged": {"positive": words}, "marked": {"positive": 4}, "covered": words}
+        for least, words in (("0.0", 10), ("0.3", 8), ("0.5", 5))
+    }
+    records: dict[Cell, Record] = {Mining(PLACE, "consensus"): mined(covered=10, by_score=by_score)}
+    # A seed whose record does not tell scores does not count, neither for words nor for instances.
+    records[Mining(replace(PLACE, seed=1), "consensus")] = mined(covered=10)
+    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    assert row_of(table, "MN", "consensus above 0.3", None) == (8, 0.5, 0.5, None, None, 0.4)
+    # Of words below 0.2 it knows nothing.
+    assert row_of(table, "MN", "consensus above 0", None) == (None,) * 6
+
+
+def test_chance_and_nearness_are_of_a_record_that_tells_them(tmp_path: Path) -> None:
+    early = {name: value for name, value in mined(one_round(1)).items() if name != "reference"}
+    records: dict[Cell, Record] = {Mining(PLACE, "aw-as"): early, Mining(PLACE, "pg-as"): mined(one_round(1))}
+    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
+    assert row_of(table, "MN", "random candidate", None) == (20, 0.1, 0.1, None, None, 1.0)
 
 
 def test_chance_and_nearness_stand_below(tmp_path: Path) -> None:

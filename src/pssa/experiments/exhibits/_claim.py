@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pssa.experiments.cells import Cell, Place
-from pssa.experiments.comparison import Gain, Row, compare, gather
+from pssa.experiments.comparison import Difference, Row, differ, gather
 from pssa.experiments.exhibit import Findings, Scope
 from pssa.experiments.ledger import Record
 from pssa.experiments.reading import Plain, Reading
@@ -45,9 +45,18 @@ class Found:
         """Of what was asked for under a name."""
         return list(self.rows[name].values())
 
-    def gain(self, ours: str = "ours", theirs: str = "theirs") -> Gain | None:
-        """Of one row over another."""
-        return compare(self.scope, Place(self.data, self.model, 0), self.rows[ours], self.rows[theirs])
+    @property
+    def seeds(self) -> list[int]:
+        """Those that everything was asked for with."""
+        return sorted(set.intersection(*(set(row) for row in self.rows.values()))) if self.rows else []
+
+    def only(self, seed: int) -> Found:
+        """The same of one seed."""
+        return replace(self, rows={name: {seed: row[seed]} for name, row in self.rows.items()})
+
+    def difference(self, ours: str = "ours", theirs: str = "theirs") -> Difference | None:
+        """Of one row to another."""
+        return differ(self.scope, Place(self.data, self.model, 0), self.rows[ours], self.rows[theirs])
 
 
 @dataclass(frozen=True)
@@ -55,9 +64,9 @@ class Measured:
     """Numbers, and whether the claim holds by them."""
 
     text: str
-    holds: bool | None  # None: chance explains what there is
+    holds: bool | None  # None: chance explains what there is, or seeds do not agree
     numbers: tuple[float | None, ...]  # in the order in which the text tells them
-    chances: tuple[float, ...] = ()  # p of each, where they are gains
+    chances: tuple[float, ...] = ()  # p of each, where they are differences that were tested
     seeds: int = 0  # that it is of
 
     @property
@@ -93,9 +102,9 @@ class Claim:
     def look(self, scope: Scope, findings: Findings, model: str, data: str) -> Measured | None:
         """Measure it; nothing where records are missing."""
         rows = {name: gather(findings, asked.cells(scope, model, data)) for name, asked in self.asked.items()}
-        measured = self.measure(Found(scope, model, data, rows)) if all(rows.values()) else None
-        common = set.intersection(*(set(row) for row in rows.values())) if rows else ()
-        return measured and replace(measured, seeds=len(common))
+        found = Found(scope, model, data, rows)
+        measured = self.measure(found) if all(rows.values()) else None
+        return measured and replace(measured, seeds=len(found.seeds))
 
 
 def verdict(measured: Sequence[Measured | None]) -> str:

@@ -53,15 +53,15 @@ def tally_all(records: Sequence[Record]) -> Tally:
 
 
 def tally_above(records: Sequence[Record], least: float) -> Tally:
-    """The words of all rounds with a score above `least`."""
-    found = [record["by_score"][str(least)] for record in records if "by_score" in record]
+    """The words of all rounds with a score above `least`, of records that tell scores."""
+    found = [record["by_score"][str(least)] for record in records]
     judged, marked = (_sum(each[name] for each in found) for name in ("judged", "marked"))
     return Tally(judged, marked, sum(each["covered"] for each in found), _instances(records))
 
 
 def tally_reference(records: Sequence[Record], kind: str) -> Tally:
-    """A `random` candidate of every instance, or the `nearest` to the aspect."""
-    found = [record.get("reference", {}) for record in records]
+    """A `random` candidate of every instance, or the `nearest` to the aspect, of records that tell it."""
+    found = [record["reference"] for record in records]
     instances = _sum({label: row["instances"] for label, row in each.items()} for each in found)
     marked = _sum({label: row[kind] for label, row in each.items()} for each in found)
     return Tally(instances, marked, sum(instances.values()), _instances(records))

@@ -20,10 +20,11 @@ _ROUNDS = range(1, 6)
 _KINDS = ("active", "misleading")
 _NOTES = (
     "A claim holds for a model if it does on every data set that was measured, and does not hold if one of them says the "
-    "contrary, `(no)`; it is undecided where chance explains the difference or was not tested, `(?)`. A claim of no difference "
-    "holds where none was found. Differences are of macro-F1 in points, mean over the seeds that both rows have; * p < .05, "
-    "** p < .01, one-sided in the direction of the difference, by paired bootstrap over test instances. `seeds`: in the order "
-    "of the data sets. Frequencies are geometric means, counts sums over seeds.",
+    "contrary, `(no)`; it is undecided where chance explains what there is, `(?)`. A claim of no difference holds where none was "
+    "found. Differences are of macro-F1 in points, mean over the seeds that both rows have; * p < .05, ** p < .01, one-sided in "
+    "the direction of the difference, by a bootstrap over seeds and test instances; of one seed nothing is tested. Other numbers "
+    "decide where all seeds say the same, of which there are two at least but where words are only counted. `seeds`: in the "
+    "order of the data sets. Frequencies are geometric means, counts sums over seeds.",
 )
 _ROUND_NOTES = (
     "Sums over seeds. `frequency`: geometric mean of how often an active word stands in train; `seen once`: share of the active "
@@ -44,6 +45,7 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
     """Claims with numbers and verdicts, and the rounds of mining."""
     names = [data.upper() for data in scope.data]
     rows: list[tuple[Value, ...]] = []
+    tested = 0
     for claim in CLAIMS:
         for model in claim.subjects(scope):
             measured = [claim.look(scope, findings, model, data) for data in scope.data]
@@ -52,13 +54,21 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
                 name: each.seeds if each and each.seeds else None for name, each in zip(names, measured, strict=True)
             }
             seeds = Reading(", ".join(str(count) for count in counts.values() if count), counts)
+            tested += sum(len(each.chances) for each in measured if each)
             rows.append((claim.says, NAMES.get(model), *numbers, seeds, verdict(measured), claim.rule))
     columns = ("claim", "model", *names, "seeds", "verdict", "holds when")
     rounds = tuple(row for model, data in _places(scope) for row in _rounds(scope, findings, model, data))
     return [
-        Table("claims", "What the paper says, and what we measure", columns, tuple(rows), _NOTES, columns[2:-3]),
+        Table(
+            *("claims", "What the paper says, and what we measure", columns, tuple(rows)),
+            *((*_NOTES, _many(tested)) if tested else _NOTES, columns[2:-3]),
+        ),
         Table("claims-rounds", "From round to round", _ROUND_COLUMNS, rounds, _ROUND_NOTES, _ROUND_COLUMNS[4:]),
     ]
+
+
+def _many(tested: int) -> str:
+    return f"Differences that are tested here: {tested}. Of as many without any effect one in twenty would have a star."
 
 
 _ROUND_COLUMNS = (

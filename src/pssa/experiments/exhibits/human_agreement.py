@@ -15,6 +15,8 @@ from pssa.experiments.exhibits._tally import Tally, tally_above, tally_all, tall
 from pssa.experiments.exhibits._ways import PROGRESSIVE, UNTRAINED, WAYS, minings
 from pssa.experiments.ledger import Record
 from pssa.experiments.rows import NAMES
+from pssa.runs.config import Config
+from pssa.runs.defaults import choose_consensus
 
 __all__ = ["EXHIBIT"]
 
@@ -80,15 +82,25 @@ def _mined_rows(scope: Scope, findings: Findings, model: str, data: str) -> Iter
     for way, records in found.items():
         if way == "consensus":
             for least in _THRESHOLDS:
-                yield _mined(model, f"consensus above {least:g}", None, tally_above(records, least), records)
+                # Words above a threshold are among those above a lower one, such as that of the consensus which supervises.
+                kept = records if records or least < _own_threshold(model) else found["consensus, as it supervises"]
+                cut = [record for record in kept if "by_score" in record]
+                yield _mined(model, f"consensus above {least:g}", None, tally_above(cut, least), cut)
             continue
         if way in PROGRESSIVE:
             for number in _ROUNDS:
                 yield _mined(model, way, number, tally_round(records, number), records)
         yield _mined(model, way, "all" if way in PROGRESSIVE else None, tally_all(records), records)
-    some = next((records for records in found.values() if records), [])[:1]
+    # The same in every record; early ones do not tell it.
+    some = [record for records in found.values() for record in records if "reference" in record][:1]
     for kind, name in (("random", "random candidate"), ("nearest", "nearest word")):
         yield _mined(model, name, None, tally_reference(some, kind), some)
+
+
+def _own_threshold(model: str) -> float:
+    """Of a consensus as it supervises."""
+    threshold: float = choose_consensus(Config().updated({"model": model}), "consensus_threshold")
+    return threshold
 
 
 def _mined(model: str, way: str, number: Value, tally: Tally, records: Sequence[Record]) -> tuple[Value, ...]:
