@@ -13,14 +13,14 @@ import numpy.typing as npt
 from pssa.errors import InputError
 from pssa.evaluation.metrics import accuracy_of, cells_of, macro_f1_of
 
-__all__ = ["Bootstrap", "Predictions", "mcnemar", "paired_bootstrap"]
+__all__ = ["TIE", "Bootstrap", "Floats", "Predictions", "cells_by_run", "mcnemar", "paired_bootstrap", "scores_by_run"]
 
 Floats = npt.NDArray[np.float64]
 Predictions = Sequence[str] | Sequence[Sequence[str]]  # of one run, or of several runs (seeds)
 
 _DRAWS_AT_ONCE = 1 << 20
 # Means over runs of equal scores differ by rounding alone, which is not "better".
-_TIE = 1e-12
+TIE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ def paired_bootstrap(
         raise InputError(f"the number of resamples is {resamples}; expected 1 or more")
     if seed < 0:
         raise InputError(f"the seed is {seed}; expected 0 or more")
-    ours, theirs = (_one_hot_cells(gold, runs, labels) for runs in (first, second))
+    ours, theirs = (cells_by_run(gold, runs, labels) for runs in (first, second))
     observed = _differences(np.ones((1, len(gold))), ours, theirs)[:, 0]
     weights = _resample(len(gold), resamples, np.random.default_rng(seed))
     drawn = np.concatenate([_differences(chunk, ours, theirs) for chunk in weights], axis=1)
-    p_accuracy, p_macro_f1 = (drawn <= _TIE).mean(axis=1).tolist()
+    p_accuracy, p_macro_f1 = (drawn <= TIE).mean(axis=1).tolist()
     (low_accuracy, low_f1), (high_accuracy, high_f1) = np.quantile(drawn, (0.025, 0.975), axis=1).tolist()
     return Bootstrap(
         p_accuracy=p_accuracy,
@@ -95,13 +95,19 @@ def mcnemar(gold: Sequence[str], first: Sequence[str], second: Sequence[str]) ->
     return min(1.0, 2 * math.fsum(map(math.exp, logs)))
 
 
-def _one_hot_cells(gold: Sequence[str], runs: Predictions, labels: Sequence[str]) -> Floats:
+def cells_by_run(gold: Sequence[str], runs: Predictions, labels: Sequence[str]) -> Floats:
     """(n, S, C, C): one where an instance falls in the confusion matrix of each of S runs."""
     one = not runs or isinstance(runs[0], str)
     several = cast(Sequence[Sequence[str]], [runs] if one else runs)
     cells = np.stack([cells_of(gold, run, labels) for run in several], axis=1)
     one_hot = np.eye(len(labels) ** 2)[cells]
     return one_hot.reshape(*cells.shape, len(labels), len(labels))
+
+
+def scores_by_run(weights: Floats, cells: Floats) -> Floats:
+    """(2, R, S): accuracy and macro-F1 of every run for resamples (R, n), which say how often an instance is drawn."""
+    confusion = np.tensordot(weights, cells, axes=1)  # (R, S, C, C), whole numbers, so exact
+    return np.stack([accuracy_of(confusion), macro_f1_of(confusion)])
 
 
 def _resample(n: int, resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
@@ -115,9 +121,5 @@ def _resample(n: int, resamples: int, generator: np.random.Generator) -> Iterato
 
 def _differences(weights: Floats, ours: Floats, theirs: Floats) -> Floats:
     """(2, R) accuracy and macro-F1 of the first less those of the second, for resamples (R, n)."""
-    scores = []
-    for cells in (ours, theirs):
-        confusion = np.tensordot(weights, cells, axes=1)  # (R, S, C, C), whole numbers, so exact
-        scores.append(np.stack([accuracy_of(confusion).mean(axis=1), macro_f1_of(confusion).mean(axis=1)]))
-    difference: Floats = scores[0] - scores[1]
+    difference: Floats = scores_by_run(weights, ours).mean(axis=2) - scores_by_run(weights, theirs).mean(axis=2)
     return difference

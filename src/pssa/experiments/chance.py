@@ -10,16 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from pssa.evaluation.metrics import accuracy_of, cells_of, macro_f1_of
+from pssa.evaluation.significance import TIE, Floats, cells_by_run, scores_by_run
 
 __all__ = ["Contest", "chance_of_no_gain", "chance_on_other_tests"]
 
 _RESAMPLES = 1000
-# Means of equal scores differ by rounding alone, which is no gain.
-_TIE = 1e-12
-_Floats = npt.NDArray[np.float64]
 Runs = Sequence[Sequence[str]]  # predictions by seed
 
 
@@ -32,10 +28,12 @@ class Contest:
     theirs: Runs  # as many, by the same seeds
     labels: Sequence[str]
 
-    def resampled(self, generator: np.random.Generator) -> _Floats:
+    def resampled(self, generator: np.random.Generator) -> Floats:
         """(2, R, S): what every seed gains in accuracy and macro-F1 on every resample of the instances."""
         instances = _draw(len(self.gold), generator)  # (R, n)
-        ours, theirs = (_scores(self.gold, runs, self.labels, instances) for runs in (self.ours, self.theirs))
+        ours, theirs = (
+            scores_by_run(instances, cells_by_run(self.gold, runs, self.labels)) for runs in (self.ours, self.theirs)
+        )
         return ours - theirs
 
 
@@ -55,20 +53,11 @@ def chance_on_other_tests(contests: Sequence[Contest]) -> tuple[float, float]:
     return _share_without_gain([contest.resampled(generator).mean(axis=2) for contest in contests])
 
 
-def _share_without_gain(gains: Sequence[_Floats]) -> tuple[float, float]:
-    accuracy, macro_f1 = (np.mean(gains, axis=0) <= _TIE).mean(axis=1).tolist()
+def _share_without_gain(gains: Sequence[Floats]) -> tuple[float, float]:
+    accuracy, macro_f1 = (np.mean(gains, axis=0) <= TIE).mean(axis=1).tolist()
     return accuracy, macro_f1
 
 
-def _draw(number: int, generator: np.random.Generator) -> _Floats:
+def _draw(number: int, generator: np.random.Generator) -> Floats:
     """(R, n): how often each of `number` things is drawn in each resample."""
     return generator.multinomial(number, np.full(number, 1 / number), size=_RESAMPLES).astype(np.float64)
-
-
-def _scores(gold: Sequence[str], runs: Runs, labels: Sequence[str], instances: _Floats) -> _Floats:
-    """(2, R, S): accuracy and macro-F1 of every run in every resample."""
-    kinds = len(labels)
-    cells = np.stack([cells_of(gold, run, labels) for run in runs], axis=1)  # (n, S)
-    one_hot = np.eye(kinds**2)[cells].reshape(*cells.shape, kinds, kinds)
-    confusion = np.tensordot(instances, one_hot, axes=1)  # (R, S, C, C)
-    return np.stack([accuracy_of(confusion), macro_f1_of(confusion)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tests.experiments.exhibits.toys import ALL_OF_IT, blind, knowing, row_of, toy_scope
+from tests.experiments.exhibits.toys import ALL_OF_IT, GOLD, blind, knowing, row_of, toy_scope
 from tests.experiments.rooms import FakeFindings
 
 from pssa.experiments.cells import Cell, Mining, Place, Training, settings
@@ -138,6 +138,21 @@ def test_the_aim_stands_beside_what_was_reached(tmp_path: Path) -> None:
         Training(HERE, evidence=(Mining(HERE, "human"),)): knowing(curve=[]),
     }
     aim, *_ = EXHIBIT.show(scope, FakeFindings(records))
-    assert row_of(aim, "wanted of the best")[0] == "9 of 9"
     assert row_of(aim, "+PG-AS") == ("2 of 9", 1, "+41.67", 1, "100 % (1 measured)")
     assert row_of(aim, "+Consensus") == ("0 of 9", None, None, None, None)
+
+
+def test_what_chance_explains_and_what_people_lose_count_for_nothing(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, "memnet")
+    marked = {name: replace(source, opinion_words=tmp_path) for name, source in scope.resources.sources.items()}
+    scope = replace(scope, resources=replace(scope.resources, sources=marked))
+    # One of twelve answers differs: a third of the resamples do not have it.
+    nearly = knowing(curve=[], predicted=GOLD[:-1] + "0")
+    records: dict[Cell, Record] = {
+        Training(HERE): nearly,
+        Training(HERE, evidence=(Mining(HERE, "pg-as"),)): knowing(curve=[]),
+        Training(HERE, evidence=(Mining(HERE, "human"),)): blind(curve=[]),
+    }
+    aim, *_ = EXHIBIT.show(scope, FakeFindings(records))
+    measured, above, _, sure, of_human = row_of(aim, "+PG-AS")
+    assert (measured, above, sure, of_human) == ("1 of 9", 1, 0, None)

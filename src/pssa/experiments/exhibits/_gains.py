@@ -19,14 +19,12 @@ _SELF_SUPERVISED = ("+PG-AS", "+Consensus")
 _PLACES = len(ATTENDING) * len(DATA_SETS)
 _SIGNIFICANT = 0.05
 _Place = tuple[str, str]  # model, data set
-_AIM: tuple[Value, ...] = (
-    *("wanted of the best", count_of(_PLACES, _PLACES), _PLACES, Reading("+1.50", {"points": 1.5}), 6),
-    Reading("50 %", {"share": 0.5, "measured": None}),
-)
 _AIM_NOTES = (
     "Of every row that needs no words of people: pairs of a model and a data set that were measured; pairs with a higher "
     "macro-F1 than the baseline of the same seeds; the mean gain; pairs whose gain has p < .05 by the paired bootstrap over test "
     "instances; and the sum of the gains as a part of the sum of +Human's, where both were measured.",
+    f"What we set out to reach with the best of them: above the baseline in all {_PLACES} pairs, by 1.5 points on average, "
+    "p < .05 in six, and half of +Human's gain.",
 )
 _GAIN_NOTES = (
     "Stars: * p < .05, ** p < .01, one-sided, by paired bootstrap over test instances, as in the paper; they do not ask whether "
@@ -47,10 +45,10 @@ _AVERAGE_NOTES = (
 
 
 def aim(scope: Scope, board: Board) -> Table:
-    """What was wanted of the best self-supervised row, and how far each gets."""
+    """How far each self-supervised row gets."""
     rows = [_reached(scope, board, name) for name in _SELF_SUPERVISED]
     columns = ("row", "measured", "above the baseline", "mean gain in macro-F1", "p < .05", "of +Human's gain")
-    return Table("overall-aim", "How far supervision without people gets", columns, (_AIM, *rows), _AIM_NOTES)
+    return Table("overall-aim", "How far supervision without people gets", columns, tuple(rows), _AIM_NOTES)
 
 
 def gains(scope: Scope, board: Board) -> Table:

@@ -48,8 +48,9 @@ _WHOLE_NOTES = (
 )
 _PART_NOTES = (
     "`x`: multiples of the plain model's training proper, without search, reading and saving. `each mining iteration` is what "
-    "the paper's is: all but search and final training, less what the plain model spends outside of these, by number of "
-    "rounds; it holds the initial training. `outside of these`: reading and saving.",
+    "the paper's is: all but search and final training, less what the plain model spends outside of these, by number "
+    "of rounds; it holds the initial training. `outside of these`: reading, saving and, "
+    "of a consensus, the words' scores by its judges.",
 )
 
 
