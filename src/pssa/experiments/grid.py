@@ -122,7 +122,7 @@ class Study:
         if bare in _NO_AXES:
             raise InputError(f"{name} cannot vary or be set here; a study is about one of it")
         if bare in _OF_FILES:
-            raise InputError(f"{name} cannot be set here; tuning reads a file as it is, with the usual labels")
+            raise InputError(f"{name} cannot vary or be set here; it belongs to the file: say it with --{bare}")
         if bare.startswith("consensus_") and not consensus:
             raise InputError(
                 f"{name} is a setting of method consensus and does nothing with {self.method}; leave it out"
