@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, training_config, training_options
+from pssa.cli._options import common_options, names_in, training_config, training_options
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,13 +39,10 @@ def _first_options() -> argparse.ArgumentParser:
     """What is given nearly always, so that help shows it first."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--train", help="labelled instances to mine")
-    parser.add_argument(
-        "--model", help="memnet, tnet, tnet_att, bertabsa, bertabsa_att, bertabsa_cls (default tnet_att)"
-    )
+    parser.add_argument("--model", help=f"{names_in('models')} (default tnet_att)")
     parser.add_argument(
         "--saliency",
-        help="attention, gradient, random, leave_one_out, integrated_gradients, self_attention (default gradient, "
-        "or self_attention with refine; of a consensus leave_one_out)",
+        help=f"{names_in('saliency')} (default gradient, or self_attention with refine; of a consensus leave_one_out)",
     )
     parser.add_argument(
         "--method",

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from pssa.cli._options import common_options, training_config, training_options
+from pssa.cli._options import common_options, names_in, training_config, training_options
 from pssa.errors import InputError
 
 __all__ = ["add_parser"]
@@ -34,9 +34,7 @@ def _first_options() -> argparse.ArgumentParser:
     """What is given nearly always, so that help shows it first."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--train", help="labelled instances to learn from")
-    parser.add_argument(
-        "--model", help="memnet, tnet, tnet_att, bertabsa, bertabsa_att, bertabsa_cls (default tnet_att)"
-    )
+    parser.add_argument("--model", help=f"{names_in('models')} (default tnet_att)")
     parser.add_argument("--method", help="base, kt, boosting, adaboost, aw-as, pg-as, rm-as, consensus (default base)")
     parser.add_argument("--out", type=Path, help="the run directory to make")
     parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with an interrupted run; needs nothing else")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, data_options, reading
+from pssa.cli._options import add_cells, common_options, data_options, names_in, reading
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "tune", parents=[data_options(), common_options()], help="choose settings of supervision on held-out data"
     )
     parser.add_argument("--train", type=Path, required=True, help="labelled instances; a fifth of them judges")
-    parser.add_argument("--model", default="tnet_att", help="memnet, tnet_att, bertabsa_att, ... (default tnet_att)")
+    parser.add_argument("--model", default="tnet_att", help=f"{names_in('models')} (default tnet_att)")
     parser.add_argument("--method", required=True, help="aw-as, pg-as, rm-as or consensus")
     parser.add_argument(
         "--grid",
@@ -47,15 +47,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--seeds", type=int, default=3, help="trainings of each setting (default 3)")
     parser.add_argument("--metric", default="macro_f1", help="that chooses: macro_f1 or accuracy (default macro_f1)")
     parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors, for models that read words")
-    parser.add_argument("--encoder", metavar="E", help="folder or hub name of an encoder, for the bertabsa models")
+    parser.add_argument("--encoder", metavar="E", help="folder or hub name of an encoder, for models on one")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="what is there already is reused")
-    parser.add_argument("--workers", type=int, default=0, help="cells at a time (default: as many as fit)")
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
-    parser.add_argument("--engine", default="local", help="local processes or a ray cluster (default local)")
-    parser.add_argument(
-        "--address", default="", metavar="A", help="of the ray cluster (default: the one that is found)"
-    )
-    parser.add_argument("--fresh", action="store_true", help="make again what other sources of this version made")
+    add_cells(parser)
     parser.set_defaults(run=run)
 
 
