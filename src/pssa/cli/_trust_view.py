@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pssa.cli._output import print_table, say
+from pssa.cli._output import counted, print_table, say
 from pssa.evaluation import Agreement, Estimate, Judged
 from pssa.evaluation.agreement import NEAREST, Hits
 from pssa.runs.trust import Trust
@@ -24,7 +24,7 @@ def print_trust(trust: Trust, versus: Trust | None = None) -> None:
     """Print what was found for a run and, below it in every table, for another."""
     both = {"": trust} if versus is None else {"": trust, "versus:\n": versus}
     left_out = f"; {trust.left_out} more have no word beside the aspect" if trust.left_out else ""
-    say(f"faithfulness on {trust.instances - trust.left_out} sentences{left_out}")
+    say(f"faithfulness on {counted(trust.instances - trust.left_out, 'sentence')}{left_out}")
     say("what the predicted class's probability loses without the most salient words (comprehensiveness)")
     say("and when they alone stay beside the aspect (sufficiency), in points of 100, with 95 % intervals")
     for way, manner in _WAYS.items():

@@ -56,7 +56,7 @@ def _first_options() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace) -> int:
     """Mine, write, and sum up."""
     from pssa.cli._mined import warn_of_nothing
-    from pssa.cli._output import print_json, say
+    from pssa.cli._output import counted, print_json, say
     from pssa.cli._progress import ProgressBars
     from pssa.data.evidence_stats import stats
     from pssa.runs.mining_run import mine
@@ -79,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"evidence": str(arguments.out), **asdict(summary)})
         return 0
-    say(f"{arguments.out}: {summary.examples} examples, {summary.active} active, {summary.misleading} misleading words")
+    examples = counted(summary.examples, "example")
+    say(f"{arguments.out}: {examples}, {summary.active} active, {summary.misleading} misleading words")
     path = shlex.quote(str(arguments.out))
     say(f"look at it:    pssa evidence stats {path}")
     if found:

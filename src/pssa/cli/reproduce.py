@@ -210,13 +210,15 @@ class CellsBar:
 
     def __call__(self, done: int, total: int, name: str) -> None:
         """A cell is over, or, with `done` 0, the first is about to begin."""
+        from pssa.cli._output import counted
+
         now = time.monotonic()
         spent = now - self._began
         self._far = (done, total)
         left = f"{_clock(spent / done * (total - done))} left" if done else ""
         self._bar.update(self._task, completed=done, total=total, said=f"{left}  {name}".strip())
         if self._bar.disable and total and not done:
-            print(f"pssa: {total} {'cell' if total == 1 else 'cells'} to do", file=sys.stderr, flush=True)
+            print(f"pssa: {counted(total, 'cell')} to do", file=sys.stderr, flush=True)
         if self._bar.disable and done and now - self._spoke >= _QUIET_SECONDS:
             self._spoke = now
             print(

@@ -76,7 +76,7 @@ def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
 
 
 def _summarise(out: Path, as_json: bool) -> int:
-    from pssa.cli._output import print_json, say
+    from pssa.cli._output import counted, print_json, say
     from pssa.runs.directory import read_json
 
     metrics, evidence = read_json(out / "metrics.json"), _evidence(out)
@@ -86,7 +86,8 @@ def _summarise(out: Path, as_json: bool) -> int:
     dev = metrics["dev"]
     held_out = f"; held-out accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}" if dev else ""
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
-    say(f"{out}: {metrics['instances']} instances{dropped}; {metrics['epochs']} epochs{held_out}")
+    instances, epochs = counted(metrics["instances"], "instance"), counted(metrics["epochs"], "epoch")
+    say(f"{out}: {instances}{dropped}; {epochs}{held_out}")
     say(f"{metrics['parameters']:,} trained parameters")
     if metrics["vector_coverage"]:
         say(f"word vectors cover {metrics['vector_coverage']['tokens']:.1%} of the training tokens")
