@@ -20,7 +20,14 @@ def test_a_noun_takes_an_s_unless_there_is_one(count: int, said: str) -> None:
 
 
 def test_a_training_of_one_epoch_on_one_instance_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    metrics: dict[str, object] = {"instances": 1, "epochs": 1, "dev": None, "dropped": {}, "parameters": 1, "vector_coverage": None}
+    metrics: dict[str, object] = {
+        "instances": 1,
+        "epochs": 1,
+        "dev": None,
+        "dropped": {},
+        "parameters": 1,
+        "vector_coverage": None,
+    }
     (tmp_path / "metrics.json").write_text(json.dumps(metrics))
     assert train._summarise(tmp_path, as_json=False) == 0
     assert capsys.readouterr().out.startswith(f"{tmp_path}: 1 instance; 1 epoch\n")
