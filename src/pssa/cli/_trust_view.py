@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pssa.cli._output import counted, print_table, say
-from pssa.evaluation import Agreement, Estimate, Judged
+from pssa.evaluation import AgainstChance, Agreement, Estimate
 from pssa.evaluation.agreement import NEAREST, Hits
 from pssa.runs.trust import Trust
 
@@ -43,7 +43,7 @@ def print_trust(trust: Trust, versus: Trust | None = None) -> None:
 def _faithfulness_rows(whose: str, trust: Trust, way: str, measure: str) -> Iterator[list[str]]:
     control: list[str] = []
     for name, found in trust.faithfulness[way].items():
-        columns: Mapping[str, Judged] = getattr(found, measure)
+        columns: Mapping[str, AgainstChance] = getattr(found, measure)
         yield [_name(whose, name), *(_shown(judged.value) for judged in columns.values())]
         yield ["  minus random", *(_shown(judged.difference, "+") for judged in columns.values())]
         control = [f"{whose}random order", *(_shown(judged.control) for judged in columns.values())]
