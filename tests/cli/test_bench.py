@@ -9,7 +9,7 @@ import pytest
 from tests.cli.command import Command
 
 from pssa.cli import _bench
-from pssa.cli._bench import Outcome, Request, Table
+from pssa.cli._bench import Measurement, Request, Table
 from pssa.cli._bench._clock import exponent, fresh_process, in_turns, medians
 from pssa.cli._bench._material import write_rows
 from pssa.cli._bench.growth import prolonged
@@ -129,7 +129,7 @@ def test_a_benchmark_of_one_size_refuses_several() -> None:
 def test_what_was_measured_is_printed_and_kept(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    outcome = Outcome(
+    outcome = Measurement(
         (Table("times", ("", "ms"), (("start", 12.5),)),), ("so it is",), {"seconds": {"start": [0.0125]}}
     )
     monkeypatch.setattr("pssa.cli._bench.startup.measure", lambda request: outcome)

@@ -9,11 +9,21 @@ from tests.cli.command import Command
 
 import pssa
 from pssa.cli import demo
+from pssa.runs import Config
+from pssa.runs.classifier import Answer
 
-pytestmark = pytest.mark.slow
+
+class Stubborn:
+    """Answers the same to everything."""
+
+    def __init__(self, label: str) -> None:
+        self._answer = Answer(label, {label: 0.75}, "", 0, 0)
+
+    def predict(self, text: str, aspect: str) -> Answer:
+        return self._answer
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "_SAMPLE", 5)
     monkeypatch.setattr(
@@ -23,6 +33,23 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+def test_the_demonstration_trains_as_a_training_without_options_does() -> None:
+    assert Config().updated(demo._SETTINGS) == Config()
+
+
+def test_answers_are_told_by_classifier_and_wrong_ones_are_marked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "_QUESTIONS", (("Great view.", "view", "positive"),))
+    demo._show_predictions({"one": Stubborn("positive"), "two": Stubborn("negative")})  # type: ignore[dict-item]
+    *_, head, _, first, second, _ = (line.split() for line in capsys.readouterr().out.replace("│", " ").splitlines())
+    assert [word for word in head if word.isalpha()] == ["one", "two"]
+    assert first == ["Great", "view.", "positive", "0.75", "negative", "0.75"]
+    assert second == ["view:", "positive", "WRONG"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_tiny")
 def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "demo"
     result = command("demo", "--out", out)
@@ -34,10 +61,12 @@ def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Comma
         "misleading",
         "predictions",
         "made up, for demonstration",
-        f"Open the report in a browser: {out / 'report.html'}",
+        f"Open the report on +AW-AS and its baseline in a browser: {out / 'report.html'}",
     ):
         assert part in result.out
     assert "[+1]" in result.out or "[-1]" in result.out
+    assert f"Mined for +AW-AS from the first sentences ({out / 'aw-as' / 'evidence.jsonl'})" in result.out
+    assert "Take a gain or a loss above as chance" in result.out
     report = (out / "report.html").read_text("utf-8")
     for part in ("aw-as against aw-as, initial model", "What was mined", "301 test instances", "Comprehensiveness"):
         assert part in report
@@ -45,6 +74,8 @@ def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Comma
         assert pssa.load(run).predict("Great view, but the waiter was rude.", "waiter").label
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("_tiny")
 def test_json_is_one_object_with_the_slices(command: Command, tmp_path: Path) -> None:
     found = command("demo", "--out", tmp_path / "demo", "--json").json
     assert found["runs"] == str(tmp_path / "demo")
@@ -56,6 +87,8 @@ def test_json_is_one_object_with_the_slices(command: Command, tmp_path: Path) ->
         assert {"misleading", "plain"} <= set(result["slices"])
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("_tiny")
 def test_a_second_demonstration_gets_a_place_of_its_own(command: Command, tmp_path: Path) -> None:
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo-2").touch()

@@ -14,8 +14,11 @@ from tests.cli.command import Command
 from tests.cli.conftest import TINY
 
 import pssa
-from pssa.cli import build_parser
+from pssa import models, saliency
+from pssa.cli import _options, build_parser
 from pssa.data.example import Corpus
+from pssa.runs import methods
+from pssa.runs.defaults import mines
 
 COLUMNS = "text=Review,aspect=term,label=polarity,from=start,to=end,id=no,sentence_id=sentence"
 
@@ -47,8 +50,33 @@ def test_every_command_that_takes_a_format_takes_columns() -> None:
         for parser in parsers_of(build_parser())
         if {"--format", "--from"} & (options := set(parser._option_string_actions))
     ]
-    assert len(commands) == 9
+    assert len(commands) == 10
     assert [name for name, options in commands if "--columns" not in options] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "room"),
+    [("train", "models"), ("mine", "models"), ("mine", "saliency"), ("tune", "models"), ("reproduce", "models")],
+)
+def test_help_lists_what_the_folder_holds_a_new_file_too(
+    command: Command, words: str, room: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = models.names() if room == "models" else saliency.names()
+    assert ", ".join(known) in " ".join(command(words, "--help").out.split())
+    (tmp_path / room).mkdir()
+    for name in ("zebra", "ape", "_stripes"):
+        (tmp_path / room / f"{name}.py").touch()
+    monkeypatch.setattr(_options, "_PACKAGE", tmp_path)
+    said = " ".join(command(words, "--help").out.split())
+    assert "ape, zebra" in said
+    assert "_stripes" not in said
+
+
+@pytest.mark.parametrize("words", ["train", "tune"])
+def test_help_names_every_method_that_there_is(command: Command, words: str) -> None:
+    said = " ".join(command(words, "--help").out.split())
+    wanted = [name for name in methods.names() if words == "train" or mines(name)]
+    assert [name for name in wanted if name not in said] == []
 
 
 def test_a_table_is_checked_and_converted_as_the_same_with_our_names(

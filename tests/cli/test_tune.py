@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
+
+import pssa
+from pssa.data.example import Corpus
 
 TINY = (
     *("--model", "memnet", "--method", "aw-as", "--device", "cpu", "--workers", "1", "--seeds", "1"),
@@ -30,6 +34,27 @@ def test_a_grid_is_judged_shown_and_its_best_is_trained(command: Command, train_
     assert again.json["cells"] == {"made": 0, "reused": 3, "missing": 0}
     assert command("train", "--config", out / "best.toml", "--out", tmp_path / "run").code == 0
     assert (tmp_path / "run" / "evidence.jsonl").is_file()
+
+
+@pytest.mark.slow
+def test_a_table_with_columns_and_labels_of_its_own_is_tuned_in_processes_and_its_best_is_trained(
+    command: Command, corpus: Corpus, tmp_path: Path
+) -> None:
+    table, out = tmp_path / "reviews.csv", tmp_path / "out"
+    own = {"positive": "good", "negative": "bad", "neutral": "mixed"}
+    with table.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["Review Text", "Product Part", "Verdict", "from", "to"])
+        writer.writerows([one.text, one.aspect_text, own[one.label or ""], *one.aspect_chars] for one in corpus)
+    columns = ("--columns", "text=Review Text,aspect=Product Part,label=Verdict")
+    words = ("tune", "--train", table, *columns, *TINY, "--workers", "2", "--grid", "gamma=0.5,50", "--out", out)
+    assert "unknown label 'good'" in command(*words).refusal
+    result = command(*words, "--labels", "good,bad,mixed")
+    assert (result.code, "cells: 4 carried out" in result.out) == (0, True), result.err
+    assert "--labels good,bad,mixed" in json.loads((out / "provenance.json").read_text())["command"]
+    assert command(*words, "--labels", "good,bad,mixed", "--json").json["cells"]["reused"] == 3
+    assert command("train", "--config", out / "best.toml", "--out", tmp_path / "run").code == 0
+    assert set(pssa.load(tmp_path / "run").labels) == set(own.values())
 
 
 @pytest.mark.slow

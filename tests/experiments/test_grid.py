@@ -119,8 +119,16 @@ def test_a_value_that_is_usual_makes_the_cell_that_it_is_usual_in() -> None:
         ("aw-as", {"gamma": [-2]}, "gamma is -2"),
         ("aw-as", {"seed": [1]}, "seed cannot vary or be set here"),
         ("aw-as", {"data.train": ["x"]}, r"data\.train cannot vary or be set here"),
-        ("aw-as", {"labels": ["good,bad"]}, "labels cannot be set here"),
-        ("aw-as", {"columns": ["text=review"]}, "columns cannot be set here"),
+        (
+            "aw-as",
+            {"labels": ["good,bad"]},
+            "labels cannot vary or be set here; it belongs to the file: say it with --labels",
+        ),
+        (
+            "aw-as",
+            {"columns": ["text=review"]},
+            "columns cannot vary or be set here; it belongs to the file: say it with --columns",
+        ),
         ("aw-as", {"consensus_words": [1]}, "consensus_words is a setting of method consensus and does nothing"),
         ("consensus", {"iterations": [1]}, "iterations does nothing with method consensus; take consensus_words"),
         ("aw-as", {"gamma": [1], "supervision.gamma": [2]}, "gamma is given twice"),

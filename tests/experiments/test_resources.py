@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from tests.experiments.rooms import tiny_resources
 
 from pssa.errors import InputError
 from pssa.experiments.cells import Mining, Place, Training, settings
-from pssa.experiments.resources import Resources
+from pssa.experiments.resources import Reading, Resources
 
 HERE = Place("laptop", "memnet", 0)
 
@@ -62,6 +65,25 @@ def test_a_key_depends_on_the_cell_the_files_and_the_settings(tmp_path: Path) ->
     }
     assert len(others) == 6
     assert key not in others
+
+
+@pytest.mark.parametrize(
+    "reading", [Reading(labels=("neutral", "negative", "positive")), Reading(conflict="keep"), Reading(format="jsonl")]
+)
+def test_a_file_that_is_read_otherwise_is_another_file(tmp_path: Path, reading: Reading) -> None:
+    resources = tiny_resources(tmp_path)
+    source = replace(resources.sources["laptop"], reading=reading)
+    other = replace(resources, sources={"laptop": source})
+    assert other.key(Training(HERE)) != resources.key(Training(HERE))
+
+
+def test_a_key_says_nothing_of_how_a_file_is_read_as_usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    resources, dumped = tiny_resources(tmp_path), Mock(return_value="")
+    monkeypatch.setattr(json, "dumps", dumped)
+    resources.key(Training(HERE))
+    (known,) = dumped.call_args.args
+    assert set(known) == {"cell", "train", "test", "words", "start", "settings", "version"}
+    assert " " not in known["train"]
 
 
 @pytest.mark.parametrize("name", ["tokenizer_config.json", "vocab.txt", "vocab.json", "pieces.model"])

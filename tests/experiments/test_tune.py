@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.experiments.rooms import FakeFindings, tiny_resources
 from tests.experiments.stand_in import StandIn
 
+from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_edit import keep_above, keep_iterations
 from pssa.data.evidence_file import read_evidence
+from pssa.data.read import Columns
 from pssa.errors import InputError
 from pssa.experiments import engines, provenance
 from pssa.experiments.cells import Cell, Place, Training
@@ -21,7 +24,7 @@ from pssa.experiments.exhibit import Prose, Scope, Table
 from pssa.experiments.grid import DATA, Point, Study
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.reproduce import Means, Recorded
-from pssa.experiments.resources import Resources
+from pssa.experiments.resources import Reading, Resources
 from pssa.experiments.tune import Tuned, exhibit_of, resources_of, tune
 from pssa.runs import Config
 
@@ -68,7 +71,7 @@ def test_only_a_part_of_the_training_file_is_ever_read(resources: Resources) -> 
     assert all(cell.place.held_out and cell.place.data == DATA for cell in cells)
 
 
-@pytest.mark.parametrize("name", ["train", "vectors", "encoder"])
+@pytest.mark.parametrize("name", ["train", "vectors"])
 def test_a_file_that_does_not_exist_is_refused(tmp_path: Path, name: str) -> None:
     there = tmp_path / "there.jsonl"
     there.write_text("")
@@ -78,16 +81,38 @@ def test_a_file_that_does_not_exist_is_refused(tmp_path: Path, name: str) -> Non
         resources_of(**files)  # type: ignore[arg-type]
 
 
+def test_an_encoder_that_is_neither_a_folder_nor_a_name_is_refused(resources: Resources, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="none' is neither a folder nor a name on the Hugging Face hub"):
+        resources_of(resources.sources[DATA].train, None, str(tmp_path / "none"))
+
+
+def test_an_encoder_of_the_hub_is_the_copy_that_is_here_and_keeps_its_name(
+    resources: Resources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "snapshots" / "0a1b2c"
+    copy.mkdir(parents=True)
+    monkeypatch.setattr(models.Pretrained, "open", lambda name: SimpleNamespace(weights=str(copy)))
+    train = resources.sources[DATA].train
+    named, same = (resources_of(train, None, encoder, "cpu") for encoder in ("owner/encoder", str(copy)))
+    assert (named.encoder, same.encoder, same.encoder_name) == (copy, copy, "")
+    cell = Training(Place(DATA, "bertabsa_att", 0, held_out=True))
+    assert named.key(cell) == same.key(cell)
+    monkeypatch.setattr(engines, "carry_out", StandIn())
+    tune(Study("bertabsa_att", "aw-as", ({"gamma": [1]},)), Scope(named, 1), tmp_path / "out", Means(workers=1))
+    assert Config.from_toml(tmp_path / "out" / "best.toml").data.encoder == "owner/encoder"
+    assert "the encoder `owner/encoder`" in (tmp_path / "out" / "tune.md").read_text()
+    with pytest.raises(InputError, match=r"--encoder owner/encoder is for other models, and memnet reads words"):
+        carry_out(study("aw-as", {"gamma": [1]}), named, tmp_path / "other")
+
+
 def test_what_every_cell_would_stumble_over_is_refused_before_anything_is_written(
     resources: Resources, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     with_encoder = Study("bertabsa_att", "aw-as", ({"gamma": [1]},))
-    with pytest.raises(
-        InputError, match="model bertabsa_att needs a pretrained encoder; name its folder with --encoder"
-    ):
+    with pytest.raises(InputError, match="model bertabsa_att needs a pretrained encoder; name a folder or a hub name"):
         carry_out(with_encoder, resources, out)
-    needless = resources_of(resources.sources[DATA].train, None, tmp_path, "cpu")
+    needless = resources_of(resources.sources[DATA].train, None, str(tmp_path), "cpu")
     with pytest.raises(InputError, match=r"--encoder .* is for other models, and memnet reads words; leave it out"):
         carry_out(study("aw-as", {"gamma": [1]}), needless, out)
     (tmp_path / "bad.jsonl").write_text("{}\n")
@@ -113,13 +138,32 @@ def test_a_file_with_other_names_is_another_file_and_the_best_settings_name_them
 ) -> None:
     ours, theirs = resources.sources[DATA].train, tmp_path / "theirs.jsonl"
     theirs.write_text(ours.read_text().replace('"text":', '"review":'))
-    found, place = resources_of(theirs, None, None, "cpu", {"text": "review"}), Place(DATA, "memnet", 0, held_out=True)
+    named, place = Reading(columns=Columns.of("text=review")), Place(DATA, "memnet", 0, held_out=True)
+    found = resources_of(theirs, None, None, "cpu", named)
     assert found.corpora(place) == resources.corpora(place)
-    same = resources_of(ours, None, None, "cpu", {"text": "text"})
+    same = resources_of(ours, None, None, "cpu", Reading(columns=Columns.of("text=text")))
     assert same.key(Training(place)) != resources.key(Training(place))
     monkeypatch.setattr(engines, "carry_out", StandIn())
     tune(study("aw-as", {"gamma": [1]}), Scope(found, 1), tmp_path / "out", Means(workers=1))
     assert Config.from_toml(tmp_path / "out" / "best.toml").data.columns == {"text": "review"}
+
+
+def test_labels_of_ones_own_are_read_and_stand_in_the_best_settings(
+    resources: Resources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = tmp_path / "theirs.txt"
+    whole = resources.sources[DATA].train.read_text()
+    for ours, own in (("positive", "good"), ("negative", "bad"), ("neutral", "mixed")):
+        whole = whole.replace(f'"label": "{ours}"', f'"label": "{own}"')
+    theirs.write_text(whole)
+    reading = Reading(format="jsonl", labels=("good", "bad", "mixed"), conflict="error")
+    found = resources_of(theirs, None, None, "cpu", reading)
+    train, _ = found.corpora(Place(DATA, "memnet", 0, held_out=True))
+    assert (train.labels, {example.label for example in train}) == (reading.labels, set(reading.labels))
+    monkeypatch.setattr(engines, "carry_out", StandIn())
+    tune(study("aw-as", {"gamma": [1]}), Scope(found, 1), tmp_path / "out", Means(workers=1))
+    data = Config.from_toml(tmp_path / "out" / "best.toml").data
+    assert (data.format, data.labels, data.conflict) == ("jsonl", reading.labels, "error")
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.report.documents import parse
 
 from pssa.data.example import Corpus, Example
-from pssa.report.changed import Judged, show_changes
+from pssa.report.changed import BothAnswers, show_changes
 from pssa.runs import load
 
 NAMES = ("mined", "initial")
@@ -15,9 +15,9 @@ NAMES = ("mined", "initial")
 
 def test_a_verdict_is_about_the_gold_label() -> None:
     example = Example.from_text("a screen", (2, 8), label="positive")
-    assert Judged(example, "positive", "negative").verdict == "now right"
-    assert Judged(example, "negative", "positive").verdict == "now wrong"
-    assert Judged(example, "negative", "neutral").verdict == "wrong either way"
+    assert BothAnswers(example, "positive", "negative").verdict == "now right"
+    assert BothAnswers(example, "negative", "positive").verdict == "now wrong"
+    assert BothAnswers(example, "negative", "neutral").verdict == "wrong either way"
 
 
 def test_changes_are_counted_and_shown_with_both_heat_maps(run: Path, held_out: Corpus) -> None:
@@ -26,10 +26,10 @@ def test_changes_are_counted_and_shown_with_both_heat_maps(run: Path, held_out: 
     golds = [example.label or "" for example in held_out]
     other = {"positive": "negative", "negative": "neutral", "neutral": "positive"}
     judged = [
-        Judged(held_out[0], golds[0], other[golds[0]]),
-        Judged(held_out[1], golds[1], golds[1]),
-        Judged(held_out[2], other[golds[2]], golds[2]),
-        Judged(held_out[3], golds[3], other[golds[3]]),
+        BothAnswers(held_out[0], golds[0], other[golds[0]]),
+        BothAnswers(held_out[1], golds[1], golds[1]),
+        BothAnswers(held_out[2], other[golds[2]], golds[2]),
+        BothAnswers(held_out[3], golds[3], other[golds[3]]),
     ]
     document = parse(show_changes(judged, "test instances", classifiers, NAMES).body.source)
     assert document.all("p")[0].text == "3 of 4 test instances are labelled differently by mined than by initial."
@@ -47,7 +47,7 @@ def test_changes_are_counted_and_shown_with_both_heat_maps(run: Path, held_out: 
 
 def test_many_changes_are_cut_and_folded(run: Path, held_out: Corpus) -> None:
     classifiers = load(run), load(run)
-    judged = [Judged(held_out[number % 40], "positive", "negative") for number in range(200)]
+    judged = [BothAnswers(held_out[number % 40], "positive", "negative") for number in range(200)]
     source = show_changes(judged, "test instances", classifiers, NAMES).body.source
     document = parse(source)
     assert len(document.all("section")) == 40
@@ -58,12 +58,14 @@ def test_many_changes_are_cut_and_folded(run: Path, held_out: Corpus) -> None:
 
 def test_sentences_that_are_too_long_are_not_shown(run: Path) -> None:
     example = Example.from_text("a screen " + "so " * 200, (2, 8), label="positive")
-    source = show_changes([Judged(example, "positive", "negative")], "x", (load(run), load(run)), NAMES).body.source
+    source = show_changes(
+        [BothAnswers(example, "positive", "negative")], "x", (load(run), load(run)), NAMES
+    ).body.source
     assert "All of them are longer than 100 words" in source
     assert parse(source).all("figure") == []
 
 
 def test_no_change_is_a_sentence(run: Path, held_out: Corpus) -> None:
-    judged = [Judged(example, "positive", "positive") for example in held_out]
+    judged = [BothAnswers(example, "positive", "positive") for example in held_out]
     document = parse(show_changes(judged, "test instances", (load(run), load(run)), NAMES).body.source)
     assert document.text == "None of the 40 test instances is labelled differently by mined than by initial."

@@ -8,12 +8,12 @@ import pytest
 
 from pssa import models
 from pssa.errors import InputError
-from pssa.mining import Agreement
+from pssa.mining import ConsensusRule
 from pssa.runs import Config, methods
 from pssa.runs.defaults import (
     check_mining,
     check_supervision,
-    choose_agreement,
+    choose_consensus_rule,
     choose_epsilon,
     choose_penalty,
     choose_rule,
@@ -63,9 +63,11 @@ def test_the_rule_takes_seed_and_stopping_from_the_configuration() -> None:
 
 
 def test_the_agreement_is_the_configured_one() -> None:
-    rule = choose_agreement(config(consensus_right=1, consensus_threshold=0.25, consensus_soft=True, consensus_words=3))
+    rule = choose_consensus_rule(
+        config(consensus_right=1, consensus_threshold=0.25, consensus_soft=True, consensus_words=3)
+    )
     assert (rule.least_right, rule.threshold, rule.soft, rule.words) == (1, 0.25, True, 3)
-    assert choose_agreement(config()) == Agreement(threshold=0.2)
+    assert choose_consensus_rule(config()) == ConsensusRule(threshold=0.2)
 
 
 def test_a_consensus_scores_by_one_saliency_unless_several_are_named() -> None:
@@ -103,11 +105,11 @@ def test_a_consensus_takes_words_away_and_its_judges_of_encoders_learn_for_fewer
     chosen = config(model=model, method="consensus")
     mining = resolve(chosen).mining
     assert (mining.saliency, mining.consensus_threshold, mining.consensus_epochs) == ("leave_one_out", 0.2, epochs)
-    assert choose_agreement(chosen).threshold == 0.2
+    assert choose_consensus_rule(chosen).threshold == 0.2
     assert unresolve(resolve(chosen)).mining == chosen.mining
     asked = config(model=model, method="consensus", saliency="gradient", consensus_threshold=0.0, consensus_epochs=0)
     assert resolve(asked).mining.saliency == "gradient"
-    assert choose_agreement(asked).threshold == 0.0
+    assert choose_consensus_rule(asked).threshold == 0.0
     assert resolve(asked).mining.consensus_epochs == 0
 
 

@@ -37,8 +37,9 @@ def test_options_reach_the_saliency() -> None:
 
 
 def test_an_unknown_saliency_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="unknown saliency 'grad'; known: attention, gradient, integrated_gradients"):
+    with pytest.raises(InputError) as refused:
         saliency.build("grad", {})
+    assert str(refused.value) == f"unknown saliency 'grad'; known: {', '.join(saliency.names())}"
 
 
 def test_an_unknown_option_is_answered_with_the_known_ones() -> None:

@@ -10,7 +10,7 @@ from pssa.data.example import Example
 from pssa.runs.classifier import Answer
 from pssa.serve.desk import Desk, Order, Served
 from pssa.serve.limits import Limits
-from pssa.serve.scoring import Outcome
+from pssa.serve.scoring import Scored
 
 
 class Recorder:
@@ -22,12 +22,12 @@ class Recorder:
         self.batches: list[list[str]] = []
         self.saliencies: list[str | None] = []
 
-    def __call__(self, classifier: Any, examples: Sequence[Example], saliency: str | None) -> list[Outcome]:
+    def __call__(self, classifier: Any, examples: Sequence[Example], saliency: str | None) -> list[Scored]:
         self.batches.append([example.text for example in examples])
         self.saliencies.append(saliency)
         self.asked.release()
         assert self.gate.wait(20)
-        return [Outcome(Answer(example.text, {"positive": 1.0}, example.aspect_text, 0, 1)) for example in examples]
+        return [Scored(Answer(example.text, {"positive": 1.0}, example.aspect_text, 0, 1)) for example in examples]
 
 
 def desk_of(limits: Limits) -> Desk:

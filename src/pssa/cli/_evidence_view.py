@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from pssa.cli._output import print_table, say
+from pssa.cli._output import counted, print_table, say
 from pssa.data.evidence import ACTIVE, ExampleEvidence, Finding
 from pssa.data.evidence_diff import Diff, Mark
 from pssa.data.evidence_stats import Stats, WordProfile
@@ -23,7 +23,7 @@ __all__ = ["print_diff", "print_examples", "print_stats", "sentence"]
 def print_stats(given: Stats) -> None:
     """Totals, then tables by round, iteration and label, then the most frequent words."""
     say(
-        f"{given.examples} examples, {given.examples_without} of them without findings; "
+        f"{counted(given.examples, 'example')}, {given.examples_without} of them without findings; "
         f"{given.active} active and {given.misleading} misleading words"
     )
     if given.rounds:

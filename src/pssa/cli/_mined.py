@@ -20,13 +20,15 @@ def warn_of_nothing(config: Config, meaning: str) -> None:
 
 
 def _reason(config: Config) -> str:
+    from pssa.cli._output import counted
     from pssa.runs.defaults import choose_consensus, choose_epsilon
 
     if config.supervision.evidence:
         return "the evidence has no word"
     if config.method != "consensus":
         return f"no sentence had an entropy below epsilon {choose_epsilon(config):g}"
-    right = f"{config.mining.consensus_right} models (consensus_right) were right"
+    needed = config.mining.consensus_right
+    right = f"{counted(needed, 'model')} (consensus_right) {'was' if needed == 1 else 'were'} right"
     if config.mining.consensus_soft:
         return f"on no sentence {right}"
     threshold = choose_consensus(config, "consensus_threshold")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import pkgutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +11,18 @@ if TYPE_CHECKING:
     from pssa.runs import Config
 
 __all__ = [
+    "add_cells",
     "add_columns",
     "common_options",
     "data_options",
     "label_names",
+    "names_in",
     "reading",
     "training_config",
     "training_options",
 ]
 
+_PACKAGE = Path(__file__).parents[1]
 _DATA = "data"
 # Command-line options that set one value of the configuration each, by its name there, in the groups that help shows.
 _SETTINGS: dict[str, dict[str, tuple[type, str]]] = {
@@ -29,7 +33,7 @@ _SETTINGS: dict[str, dict[str, tuple[type, str]]] = {
     "model": {
         "vectors": (str, "GloVe or word2vec text file, also .gz or .zip; without it embeddings are learned"),
         "vector_rows": (int, "first rows of the file to keep for words unseen in training (default 50000)"),
-        "encoder": (str, "folder or hub name of a pretrained encoder, for bertabsa, bertabsa_att, bertabsa_cls"),
+        "encoder": (str, "folder or hub name of a pretrained encoder, for models on an encoder"),
         "unit": (str, "what evidence of such a model speaks of: word or piece (default word)"),
     },
     "training": {
@@ -80,6 +84,23 @@ def add_columns(container: argparse._ActionsContainer) -> None:
         metavar="FIELD=COLUMN,...",
         help="columns with names of their own, such as text=review,aspect=term,label=polarity",
     )
+
+
+def add_cells(container: argparse._ActionsContainer) -> None:
+    """How cells are carried out, for commands that are made of such."""
+    container.add_argument("--workers", type=int, default=0, help="cells at a time (default: as many as fit)")
+    container.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
+    container.add_argument("--engine", default="local", help="local processes or a ray cluster (default local)")
+    container.add_argument(
+        "--address", default="", metavar="A", help="of the ray cluster (default: the one that is found)"
+    )
+    container.add_argument("--fresh", action="store_true", help="make again what other sources of this version made")
+
+
+def names_in(room: str) -> str:
+    """What a room's folder holds, for help: `models` or `saliency`. Asking the room itself would load torch."""
+    found = pkgutil.iter_modules([str(_PACKAGE / room)])
+    return ", ".join(sorted(module.name for module in found if not module.name.startswith("_")))
 
 
 def reading(arguments: argparse.Namespace, labels: tuple[str, ...]) -> dict[str, Any]:

@@ -10,13 +10,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["print_json", "print_table", "say", "score_rows"]
+__all__ = ["counted", "print_json", "print_table", "say", "score_rows"]
 
 
 def print_json(value: Mapping[str, Any]) -> None:
     """The command's one object on standard output."""
     json.dump(value, sys.stdout, ensure_ascii=False)
     sys.stdout.write("\n")
+
+
+def counted(count: int, noun: str) -> str:
+    """The number with its noun, which takes an s unless there is one."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def say(text: str) -> None:

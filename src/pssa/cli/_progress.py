@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from pssa.cli._output import counted
+
 if TYPE_CHECKING:
     from pssa.data.evidence import RoundReport
     from pssa.training import EpochRecord
@@ -83,7 +85,7 @@ class ProgressBars:
         if self._task is not None:
             done = self._progress.tasks[self._progress.task_ids.index(self._task)].completed
             self._progress.update(self._task, total=done)
-        self._log(f"stage {stage}: {self._done} {'epoch' if self._done == 1 else 'epochs'}", _QUIET_SECONDS)
+        self._log(f"stage {stage}: {counted(self._done, 'epoch')}", _QUIET_SECONDS)
 
     def on_round(self, report: RoundReport) -> None:
         """A line above the bars."""

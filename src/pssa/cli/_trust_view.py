@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pssa.cli._output import print_table, say
-from pssa.evaluation import Agreement, Estimate, Judged
+from pssa.cli._output import counted, print_table, say
+from pssa.evaluation import AgainstChance, Agreement, Estimate
 from pssa.evaluation.agreement import NEAREST, Hits
 from pssa.runs.trust import Trust
 
@@ -24,7 +24,7 @@ def print_trust(trust: Trust, versus: Trust | None = None) -> None:
     """Print what was found for a run and, below it in every table, for another."""
     both = {"": trust} if versus is None else {"": trust, "versus:\n": versus}
     left_out = f"; {trust.left_out} more have no word beside the aspect" if trust.left_out else ""
-    say(f"faithfulness on {trust.instances - trust.left_out} sentences{left_out}")
+    say(f"faithfulness on {counted(trust.instances - trust.left_out, 'sentence')}{left_out}")
     say("what the predicted class's probability loses without the most salient words (comprehensiveness)")
     say("and when they alone stay beside the aspect (sufficiency), in points of 100, with 95 % intervals")
     for way, manner in _WAYS.items():
@@ -43,7 +43,7 @@ def print_trust(trust: Trust, versus: Trust | None = None) -> None:
 def _faithfulness_rows(whose: str, trust: Trust, way: str, measure: str) -> Iterator[list[str]]:
     control: list[str] = []
     for name, found in trust.faithfulness[way].items():
-        columns: Mapping[str, Judged] = getattr(found, measure)
+        columns: Mapping[str, AgainstChance] = getattr(found, measure)
         yield [_name(whose, name), *(_shown(judged.value) for judged in columns.values())]
         yield ["  minus random", *(_shown(judged.difference, "+") for judged in columns.values())]
         control = [f"{whose}random order", *(_shown(judged.control) for judged in columns.values())]

@@ -11,7 +11,7 @@ from pssa.cli._options import common_options
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.cli._bench import Outcome, Request
+    from pssa.cli._bench import Measurement, Request
 
 __all__ = ["add_parser"]
 
@@ -90,8 +90,8 @@ def _list(as_json: bool) -> int:
     return 0
 
 
-def _tell(outcome: Outcome, whole: dict[str, Any], arguments: argparse.Namespace) -> None:
-    from pssa.cli._output import print_json, print_table, say
+def _tell(outcome: Measurement, whole: dict[str, Any], arguments: argparse.Namespace) -> None:
+    from pssa.cli._output import counted, print_json, print_table, say
     from pssa.data.atomic import write_atomically
 
     if arguments.out is not None:
@@ -104,4 +104,5 @@ def _tell(outcome: Outcome, whole: dict[str, Any], arguments: argparse.Namespace
     for note in outcome.notes:
         say(note)
     known, load = whole["machine"], whole["load"]
-    say(f"{known['processor']}, {known['cores']} cores; load average {load['before']} before, {load['after']} after")
+    cores = counted(known["cores"], "core")
+    say(f"{known['processor']}, {cores}; load average {load['before']} before, {load['after']} after")

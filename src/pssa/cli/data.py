@@ -46,7 +46,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_convert(arguments: argparse.Namespace) -> int:
     """Read one file and write another."""
-    from pssa.cli._output import print_json, say
+    from pssa.cli._output import counted, print_json, say
     from pssa.data.convert import read_out
     from pssa.data.example import DEFAULT_LABELS
     from pssa.data.formats.hugging_face import PREFIX
@@ -65,7 +65,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
         print_json({"output": arguments.output, **counts, "skipped": skipped, "not_kept": found.not_kept})
     else:
         dropped = f", dropped: {_counts(corpus.dropped)}" if corpus.dropped else ""
-        say(f"{arguments.output}: {_number(len(corpus), 'instance')}{dropped}")
+        say(f"{arguments.output}: {counted(len(corpus), 'instance')}{dropped}")
         _warn_of_losses(found)
     return 0
 
@@ -100,10 +100,10 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _show(name: str, report: Report) -> None:
-    from pssa.cli._output import say
+    from pssa.cli._output import counted, say
 
     lines = [
-        f"{name}: {_number(report.instances, 'instance')} ({report.format})",
+        f"{name}: {counted(report.instances, 'instance')} ({report.format})",
         f"  labels     {_counts(report.labels)}",
         f"  sentences  {report.sentences}, {report.sentences_with_several_aspects} of them with several aspects",
         f"  words      {report.words_mean:.1f} on average, {report.words_max} at most",
@@ -119,20 +119,17 @@ def _show(name: str, report: Report) -> None:
 
 
 def _warn_of_losses(found: Readout) -> None:
+    from pssa.cli._output import counted
     from pssa.data.formats._values import names
 
     if found.skipped:
-        print(f"{_number(len(found.skipped), 'line')} skipped", file=sys.stderr)
+        print(f"{counted(len(found.skipped), 'line')} skipped", file=sys.stderr)
         for problem in found.skipped[:_SHOWN_SKIPPED]:
             print(f"  line {problem.line}: {problem.what}", file=sys.stderr)
         if len(found.skipped) > _SHOWN_SKIPPED:
             print("  ... and others; `pssa data check` lists them all", file=sys.stderr)
     if found.not_kept:
         print(f"columns not kept: {names(found.not_kept)}", file=sys.stderr)
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -18,14 +18,20 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser"]
 
-_SETTINGS: dict[str, Any] = {"model": "tnet_att", "dimension": 100}
+# The usual settings, so that `pssa train` with the same method gives the same classifier.
+_SETTINGS: dict[str, Any] = {"model": "tnet_att"}
 _METHODS = ("aw-as", "pg-as")
 _SLICE = "misleading"
 _SAMPLE = 60  # instances to measure faithfulness on; nobody should wait for it
-_QUESTIONS = (
-    ("The performance is a huge disappointment.", "performance"),
-    ("The screen is huge and colourful, but the battery dies within an hour.", "battery"),
-    ("Great view, but the waiter was rude.", "view"),
+_QUESTIONS = (  # text, aspect and the right answer
+    ("The performance is a huge disappointment.", "performance", "negative"),
+    ("The screen is huge and colourful, but the battery dies within an hour.", "battery", "negative"),
+    ("Great view, but the waiter was rude.", "view", "positive"),
+)
+_WITHOUT_VECTORS = (
+    "This is one seed, and embeddings were learned from this small corpus alone: the rare words that mining points at mean"
+    " nothing yet,\nand over several seeds it gains nothing (results/misleading.md). Take a gain or a loss above as chance.\n"
+    "Start from pre-trained vectors, which know these words, to see it help: pssa demo --vectors FILE"
 )
 
 
@@ -49,7 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
         size = len(embedded.load("train"))
         say(f"Training {_SETTINGS['model']} on {size} instances of the embedded corpus (made up, for demonstration)")
     settings = _SETTINGS | ({"vectors": str(arguments.vectors)} if arguments.vectors else {})
-    results = _results(_train_all(out, settings))
+    classifiers = _train_all(out, settings)
+    results = _results(classifiers)
     report = _write_report(out)
     if arguments.json:
         methods = {name: _as_dict(result) for name, result in results.items()}
@@ -57,14 +64,11 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     _show_scores(results)
     if not arguments.vectors:
-        say(
-            "Embeddings were learned from this small corpus alone: the rare words that the method points at mean nothing yet,"
-            " and it cannot help.\nStart from pre-trained ones, which know them, to see it help: pssa demo --vectors FILE"
-        )
+        say(_WITHOUT_VECTORS)
     _show_evidence(out / _METHODS[0] / "evidence.jsonl")
-    _show_predictions(out / _METHODS[0])
+    _show_predictions(classifiers)
     say(f"The runs are in {out}; look around with pssa evidence stats, pssa explain, pssa evaluate (see pssa --help)")
-    say(f"Open the report in a browser: {report}")
+    say(f"Open the report on {_shown(_METHODS[0])} and its baseline in a browser: {report}")
     return 0
 
 
@@ -82,7 +86,7 @@ def _train_all(out: Path, settings: dict[str, Any]) -> dict[str, Classifier]:
             train(corpus, out / method, observer=bars, method=method, **settings)
             # The search is the same for every method, so one is enough.
             settings = settings | {"epochs": read_json(out / method / "metrics.json")["epochs"]}
-    finals = {f"+{method.upper()}": load(out / method) for method in _METHODS}
+    finals = {_shown(method): load(out / method) for method in _METHODS}
     return {"baseline": load(out / _METHODS[0] / "stages" / "initial"), **finals}
 
 
@@ -131,22 +135,32 @@ def _show_evidence(path: Path) -> None:
     from pssa.data.evidence_file import read_evidence
 
     say(
-        "\nMined from the first sentences: [+k] should be looked at, [-k] misled, found in round k; the aspect is in brackets"
+        f"\nMined for {_shown(path.parent.name)} from the first sentences ({path}):\n"
+        "[+k] should be looked at, [-k] misled, found in round k; the aspect is in brackets"
     )
     mined = [example for example in read_evidence(path).examples if example.findings]
     print_examples(mined[:3], 3)
 
 
-def _show_predictions(path: Path) -> None:
+def _show_predictions(classifiers: dict[str, Classifier]) -> None:
     from pssa.cli._output import print_table
-    from pssa.runs import load
 
-    classifier = load(path)
     rows = []
-    for text, aspect in _QUESTIONS:
-        answer = classifier.predict(text, aspect)
-        rows.append([text, aspect, answer.label, f"{answer.probabilities[answer.label]:.2f}"])
-    print_table("\npredictions", ("text", "aspect", "label", "probability"), rows)
+    for text, aspect, right in _QUESTIONS:
+        answers = (classifier.predict(text, aspect) for classifier in classifiers.values())
+        told = [_told(answer.label, answer.probabilities[answer.label], right) for answer in answers]
+        rows.append([f"{text}\n{aspect}: {right}", *told])
+    title = "\npredictions of each classifier and their probabilities; below a text its aspect and the right answer"
+    print_table(title, ("", *classifiers), rows)
+
+
+def _told(label: str, probability: float, right: str) -> str:
+    return f"{label} {probability:.2f}" + ("" if label == right else "\nWRONG")
+
+
+def _shown(method: str) -> str:
+    """The method's name over tables."""
+    return f"+{method.upper()}"
 
 
 def _free_name(path: Path) -> Path:

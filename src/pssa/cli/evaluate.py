@@ -102,10 +102,11 @@ def _as_dict(
 
 
 def _print(result: Evaluation) -> None:
-    from pssa.cli._output import print_table, say, score_rows
+    from pssa.cli._output import counted, print_table, say, score_rows
 
     scores = result.scores
-    say(f"{scores.instances} instances: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
+    instances = counted(scores.instances, "instance")
+    say(f"{instances}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
     for tag, part in result.slices.items():
         numbers = f"accuracy {100 * part.accuracy:.2f}, macro-F1 {100 * part.macro_f1:.2f}"
         say(f"  {tag} ({part.instances}): {numbers}")
@@ -115,7 +116,7 @@ def _print(result: Evaluation) -> None:
 
 
 def _print_comparison(run: Path, other: Path, comparison: Comparison) -> None:
-    from pssa.cli._output import say
+    from pssa.cli._output import counted, say
 
     scores, test = comparison.second.scores, comparison.bootstrap
     say(f"versus {other}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
@@ -125,5 +126,6 @@ def _print_comparison(run: Path, other: Path, comparison: Comparison) -> None:
     ):
         interval = f"95 % interval {100 * low:+.2f} to {100 * high:+.2f}"
         say(f"  difference in {name} {100 * gain:+.2f}, {interval}, p = {p:.3f}")
-    say(f"p, one-sided, that {run} is not better than {other}: paired bootstrap, {test.resamples} resamples")
+    resamples = counted(test.resamples, "resample")
+    say(f"p, one-sided, that {run} is not better than {other}: paired bootstrap, {resamples}")
     say(f"McNemar's exact test, two-sided, that both are right equally often: p = {comparison.p_mcnemar:.3f}")

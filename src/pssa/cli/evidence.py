@@ -206,7 +206,7 @@ def _run_edit(arguments: argparse.Namespace) -> int:
 
 
 def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
-    from pssa.cli._output import print_json, say
+    from pssa.cli._output import counted, print_json, say
     from pssa.data.example import DEFAULT_LABELS
     from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
     from pssa.data.read import read
@@ -222,8 +222,8 @@ def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
         values = {"output": str(arguments.out), "examples": len(corpus), "matched": matched, "active": active}
         print_json(values | {"share": matched / len(corpus), "per_label": per_label})
     else:
-        say(f"{arguments.out}: {matched} of {len(corpus)} examples matched ({matched / len(corpus):.1%})")
-        say(f"  {active} active words")
+        say(f"{arguments.out}: {matched} of {counted(len(corpus), 'example')} matched ({matched / len(corpus):.1%})")
+        say(f"  {counted(active, 'active word')}")
         for label, count in instances.items():
             say(f"  {label}: {made.matched[label]} of {count}")
     return 0

@@ -48,7 +48,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain, draw, and say where."""
-    from pssa.cli._output import print_json, say
+    from pssa.cli._output import counted, print_json, say
     from pssa.runs import load
     from pssa.runs.explain import explain
 
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if asked.more:
         say(f"... and more; --limit shows them (now {arguments.limit})")
     for path in written.values():
-        say(f"{path}: {len(now)} heat map{'s' * (len(now) > 1)}")
+        say(f"{path}: {counted(len(now), 'heat map')}")
     return 0
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, training_config, training_options
+from pssa.cli._options import common_options, names_in, training_config, training_options
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,13 +39,10 @@ def _first_options() -> argparse.ArgumentParser:
     """What is given nearly always, so that help shows it first."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--train", help="labelled instances to mine")
-    parser.add_argument(
-        "--model", help="memnet, tnet, tnet_att, bertabsa, bertabsa_att, bertabsa_cls (default tnet_att)"
-    )
+    parser.add_argument("--model", help=f"{names_in('models')} (default tnet_att)")
     parser.add_argument(
         "--saliency",
-        help="attention, gradient, random, leave_one_out, integrated_gradients, self_attention (default gradient, "
-        "or self_attention with refine; of a consensus leave_one_out)",
+        help=f"{names_in('saliency')} (default gradient, or self_attention with refine; of a consensus leave_one_out)",
     )
     parser.add_argument(
         "--method",
@@ -59,7 +56,7 @@ def _first_options() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace) -> int:
     """Mine, write, and sum up."""
     from pssa.cli._mined import warn_of_nothing
-    from pssa.cli._output import print_json, say
+    from pssa.cli._output import counted, print_json, say
     from pssa.cli._progress import ProgressBars
     from pssa.data.evidence_stats import stats
     from pssa.runs.mining_run import mine
@@ -82,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"evidence": str(arguments.out), **asdict(summary)})
         return 0
-    say(f"{arguments.out}: {summary.examples} examples, {summary.active} active, {summary.misleading} misleading words")
+    examples = counted(summary.examples, "example")
+    say(f"{arguments.out}: {examples}, {summary.active} active, {summary.misleading} misleading words")
     path = shlex.quote(str(arguments.out))
     say(f"look at it:    pssa evidence stats {path}")
     if found:

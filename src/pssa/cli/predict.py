@@ -143,6 +143,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
 
 def _say(arguments: argparse.Namespace, summary: Summary, side: Path) -> None:
     from pssa.bulk import STANDARD
+    from pssa.cli._output import counted
 
     # Standard output is taken where rows go there.
     stream = sys.stderr if arguments.output == STANDARD else sys.stdout
@@ -155,7 +156,7 @@ def _say(arguments: argparse.Namespace, summary: Summary, side: Path) -> None:
         return
     name = "standard output" if arguments.output == STANDARD else arguments.output
     counts = ", ".join(f"{count} {label}" for label, count in summary.labels.items())
-    print(f"{name}: {summary.rows} {'row' if summary.rows == 1 else 'rows'} ({counts})", file=stream)
+    print(f"{name}: {counted(summary.rows, 'row')} ({counts})", file=stream)
     if summary.ambiguous:
         who = "1 aspect occurs" if summary.ambiguous == 1 else f"{summary.ambiguous} aspects occur"
         print(f"{who} several times in the text; the first occurrence was taken", file=stream)
@@ -202,7 +203,7 @@ class _ProgressLine:
 
 def progress_text(first: Progress, now: Progress, seconds: float) -> str:
     """Rows so far, rows per second since `first` and, where the inputs' sizes are known, the time left."""
-    said = f"{now.rows:,} rows"
+    said = f"{now.rows:,} {'row' if now.rows == 1 else 'rows'}"
     if now.rejected:
         said += f", {now.rejected:,} skipped"
     if seconds > 0 and now.rows > first.rows:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, label_names
+from pssa.cli._options import add_cells, common_options, label_names, names_in
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,19 +34,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder with laptop/train.txt, laptop/test.txt, rest/..."
     )
-    parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors, for memnet, tnet, tnet_att")
-    parser.add_argument("--encoder", type=Path, metavar="E", help="folder of an encoder, for the bertabsa models")
+    parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors, for models that read words")
+    parser.add_argument("--encoder", type=Path, metavar="E", help="folder of an encoder, for models on one")
     parser.add_argument("--seeds", type=int, default=5, help="trainings of each kind, at most (default 5)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where everything goes, and what is there is reused")
-    parser.add_argument("--models", type=label_names, default=(), help="only these models, separated by commas")
-    parser.add_argument("--datasets", type=label_names, default=(), help="only these data sets, separated by commas")
-    parser.add_argument("--workers", type=int, default=0, help="cells at a time (default: as many as fit)")
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
-    parser.add_argument("--engine", default="local", help="local processes or a ray cluster (default local)")
     parser.add_argument(
-        "--address", default="", metavar="A", help="of the ray cluster (default: the one that is found)"
+        "--models",
+        type=label_names,
+        default=(),
+        help=f"only these models, separated by commas, of {names_in('models')}",
     )
-    parser.add_argument("--fresh", action="store_true", help="make again what other sources of this version made")
+    parser.add_argument("--datasets", type=label_names, default=(), help="only these data sets, separated by commas")
+    add_cells(parser)
     parser.add_argument(
         "--plan", action="store_true", help="carry out and write nothing; count what is there and to do"
     )
@@ -211,13 +210,15 @@ class CellsBar:
 
     def __call__(self, done: int, total: int, name: str) -> None:
         """A cell is over, or, with `done` 0, the first is about to begin."""
+        from pssa.cli._output import counted
+
         now = time.monotonic()
         spent = now - self._began
         self._far = (done, total)
         left = f"{_clock(spent / done * (total - done))} left" if done else ""
         self._bar.update(self._task, completed=done, total=total, said=f"{left}  {name}".strip())
         if self._bar.disable and total and not done:
-            print(f"pssa: {total} {'cell' if total == 1 else 'cells'} to do", file=sys.stderr, flush=True)
+            print(f"pssa: {counted(total, 'cell')} to do", file=sys.stderr, flush=True)
         if self._bar.disable and done and now - self._spoke >= _QUIET_SECONDS:
             self._spoke = now
             print(

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from pssa.cli._options import common_options, training_config, training_options
+from pssa.cli._options import common_options, names_in, training_config, training_options
 from pssa.errors import InputError
 
 __all__ = ["add_parser"]
@@ -34,9 +34,7 @@ def _first_options() -> argparse.ArgumentParser:
     """What is given nearly always, so that help shows it first."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--train", help="labelled instances to learn from")
-    parser.add_argument(
-        "--model", help="memnet, tnet, tnet_att, bertabsa, bertabsa_att, bertabsa_cls (default tnet_att)"
-    )
+    parser.add_argument("--model", help=f"{names_in('models')} (default tnet_att)")
     parser.add_argument("--method", help="base, kt, boosting, adaboost, aw-as, pg-as, rm-as, consensus (default base)")
     parser.add_argument("--out", type=Path, help="the run directory to make")
     parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with an interrupted run; needs nothing else")
@@ -78,7 +76,7 @@ def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
 
 
 def _summarise(out: Path, as_json: bool) -> int:
-    from pssa.cli._output import print_json, say
+    from pssa.cli._output import counted, print_json, say
     from pssa.runs.directory import read_json
 
     metrics, evidence = read_json(out / "metrics.json"), _evidence(out)
@@ -88,7 +86,8 @@ def _summarise(out: Path, as_json: bool) -> int:
     dev = metrics["dev"]
     held_out = f"; held-out accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}" if dev else ""
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
-    say(f"{out}: {metrics['instances']} instances{dropped}; {metrics['epochs']} epochs{held_out}")
+    instances, epochs = counted(metrics["instances"], "instance"), counted(metrics["epochs"], "epoch")
+    say(f"{out}: {instances}{dropped}; {epochs}{held_out}")
     say(f"{metrics['parameters']:,} trained parameters")
     if metrics["vector_coverage"]:
         say(f"word vectors cover {metrics['vector_coverage']['tokens']:.1%} of the training tokens")

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_columns, common_options
+from pssa.cli._options import add_cells, common_options, data_options, names_in, reading
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.experiments.grid import Study
+    from pssa.experiments.resources import Reading
     from pssa.experiments.tune import Tuned
     from pssa.experiments.tuning import Tuning
 
@@ -27,11 +28,10 @@ _USUAL = (None, "", 0, False, "auto", "local")
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "tune", parents=[common_options()], help="choose settings of supervision on held-out data"
+        "tune", parents=[data_options(), common_options()], help="choose settings of supervision on held-out data"
     )
     parser.add_argument("--train", type=Path, required=True, help="labelled instances; a fifth of them judges")
-    add_columns(parser)
-    parser.add_argument("--model", default="tnet_att", help="memnet, tnet_att, bertabsa_att, ... (default tnet_att)")
+    parser.add_argument("--model", default="tnet_att", help=f"{names_in('models')} (default tnet_att)")
     parser.add_argument("--method", required=True, help="aw-as, pg-as, rm-as or consensus")
     parser.add_argument(
         "--grid",
@@ -47,15 +47,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--seeds", type=int, default=3, help="trainings of each setting (default 3)")
     parser.add_argument("--metric", default="macro_f1", help="that chooses: macro_f1 or accuracy (default macro_f1)")
     parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors, for models that read words")
-    parser.add_argument("--encoder", type=Path, metavar="E", help="folder of an encoder, for the bertabsa models")
+    parser.add_argument("--encoder", metavar="E", help="folder or hub name of an encoder, for models on one")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="what is there already is reused")
-    parser.add_argument("--workers", type=int, default=0, help="cells at a time (default: as many as fit)")
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
-    parser.add_argument("--engine", default="local", help="local processes or a ray cluster (default local)")
-    parser.add_argument(
-        "--address", default="", metavar="A", help="of the ray cluster (default: the one that is found)"
-    )
-    parser.add_argument("--fresh", action="store_true", help="make again what other sources of this version made")
+    add_cells(parser)
     parser.set_defaults(run=run)
 
 
@@ -70,11 +64,20 @@ def run(arguments: argparse.Namespace) -> int:
 
     study = _study(arguments)
     starts = (arguments.train, arguments.vectors, arguments.encoder, arguments.device)
-    resources = resources_of(*starts, arguments.columns)
+    resources = resources_of(*starts, _reading(arguments))
     means = Means(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
     with CellsBar() as bar:
         tuned = tune(study, Scope(resources, arguments.seeds), arguments.out, means, bar, _command(arguments))
     return _tell(tuned, arguments.out, arguments.json)
+
+
+def _reading(arguments: argparse.Namespace) -> Reading:
+    from pssa.data.example import DEFAULT_LABELS
+    from pssa.data.read import Columns
+    from pssa.experiments.resources import Reading
+
+    asked = reading(arguments, DEFAULT_LABELS)
+    return Reading(asked["format"] or "", Columns.of(asked["columns"]), asked["labels"], asked["conflict"])
 
 
 def _study(arguments: argparse.Namespace) -> Study:
@@ -100,8 +103,12 @@ def _command(arguments: argparse.Namespace) -> str:
         several = value if isinstance(value, list) else [value]
         for given in several:
             if name not in _OF_OUTPUT and given not in _USUAL:
-                words += [f"--{name.replace('_', '-')}", *([] if given is True else [str(given)])]
+                words += [f"--{name.replace('_', '-')}", *([] if given is True else [_typed(given)])]
     return shlex.join(words)
+
+
+def _typed(value: object) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _narrow(tuning: Tuning) -> tuple[list[str], list[list[str]]]:

@@ -3,20 +3,20 @@
 from pssa.evaluation.agreement import Agreement, marked_words, measure_agreement
 from pssa.evaluation.correlation import Correlation, correlate
 from pssa.evaluation.faithfulness import Faithfulness, measure_faithfulness
-from pssa.evaluation.intervals import Estimate, Judged
+from pssa.evaluation.intervals import AgainstChance, Estimate
 from pssa.evaluation.metrics import ClassScores, Scores, score
 from pssa.evaluation.predict import predict_classes, predict_logits
 from pssa.evaluation.removal import by_deletion, by_mask
 from pssa.evaluation.significance import Bootstrap, mcnemar, paired_bootstrap
 
 __all__ = [
+    "AgainstChance",
     "Agreement",
     "Bootstrap",
     "ClassScores",
     "Correlation",
     "Estimate",
     "Faithfulness",
-    "Judged",
     "Scores",
     "by_deletion",
     "by_mask",

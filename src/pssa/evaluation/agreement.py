@@ -18,7 +18,7 @@ from torch import Tensor
 from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import ACTIVE, Evidence
 from pssa.errors import InputError
-from pssa.evaluation.intervals import Judged, judge
+from pssa.evaluation.intervals import AgainstChance, judge
 from pssa.evaluation.ranking import rank_words
 from pssa.saliency import normalise
 
@@ -35,9 +35,9 @@ class Hits:
     """How often marked words are found; the control is a uniformly random candidate."""
 
     instances: int
-    precision_at_1: Judged  # the first word is marked
-    recall_at_3: Judged  # share of the marked words among the first three
-    mass: Judged  # share of the saliency on marked words
+    precision_at_1: AgainstChance  # the first word is marked
+    recall_at_3: AgainstChance  # share of the marked words among the first three
+    mass: AgainstChance  # share of the saliency on marked words
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from pssa.errors import InputError
-from pssa.evaluation.intervals import Judged, judge
+from pssa.evaluation.intervals import AgainstChance, judge
 from pssa.evaluation.ranking import rank_words
 from pssa.evaluation.removal import Remove
 
@@ -38,8 +38,8 @@ _AT_ONCE = 1024
 class Faithfulness:
     """How far one saliency is borne out, by number of words and as AOPC: the keys are `COLUMNS`."""
 
-    comprehensiveness: Mapping[str, Judged]  # high is good
-    sufficiency: Mapping[str, Judged]  # low is good
+    comprehensiveness: Mapping[str, AgainstChance]  # high is good
+    sufficiency: Mapping[str, AgainstChance]  # low is good
 
 
 class Drops(NamedTuple):

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pssa.errors import InputError
 
-__all__ = ["Estimate", "Judged", "estimate", "judge"]
+__all__ = ["AgainstChance", "Estimate", "estimate", "judge"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -26,7 +26,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class AgainstChance:
     """A number, what chance gives in its place, and the difference, paired by instance."""
 
     value: Estimate
@@ -52,8 +52,8 @@ def estimate(values: Floats, seed: int = 0) -> list[Estimate]:
     return [Estimate(*column) for column in zip(values.mean(axis=0).tolist(), low, high, strict=True)]
 
 
-def judge(values: Floats, controls: Floats, seed: int = 0) -> list[Judged]:
+def judge(values: Floats, controls: Floats, seed: int = 0) -> list[AgainstChance]:
     """Each column of `values` (n, M) beside the same column of `controls` (n, M)."""
     width = values.shape[1]
     found = estimate(np.concatenate([values, controls, values - controls], axis=1), seed)
-    return [Judged(*found[column::width]) for column in range(width)]
+    return [AgainstChance(*found[column::width]) for column in range(width)]

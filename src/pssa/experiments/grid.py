@@ -22,7 +22,7 @@ from pssa.experiments.cells import Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import METRICS
 from pssa.runs import Config, methods
 from pssa.runs.config import parse_value
-from pssa.runs.defaults import check_mining, check_supervision, choose_agreement, mines, resolve
+from pssa.runs.defaults import check_mining, check_supervision, choose_consensus_rule, mines, resolve
 
 __all__ = ["DATA", "Grid", "Point", "Study", "parse_axis", "parse_setting", "read_grids", "section_of"]
 
@@ -122,7 +122,7 @@ class Study:
         if bare in _NO_AXES:
             raise InputError(f"{name} cannot vary or be set here; a study is about one of it")
         if bare in _OF_FILES:
-            raise InputError(f"{name} cannot be set here; tuning reads a file as it is, with the usual labels")
+            raise InputError(f"{name} cannot vary or be set here; it belongs to the file: say it with --{bare}")
         if bare.startswith("consensus_") and not consensus:
             raise InputError(
                 f"{name} is a setting of method consensus and does nothing with {self.method}; leave it out"
@@ -254,13 +254,13 @@ def _shared(config: Config) -> tuple[str, ...]:
 
 
 def _usual_threshold(model: str) -> float:
-    return choose_agreement(Config(model=model)).threshold
+    return choose_consensus_rule(Config(model=model)).threshold
 
 
 def _depth(config: Config) -> tuple[int, float]:
     if config.mining.consensus_soft:
         return Config().mining.consensus_words, _usual_threshold(config.model)
     if config.method == "consensus":
-        agreement = choose_agreement(config)
+        agreement = choose_consensus_rule(config)
         return agreement.words, agreement.threshold
     return config.mining.iterations, 0.0

@@ -24,7 +24,7 @@ from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.provenance import FreshLedger, Maker, Provenance, Signing, device_name, maker_here, was_made_here
 from pssa.experiments.render.showing import Showing
 from pssa.experiments.resources import Resources
-from pssa.experiments.schedule import Failure, Outcome, Progress, carry_out_all, plan
+from pssa.experiments.schedule import CarriedOut, Failure, Progress, carry_out_all, plan
 from pssa.experiments.wanted import Wanted, choose
 from pssa.experiments.workroom import Workroom
 
@@ -130,7 +130,7 @@ def show_only(names: Sequence[str | Exhibit], scope: Scope, out: Path, command: 
     began, wanted = time.perf_counter(), Wanted.find(choose(names), scope)
     ledger = Ledger.read(out / _LEDGER)
     found = Recorded(ledger, scope.resources)
-    outcome = Outcome(reused=sum(found.of(cell) is not None for cell in wanted.cells))
+    outcome = CarriedOut(reused=sum(found.of(cell) is not None for cell in wanted.cells))
     return _show(wanted, _Asked(scope, out, command, began), ledger, outcome)
 
 
@@ -180,12 +180,12 @@ class _Crew:
     maker: Maker
     tally: _Tally
 
-    def carry_out(self, cells: Sequence[Cell], room: Workroom, ledger: Ledger) -> Outcome:
+    def carry_out(self, cells: Sequence[Cell], room: Workroom, ledger: Ledger) -> CarriedOut:
         """Carry out what the ledger does not have."""
         _warn_of_others(cells, room, ledger)
         todo = plan(cells, room, ledger)
         if not todo:
-            return Outcome(reused=len(cells))
+            return CarriedOut(reused=len(cells))
         means, device = self.means, room.resources.device
         with open_engine(means.engine, means.workers, means.address, device) as engine:
             self.tally(0, len(todo), "")
@@ -204,7 +204,7 @@ def _warn_of_others(cells: Iterable[Cell], room: Workroom, ledger: Ledger) -> No
         )
 
 
-def _show(wanted: Wanted, asked: _Asked, ledger: Ledger, outcome: Outcome) -> Report:
+def _show(wanted: Wanted, asked: _Asked, ledger: Ledger, outcome: CarriedOut) -> Report:
     scope, findings = asked.scope, Recorded(ledger, asked.scope.resources)
     maker = maker_here(device_name(scope.resources.device))
     seconds = time.perf_counter() - asked.began

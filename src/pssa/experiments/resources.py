@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,15 @@ from typing import Any
 from pssa import __version__, models
 from pssa.data import Corpus, hold_out, read
 from pssa.data.evidence import Evidence
+from pssa.data.example import DEFAULT_LABELS
 from pssa.data.opinion_words import OpinionRow, evidence_from_opinion_words, read_opinion_words
+from pssa.data.read import Columns
 from pssa.errors import InputError
 from pssa.experiments.cells import Cell, Place, describe, with_needs
 from pssa.experiments.settled import settled
 from pssa.experiments.strip_bug import strip_targets
 
-__all__ = ["DATA_SETS", "Resources", "Source"]
+__all__ = ["DATA_SETS", "Reading", "Resources", "Source"]
 
 DATA_SETS = ("laptop", "rest", "twitter")
 _HELD_OUT = 0.2
@@ -39,13 +41,36 @@ _SUFFIXES = (".txt", ".jsonl", ".csv", ".xml", ".parquet")
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How a file of instances is read."""
+
+    format: str = ""  # empty: recognised
+    columns: Columns = field(default_factory=Columns)
+    labels: tuple[str, ...] = DEFAULT_LABELS
+    conflict: str = "drop"
+
+    def read(self, path: Path) -> Corpus:
+        """The instances."""
+        columns = dict(self.columns.pairs)
+        return read(path, format=self.format or None, columns=columns, labels=self.labels, conflict=self.conflict)
+
+    @property
+    def unusual(self) -> dict[str, Any]:
+        """What is not as usual, by the names of the configuration and with its values."""
+        chosen = {"format": self.format, "labels": self.labels, "conflict": self.conflict}
+        usual = {each.name: each.default for each in fields(self)}
+        columns = {"columns": dict(self.columns.pairs)} if self.columns else {}
+        return {name: value for name, value in chosen.items() if value != usual[name]} | columns
+
+
+@dataclass(frozen=True)
 class Source:
     """The files of one data set."""
 
     train: Path
     test: Path | None = None  # None: there is none, or it must not be opened
     opinion_words: Path | None = None  # folder with train.tsv and test.tsv
-    columns: str = ""  # of train, as `--columns` takes them, where they have names of their own
+    reading: Reading = Reading()  # of train
 
     def absolute(self) -> Source:
         """The same, wherever it is looked for from."""
@@ -71,6 +96,7 @@ class Resources:
     encoder: Path | None = None
     device: str = "auto"
     settings: Mapping[str, Any] = field(default_factory=dict)  # of every training, for tests and for one's own data
+    encoder_name: str = ""  # of the encoder on the hub, where the folder is a copy from there
 
     @classmethod
     def find(cls, data: Path, vectors: Path | None, encoder: Path | None, device: str = "auto") -> Resources:
@@ -132,15 +158,18 @@ class Resources:
         """What tells this cell apart from every other, with these files, this version and its defaults."""
         place = cell.place
         source = self.sources[place.data]
-        started = self.starts_from(place.model)
+        started, columns = self.starts_from(place.model), source.reading.columns
+        reading = {name: value for name, value in source.reading.unusual.items() if name != "columns"}
         known = {
             "cell": describe(cell),
-            "train": _fingerprint(source.train) + (f" {source.columns}" if source.columns else ""),
+            "train": _fingerprint(source.train) + (f" {columns}" if columns else ""),
             "test": None if place.held_out or source.test is None else _fingerprint(source.test),
             "words": None if source.opinion_words is None else _fingerprint(source.opinion_words),
             "start": {name: _fingerprint(Path(path)) for name, path in started.items()},
             "settings": [settled(each, self.settings) for each in with_needs([cell])],
             "version": __version__,
+            # A file that is read as usual has the keys that it had before files could be read otherwise.
+            **({"reading": reading} if reading else {}),
         }
         return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -156,8 +185,7 @@ class Resources:
 
     def _train(self, place: Place) -> Corpus:
         source = self.sources[place.data]
-        path, columns = source.train, source.columns or None
-        corpus = strip_targets(path) if place.stripped else read(path, columns=columns)
+        corpus = strip_targets(source.train) if place.stripped else source.reading.read(source.train)
         # The files are shuffled: their first instances are as good as random ones, and those that the paper took.
         return corpus if place.share == 1 else corpus.select(range(int(place.share * len(corpus))))
 

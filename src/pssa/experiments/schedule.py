@@ -17,7 +17,7 @@ from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.work import Job
 from pssa.experiments.workroom import Workroom
 
-__all__ = ["Failure", "Outcome", "Progress", "carry_out_all", "plan"]
+__all__ = ["CarriedOut", "Failure", "Progress", "carry_out_all", "plan"]
 
 _ENDED = (
     "its process was ended from outside, perhaps for lack of memory, and again when it ran alone; go on with the same command "
@@ -34,7 +34,7 @@ class Failure:
 
 
 @dataclass
-class Outcome:
+class CarriedOut:
     """What became of the cells."""
 
     done: int = 0
@@ -81,12 +81,12 @@ def _want_for(cell: Cell, need: Cell, wanted: dict[Cell, None], room: Workroom, 
 
 def carry_out_all(
     cells: Iterable[Cell], room: Workroom, ledger: Ledger, engine: Engine, progress: Progress | None = None
-) -> Outcome:
+) -> CarriedOut:
     """Carry out what is left to do; returns once everything is done or has failed."""
     asked = list(dict.fromkeys(cells))
     todo = plan(asked, room, ledger)
     missing = set(todo)
-    outcome = Outcome(reused=sum(cell not in missing for cell in asked))
+    outcome = CarriedOut(reused=sum(cell not in missing for cell in asked))
     hall = _Hall(todo, room, ledger, engine)
     for number, (cell, result) in enumerate(hall.run(), start=1):
         if isinstance(result, Failure):

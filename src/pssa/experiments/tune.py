@@ -18,7 +18,6 @@ import tomli_w
 
 from pssa import models
 from pssa.data.atomic import write_atomically
-from pssa.data.read import ColumnNames, Columns
 from pssa.errors import InputError
 from pssa.experiments.cells import Cell, Place, Training
 from pssa.experiments.comparison import METRICS
@@ -27,7 +26,7 @@ from pssa.experiments.grid import DATA, Study, section_of
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.provenance import FreshLedger
 from pssa.experiments.reproduce import Means, Recorded, Report, reproduce
-from pssa.experiments.resources import Resources, Source
+from pssa.experiments.resources import Reading, Resources, Source
 from pssa.experiments.schedule import Progress
 from pssa.experiments.tuning import Judged, Tuning
 
@@ -104,25 +103,31 @@ def exhibit_of(study: Study) -> Exhibit:
 
 
 def resources_of(
-    train: Path, vectors: Path | None, encoder: Path | None, device: str = "auto", columns: ColumnNames | None = None
+    train: Path, vectors: Path | None, encoder: str | None, device: str = "auto", reading: Reading | None = None
 ) -> Resources:
     """One file to tune on; there is no test.
 
-    :param columns: of the file, where they have names of their own.
+    :param encoder: a folder, or a name on the hub, which is fetched where it is not here yet.
+    :param reading: how the file is read, where that is not as usual.
     :raises InputError: if a file that is named does not exist.
     """
-    for name, path in (("--train", train), ("--vectors", vectors), ("--encoder", encoder)):
+    for name, path in (("--train", train), ("--vectors", vectors)):
         if path is not None and not path.exists():
-            raise InputError(f"{name} {path} does not exist; name a file or folder that does")
-    return Resources({DATA: Source(train, columns=str(Columns.of(columns)))}, vectors, encoder, device)
+            raise InputError(f"{name} {path} does not exist; name a file that does")
+    sources = {DATA: Source(train, reading=reading or Reading())}
+    if encoder is None or Path(encoder).is_dir():
+        return Resources(sources, vectors, Path(encoder) if encoder else None, device)
+    # Cells are told apart by what is in the encoder's files, so its copy here is what all of them read.
+    copy = Path(models.Pretrained.open(encoder).weights)
+    return Resources(sources, vectors, copy, device, encoder_name=encoder)
 
 
 def _check(study: Study, resources: Resources) -> None:
     """Refuse now what every cell would stumble over."""
     reads_words = models.reads(study.model) == "words"
     if not reads_words and resources.encoder is None:
-        raise InputError(f"model {study.model} needs a pretrained encoder; name its folder with --encoder")
-    needless = resources.encoder if reads_words else resources.vectors
+        raise InputError(f"model {study.model} needs a pretrained encoder; name a folder or a hub name with --encoder")
+    needless = resources.encoder_name or resources.encoder if reads_words else resources.vectors
     if needless is not None:
         given, wanted = ("--encoder", "words") if reads_words else ("--vectors", "pieces of words")
         raise InputError(f"{given} {needless} is for other models, and {study.model} reads {wanted}; leave it out")
@@ -151,10 +156,10 @@ def _best_settings(tuning: Tuning, resources: Resources) -> str:
     config = study.config(best.point)
     table: dict[str, Any] = {"model": study.model, "method": study.method}
     source = resources.sources[DATA]
-    files: dict[str, Any] = {"train": str(source.train.resolve())}
-    if source.columns:
-        files["columns"] = dict(Columns.of(source.columns).pairs)
+    files: dict[str, Any] = {"train": str(source.train.resolve()), **source.reading.unusual}
     files |= {name: str(Path(path).resolve()) for name, path in resources.starts_from(study.model).items()}
+    if "encoder" in files and resources.encoder_name:
+        files["encoder"] = resources.encoder_name
     for name, value in (*files.items(), *study.fixed, *best.point):
         section = section_of(config, name)
         home = table.setdefault(section, {}) if section else table

@@ -31,7 +31,7 @@ from pssa.experiments.workroom import Bench, Workroom
 from pssa.runs import load, methods
 from pssa.runs.classifier import Classifier
 from pssa.runs.defaults import choose_penalty
-from pssa.runs.methods import Outcome, consensus, progressive
+from pssa.runs.methods import Trained, consensus, progressive
 from pssa.runs.saved_model import Description, load_weights, save_weights
 from pssa.runs.training_run import train
 
@@ -76,7 +76,7 @@ def _train(job: Job, cell: Training) -> Record:
     epochs = shop.find_epochs()
     shop.config = shop.config.updated({"epochs": epochs, "method": cell.method})
     if cell.method == "base":
-        outcome = Outcome((_train_one(job, cell, bench, watch),))
+        outcome = Trained((_train_one(job, cell, bench, watch),))
     else:
         outcome = methods.find(cell.method)(shop)
     classifier = _classifier(bench, outcome)
@@ -217,12 +217,12 @@ def _epochs(job: Job) -> tuple[tuple[str, Any], ...]:
     return (("epochs", job.epochs),) if job.epochs else ()
 
 
-def _classifier(bench: Bench, outcome: Outcome) -> Classifier:
+def _classifier(bench: Bench, outcome: Trained) -> Classifier:
     config, lexicon = bench.shop.config, bench.shop.materials.lexicon
     return Classifier(config.model, config.data.labels, lexicon, outcome.members, outcome.says)
 
 
-def _keep(job: Job, bench: Bench, outcome: Outcome) -> None:
+def _keep(job: Job, bench: Bench, outcome: Trained) -> None:
     """Leave the model where cells that need it look; a half-written folder has no weights yet."""
     folder = job.room.weights(job.cell)
     shutil.rmtree(folder, ignore_errors=True)

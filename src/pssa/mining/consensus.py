@@ -20,14 +20,14 @@ from pssa.mining.observe import Observation
 from pssa.mining.progressive import Mined
 from pssa.saliency import entropy_bits
 
-__all__ = ["Agreement", "agree", "blend"]
+__all__ = ["ConsensusRule", "agree", "blend"]
 
 # A share below this changes nothing that anybody could measure, and would make evidence files long.
 _LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ConsensusRule:
     """When models agree."""
 
     least_right: int = 2  # of the models that may judge an instance
@@ -56,7 +56,7 @@ def blend(seen: Sequence[Observation]) -> Observation:
     return Observation(seen[0].probabilities, torch.stack([look.scores for look in seen]).mean(dim=0))
 
 
-def agree(seen: Sequence[Observation], gold: Tensor, labels: Sequence[str], rule: Agreement) -> Mined:
+def agree(seen: Sequence[Observation], gold: Tensor, labels: Sequence[str], rule: ConsensusRule) -> Mined:
     """Mine from several looks at a whole corpus, each by models that have not seen what they judge."""
     right = torch.stack([look.predicted == gold for look in seen])  # (M, n)
     scores = torch.stack([look.scores for look in seen])  # (M, n, N)
@@ -86,7 +86,7 @@ def _report(number: int, findings: Sequence[Sequence[Finding]], accuracy: float,
     )
 
 
-def _taken(mean: Tensor, rule: Agreement) -> dict[int, float]:
+def _taken(mean: Tensor, rule: ConsensusRule) -> dict[int, float]:
     """Words and their mean shares, the top word first."""
     order = mean.argsort(descending=True, stable=True).tolist()
     shares = {word: float(mean[word]) for word in order}
@@ -95,7 +95,7 @@ def _taken(mean: Tensor, rule: Agreement) -> dict[int, float]:
     return {word: shares[word] for word in order[: rule.words] if shares[word] > rule.threshold}
 
 
-def _findings(shares: dict[int, float], entropy: float, label: str, rule: Agreement) -> tuple[Finding, ...]:
+def _findings(shares: dict[int, float], entropy: float, label: str, rule: ConsensusRule) -> tuple[Finding, ...]:
     return tuple(
         Finding(
             word,

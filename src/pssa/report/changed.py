@@ -13,14 +13,14 @@ from pssa.report.subject import Section
 from pssa.runs import Classifier
 from pssa.runs.explain import explain, usable_saliencies, usual_saliency
 
-__all__ = ["Judged", "show_changes"]
+__all__ = ["BothAnswers", "show_changes"]
 
 _SHOWN, _OPEN = 40, 6  # sentences with heat maps, and how many of them are seen at once
 _LONGEST = 100  # words of such a sentence
 
 
 @dataclass(frozen=True)
-class Judged:
+class BothAnswers:
     """An example and what the two runs say of it."""
 
     example: Example
@@ -36,7 +36,7 @@ class Judged:
 
 
 def show_changes(
-    judged: Sequence[Judged], data: str, classifiers: tuple[Classifier, Classifier], names: tuple[str, str]
+    judged: Sequence[BothAnswers], data: str, classifiers: tuple[Classifier, Classifier], names: tuple[str, str]
 ) -> Section:
     """Counts of what changed, and the first sentences of each kind with both heat maps.
 
@@ -64,16 +64,18 @@ def show_changes(
 _VERDICTS = ("now right", "now wrong", "wrong either way")
 
 
-def _choose(counts: dict[str, list[Judged]]) -> list[Judged]:
+def _choose(counts: dict[str, list[BothAnswers]]) -> list[BothAnswers]:
     """The first of each kind in turn, a kind with few leaving its room to the others."""
     fit = [[each for each in found if len(each.example.spans) <= _LONGEST] for found in counts.values()]
-    chosen: list[Judged] = []
+    chosen: list[BothAnswers] = []
     for place in range(max(map(len, fit))):
         chosen += [found[place] for found in fit if place < len(found)]
     return chosen[:_SHOWN]
 
 
-def _maps(chosen: Sequence[Judged], classifiers: tuple[Classifier, Classifier], names: tuple[str, str]) -> list[Markup]:
+def _maps(
+    chosen: Sequence[BothAnswers], classifiers: tuple[Classifier, Classifier], names: tuple[str, str]
+) -> list[Markup]:
     if not chosen:
         return [Markup(f'<p class="note">All of them are longer than {_LONGEST} words and not shown.</p>')]
     examples = [each.example for each in chosen]
@@ -88,7 +90,7 @@ def _maps(chosen: Sequence[Judged], classifiers: tuple[Classifier, Classifier], 
     return [Markup(f'<p class="note">{note}</p>'), legend(), *shown[:_OPEN], *more]
 
 
-def _sentence(each: Judged, maps: str) -> Markup:
+def _sentence(each: BothAnswers, maps: str) -> Markup:
     return Markup(
         f'<section class="sentence">\n<h3>{escape(each.verdict)}: gold {escape(each.example.label or "unknown")}, '
         f"{escape(each.before)} before, {escape(each.now)} now</h3>\n{maps}\n</section>"

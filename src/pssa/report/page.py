@@ -12,7 +12,7 @@ from pathlib import Path
 from pssa.data.atomic import write_atomically
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.read import read
-from pssa.report.changed import Judged, show_changes
+from pssa.report.changed import BothAnswers, show_changes
 from pssa.report.curves import show_training
 from pssa.report.facts import describe
 from pssa.report.markup import Markup, escape, join, page
@@ -117,7 +117,7 @@ def _changes(classifiers: dict[str, Classifier], answers: _Answers | None) -> li
     """What changed, if there are two to compare."""
     if answers is None or len(classifiers) != 2:
         return []
-    judged = [Judged(*each) for each in zip(answers.examples, *answers.labels, strict=True)]
+    judged = [BothAnswers(*each) for each in zip(answers.examples, *answers.labels, strict=True)]
     (name, now), (other, before) = classifiers.items()
     return [show_changes(judged, answers.name, (now, before), (name, other))]
 

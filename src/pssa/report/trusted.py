@@ -8,7 +8,7 @@ from pssa import models
 from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.evaluation.faithfulness import COLUMNS
-from pssa.evaluation.intervals import Judged
+from pssa.evaluation.intervals import AgainstChance
 from pssa.report.markup import Cell, Markup, escape, join, table
 from pssa.report.subject import Section
 from pssa.runs import Classifier
@@ -62,7 +62,7 @@ def _table(measure: str, way: str, found: Mapping[str, Trust]) -> Markup:
     return table(f"{measure.capitalize()}, by {_WAYS.get(way, way)}", ("run", *heads), rows)
 
 
-def _cell(judged: Judged) -> Markup:
+def _cell(judged: AgainstChance) -> Markup:
     value, control = judged.value, judged.control
     interval = f"95 % interval {100 * value.low:.1f} to {100 * value.high:.1f}"
     return Markup(f'<span title="{interval}">{100 * value.mean:.1f} ({100 * control.mean:.1f})</span>')

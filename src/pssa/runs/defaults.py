@@ -15,7 +15,7 @@ import torch
 from pssa import models
 from pssa import saliency as saliencies
 from pssa.errors import InputError
-from pssa.mining import Agreement, Rule
+from pssa.mining import ConsensusRule, Rule
 from pssa.runs.config import UNSET, UNSET_TRAINING, Config
 from pssa.saliency import Saliency
 from pssa.training import Settings
@@ -27,8 +27,8 @@ __all__ = [
     "build_saliency",
     "check_mining",
     "check_supervision",
-    "choose_agreement",
     "choose_consensus",
+    "choose_consensus_rule",
     "choose_epsilon",
     "choose_penalty",
     "choose_rule",
@@ -204,11 +204,11 @@ def choose_rule(config: Config) -> Rule:
     )
 
 
-def choose_agreement(config: Config) -> Agreement:
+def choose_consensus_rule(config: Config) -> ConsensusRule:
     """When the models of a consensus agree."""
     mining = config.mining
     threshold = choose_consensus(config, "consensus_threshold")
-    return Agreement(mining.consensus_right, threshold, mining.consensus_soft, mining.consensus_words)
+    return ConsensusRule(mining.consensus_right, threshold, mining.consensus_soft, mining.consensus_words)
 
 
 def choose_penalty(config: Config) -> Penalty:
@@ -262,7 +262,7 @@ def check_mining(config: Config) -> None:
     for name in (choose_saliency(config), *several):
         build_saliency(config, name)
     choose_rule(config)
-    choose_agreement(config)
+    choose_consensus_rule(config)
 
 
 def _check_saliency(config: Config, name: str) -> None:

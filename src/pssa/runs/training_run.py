@@ -210,7 +210,7 @@ def _carry_out(root: Path, workshop: Workshop) -> Path:
     return root
 
 
-def _metrics(workshop: Workshop, outcome: methods.Outcome) -> dict[str, Any]:
+def _metrics(workshop: Workshop, outcome: methods.Trained) -> dict[str, Any]:
     corpus, coverage, evidence = workshop.materials.corpus, workshop.materials.coverage, outcome.evidence
     search = [record for record in workshop.history if record.stage == "search"]
     best = search[best_epoch(search, workshop.settings.smoothing) - 1] if search else None

@@ -19,7 +19,7 @@ from pssa.serve.limits import Limits
 from pssa.serve.placing import Placed, explainable, place_items
 from pssa.serve.refusal import Refusal, unusable
 from pssa.serve.schemas import ExplainRequest, Item, PredictRequest
-from pssa.serve.scoring import Outcome
+from pssa.serve.scoring import Scored
 
 __all__ = ["answer_items", "ask", "body_of", "check_run", "parse", "saliency_of"]
 
@@ -89,7 +89,7 @@ async def answer_items(desk: Desk, request: Request, asked: PredictRequest, sali
     return json.dumps({"items": items}, ensure_ascii=False, allow_nan=False).encode()
 
 
-async def ask(desk: Desk, order: Order, receive: Receive) -> Sequence[Outcome]:
+async def ask(desk: Desk, order: Order, receive: Receive) -> Sequence[Scored]:
     """The outcomes of an order.
 
     :raises Refusal: 503 if the queue is full.
@@ -125,7 +125,7 @@ def _check_sizes(items: Sequence[Item], limits: Limits) -> None:
             raise Refusal(422, "too_long", f"{found}; at most {limits.characters} are taken")
 
 
-def _fields(placed: Placed, outcomes: Iterator[Outcome]) -> dict[str, Any]:
+def _fields(placed: Placed, outcomes: Iterator[Scored]) -> dict[str, Any]:
     if placed.example is None:
         return {"error": placed.error}
     return next(outcomes).as_dict(placed.warning)

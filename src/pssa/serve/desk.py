@@ -21,7 +21,7 @@ from pssa.runs.explain import usable_saliencies
 from pssa.serve.cost import MOST_POSITIONS, readings
 from pssa.serve.limits import Limits
 from pssa.serve.metrics import Metrics
-from pssa.serve.scoring import Outcome, score
+from pssa.serve.scoring import Scored, score
 
 __all__ = ["Desk", "Order", "QueueFull", "Served", "Ticket", "open_desk"]
 
@@ -58,9 +58,9 @@ class Ticket:
     """An order that was accepted; `answered` will hold its outcomes, in the order of the examples."""
 
     order: Order
-    answered: Future[list[Outcome]] = field(default_factory=Future)
+    answered: Future[list[Scored]] = field(default_factory=Future)
     taken: int = 0
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[Scored] = field(default_factory=list)
 
     @property
     def left(self) -> int:

@@ -19,14 +19,14 @@ from pssa.errors import InputError
 from pssa.runs.classifier import Answer, Classifier
 from pssa.runs.explain import Explanation, explain
 
-__all__ = ["Outcome", "score"]
+__all__ = ["Scored", "score"]
 
 _ON_GPU, _WORD_ROWS, _PIECE_ROWS = 256, 32, 8
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Scored:
     """What came of one aspect: an answer, an explanation, or an error."""
 
     value: Answer | Explanation | None
@@ -42,7 +42,7 @@ class Outcome:
         return fields | {"warning": warning} if warning else fields
 
 
-def score(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Outcome]:
+def score(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Scored]:
     """Outcomes in the order of the examples; `saliency` None: labels only."""
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -51,7 +51,7 @@ def score(classifier: Classifier, examples: Sequence[Example], saliency: str | N
     except Exception as error:
         if len(examples) > 1:
             return [score(classifier, [example], saliency)[0] for example in examples]
-        return [Outcome(None, error=_reason(error))]
+        return [Scored(None, error=_reason(error))]
     doubts = [_doubt(classifier, example) for example in examples] if caught else [""] * len(examples)
     return [_outcome(value, doubt) for value, doubt in zip(values, doubts, strict=True)]
 
@@ -73,12 +73,12 @@ def _together(classifier: Classifier) -> int:
     return _WORD_ROWS if models.reads(classifier.name) == "words" else _PIECE_ROWS
 
 
-def _outcome(value: Answer | Explanation, doubt: str) -> Outcome:
+def _outcome(value: Answer | Explanation, doubt: str) -> Scored:
     shares = value.shares if isinstance(value, Explanation) else ()
     answer = value.answer if isinstance(value, Explanation) else value
     if not all(map(math.isfinite, (*answer.probabilities.values(), *shares))):
-        return Outcome(None, error="the model gives no finite number for this text")
-    return Outcome(value, doubt)
+        return Scored(None, error="the model gives no finite number for this text")
+    return Scored(value, doubt)
 
 
 def _doubt(classifier: Classifier, example: Example) -> str:

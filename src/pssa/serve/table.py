@@ -27,7 +27,7 @@ from pssa.serve.asking import ask
 from pssa.serve.desk import Desk, Order
 from pssa.serve.placing import Placed, place_fields
 from pssa.serve.refusal import Refusal
-from pssa.serve.scoring import Outcome
+from pssa.serve.scoring import Scored
 
 __all__ = ["Table", "read_table", "scored"]
 
@@ -136,7 +136,7 @@ class _Layout:
         return cls(kept, [*names, *ours], labels)
 
 
-def _line(layout: _Layout, row: _Row, outcome: Outcome | None) -> list[Any]:
+def _line(layout: _Layout, row: _Row, outcome: Scored | None) -> list[Any]:
     cells: list[Any] = [row.cells[place] for place in layout.kept]
     fields: dict[str, Any] = {"error": row.placed.error} if outcome is None else outcome.as_dict(row.placed.warning)
     probabilities = fields.get("probabilities", {})
@@ -144,7 +144,7 @@ def _line(layout: _Layout, row: _Row, outcome: Outcome | None) -> list[Any]:
     return [*cells, fields.get("label", ""), *shares, fields.get("error", ""), fields.get("warning", "")]
 
 
-async def _patiently(desk: Desk, order: Order, receive: Receive) -> Sequence[Outcome]:
+async def _patiently(desk: Desk, order: Order, receive: Receive) -> Sequence[Scored]:
     while True:
         try:
             return await ask(desk, order, receive)

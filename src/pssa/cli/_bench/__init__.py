@@ -1,9 +1,9 @@
 """The benchmarks of `pssa bench`: one file each, and the file's name is the benchmark's name.
 
 They are part of the package, and not scripts beside it, so that everybody can run them where it is installed. They look at
-every room, from reading to bulk scoring, which only the command line may. A benchmark's file has `measure(request) -> Outcome`
-and loads nothing heavy before that is called; its docstring's first line says what it measures. Files that begin with an
-underscore are shared parts.
+every room, from reading to bulk scoring, which only the command line may. A benchmark's file has `measure(request) ->
+Measurement` and loads nothing heavy before that is called; its docstring's first line says what it measures. Files that begin
+with an underscore are shared parts.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import importlib
 import pkgutil
 from typing import cast
 
-from pssa.cli._bench._outcome import Measure, Outcome, Request, Table
+from pssa.cli._bench._outcome import Measure, Measurement, Request, Table
 from pssa.errors import InputError
 
-__all__ = ["Outcome", "Request", "Table", "find", "names", "title"]
+__all__ = ["Measurement", "Request", "Table", "find", "names", "title"]
 
 
 def names() -> tuple[str, ...]:

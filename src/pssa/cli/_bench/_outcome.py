@@ -14,7 +14,7 @@ from typing import Any
 from pssa import __version__
 from pssa.errors import InputError
 
-__all__ = ["Cell", "Measure", "Outcome", "Request", "Table", "load_average", "machine"]
+__all__ = ["Cell", "Measure", "Measurement", "Request", "Table", "load_average", "machine"]
 
 Cell = str | int | float | None
 _PACKAGES = ("torch", "transformers", "numpy")
@@ -73,7 +73,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Measurement:
     """What was measured, and what follows from it in a sentence or two."""
 
     tables: tuple[Table, ...]
@@ -88,7 +88,7 @@ class Outcome:
         return {"tables": tables, "notes": list(self.notes), "raw": dict(self.raw)}
 
 
-Measure = Callable[[Request], Outcome]
+Measure = Callable[[Request], Measurement]
 
 
 def machine() -> dict[str, Any]:

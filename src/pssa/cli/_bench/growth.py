@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pssa.cli._bench._clock import exponent, in_turns, seconds_of
 from pssa.cli._bench._material import model_settings, open_corpora
-from pssa.cli._bench._outcome import Outcome, Request, Table
+from pssa.cli._bench._outcome import Measurement, Request, Table
 
 if TYPE_CHECKING:
     from torch import nn
@@ -29,7 +29,7 @@ _FACTORS = (1, 2, 4, 8)
 _WORDS, _PIECES = 500, 48  # instances to begin with, by what the model reads
 
 
-def measure(request: Request) -> Outcome:
+def measure(request: Request) -> Measurement:
     """Each growth with its sizes in turns, after a first training that is not counted."""
     workshop = _workshop(request)
     base = request.one_size(_PIECES if request.encoder else _WORDS)
@@ -48,7 +48,7 @@ def measure(request: Request) -> Outcome:
     fits = tuple((name, exponent([*times], [*map(median, times.values())])) for name, times in found.items())
     summary = Table(f"exponents with {workshop.config.model}", ("", "exponent"), fits)
     raw = {name: {f"{size:g}": each for size, each in times.items()} for name, times in found.items()}
-    return Outcome((*(_table(name, times) for name, times in found.items()), summary), (), {"seconds": raw})
+    return Measurement((*(_table(name, times) for name, times in found.items()), summary), (), {"seconds": raw})
 
 
 def prolonged(example: Example, others: Sequence[Example]) -> Example:

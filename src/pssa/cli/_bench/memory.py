@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pssa.cli._bench._clock import exponent, fresh_process
 from pssa.cli._bench._material import open_corpora, trained, write_rows
-from pssa.cli._bench._outcome import Outcome, Request, Table
+from pssa.cli._bench._outcome import Measurement, Request, Table
 
 __all__ = ["measure"]
 
@@ -28,7 +28,7 @@ sys.exit(code)
 """
 
 
-def measure(request: Request) -> Outcome:
+def measure(request: Request) -> Measurement:
     """Score a file of each size in a process of its own."""
     sizes = request.rows or _SIZES
     with tempfile.TemporaryDirectory() as name:
@@ -42,7 +42,7 @@ def measure(request: Request) -> Outcome:
     if len(set(sizes)) > 1:
         grown = exponent(sizes, [peak for peak, _ in found.values()])
         notes = (f"memory grows with the rows to the power {grown:.3f}; 0 is flat",)
-    return Outcome((table,), notes, {"bytes": {str(size): peak for size, (peak, _) in found.items()}})
+    return Measurement((table,), notes, {"bytes": {str(size): peak for size, (peak, _) in found.items()}})
 
 
 def _peak(run: Path, rows: Path, folder: Path) -> tuple[int, float]:

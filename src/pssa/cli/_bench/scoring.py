@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.cli._bench._clock import in_turns, medians, seconds_of
 from pssa.cli._bench._material import open_corpora, trained, write_rows
-from pssa.cli._bench._outcome import Outcome, Request, Table
+from pssa.cli._bench._outcome import Measurement, Request, Table
 
 if TYPE_CHECKING:
     from pssa.bulk import Progress, Scoring
@@ -44,7 +44,7 @@ class _Way:
     seconds: Callable[[], float]
 
 
-def measure(request: Request) -> Outcome:
+def measure(request: Request) -> Measurement:
     """All ways in turns; rates are comparable, numbers of rows need not be the same."""
     from pssa.models import reads
     from pssa.runs import load
@@ -74,7 +74,7 @@ def measure(request: Request) -> Outcome:
     rates = {way.name: way.rows / medians(found)[way.name] for way in ways}
     lines = tuple((way.name, rates[way.name], rates[_OURS] / rates[way.name]) for way in ways)
     title = f"scoring with {classifier.name}, {count} rows at most"
-    return Outcome((Table(title, ("", "rows/s", "ours is"), lines),), (), {"seconds": found})
+    return Measurement((Table(title, ("", "rows/s", "ours is"), lines),), (), {"seconds": found})
 
 
 def predict_seconds(run: Path, rows: Path, out: Path, scoring: Scoring | None = None, workers: int = 0) -> float:

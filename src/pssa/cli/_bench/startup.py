@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from pssa.cli._bench._clock import fresh_process, in_turns, medians, seconds_of
-from pssa.cli._bench._outcome import Outcome, Request, Table
+from pssa.cli._bench._outcome import Measurement, Request, Table
 
 __all__ = ["measure"]
 
@@ -25,7 +25,7 @@ _LOADED = (
 )
 
 
-def measure(request: Request) -> Outcome:
+def measure(request: Request) -> Measurement:
     """Start each of them in turns; the first round fills the caches and is not counted."""
     starts = {name: partial(seconds_of, partial(fresh_process, words)) for name, words in _STARTS.items()}
     in_turns(starts, 1)
@@ -36,4 +36,4 @@ def measure(request: Request) -> Outcome:
     said = (
         f"the parser of all commands loads {', '.join(loaded)}" if loaded else f"none of {', '.join(_HEAVY)} is loaded"
     )
-    return Outcome((Table("start-up", ("", "ms", "of import torch"), rows),), (said,), {"seconds": found})
+    return Measurement((Table("start-up", ("", "ms", "of import torch"), rows),), (said,), {"seconds": found})

@@ -73,10 +73,13 @@ class Showing:
     def _starts(self, cells: Sequence[Cell]) -> list[Part]:
         """What the models started from, which the paper's did not."""
         read = {reads(cell.place.model) for cell in cells}
-        vectors, encoder = self.scope.resources.vectors, self.scope.resources.encoder
+        resources = self.scope.resources
+        vectors, encoder = resources.vectors, resources.encoder
         told = [f"word vectors `{vectors.name}`"] if vectors and "words" in read else []
         told += (
-            [f"the encoder `{encoder.name}`, where the paper has BERT-large"] if encoder and read - {"words"} else []
+            [f"the encoder `{resources.encoder_name or encoder.name}`, where the paper has BERT-large"]
+            if encoder and read - {"words"}
+            else []
         )
         return [Prose(f"Models start from {' and '.join(told)}.")] if told else []
 

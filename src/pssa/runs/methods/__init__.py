@@ -11,11 +11,11 @@ from pssa.data.evidence import Evidence
 from pssa.errors import InputError
 from pssa.runs.workshop import Workshop
 
-__all__ = ["Outcome", "find", "names"]
+__all__ = ["Trained", "find", "names"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Trained:
     """What a method made: one model, or several that vote."""
 
     members: tuple[nn.Module, ...]
@@ -23,7 +23,7 @@ class Outcome:
     evidence: Evidence | None = None  # that the final training was supervised with
 
 
-Method = Callable[[Workshop], Outcome]
+Method = Callable[[Workshop], Trained]
 
 
 def names() -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from pssa.evaluation import predict_classes
-from pssa.runs.methods import Outcome
+from pssa.runs.methods import Trained
 from pssa.runs.workshop import Workshop
 from pssa.training.ensembles import samme_round
 
@@ -14,7 +14,7 @@ __all__ = ["run"]
 _ROUNDS = 5
 
 
-def run(workshop: Workshop) -> Outcome:
+def run(workshop: Workshop) -> Trained:
     """Train the members one after the other, errors taken in eval mode on the training set."""
     epochs = workshop.find_epochs()
     data = workshop.train_data
@@ -28,4 +28,4 @@ def run(workshop: Workshop) -> Outcome:
         says.append(outcome.say)
         weights = outcome.weights
     # Where no member beat chance the first must answer alone, or nobody would.
-    return Outcome(tuple(members), tuple(says) if any(says) else (1.0,) + (0.0,) * (_ROUNDS - 1))
+    return Trained(tuple(members), tuple(says) if any(says) else (1.0,) + (0.0,) * (_ROUNDS - 1))

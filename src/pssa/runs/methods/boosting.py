@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pssa.runs.methods import Outcome
+from pssa.runs.methods import Trained
 from pssa.runs.workshop import Workshop
 
 __all__ = ["run"]
@@ -10,11 +10,11 @@ __all__ = ["run"]
 _MEMBERS = 5
 
 
-def run(workshop: Workshop) -> Outcome:
+def run(workshop: Workshop) -> Trained:
     """Train every member on all of train for the same number of epochs."""
     epochs = workshop.find_epochs()
     members = []
     for number in range(1, _MEMBERS + 1):
         model = workshop.new_model(workshop.member_seed(number - 1))
         members.append(workshop.train(f"member-{number}", model, epochs))
-    return Outcome(tuple(members), (1.0,) * _MEMBERS)
+    return Trained(tuple(members), (1.0,) * _MEMBERS)

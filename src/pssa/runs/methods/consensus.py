@@ -11,25 +11,25 @@ from pssa.data.evidence import Evidence, Header
 from pssa.data.split import folds
 from pssa.mining import Mined, Observation, agree, observe
 from pssa.mining.consensus import blend
-from pssa.runs.defaults import build_saliency, choose_agreement, choose_consensus, choose_saliencies
-from pssa.runs.methods import Outcome
+from pssa.runs.defaults import build_saliency, choose_consensus, choose_consensus_rule, choose_saliencies
+from pssa.runs.methods import Trained
 from pssa.runs.workshop import Workshop
 
 __all__ = ["run"]
 
 
-def run(workshop: Workshop) -> Outcome:
+def run(workshop: Workshop) -> Trained:
     """Train the judges, let them agree, train the final model."""
     epochs = workshop.find_epochs()
     evidence = mine_evidence(workshop, epochs)
     final = workshop.train("final", workshop.new_model(), epochs, supervision=workshop.supervise(evidence))
-    return Outcome((final,), evidence=evidence)
+    return Trained((final,), evidence=evidence)
 
 
 def mine_evidence(workshop: Workshop, epochs: int) -> Evidence:
     """Mine by agreement."""
     config, corpus = workshop.config, workshop.materials.corpus
-    rule = choose_agreement(config)
+    rule = choose_consensus_rule(config)
     looks = [_look(workshop, epochs, number) for number in range(config.mining.consensus_models)]
     mined: Mined = agree(looks, workshop.train_data.labels, config.data.labels, rule)
     header = Header(

@@ -5,7 +5,7 @@ Each continues from the parameters of the one before with a fresh optimiser, as 
 
 from __future__ import annotations
 
-from pssa.runs.methods import Outcome
+from pssa.runs.methods import Trained
 from pssa.runs.workshop import Workshop
 
 __all__ = ["run"]
@@ -13,10 +13,10 @@ __all__ = ["run"]
 _TRAININGS = 5
 
 
-def run(workshop: Workshop) -> Outcome:
+def run(workshop: Workshop) -> Trained:
     """Train, and go on training."""
     epochs = workshop.find_epochs()
     model = workshop.train("initial", workshop.new_model(), epochs)
     for number in range(2, _TRAININGS + 1):
         workshop.train(f"kt-{number}", model, epochs)
-    return Outcome((model,))
+    return Trained((model,))

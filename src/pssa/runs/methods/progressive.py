@@ -14,20 +14,20 @@ from pssa.data.evidence import Evidence, Header
 from pssa.data.split import folds
 from pssa.mining import Miner, Procedure, mine
 from pssa.runs.defaults import build_saliency, choose_rule, choose_saliency
-from pssa.runs.methods import Outcome
+from pssa.runs.methods import Trained
 from pssa.runs.workshop import Workshop
 
 __all__ = ["mine_evidence", "run"]
 
 
-def run(workshop: Workshop) -> Outcome:
+def run(workshop: Workshop) -> Trained:
     """All stages."""
     epochs = workshop.find_epochs()
     initial = workshop.train("initial", workshop.new_model(), epochs)
     workshop.keep("initial", initial)
     evidence = mine_evidence(workshop, initial, epochs)
     final = workshop.train("final", workshop.new_model(), epochs, supervision=workshop.supervise(evidence))
-    return Outcome((final,), evidence=evidence)
+    return Trained((final,), evidence=evidence)
 
 
 def mine_evidence(workshop: Workshop, initial: nn.Module | None, epochs: int) -> Evidence:

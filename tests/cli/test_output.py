@@ -1,0 +1,40 @@
+"""What commands print: one thing is not several."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.command import Command
+
+import pssa
+from pssa.cli import train
+from pssa.cli._output import counted
+from pssa.data.example import Corpus
+
+
+@pytest.mark.parametrize(("count", "said"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
+def test_a_noun_takes_an_s_unless_there_is_one(count: int, said: str) -> None:
+    assert counted(count, "row") == said
+
+
+def test_a_training_of_one_epoch_on_one_instance_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    metrics: dict[str, object] = {
+        "instances": 1,
+        "epochs": 1,
+        "dev": None,
+        "dropped": {},
+        "parameters": 1,
+        "vector_coverage": None,
+    }
+    (tmp_path / "metrics.json").write_text(json.dumps(metrics))
+    assert train._summarise(tmp_path, as_json=False) == 0
+    assert capsys.readouterr().out.startswith(f"{tmp_path}: 1 instance; 1 epoch\n")
+
+
+def test_one_instance_and_one_resample_are_told_so(command: Command, run: Path, corpus: Corpus, tmp_path: Path) -> None:
+    pssa.write(corpus.select([0]), tmp_path / "one.jsonl")
+    told = command("evaluate", run, "--data", tmp_path / "one.jsonl", "--versus", run, "--resamples", "1").out
+    assert told.startswith("1 instance: accuracy")
+    assert "paired bootstrap, 1 resample\n" in told
