@@ -89,6 +89,7 @@ def test_bad_usage_is_refused_before_anything_happens(command: Command, words: t
         (("quick", "--datasets", "rest"), "--datasets names 'rest'; there are laptop"),
         (("quick", "--engine", "spark"), "engine is 'spark'; it can be local or ray"),
         (("quick", "--workers", "-1"), "--workers is -1; it must not be negative"),
+        (("quick", "--engine", "spark", "--plan"), "engine is 'spark'; it can be local or ray"),
         (("quick", "--address", "here:1"), "--address here:1 goes with --engine ray; leave it out"),
         (("quick", "--device", "tpu"), "device is 'tpu'; it can be auto, cpu or cuda"),
         (("lacking",), "nothing can be shown: lacking needs --encoder"),
@@ -122,6 +123,7 @@ def test_all_does_what_the_resources_allow(
     assert result.out.splitlines() == [
         f"{out}/index.html: quick, more",
         "cells: 4 carried out, 0 reused, 0 failed",
+        *(f"left out: {model} needs --encoder" for model in ("bertabsa", "bertabsa_att", "bertabsa_cls")),
         "not shown: lacking needs --encoder",
     ]
     assert sorted(stand_in.done) == sorted([BASE, MINE, FINAL, KT])
@@ -139,6 +141,7 @@ def test_one_json_object_tells_everything(
         "page": str(tmp_path / "index.html"),
         "shown": ["quick", "more"],
         "skipped": {"lacking": "needs --encoder"},
+        "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs --encoder"),
         "broken": {},
         "cells": {"made": 4, "reused": 0, "missing": 0},
         "failed": [],
@@ -223,6 +226,7 @@ def test_a_plan_is_one_json_object_and_knows_what_is_there(
         "exhibits": {"quick": {"cells": 3, "there": 3, "to_do": 0}, "more": {"cells": 2, "there": 1, "to_do": 1}},
         "total": {"cells": 4, "there": 3, "to_do": 1},
         "skipped": {"lacking": "needs --encoder"},
+        "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs --encoder"),
         "broken": {},
         "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs --encoder"),
     }

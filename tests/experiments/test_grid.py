@@ -117,6 +117,7 @@ def test_a_value_that_is_usual_makes_the_cell_that_it_is_usual_in() -> None:
         ("aw-as", {"speed": [1]}, "unknown setting 'speed'"),
         ("aw-as", {"gamma": ["fast"]}, "gamma is 'fast'; expected float"),
         ("aw-as", {"gamma": [-2]}, "gamma is -2"),
+        ("aw-as", {"gamma": [1, -1]}, "gamma is -1, which stands for the default; leave it out"),
         ("aw-as", {"seed": [1]}, "seed cannot vary or be set here"),
         ("aw-as", {"data.train": ["x"]}, r"data\.train cannot vary or be set here"),
         (

@@ -60,13 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
     _refuse(arguments)
     from pssa.experiments.reproduce import Means, reproduce, show_only
 
+    means = Means(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
     scope, command = _scope(arguments), _command(arguments)
     if arguments.plan:
         return _plan(arguments, scope)
     if arguments.show_only:
         report = show_only(arguments.names, scope, arguments.out, command)
     else:
-        means = Means(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
         with CellsBar() as bar:
             report = reproduce(arguments.names, scope, arguments.out, means, bar, command)
     return _tell(report, arguments.json)
@@ -174,6 +174,8 @@ def _tell(report: Report, as_json: bool) -> int:
     missing = f", {report.missing} missing" if report.missing else ""
     say(f"{report.page}: {', '.join(report.shown) or 'nothing'}")
     say(f"cells: {report.made} carried out, {report.reused} reused, {len(report.failures)} failed{missing}")
+    for model, reason in report.left_out.items():
+        say(f"left out: {model} {reason}")
     for name, reason in report.skipped.items():
         say(f"not shown: {name} {reason}")
     plain = report.plain()

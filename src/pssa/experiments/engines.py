@@ -19,7 +19,7 @@ from pssa.errors import InputError, MissingExtra
 from pssa.experiments.ledger import Record
 from pssa.experiments.work import Job, carry_out
 
-__all__ = ["ENGINES", "Engine", "open_engine"]
+__all__ = ["ENGINES", "Engine", "check_engine", "open_engine"]
 
 ENGINES = ("local", "ray")
 _PROCESSES_OF_A_GPU = 4
@@ -43,14 +43,19 @@ def open_engine(name: str, workers: int = 0, address: str = "", device: str = "a
     :param address: of a Ray cluster; empty: the one that is found, else one started on this machine.
     :param device: that the jobs ask for.
     """
+    check_engine(name, workers, address)
+    with _ray(workers, address) if name == "ray" else _local(workers, device) as engine:
+        yield engine
+
+
+def check_engine(name: str, workers: int, address: str) -> None:
+    """Refuse what no engine can be opened with."""
     if name not in ENGINES:
         raise InputError(f"engine is {name!r}; it can be {' or '.join(ENGINES)}")
     if address and name != "ray":
         raise InputError(f"--address {address} goes with --engine ray; leave it out")
     if workers < 0:
         raise InputError(f"--workers is {workers}; it must not be negative")
-    with _ray(workers, address) if name == "ray" else _local(workers, device) as engine:
-        yield engine
 
 
 class _Here:

@@ -21,7 +21,7 @@ from pssa.errors import InputError
 from pssa.experiments.cells import Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import METRICS
 from pssa.runs import Config, methods
-from pssa.runs.config import parse_value
+from pssa.runs.config import UNSET, parse_value
 from pssa.runs.defaults import check_mining, check_supervision, choose_consensus_rule, mines, resolve
 
 __all__ = ["DATA", "Grid", "Point", "Study", "parse_axis", "parse_setting", "read_grids", "section_of"]
@@ -60,6 +60,7 @@ class Study:
         for grid in self.grids:
             self._check_names([*dict(self.fixed), *grid])
         for point in self.points:
+            self._check_values(point)
             config = self.config(point)
             check_mining(config)
             check_supervision(config)
@@ -116,6 +117,14 @@ class Study:
                 raise InputError(f"{name} is given twice, set and varied or under two names; leave one of them out")
         for name in names:
             self._check_name(name)
+
+    def _check_values(self, point: Point) -> None:
+        """Refuse the mark by which a configuration leaves a setting to its default: nothing would be what it says."""
+        for name, value in self._typed((dict(self.fixed) | dict(point)).items()):
+            if value == UNSET == _default(section_of(self.config(point), name), name):
+                raise InputError(
+                    f"{name} is {value:g}, which stands for the default; leave it out, or give another value"
+                )
 
     def _check_name(self, name: str) -> None:
         bare, consensus = _bare(name), self.method == "consensus"

@@ -18,14 +18,14 @@ from typing import Any
 
 from pssa.errors import InputError
 from pssa.experiments.cells import Cell, name_of, with_needs
-from pssa.experiments.engines import open_engine
+from pssa.experiments.engines import check_engine, open_engine
 from pssa.experiments.exhibit import Exhibit, Scope
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.provenance import FreshLedger, Maker, Provenance, Signing, device_name, maker_here, was_made_here
 from pssa.experiments.render.showing import Showing
 from pssa.experiments.resources import Resources
 from pssa.experiments.schedule import CarriedOut, Failure, Progress, carry_out_all, plan
-from pssa.experiments.wanted import Wanted, choose
+from pssa.experiments.wanted import Wanted, choose, left_out
 from pssa.experiments.workroom import Workroom
 
 __all__ = ["Means", "Recorded", "Report", "reproduce", "show_only"]
@@ -42,6 +42,9 @@ class Means:
     address: str = ""  # of a Ray cluster
     fresh: bool = False  # make again what other sources made
 
+    def __post_init__(self) -> None:
+        check_engine(self.engine, self.workers, self.address)
+
 
 @dataclass(frozen=True)
 class Report:
@@ -50,6 +53,7 @@ class Report:
     page: Path
     shown: tuple[str, ...]
     skipped: Mapping[str, str]  # exhibits that lack something, with what
+    left_out: Mapping[str, str]  # models that lack something, with what
     broken: Mapping[str, str]  # exhibits that could not be planned or shown, with why
     failures: tuple[Failure, ...]
     made: int  # cells, now
@@ -68,6 +72,7 @@ class Report:
             "page": str(self.page),
             "shown": list(self.shown),
             "skipped": dict(self.skipped),
+            "left_out": dict(self.left_out),
             "broken": dict(self.broken),
             "cells": {"made": self.made, "reused": self.reused, "missing": self.missing},
             "failed": [{"cell": name_of(failure.cell), "reason": failure.reason} for failure in self.failures],
@@ -218,6 +223,7 @@ def _show(wanted: Wanted, asked: _Asked, ledger: Ledger, outcome: CarriedOut) ->
         page=showing.write_rest(notes, outcome.failures),
         shown=tuple(exhibit.name for exhibit in wanted.exhibits if exhibit.name not in broken),
         skipped=wanted.skipped,
+        left_out=left_out(scope),
         broken=broken,
         failures=tuple(outcome.failures),
         made=outcome.done,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from pssa import models
 from pssa.errors import InputError
 from pssa.experiments import exhibits
 from pssa.experiments.cells import Cell
 from pssa.experiments.exhibit import Exhibit, Scope
 from pssa.experiments.resources import DATA_SETS
 
-__all__ = ["ALL", "Wanted", "choose", "lacks"]
+__all__ = ["ALL", "Wanted", "choose", "lacks", "left_out"]
 
 ALL = "all"
 
@@ -42,6 +43,13 @@ def lacks(exhibit: Exhibit, scope: Scope) -> str:
     names = {"vectors": "--vectors", "encoder": "--encoder", "opinion_words": "a data set with opinion words"}
     missing = [names.get(need, f"data set {need}") for need in exhibit.needs if not there[need]]
     return f"needs {' and '.join(missing)}" if missing else ""
+
+
+def left_out(scope: Scope) -> dict[str, str]:
+    """Models of which no exhibit has a cell, with what they lack."""
+    resources = scope.resources
+    lacking = (model for model in scope.models or models.names() if not resources.can_train(model))
+    return {model: f"needs --{resources.start_of(model)}" for model in lacking}
 
 
 @dataclass

@@ -7,13 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pssa import models
 from pssa.errors import InputError
 from pssa.experiments.cells import Cell, with_needs
 from pssa.experiments.exhibit import Exhibit, Scope
 from pssa.experiments.ledger import Ledger
 from pssa.experiments.schedule import plan
-from pssa.experiments.wanted import Wanted, choose
+from pssa.experiments.wanted import Wanted, choose, left_out
 from pssa.experiments.workroom import Workroom
 
 __all__ = ["Load", "Workload", "workload"]
@@ -59,7 +58,7 @@ def workload(names: Sequence[str | Exhibit], scope: Scope, out: Path, ledger: ty
         return Load(len(needed), there, len(plan(cells, room, known)))
 
     exhibits = {exhibit.name: load(cells) for exhibit, cells in wanted.exhibits.items()}
-    return Workload(exhibits, load(wanted.cells), wanted.skipped, wanted.broken, _left_out(scope))
+    return Workload(exhibits, load(wanted.cells), wanted.skipped, wanted.broken, left_out(scope))
 
 
 def _require_folder(out: Path) -> None:
@@ -67,9 +66,3 @@ def _require_folder(out: Path) -> None:
     there = next(path for path in (out, *out.absolute().parents) if path.exists())
     if not there.is_dir():
         raise InputError(f"{out} cannot be written: {there} is no folder; choose another --out")
-
-
-def _left_out(scope: Scope) -> dict[str, str]:
-    resources = scope.resources
-    lacking = (model for model in scope.models or models.names() if not resources.can_train(model))
-    return {model: f"needs --{resources.start_of(model)}" for model in lacking}
