@@ -15,7 +15,13 @@ FIGURE = Figure(
     "epsilon",
     "macro-F1",
     (
-        Panel("MN", (Line("LAPTOP", (1.0, 2.0), (60.0, 61.256), (0.5, 1.0)), Line("REST", (2.0,), (math.nan,)))),
+        Panel(
+            "MN",
+            (
+                Line("LAPTOP", (1.0, 2.0, 3.0), (60.0, 61.256, 62.0), (0.5, 1.0, None)),
+                Line("REST", (2.0,), (math.nan,)),
+            ),
+        ),
         Panel("TNet", ()),
     ),
     ("A note.",),
@@ -76,15 +82,16 @@ def test_every_point_of_a_figure_is_a_row() -> None:
     found = as_table(FIGURE)
     assert found.columns == ("plot", "line", "epsilon", "macro-F1", "spread")
     assert found.rows[:2] == (("MN", "LAPTOP", 1.0, 60.0, 0.5), ("MN", "LAPTOP", 2.0, 61.256, 1.0))
-    assert found.rows[2][:3] == ("MN", "REST", 2.0)
-    assert found.rows[2][4] is None
+    assert found.rows[2] == ("MN", "LAPTOP", 3.0, 62.0, None)  # of a single seed
+    assert found.rows[3][:3] == ("MN", "REST", 2.0)
+    assert found.rows[3][4] is None
     assert (found.name, found.notes) == ("sweep", ("A note.",))
 
 
 def test_a_figure_can_be_read_as_a_grid() -> None:
     found = as_grid(FIGURE)
-    assert found.columns == ("plot", "macro-F1 by epsilon", "1", "2")
-    assert found.rows == (("MN", "LAPTOP", "60.00 ± 0.50", "61.26 ± 1.00"), ("MN", "REST", None, None))
+    assert found.columns == ("plot", "macro-F1 by epsilon", "1", "2", "3")
+    assert found.rows == (("MN", "LAPTOP", "60.00 ± 0.50", "61.26 ± 1.00", "62.00"), ("MN", "REST", None, None, None))
 
 
 def test_a_line_with_more_places_than_values_is_an_error() -> None:
