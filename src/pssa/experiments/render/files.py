@@ -40,7 +40,7 @@ def write_exhibit(folder: Path, exhibit: Exhibit, parts: Sequence[Part]) -> Path
     own = Folder(folder / exhibit.name)
     drawings = _draw_all(own, parts)
     for part in parts:
-        _write_part(own, part)
+        _write_part(own, part, exhibit.title)
     own.finish(make_section(exhibit, parts, drawings))
     return write_text(folder / f"{exhibit.name}.md", exhibit_document(exhibit, parts, drawings))
 
@@ -77,11 +77,11 @@ def _draw_all(own: Folder, parts: Sequence[Part]) -> dict[str, str]:
     return drawings
 
 
-def _write_part(own: Folder, part: Part) -> None:
+def _write_part(own: Folder, part: Part, within: str) -> None:
     match part:
         case Table():
             own.write(f"{part.name}.md", part_document(part))
-            own.write(f"{part.name}.tex", table_document(part))
+            own.write(f"{part.name}.tex", table_document(part, within))
             own.write(f"{part.name}.csv", table_as_csv(part))
             own.write(f"{part.name}.json", table_as_json(part))
         case Figure():
