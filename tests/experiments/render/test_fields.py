@@ -94,6 +94,12 @@ def test_a_figure_can_be_read_as_a_grid() -> None:
     assert found.rows == (("MN", "LAPTOP", "60.00 ± 0.50", "61.26 ± 1.00", "62.00"), ("MN", "REST", None, None, None))
 
 
+def test_numbers_of_a_figure_have_as_many_decimals() -> None:
+    lines = Line("LAPTOP", (1.0, 2.0), (0.534, 0.0979)), Line("REST", (1.0, 2.0), (0.0123, 0.0), (0.001, None))
+    found = as_grid(Figure("f", "F", "x", "words", (Panel("MN", lines),)))
+    assert found.rows == (("MN", "LAPTOP", "0.534", "0.098"), ("MN", "REST", "0.012 ± 0.001", "0.000"))
+
+
 def test_a_line_with_more_places_than_values_is_an_error() -> None:
     with pytest.raises(ValueError, match="zip"):
         as_table(Figure("f", "F", "x", "y", (Panel("p", (Line("l", (1.0, 2.0), (1.0,)),)),)))

@@ -26,9 +26,7 @@ _SPECIAL = {
     "…": r"\ldots{}",
 }
 _MARKS = re.compile("[" + re.escape("".join(_SPECIAL)) + "]|-(?=-)")
-_STRAIGHT = (
-    r"\char34{}"  # a quote in code, which is neither of those that texts have; every typewriter font has it there
-)
+_STRAIGHT = r"\char34{}"  # a quote in code, neither of those that texts have; every typewriter font has it there
 _OPENING = re.compile(r'(?<![^\s(\[/])"(?=\S)')  # a quote that begins a word; all others end one
 _MINUS = re.compile(r"(?<![\w.\-])-(?=\d)")  # before a number; elsewhere it is a hyphen
 
