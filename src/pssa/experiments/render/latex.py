@@ -62,7 +62,7 @@ def _float(shown: Shown, caption: str, notes: Sequence[str]) -> list[str]:
 
 def _long(shown: Shown, layout: Layout, caption: str, notes: Sequence[str]) -> list[str]:
     """A table that goes on over pages, whose head stands on each."""
-    size = r"\small" if not layout.shares else r"\scriptsize" if layout.is_sideways else r"\footnotesize"
+    size = r"\scriptsize" if layout.shares else r"\small"
     sideways = "landscape" if layout.is_sideways else ""
     return [
         *([rf"\begin{{{sideways}}}"] if sideways else []),

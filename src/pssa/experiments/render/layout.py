@@ -13,11 +13,8 @@ from pssa.experiments.render.fields import Shown
 
 __all__ = ["Layout", "lay_out"]
 
-_PLAIN, _BROKEN, _SIDEWAYS = (
-    72,
-    80,
-    135,
-)  # characters of a line, each kind of layout in a smaller type than the one before
+_PLAIN = 72  # characters of a line in small type
+_BROKEN, _SIDEWAYS = 86, 135  # in the smallest, on a page that stands and on one that lies
 _GAP = 2  # characters between columns
 _SEVERAL = 18  # characters beyond which a field of numbers may break: longer than two scores with their stars
 _WORD = 24  # characters beyond which a word may stand out
