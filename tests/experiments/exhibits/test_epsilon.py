@@ -80,7 +80,8 @@ def test_curves_have_the_points_that_were_measured(tmp_path: Path) -> None:
     (counted,) = words.panels[0].lines
     assert counted.x == (2.0, 5.0)
     assert counted.y == pytest.approx((0.8, 1.0))
-    assert counted.spread == (pytest.approx(0.2 * 2**0.5), None)
+    assert counted.spread[0] == pytest.approx(0.2 * 2**0.5)
+    assert counted.spread[1:] == (None,)
     assert "MN (+AW-AS) 3, " in scores.notes[0]
 
 
