@@ -119,7 +119,7 @@ def _show(value: Value, places: int) -> str:
 def _decimals(values: Sequence[float]) -> int:
     """As many for every number of a column: two for percentages, three for shares, and enough for what is smaller."""
     largest = max(map(abs, values), default=0.0)
-    if largest >= 1:
+    if largest > 1:  # A share may be all of it.
         return 0 if largest >= _LONG else 1 if largest >= 1000 else 2
     # Three digits of the largest, so that seconds of a step can be told apart.
     return 3 if largest >= 0.1 or largest == 0 else min(9, 2 - math.floor(math.log10(largest)))
