@@ -16,7 +16,7 @@ LABELS = ["positive", "negative", "neutral"]
 
 def test_mean_and_spread_are_in_points() -> None:
     assert mean_spread([0.5, 0.7]) == pytest.approx((60.0, 14.1421356))
-    assert mean_spread([0.5]) == (50.0, 0.0)
+    assert mean_spread([0.5]) == (50.0, None)
 
 
 def test_a_single_value_has_no_spread() -> None:

@@ -33,7 +33,7 @@ from pssa.experiments.work import Job
 from pssa.experiments.workroom import Workroom
 
 MAKER = Maker("abc", "c0ffee", "2.9", "a CPU")
-OTHER = Maker("def", None, "2.9", "a GPU")
+OTHER = Maker("def", None, "2.8", "a GPU")
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +60,7 @@ def test_plain_values_hold_everything() -> None:
         "seeds": [0, 1],
         "wall_seconds": 1.235,
         "made_by": [
-            {"sources": "def", "commit": None, "torch": "2.9", "device": "a GPU", "cells": 3, "seconds": 4.5},
+            {"sources": "def", "commit": None, "torch": "2.8", "device": "a GPU", "cells": 3, "seconds": 4.5},
         ],
     }
     assert set(found["versions"]) == {"python", "torch", "transformers", "numpy"}
@@ -74,9 +74,18 @@ def test_the_paragraph_is_the_same_for_the_same_outcomes() -> None:
     assert quick.paragraph(made) == slow.paragraph(made)
     assert quick.paragraph(made).startswith(f"Made by `pssa x`, pssa {__version__}, python {platform.python_version()}")
     assert quick.paragraph(made).endswith(
-        "; 1 seed at most. Outcomes: 3 cells by commit `c0ffee`, sources `abc` on a CPU; 1 cell by sources `def` on "
-        "a GPU. Files, by the beginning of their SHA-256: rest/train `0123`."
+        "; 1 seed at most. Outcomes: 3 cells by commit `c0ffee`, sources `abc`, torch 2.9 on a CPU; 1 cell by sources "
+        "`def`, torch 2.8 on a GPU. Files, by the beginning of their SHA-256: rest/train `0123`."
     )
+
+
+def test_what_was_only_shown_names_no_libraries_and_took_no_time() -> None:
+    shown = Provenance("pssa x", MAKER, {"rest/train": "0123"}, range(2), None)
+    assert shown.paragraph([Share(OTHER, 1, 2.0)]) == (
+        f"Shown by `pssa x`, pssa {__version__}; 2 seeds at most. Outcomes: 1 cell by sources `def`, torch 2.8 on a GPU. "
+        "Files, by the beginning of their SHA-256: rest/train `0123`."
+    )
+    assert shown.plain([])["wall_seconds"] is None
 
 
 def test_nothing_tells_who_or_where() -> None:

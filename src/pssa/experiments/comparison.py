@@ -78,10 +78,10 @@ def gather(findings: Findings, cells: Mapping[int, Cell]) -> Row:
     return {seed: record for seed, record in found.items() if record is not None}
 
 
-def mean_spread(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation, in points; no spread of a single value."""
+def mean_spread(values: Sequence[float]) -> tuple[float, float | None]:
+    """Mean and standard deviation, in points; a single value has no spread."""
     points = [100 * value for value in values]
-    return statistics.mean(points), statistics.stdev(points) if len(points) > 1 else 0.0
+    return statistics.mean(points), statistics.stdev(points) if len(points) > 1 else None
 
 
 def tell_spread(values: Sequence[float], sign: str = "") -> Reading:
@@ -89,9 +89,8 @@ def tell_spread(values: Sequence[float], sign: str = "") -> Reading:
     if not values:
         return missing("mean", "spread")
     mean, spread = mean_spread(values)
-    if len(values) == 1:
-        return Reading(f"{mean:{sign}.2f}", {"mean": mean, "spread": None})
-    return Reading(f"{mean:{sign}.2f} ± {spread:.2f}", {"mean": mean, "spread": spread})
+    beside = "" if spread is None else f" ± {spread:.2f}"
+    return Reading(f"{mean:{sign}.2f}{beside}", {"mean": mean, "spread": spread})
 
 
 def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:

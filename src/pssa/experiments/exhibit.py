@@ -38,7 +38,7 @@ class Line:
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
-    spread: tuple[float, ...] = ()
+    spread: tuple[float | None, ...] = ()  # by point; None: of a single measurement; none at all: of every point
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ class Provenance:
     maker: Maker
     files: Mapping[str, str]  # fingerprints
     seeds: Sequence[int]
-    seconds: float  # of the wall clock
+    seconds: float | None  # of the wall clock; None: nothing was carried out, all was only shown
 
     def plain(self, made: Sequence[Share]) -> dict[str, Any]:
         """Values for JSON.
@@ -87,28 +87,35 @@ class Provenance:
             "device": self.maker.device,
             "files": dict(self.files),
             "seeds": list(self.seeds),
-            "wall_seconds": round(self.seconds, 3),
+            "wall_seconds": None if self.seconds is None else round(self.seconds, 3),
             "made_by": [{**asdict(share.maker), "cells": share.cells, "seconds": share.seconds} for share in made],
         }
 
     def paragraph(self, made: Sequence[Share]) -> str:
         """The same in words, without times, so that the same outcomes always give the same text."""
-        known = versions()
-        libraries = ", ".join(f"{name} {known[name]}" for name in ("python", *_LIBRARIES) if known[name])
         files = ", ".join(f"{name} `{digest}`" for name, digest in self.files.items())
         count = len(self.seeds)
-        asked = f"Made by `{self.command}`, " if self.command else "Made by "
-        told = [f"{asked}pssa {__version__}, {libraries}; {count} {'seed' if count == 1 else 'seeds'} at most."]
+        asked = f"`{self.command}`, " if self.command else ""
+        told = [f"{self._done_by(asked)}; {count} {'seed' if count == 1 else 'seeds'} at most."]
         if made:
             told.append(f"Outcomes: {'; '.join(_told(share) for share in made)}.")
         return " ".join([*told, f"Files, by the beginning of their SHA-256: {files}."])
+
+    def _done_by(self, asked: str) -> str:
+        if self.seconds is None:
+            # The libraries that are here computed nothing.
+            return f"Shown by {asked}pssa {__version__}"
+        known = versions()
+        libraries = (f"{name} {known[name]}" for name in ("python", *_LIBRARIES) if known[name])
+        return ", ".join([f"Made by {asked}pssa {__version__}", *libraries])
 
 
 def _told(share: Share) -> str:
     maker = share.maker
     code = f"commit `{maker.commit}`, sources `{maker.sources}`" if maker.commit else f"sources `{maker.sources}`"
+    library = f", torch {maker.torch}" if maker.torch else ""
     where = f" on {maker.device}" if maker.device else ""
-    return f"{share.cells} {'cell' if share.cells == 1 else 'cells'} by {code}{where}"
+    return f"{share.cells} {'cell' if share.cells == 1 else 'cells'} by {code}{library}{where}"
 
 
 def maker_here(device: str) -> Maker:
@@ -127,7 +134,9 @@ def shares(records: Iterable[Record]) -> list[Share]:
     for record in records:
         found.setdefault(_maker_of(record), []).append(float(record.get("seconds", 0.0)))
     made = [Share(maker, len(seconds), round(sum(seconds), 3)) for maker, seconds in found.items()]
-    return sorted(made, key=lambda share: (-share.cells, share.maker.sources, share.maker.device or ""))
+    return sorted(
+        made, key=lambda share: (-share.cells, share.maker.sources, share.maker.torch or "", share.maker.device or "")
+    )
 
 
 def _maker_of(record: Record) -> Maker:

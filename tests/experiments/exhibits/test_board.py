@@ -92,6 +92,16 @@ def test_a_line_has_the_points_that_were_measured(tmp_path: Path) -> None:
     board = Board(toy_scope(tmp_path), findings)
     line = board.line("MN", {50: half, 100: whole}, "laptop")
     assert line is not None
-    assert (line.name, line.x, line.spread) == ("MN", (100,), ())
+    assert (line.name, line.x, line.spread) == ("MN", (100,), (None,))
     assert line.y == pytest.approx((100 / 6,))
     assert board.line("MN", {50: half}, "laptop") is None
+
+
+def test_a_point_of_one_seed_has_no_spread_beside_one_of_two(tmp_path: Path) -> None:
+    half = Entry("memnet", METHODS[""], share=0.5)
+    known: dict[Cell, Record] = {Training(Place("laptop", "memnet", seed)): knowing() for seed in (0, 1)}
+    known[Training(Place("laptop", "memnet", 0, share=0.5))] = blind()
+    line = Board(toy_scope(tmp_path, seeds=2), FakeFindings(known)).line("MN", {50: half, 100: PLAIN}, "laptop")
+    assert line is not None
+    # Two seeds that agree do have one: zero.
+    assert (line.x, line.spread) == ((50, 100), (None, 0.0))

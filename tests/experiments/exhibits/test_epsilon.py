@@ -66,6 +66,7 @@ def test_curves_have_the_points_that_were_measured(tmp_path: Path) -> None:
     other = replace(PLACE, seed=1)
     records: dict[Cell, Record] = {training(2.0): knowing(), training(5.0): blind()}
     records |= {mining(2.0): mined((4,), (2,), 4), mining(2.0, place=other): mined((8,), (2,), 8)}
+    records[mining(5.0)] = mined((9,), (1,), 9)
     scores, words, *_ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
     assert isinstance(scores, Figure)
     assert isinstance(words, Figure)
@@ -74,12 +75,13 @@ def test_curves_have_the_points_that_were_measured(tmp_path: Path) -> None:
     assert nothing == ()
     assert (curve.name, curve.x) == ("LAPTOP", (2.0, 5.0))
     assert curve.y == pytest.approx((100, 100 / 6))
-    assert curve.spread == ()  # one seed has none
+    assert curve.spread == (None, None)  # one seed has none
     # 6 and 10 words in ten instances: 0.6 and 1.0.
     (counted,) = words.panels[0].lines
-    assert counted.x == (2.0,)
-    assert counted.y == pytest.approx((0.8,))
-    assert counted.spread == pytest.approx((0.2 * 2**0.5,))
+    assert counted.x == (2.0, 5.0)
+    assert counted.y == pytest.approx((0.8, 1.0))
+    assert counted.spread[0] == pytest.approx(0.2 * 2**0.5)
+    assert counted.spread[1:] == (None,)
     assert "MN (+AW-AS) 3, " in scores.notes[0]
 
 

@@ -59,7 +59,7 @@ def test_a_single_seed_has_no_spread(tmp_path: Path) -> None:
     gains, _, accuracy, _ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
     assert row_of(gains, "MN (+Human)", "LAPTOP")[1] == "+3.33"
     assert isinstance(accuracy, Figure)
-    assert [line.spread for line in accuracy.panels[0].lines] == [(), ()]
+    assert [line.spread for line in accuracy.panels[0].lines] == [(None,) * 4, (None,) * 4]
 
 
 def test_buckets_tell_accuracy_and_attention_of_every_method(tmp_path: Path) -> None:

@@ -15,7 +15,13 @@ FIGURE = Figure(
     "epsilon",
     "macro-F1",
     (
-        Panel("MN", (Line("LAPTOP", (1.0, 2.0), (60.0, 61.256), (0.5, 1.0)), Line("REST", (2.0,), (math.nan,)))),
+        Panel(
+            "MN",
+            (
+                Line("LAPTOP", (1.0, 2.0, 3.0), (60.0, 61.256, 62.0), (0.5, 1.0, None)),
+                Line("REST", (2.0,), (math.nan,)),
+            ),
+        ),
         Panel("TNet", ()),
     ),
     ("A note.",),
@@ -32,11 +38,12 @@ def shown(*values: Value) -> list[str]:
     [
         ((81.5, 7.126, None), ["81.50", "7.13", ""]),
         ((0.5, 0.1234), ["0.500", "0.123"]),
+        ((0.5, 1.0), ["0.500", "1.000"]),
         ((0.0123, 0.004), ["0.0123", "0.0040"]),
         ((0.0, 0.0), ["0.000", "0.000"]),
         ((1234.56, 2.0), ["1234.6", "2.0"]),
         ((23456.7, 2.0), ["23457", "2"]),
-        ((math.nan, math.inf, 1.0), ["", "", "1.00"]),
+        ((math.nan, math.inf, 1.5), ["", "", "1.50"]),
         ((273, 9999, 10000, -1234567), ["273", "9999", "10,000", "-1,234,567"]),
         ((True, False), ["yes", "no"]),
         (("two\nlines  of text", ""), ["two lines of text", ""]),
@@ -76,15 +83,22 @@ def test_every_point_of_a_figure_is_a_row() -> None:
     found = as_table(FIGURE)
     assert found.columns == ("plot", "line", "epsilon", "macro-F1", "spread")
     assert found.rows[:2] == (("MN", "LAPTOP", 1.0, 60.0, 0.5), ("MN", "LAPTOP", 2.0, 61.256, 1.0))
-    assert found.rows[2][:3] == ("MN", "REST", 2.0)
-    assert found.rows[2][4] is None
+    assert found.rows[2] == ("MN", "LAPTOP", 3.0, 62.0, None)  # of a single seed
+    assert found.rows[3][:3] == ("MN", "REST", 2.0)
+    assert found.rows[3][4] is None
     assert (found.name, found.notes) == ("sweep", ("A note.",))
 
 
 def test_a_figure_can_be_read_as_a_grid() -> None:
     found = as_grid(FIGURE)
-    assert found.columns == ("plot", "macro-F1 by epsilon", "1", "2")
-    assert found.rows == (("MN", "LAPTOP", "60.00 ± 0.50", "61.26 ± 1.00"), ("MN", "REST", None, None))
+    assert found.columns == ("plot", "macro-F1 by epsilon", "1", "2", "3")
+    assert found.rows == (("MN", "LAPTOP", "60.00 ± 0.50", "61.26 ± 1.00", "62.00"), ("MN", "REST", None, None, None))
+
+
+def test_numbers_of_a_figure_have_as_many_decimals() -> None:
+    lines = Line("LAPTOP", (1.0, 2.0), (0.534, 0.0979)), Line("REST", (1.0, 2.0), (0.0123, 0.0), (0.001, None))
+    found = as_grid(Figure("f", "F", "x", "words", (Panel("MN", lines),)))
+    assert found.rows == (("MN", "LAPTOP", "0.534", "0.098"), ("MN", "REST", "0.012 ± 0.001", "0.000"))
 
 
 def test_a_line_with_more_places_than_values_is_an_error() -> None:

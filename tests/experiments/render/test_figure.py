@@ -53,6 +53,15 @@ def test_a_figure_has_no_date_and_no_version(drawn: Drawn) -> None:
     assert b"atplotlib" not in drawn.png
 
 
+def test_points_without_a_spread_are_outside_of_the_band() -> None:
+    line = Line("l", (1.0, 2.0, 3.0, 4.0, 5.0), (1.0,) * 5, (0.5, 0.5, None, 0.5, None))
+    svg = draw(Figure("f", "F", "x", "y", (Panel("p", (line,)),))).svg
+    (band,) = re.findall(r'PolyCollection_1">(.*?)</g>', svg, re.DOTALL)
+    across = set(re.findall(r"[ML] (\S+)", band))
+    assert len(across) == 3  # the first two points, and the fourth alone
+    assert svg.count("stroke-opacity: 0.3") == 1  # which is a bar, since a band has no width there
+
+
 @pytest.mark.slow
 def test_the_same_figure_gives_the_same_bytes_whatever_the_user_has_set_up(drawn: Drawn) -> None:
     import matplotlib

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,38 @@ def test_without_matplotlib_all_but_the_drawings_is_written_and_said(
     assert {"ours/curve.csv", "ours/numbers.md"} <= written(tmp_path)
     assert "ours/curve.svg" not in written(tmp_path)
     assert "curve.svg" not in (tmp_path / "ours.md").read_text("utf-8")
+
+
+def test_files_of_parts_that_are_no_more_are_removed(tmp_path: Path) -> None:
+    write_exhibit(tmp_path, exhibit(), [TABLE, FIGURE, PICTURE])
+    write_exhibit(tmp_path, exhibit("other"), [TABLE])
+    # What is somebody's own may even be called as a part could be.
+    own = [tmp_path / "ours" / name for name in ("numbers.pdf", "notes.md", "drafts/map.svg")]
+    for path in own:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    write_exhibit(tmp_path, exhibit(), [FIGURE])
+    assert written(tmp_path / "ours") == {
+        "section.json",
+        *(f"curve.{kind}" for kind in ("svg", "png", "csv", "json")),
+        *("numbers.pdf", "notes.md", "drafts/map.svg"),
+    }
+    assert (tmp_path / "other" / "numbers.tex").is_file()
+
+
+def test_a_list_of_files_that_somebody_changed_costs_nothing_elsewhere(tmp_path: Path) -> None:
+    write_exhibit(tmp_path, exhibit(), [TABLE])
+    kept = tmp_path / "kept.txt"
+    kept.write_text("mine")
+    (tmp_path / "ours" / "folder").mkdir()
+    section = tmp_path / "ours" / "section.json"
+    for names in (["../kept.txt", str(kept), "folder", "gone.md", 3, ""], "kept.txt", None):
+        section.write_text(json.dumps({"files": names}), "utf-8")
+        write_exhibit(tmp_path, exhibit(), [TABLE])
+        assert kept.is_file()
+    assert json.loads(section.read_text("utf-8"))["files"] == [
+        f"numbers.{kind}" for kind in ("md", "tex", "csv", "json")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,14 @@ def test_a_reading_without_a_text_is_no_outcome() -> None:
     assert shown.notes == ("No outcome yet: MN 75.0%.",)
 
 
+def test_a_measured_zero_is_an_outcome() -> None:
+    rows = tuple((name, None, 0, value, None) for name, value in (("MN", 0), ("TNet", 0.0), ("none", None)))
+    (shown,) = without_gaps([Table("words", "Words", COLUMNS, rows, (), ("seeds", "accuracy"))])
+    assert isinstance(shown, Table)
+    assert shown.rows == rows[:2]
+    assert shown.notes == ("No outcome yet: none.",)
+
+
 def test_many_rows_are_not_all_named() -> None:
     (shown,) = without_gaps([table(DONE, *((f"M{number}", "REST", 0, None, None) for number in range(14)))])
     assert isinstance(shown, Table)

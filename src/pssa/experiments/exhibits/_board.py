@@ -130,7 +130,7 @@ class Board:
         if not found:
             return None
         means, spreads = zip(*found.values(), strict=True)
-        return Line(name, tuple(found), means, spreads if any(len(row) > 1 for row in rows.values()) else ())
+        return Line(name, tuple(found), means, spreads)
 
 
 def told(gain: Gain | None) -> Reading:

@@ -58,7 +58,8 @@ class _Sweep:
         return {place.seed: Training(place) for place in places}
 
 
-_Measure = Callable[[_Sweep, str, float], tuple[float, float] | None]
+# Mean and spread; one seed has no spread.
+_Measure = Callable[[_Sweep, str, float], tuple[float, float | None] | None]
 _SWEEPS = tuple(_Sweep(model, way) for model in ATTENDING for way in _WAYS)
 
 
@@ -100,7 +101,7 @@ class _Found:
     def mined(self, sweep: _Sweep, data: str, epsilon: float) -> Row:
         return gather(self._findings, sweep.minings(self._scope, data, epsilon))
 
-    def macro_f1(self, sweep: _Sweep, data: str, epsilon: float) -> tuple[float, float] | None:
+    def macro_f1(self, sweep: _Sweep, data: str, epsilon: float) -> tuple[float, float | None] | None:
         row = self.trained(sweep, data, epsilon)
         return mean_spread([record["macro_f1"] for record in row.values()]) if row else None
 
@@ -112,13 +113,13 @@ class _Found:
             return None
         return {epsilon: statistics.mean(row[seed]["macro_f1"] for seed in common) for epsilon, row in rows.items()}
 
-    def words(self, sweep: _Sweep, data: str, epsilon: float) -> tuple[float, float] | None:
+    def words(self, sweep: _Sweep, data: str, epsilon: float) -> tuple[float, float | None] | None:
         """Mean and spread over seeds of the words that were mined for an instance."""
         row = self.mined(sweep, data, epsilon)
         counts = [sum(_count(record, kind) for kind in KINDS) for record in row.values()]
         if not counts:
             return None
-        return statistics.mean(counts), statistics.stdev(counts) if len(counts) > 1 else 0.0
+        return statistics.mean(counts), statistics.stdev(counts) if len(counts) > 1 else None
 
     def lines(self, sweep: _Sweep, measure: _Measure) -> tuple[Line, ...]:
         lines = []
@@ -127,8 +128,7 @@ class _Found:
             known = {epsilon: value for epsilon, value in found.items() if value is not None}
             if known:
                 means, spreads = zip(*known.values(), strict=True)
-                # Of one seed there is no spread, and none is shown.
-                lines.append(Line(data.upper(), tuple(known), means, spreads if any(spreads) else ()))
+                lines.append(Line(data.upper(), tuple(known), means, spreads))
         return tuple(lines)
 
     def gain(self, sweep: _Sweep, data: str, epsilon: float) -> Reading:

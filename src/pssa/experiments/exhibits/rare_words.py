@@ -137,8 +137,8 @@ def _line(method: str, found: Sequence[Record], measure: str) -> Line:
         for place, bucket in enumerate(BUCKETS, start=1)
         if (shares := _shares(found, (bucket,), measure))
     }
-    means, spreads = (tuple(point[part] for point in points.values()) for part in (0, 1))
-    return Line(method or "plain", tuple(points), means, spreads if len(found) > 1 else ())
+    means, spreads = zip(*points.values(), strict=True) if points else ((), ())
+    return Line(method or "plain", tuple(points), means, spreads)
 
 
 EXHIBIT = Exhibit(

@@ -77,12 +77,14 @@ def as_table(figure: Figure) -> Table:
 
 
 def as_grid(figure: Figure) -> Table:
-    """A row for every line of a figure and a column for every x, which is easier to read."""
-    places = sorted({x for panel in figure.panels for line in panel.lines for x in line.x})
+    """A row for every line of a figure and a column for every x, which is easier to read; all have as many decimals."""
+    lines = [line for panel in figure.panels for line in panel.lines]
+    places = sorted({x for line in lines for x in line.x})
+    decimals = _decimals([y for line in lines for y in line.y if math.isfinite(y)])
     rows = []
     for panel in figure.panels:
         for line in panel.lines:
-            found = {x: _with_spread(y, spread) for x, y, spread in _points(line)}
+            found = {x: _with_spread(y, spread, decimals) for x, y, spread in _points(line)}
             rows.append((panel.title, line.name, *(found.get(x) for x in places)))
     columns = ("plot", f"{figure.y_label} by {figure.x_label}", *map(figure.name_of, places))
     return Table(figure.name, figure.title, columns, tuple(rows), figure.notes)
@@ -93,11 +95,10 @@ def _points(line: Line) -> list[tuple[float, float, float | None]]:
     return list(zip(line.x, line.y, spread, strict=True))
 
 
-def _with_spread(y: float, spread: float | None) -> str | None:
+def _with_spread(y: float, spread: float | None, decimals: int) -> str | None:
     if not math.isfinite(y):
         return None
-    places = _decimals([y])
-    return f"{y:.{places}f}" if spread is None else f"{y:.{places}f} ± {spread:.{places}f}"
+    return f"{y:.{decimals}f}" if spread is None else f"{y:.{decimals}f} ± {spread:.{decimals}f}"
 
 
 def _show_column(values: Sequence[Value]) -> list[str]:
@@ -118,7 +119,7 @@ def _show(value: Value, places: int) -> str:
 def _decimals(values: Sequence[float]) -> int:
     """As many for every number of a column: two for percentages, three for shares, and enough for what is smaller."""
     largest = max(map(abs, values), default=0.0)
-    if largest >= 1:
+    if largest > 1:  # A share may be all of it.
         return 0 if largest >= _LONG else 1 if largest >= 1000 else 2
     # Three digits of the largest, so that seconds of a step can be told apart.
     return 3 if largest >= 0.1 or largest == 0 else min(9, 2 - math.floor(math.log10(largest)))

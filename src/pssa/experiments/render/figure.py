@@ -109,18 +109,32 @@ def _draw_panel(plot: Any, panel: Panel, styles: dict[str, dict[str, Any]]) -> N
         if not x:
             continue
         plot.plot(x, y, label=_plain(line.name), **styles[line.name])
-        if spread:
-            low, high = ([value + sign * far for value, far in zip(y, spread, strict=True)] for sign in (-1, 1))
-            plot.fill_between(x, low, high, color=styles[line.name]["color"], alpha=0.15, linewidth=0)
+        _draw_spread(plot, x, y, spread, styles[line.name]["color"])
     if not plot.lines:
         plot.text(0.5, 0.5, "not measured", transform=plot.transAxes, ha="center", va="center", color="#555")
 
 
+def _draw_spread(plot: Any, x: Sequence[float], y: Sequence[float], spread: Sequence[float], colour: str) -> None:
+    """A band over neighbours that have a spread, and a bar where no neighbour has one."""
+    low, high = ([value + sign * far for value, far in zip(y, spread, strict=True)] for sign in (-1, 1))
+    if any(map(math.isfinite, spread)):
+        plot.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    around = [math.nan, *spread, math.nan]
+    alone = [
+        place
+        for place, (before, own, after) in enumerate(zip(around, spread, around[2:], strict=False))
+        if math.isfinite(own) and math.isnan(before) and math.isnan(after)
+    ]
+    for place in alone:
+        plot.plot([x[place]] * 2, [low[place], high[place]], color=colour, alpha=0.3, linewidth=4)
+
+
 def _finite(line: Line) -> tuple[list[float], list[float], list[float]]:
-    """The points that were measured."""
+    """The points that were measured; what has no spread is not a number there, which is not drawn."""
     kept = [place for place, y in enumerate(line.y) if math.isfinite(y)]
-    spread = [line.spread[place] for place in kept] if line.spread else []
-    return [line.x[place] for place in kept], [line.y[place] for place in kept], spread
+    given = line.spread or (None,) * len(line.y)
+    spread = [math.nan if far is None else far for far in given]
+    return [line.x[place] for place in kept], [line.y[place] for place in kept], [spread[place] for place in kept]
 
 
 def _mark_places(plot: Any, figure: Figure) -> None:

@@ -2,25 +2,22 @@
 
 OUT/NAME.md              the exhibit
 OUT/NAME/PART.md ...     each of its tables, figures and pictures, in every format it has
-OUT/NAME/section.json    its section of the page, for when another exhibit is shown
+OUT/NAME/section.json    its section of the page, for when another exhibit is shown, and what was written beside it
 OUT/index.html           the page, with every exhibit that has been shown in this folder
 """
 
 from __future__ import annotations
 
-import json
-import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
-from pssa.data.atomic import write_atomically
-from pssa.errors import InputError, MissingExtra
+from pssa.errors import MissingExtra
 from pssa.experiments.exhibit import Exhibit, Figure, Part, Picture, Prose, Table
 from pssa.experiments.exhibits import place_of
 from pssa.experiments.render.fields import as_table
 from pssa.experiments.render.figure import draw
+from pssa.experiments.render.folder import FILE_NAME, Folder, read_sections, write_text
 from pssa.experiments.render.latex import table_document
 from pssa.experiments.render.look import STYLE
 from pssa.experiments.render.markdown import exhibit_document, part_document
@@ -31,44 +28,41 @@ from pssa.report.markup import Markup, page
 
 __all__ = ["write_exhibit", "write_page"]
 
-_SECTION = "section.json"
-_FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.IGNORECASE)
-
 
 def write_exhibit(folder: Path, exhibit: Exhibit, parts: Sequence[Part]) -> Path:
     """Write all files of an exhibit; returns the one that holds it whole. Without matplotlib it warns, and draws nothing.
 
+    Files of parts that it had when it was last shown in this folder, and has no more, are removed.
+
     :raises ValueError: if two parts would have the same files, or one has a name that is none of a file.
     """
     _check_names(exhibit, parts)
-    room = folder / exhibit.name
-    room.mkdir(parents=True, exist_ok=True)
-    drawings = _draw_all(room, parts)
+    own = Folder(folder / exhibit.name)
+    drawings = _draw_all(own, parts)
     for part in parts:
-        _write_part(room, part)
-    section = make_section(exhibit, parts, drawings)
-    _write(room / _SECTION, json.dumps(asdict(section), ensure_ascii=False) + "\n")
-    return _write(folder / f"{exhibit.name}.md", exhibit_document(exhibit, parts, drawings))
+        _write_part(own, part, exhibit.title)
+    own.finish(make_section(exhibit, parts, drawings))
+    return write_text(folder / f"{exhibit.name}.md", exhibit_document(exhibit, parts, drawings))
 
 
 def write_page(folder: Path, notes: Sequence[str] = (), about: Sequence[Section] = ()) -> Path:
     """Write the page of all exhibits that have been shown in this folder."""
-    found = sorted(folder.glob(f"*/{_SECTION}"), key=lambda path: place_of(path.parent.name))
-    sections = [_read_section(path) for path in found]
-    return _write(folder / "index.html", make_page(sections, notes, about))
+    found = read_sections(folder)
+    sections = [found[name] for name in sorted(found, key=place_of)]
+    return write_text(folder / "index.html", make_page(sections, notes, about))
 
 
 def _check_names(exhibit: Exhibit, parts: Sequence[Part]) -> None:
     names = [part.name for part in parts if not isinstance(part, Prose)]
     for name in (exhibit.name, *names):
-        if not _FILE_NAME.fullmatch(name):
+        if not FILE_NAME.fullmatch(name):
             raise ValueError(f"{name!r} in exhibit {exhibit.name} cannot name a file; use letters, digits, - and _")
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise ValueError(f"exhibit {exhibit.name} has several parts called {', '.join(sorted(twice))}")
 
 
-def _draw_all(room: Path, parts: Sequence[Part]) -> dict[str, str]:
+def _draw_all(own: Folder, parts: Sequence[Part]) -> dict[str, str]:
     """Draw the figures and write them; returns them by name."""
     drawings = {}
     for figure in (part for part in parts if isinstance(part, Figure)):
@@ -77,35 +71,22 @@ def _draw_all(room: Path, parts: Sequence[Part]) -> dict[str, str]:
         except MissingExtra as error:
             warnings.warn(f"figures are left out: {error}, then --show-only draws them", stacklevel=3)
             return {}
-        _write(room / f"{figure.name}.svg", drawn.svg)
-        write_atomically(room / f"{figure.name}.png", drawn.png)
+        own.write(f"{figure.name}.svg", drawn.svg)
+        own.write(f"{figure.name}.png", drawn.png)
         drawings[figure.name] = drawn.svg
     return drawings
 
 
-def _write_part(room: Path, part: Part) -> None:
+def _write_part(own: Folder, part: Part, within: str) -> None:
     match part:
         case Table():
-            _write(room / f"{part.name}.md", part_document(part))
-            _write(room / f"{part.name}.tex", table_document(part))
-            _write(room / f"{part.name}.csv", table_as_csv(part))
-            _write(room / f"{part.name}.json", table_as_json(part))
+            own.write(f"{part.name}.md", part_document(part))
+            own.write(f"{part.name}.tex", table_document(part, within))
+            own.write(f"{part.name}.csv", table_as_csv(part))
+            own.write(f"{part.name}.json", table_as_json(part))
         case Figure():
-            _write(room / f"{part.name}.csv", table_as_csv(as_table(part)))
-            _write(room / f"{part.name}.json", table_as_json(as_table(part)))
+            own.write(f"{part.name}.csv", table_as_csv(as_table(part)))
+            own.write(f"{part.name}.json", table_as_json(as_table(part)))
         case Picture():
-            _write(room / f"{part.name}.svg", part.svg)
-            _write(room / f"{part.name}.html", page(part.title, STYLE, Markup(f"<main>{part.html}</main>")))
-
-
-def _read_section(path: Path) -> Section:
-    try:
-        return Section(**json.loads(path.read_text("utf-8")))
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{path} is no section of the page; remove it and show its exhibit again") from error
-
-
-def _write(path: Path, text: str) -> Path:
-    # Halves of surrogate pairs, which a text of strangers may hold, have no bytes.
-    write_atomically(path, text.encode("utf-8", "replace"))
-    return path
+            own.write(f"{part.name}.svg", part.svg)
+            own.write(f"{part.name}.html", page(part.title, STYLE, Markup(f"<main>{part.html}</main>")))

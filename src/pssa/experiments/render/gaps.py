@@ -10,6 +10,7 @@ from pssa.experiments.exhibit import Figure, Part, Prose, Table, Value
 __all__ = ["without_gaps"]
 
 _TOLD = 12  # rows that are named, at most
+_SEEDS = "seeds"  # the column that counts what the others of a row were measured with
 
 
 def without_gaps(parts: Iterable[Part]) -> list[Part]:
@@ -37,11 +38,11 @@ def _shown(part: Part) -> Part | None:
 
 def _filled(table: Table) -> Table | None:
     """The table without its empty rows; none where nothing is left."""
-    places = [table.columns.index(name) for name in table.outcomes]
-    kept = tuple(row for row in table.rows if any(_is_outcome(row[place]) for place in places))
+    places = {name: table.columns.index(name) for name in table.outcomes}
+    kept = tuple(row for row in table.rows if any(_is_outcome(name, row[place]) for name, place in places.items()))
     if not kept:
         return None
-    missing = [row[: min(places)] for row in table.rows if row not in kept]
+    missing = [row[: min(places.values())] for row in table.rows if row not in kept]
     if not missing:
         return table
     named = [" ".join(str(field) for field in row if field is not None) for row in missing[:_TOLD]]
@@ -49,6 +50,6 @@ def _filled(table: Table) -> Table | None:
     return replace(table, rows=kept, notes=(*table.notes, f"No outcome yet: {'; '.join(named)}{more}."))
 
 
-def _is_outcome(field: Value) -> bool:
-    # A number of seeds that is zero is none, nor is a reading without a text.
-    return field not in (None, 0) and str(field) != ""
+def _is_outcome(column: str, field: Value) -> bool:
+    # What was measured may be zero; zero seeds have measured nothing.
+    return field is not None and str(field) != "" and not (column == _SEEDS and field == 0)
