@@ -70,8 +70,12 @@ def test_a_second_call_repeats_nothing(scope: Scope, stand_in: StandIn, tmp_path
     assert stand_in.done == [KT]
     assert (report.made, report.reused) == (1, 2)
     stand_in.done.clear()
+    assert json.loads((tmp_path / "provenance.json").read_text("utf-8"))["wall_seconds"] > 0
     assert reproduce([QUICK, MORE], scope, tmp_path, ONE).made == 0
     assert stand_in.done == []
+    # What is only shown took no time worth telling, and was made by others.
+    assert json.loads((tmp_path / "provenance.json").read_text("utf-8"))["wall_seconds"] is None
+    assert "Shown by" in (tmp_path / "quick.md").read_text("utf-8")
 
 
 def test_the_page_keeps_what_was_shown_before(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:

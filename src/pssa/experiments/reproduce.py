@@ -212,7 +212,7 @@ def _warn_of_others(cells: Iterable[Cell], room: Workroom, ledger: Ledger) -> No
 def _show(wanted: Wanted, asked: _Asked, ledger: Ledger, outcome: CarriedOut) -> Report:
     scope, findings = asked.scope, Recorded(ledger, asked.scope.resources)
     maker = maker_here(device_name(scope.resources.device))
-    seconds = time.perf_counter() - asked.began
+    seconds = time.perf_counter() - asked.began if outcome.done else None
     files = scope.resources.fingerprints()
     provenance = Provenance(asked.command, maker, files, range(scope.seeds), seconds)
     showing = Showing(asked.out, scope, findings, provenance, wanted.exhibits, list(ledger))
