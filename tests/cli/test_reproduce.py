@@ -226,7 +226,6 @@ def test_a_plan_is_one_json_object_and_knows_what_is_there(
         "exhibits": {"quick": {"cells": 3, "there": 3, "to_do": 0}, "more": {"cells": 2, "there": 1, "to_do": 1}},
         "total": {"cells": 4, "there": 3, "to_do": 1},
         "skipped": {"lacking": "needs --encoder"},
-        "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs --encoder"),
         "broken": {},
         "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs --encoder"),
     }
