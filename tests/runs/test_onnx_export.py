@@ -262,3 +262,10 @@ def saved_model(variant: str, architecture: str, folder: Path) -> Path:
 def test_every_encoder_model_can_be_exported(variant: str, architecture: str, tmp_path: Path) -> None:
     run = saved_model(variant, architecture, tmp_path / "run")
     assert_same(export_onnx(run, tmp_path / "model.onnx"), pssa.load(run))
+
+
+def test_an_unfinished_run_is_refused(copied_run: Path, tmp_path: Path) -> None:
+    (copied_run / "metrics.json").unlink()
+    with pytest.raises(InputError, match=f"is not a finished run: .* go on with: pssa train --resume {copied_run}"):
+        export_onnx(copied_run, tmp_path / "model.onnx")
+    assert not (tmp_path / "model.onnx").exists()

@@ -6,6 +6,7 @@ An ensemble has its models in `members/`, each a folder of the same kind.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,7 +52,8 @@ def save_ensemble(folder: Path, members: tuple[nn.Module, ...], description: Des
 def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Classifier:
     """Load a run, a stage's model or an ensemble's member from its folder.
 
-    A run that was interrupted is loaded as far as it came, from its newest checkpoint.
+    Of a run that was interrupted a stage's model is loaded, with a `UserWarning` that names the stage: the initial model where
+    the run has trained it and goes on to mine, else the newest checkpoint.
 
     :param device: cpu, cuda, or auto: the GPU where there is one.
     :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
@@ -66,7 +68,12 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
     if len(folders) > 1 and (lost := [member for member in folders if not (member / "model.safetensors").is_file()]):
         raise InputError(f"{lost[0]} is missing; the ensemble has {len(folders)} members; copy the run again")
     place = choose_device(device)
-    members = tuple(_load_model(member, description, lexicon).to(place).eval() for member in folders)
+    sources = [_weights_of(member) for member in folders]
+    if (stage := sources[0].parent) != folders[0]:
+        said = f"{folder} is not a finished run, and its stage {stage.name} answers in its place"
+        warnings.warn(f"{said}; go on with: pssa train --resume {folder}", stacklevel=2)
+    loaded = (_load_model(*of, description, lexicon) for of in zip(folders, sources, strict=True))
+    members = tuple(member.to(place).eval() for member in loaded)
     if _is_narrow(precision, place):
         for member in members:
             models.narrow(member)
@@ -86,11 +93,10 @@ def _load_lexicon(folder: Path, description: Description) -> Lexicon:
     return PieceLexicon.load(folder, reads == "pairs", description.max_pieces, description.unit)
 
 
-def _load_model(folder: Path, description: Description, lexicon: Lexicon) -> nn.Module:
+def _load_model(folder: Path, source: Path, description: Description, lexicon: Lexicon) -> nn.Module:
     # Weights replace what a seed drew; an unfinished run may have drawn what is no weight, such as a head to look at.
     settings = folder / "config.toml"
     seed = Config.from_toml(settings).seed if settings.is_file() else 0
-    source = _weights_of(folder)
     _refuse_outsized(folder, description, lexicon)
     model = models.build(description.model, lexicon.table, len(description.labels), description.options, seed)
     if source.name == "checkpoint.safetensors":
