@@ -54,6 +54,14 @@ def test_cross_fitted_mining_finds_other_words(corpus: Corpus, tmp_path: Path) -
     assert folded.examples != plain.examples
 
 
+def test_a_file_that_exists_is_never_overwritten(corpus: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "evidence.jsonl"
+    path.write_text("mine")
+    with pytest.raises(InputError, match=r"evidence\.jsonl exists already; choose another --out"):
+        mine(corpus, path, **SETTINGS, method="pg-as")
+    assert path.read_text() == "mine"
+
+
 class Stages(Silent):
     """An observer that notes which trainings there were."""
 

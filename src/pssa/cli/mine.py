@@ -65,8 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.runs.mining_run import mine
     from pssa.training import Team
 
-    if arguments.out.exists():
-        raise InputError(f"{arguments.out} exists already; choose another --out")
     config = _choose_method(training_config(arguments, ("saliency",)), arguments)
     if not config.data.train:
         raise InputError("pssa mine needs --train FILE")

@@ -34,8 +34,10 @@ def mine(
 ) -> Evidence:
     """Mine evidence with the method and the settings that `train` takes, and write it to the file `out`.
 
-    :raises InputError: if a file or a setting cannot be used.
+    :raises InputError: if a file or a setting cannot be used, or if `out` exists; it is never overwritten.
     """
+    if Path(out).exists():
+        raise InputError(f"{out} exists already; choose another --out")
     if not Path(out).parent.is_dir():
         raise InputError(f"{Path(out).parent} is not a directory; --out must name a file in one that exists")
     config = (config or Config()).updated(settings)
