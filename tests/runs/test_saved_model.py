@@ -157,5 +157,14 @@ def test_a_run_that_was_interrupted_names_the_stage_that_answers(
     assert torch.equal(loaded.model.get_parameter("match"), initial.model.get_parameter("match"))
 
 
+def test_a_precision_that_the_model_cannot_answer_in_is_refused(finished_run: Path) -> None:
+    with pytest.raises(
+        InputError, match="model memnet has no encoder and takes no precision bfloat16; models that do: bert"
+    ):
+        pssa.load(finished_run, precision="bfloat16")
+    with pytest.raises(InputError, match="precision is 'half'; it can be auto, float32, bfloat16"):
+        pssa.load(finished_run, precision="half")
+
+
 def test_a_run_that_has_moved_still_loads(run: Path, finished_run: Path, corpus: Corpus) -> None:
     assert pssa.load(run).predicted_labels(corpus) == pssa.load(finished_run).predicted_labels(corpus)

@@ -57,33 +57,39 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
 
     :param device: cpu, cuda, or auto: the GPU where there is one.
     :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
-    :raises InputError: if the folder is not a run or a file in it is damaged.
+    :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot answer in this precision.
     """
     folder = RunDirectory.open(Path(path)).root
     description = Description.load(folder)
+    place = choose_device(device)
+    narrow = _is_narrow(description.model, precision, place)
     lexicon = _load_lexicon(folder, description)
     # An ensemble that was interrupted has members but no says yet; it is loaded like any unfinished run.
     numbers = range(1, len(description.says) + 1)
     folders = [folder / "members" / str(number) for number in numbers] if len(numbers) > 1 else [folder]
     if len(folders) > 1 and (lost := [member for member in folders if not (member / "model.safetensors").is_file()]):
         raise InputError(f"{lost[0]} is missing; the ensemble has {len(folders)} members; copy the run again")
-    place = choose_device(device)
     sources = [_weights_of(member) for member in folders]
     if (stage := sources[0].parent) != folders[0]:
         said = f"{folder} is not a finished run, and its stage {stage.name} answers in its place"
         warnings.warn(f"{said}; go on with: pssa train --resume {folder}", stacklevel=2)
     loaded = (_load_model(*of, description, lexicon) for of in zip(folders, sources, strict=True))
     members = tuple(member.to(place).eval() for member in loaded)
-    if _is_narrow(precision, place):
+    if narrow:
         for member in members:
             models.narrow(member)
     return Classifier(description.model, description.labels, lexicon, members, description.says)
 
 
-def _is_narrow(precision: str, device: torch.device) -> bool:
+def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
     if precision not in PRECISIONS:
         raise InputError(f"precision is {precision!r}; it can be {', '.join(PRECISIONS)}")
-    return precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+    if models.reads(model) != "words":
+        return precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+    if precision == "bfloat16":
+        kinds = ", ".join(name for name in models.names() if models.reads(name) != "words")
+        raise InputError(f"model {model} has no encoder and takes no precision bfloat16; models that do: {kinds}")
+    return False
 
 
 def _load_lexicon(folder: Path, description: Description) -> Lexicon:
