@@ -66,17 +66,17 @@ class HidingTheAspect(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.inner = build("bertabsa_att")
-        self.encoder = self.inner.encoder
-        self.mask_id = self.inner.mask_id
+        self.inner: Any = build("bertabsa_att")
+        self.encoder: Any = self.inner.encoder
 
     def encode(self, batch: Batch) -> Encoding:
-        hidden = batch.positions.masked_fill(batch.aspect_positions, int(self.mask_id))
+        hidden = batch.positions.masked_fill(batch.aspect_positions, self.inner.mask_id)
         words, _ = self.encoder(replace(batch, positions=hidden))
         return Encoding(words, words[:, 0])
 
     def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
-        return self.inner.classify(encoding, batch)  # type: ignore[operator, no-any-return]
+        prediction: Prediction = self.inner.classify(encoding, batch)
+        return prediction
 
 
 def test_a_model_that_does_not_promise_to_share_is_asked_for_every_row() -> None:
