@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
+from pssa.cli import main
 from pssa.cli._progress import ProgressBars
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus
@@ -43,10 +44,9 @@ def test_evidence_is_written_and_summed_up(command: Command, tiny: Tiny, corpus:
 def test_method_and_saliency_are_recorded(
     command: Command, tiny: Tiny, tmp_path: Path, words: tuple[str, ...], method: str, saliency: str
 ) -> None:
-    path = tmp_path / "evidence.jsonl"
-    few = ("--iterations", "1", "--set", "consensus_models=2", "--set", "consensus_folds=2")
-    low = ("--set", "consensus_threshold=0.05")
-    result = command("mine", *tiny, *words, *few, *low, "--out", path)
+    path, few = tmp_path / "evidence.jsonl", tmp_path / "few.toml"
+    few.write_text("iterations = 1\nconsensus_models = 2\nconsensus_folds = 2\nconsensus_threshold = 0.05\n")
+    result = command("mine", *tiny, *words, "--config", few, "--out", path)
     assert (result.code, result.err) == (0, "")
     assert f"{path}: 60 examples, " in result.out
     header = read_evidence(path).header
@@ -158,11 +158,28 @@ def test_the_command_to_train_with_it_can_be_given(
 def test_it_is_said_where_nothing_was_found(
     command: Command, tiny: Tiny, tmp_path: Path, words: tuple[str, ...], said: str
 ) -> None:
-    few = ("--iterations", "1", "--set", "consensus_models=2", "--set", "consensus_folds=2")
-    result = command("mine", *tiny, *words, *few, "--out", tmp_path / "evidence.jsonl")
+    few = tmp_path / "few.toml"
+    few.write_text("iterations = 1\nconsensus_models = 2\nconsensus_folds = 2\n")
+    result = command("mine", *tiny, *words, "--config", few, "--out", tmp_path / "evidence.jsonl")
     assert result.err.startswith(f"pssa: warning: {said}")
     assert "60 examples, 0 active, 0 misleading words" in result.out
     assert "train with it" not in result.out
+
+
+@pytest.mark.filterwarnings("always:.*makes no use of:UserWarning")
+def test_a_setting_of_the_other_way_to_mine_is_a_warning(command: Command, tiny: Tiny, tmp_path: Path) -> None:
+    words = ("--iterations", "1", "--set", "mining.consensus_words=2", "--out", tmp_path / "evidence.jsonl")
+    result = command("mine", *tiny, *words)
+    assert result.code == 0
+    assert result.err.startswith("pssa: warning: method pg-as makes no use of consensus_words; leave out")
+
+
+def test_help_offers_no_setting_of_the_final_training(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["mine", "--help"])
+    said = capsys.readouterr().out
+    assert "--epsilon" in said
+    assert not [name for name in ("supervision", "--evidence", "--words", "--penalty", "--gamma") if name in said]
 
 
 def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Path) -> None:
@@ -185,7 +202,9 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
         (("--set", "observer=3"), "unknown setting 'observer'; known: model, method"),
         (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
         (("--set", "method=base"), "method base does not mine; take aw-as"),
-        (("--evidence", "e.jsonl"), "evidence is e.jsonl; it is for training, and mining makes its own"),
+        (("--evidence", "e.jsonl"), "evidence is of the final training, and mining ends before it"),
+        (("--words", "activ"), "words is of the final training, and mining ends before it; give it to pssa train"),
+        (("--set", "supervision.gamma=2"), "gamma is of the final training, and mining ends before it"),
         (("--folds", "1"), "folds is 1; it can be 0 (no cross-fitting) or at least 2"),
         (("--method", "aw-as", "--saliency", "gradient"), "--method aw-as has a saliency of its own"),
         (("--method", "boosting"), "argument --method: invalid choice: 'boosting'"),

@@ -66,6 +66,15 @@ def test_json_is_one_object(command: Command, tiny: Tiny, tmp_path: Path) -> Non
     assert found["labels"] == {"positive": 22, "negative": 23, "neutral": 15}
 
 
+@pytest.mark.filterwarnings("always:.*makes no use of:UserWarning")
+def test_an_option_that_the_method_makes_no_use_of_is_a_warning(command: Command, tiny: Tiny, tmp_path: Path) -> None:
+    words = ("--iterations", "1", "--set", "mining.epsilon=2", "--out", tmp_path / "run")
+    said = "pssa: warning: method base makes no use of iterations, epsilon; leave out what changes nothing, or take a method"
+    result = command("train", *tiny, *words)
+    assert result.code == 0
+    assert result.err.startswith(said)
+
+
 def test_options_settings_and_a_file_come_together(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text('model = "tnet"\nseed = 5\n[training]\npatience = 3\nbatch_size = 2\n')

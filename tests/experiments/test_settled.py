@@ -54,7 +54,7 @@ def test_defaults_of_training_and_of_a_consensus_count_too(tmp_path: Path, monke
     resources = tiny_resources(tmp_path)
     before = {name: resources.key(cell) for name, cell in CELLS.items()}
     settling._sections.cache_clear()
-    monkeypatch.setitem(defaults._USUAL_CONSENSUS["words"], "consensus_threshold", 0.3)
+    monkeypatch.setitem(defaults._USUAL_CONSENSUS, "consensus_threshold", 0.3)
     found = {name for name, cell in CELLS.items() if resources.key(cell) != before[name]}
     assert found == {"consensus", "supervised", "look"}
     settling._sections.cache_clear()

@@ -27,7 +27,7 @@ def look(predicted: int, scores: tuple[float, ...]) -> Observation:
 
 def hear(predicted: tuple[int, int, int], **rule: Any) -> Mined:
     seen = [look(label, scores) for label, scores in zip(predicted, SCORES, strict=True)]
-    return agree(seen, torch.tensor([RIGHT]), DEFAULT_LABELS, ConsensusRule(**rule))
+    return agree(seen, torch.tensor([RIGHT]), DEFAULT_LABELS, ConsensusRule(**{"threshold": 0.5} | rule))
 
 
 TWO_RIGHT = (RIGHT, RIGHT, WRONG)
@@ -69,7 +69,7 @@ def test_soft_consensus_expects_the_mean_itself_of_every_word_with_a_share() -> 
 
 def test_shares_too_small_to_matter_are_left_out() -> None:
     seen = [look(RIGHT, (0.992, 0.008, 0.0, 0.0))] * 2
-    (findings,) = agree(seen, torch.tensor([RIGHT]), DEFAULT_LABELS, ConsensusRule(soft=True)).findings
+    (findings,) = agree(seen, torch.tensor([RIGHT]), DEFAULT_LABELS, ConsensusRule(0.5, soft=True)).findings
     assert [finding.word for finding in findings] == [0]
 
 
@@ -125,8 +125,8 @@ def test_saliencies_must_agree_like_models() -> None:
     # By attention alone word 0 has 0.75 twice; by the mean with gradients it has 0.5 twice, which is not above 0.5.
     attention, gradient = look(RIGHT, (0.75, 0.25, 0.0, 0.0)), look(RIGHT, (0.25, 0.25, 0.5, 0.0))
     gold = torch.tensor([RIGHT])
-    assert agree([attention] * 2, gold, DEFAULT_LABELS, ConsensusRule()).findings[0]
-    assert not agree([blend([attention, gradient])] * 2, gold, DEFAULT_LABELS, ConsensusRule()).findings[0]
+    assert agree([attention] * 2, gold, DEFAULT_LABELS, ConsensusRule(0.5)).findings[0]
+    assert not agree([blend([attention, gradient])] * 2, gold, DEFAULT_LABELS, ConsensusRule(0.5)).findings[0]
 
 
 def test_one_saliency_is_left_as_it_is() -> None:
@@ -140,7 +140,7 @@ def test_the_report_sums_up_the_looks() -> None:
         Observation(torch.eye(3)[[label, WRONG]], torch.tensor([scores, scores]))
         for label, scores in zip(TWO_RIGHT, SCORES, strict=True)
     ]
-    (report,) = agree(seen, torch.tensor([RIGHT, RIGHT]), DEFAULT_LABELS, ConsensusRule()).rounds
+    (report,) = agree(seen, torch.tensor([RIGHT, RIGHT]), DEFAULT_LABELS, ConsensusRule(0.5)).rounds
     assert report.accuracy == pytest.approx(2 / 6)
     assert report.mean_entropy == pytest.approx(ENTROPY / 2)
     assert (report.iteration, report.open_share, report.active, report.misleading) == (1, 0.5, 1, 0)
@@ -158,4 +158,4 @@ def test_the_report_sums_up_the_looks() -> None:
 )
 def test_an_agreement_that_makes_no_sense_is_refused(rule: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError, match=what):
-        ConsensusRule(**rule)
+        ConsensusRule(**{"threshold": 0.5} | rule)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import math
 
 import pytest
 import torch
 from tests.mining.toys import NEGATIVE, POSITIVE, index, scripted
 
 from pssa.mining import Observation, observe
-from pssa.saliency import build
+from pssa.saliency import build, entropy_bits
 
 ATTENTION = build("attention", {})
 CORPUS = index("screen good", "a screen so very good", "bad screen")
@@ -35,6 +36,16 @@ def test_the_model_is_looked_at_in_eval_mode_and_on_batches_that_are_no_wider_th
     assert model.modes
     assert not any(model.modes)
     assert {batch.positions.shape[1] for batch in model.shown} == {2}
+
+
+def test_what_is_left_without_words_is_again_shares_of_a_whole() -> None:
+    scores = torch.tensor([[0.7, 0.1, 0.1, 0.1], [1.0, 0.0, 0.0, 0.0], [0.2, 0.3, 0.5, 0.0]])
+    words = torch.tensor([[True, False, False, False]] * 2 + [[False, False, False, True]])
+    left = Observation(torch.eye(3), scores).without(words).scores
+    torch.testing.assert_close(left[0], torch.tensor([0.0, 1 / 3, 1 / 3, 1 / 3]))
+    torch.testing.assert_close(entropy_bits(left)[0], torch.tensor(math.log2(3)))
+    assert left[1].tolist() == [0.0] * 4  # nothing is left to say
+    assert torch.equal(left[2], scores[2])
 
 
 def test_a_part_of_the_corpus_is_filled_into_its_places() -> None:

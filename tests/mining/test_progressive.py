@@ -140,7 +140,7 @@ def test_every_miner_is_trained_between_rounds_under_its_number_on_the_whole_cor
 def test_a_random_pick_is_called_by_the_prediction_and_leaves_the_candidates() -> None:
     corpus = index(*["a good screen it is"] * 40)
     model = scripted([[0.9, 0.1, 0.0, 0.0, 0.0]] * 40, [POSITIVE] * 20 + [NEGATIVE] * 20)
-    mined = run(corpus, [model] * 4, Rule(EVERYWHERE, random_pick=True))
+    mined = run(corpus, [model] * 4, Rule(EVERYWHERE, drawn="word"))
     for row, kind in [(0, "active"), (39, "misleading")]:
         assert {found for _, found in words(mined, row)} == {kind}
     picked = [[word for word, _ in words(mined, row)] for row in range(40)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
@@ -54,9 +56,9 @@ def test_the_only_remaining_candidate_is_never_taken() -> None:
     assert extract(Rule(epsilon=2.0), [SURE, SURE], candidates=candidates).words.tolist() == [-1, 2]
 
 
-@pytest.mark.parametrize("random_pick", [False, True])
-def test_a_sentence_whose_scores_say_nothing_gives_no_word(random_pick: bool) -> None:
-    taken = extract(Rule(epsilon=2.0, random_pick=random_pick), [[0.0] * 4])
+@pytest.mark.parametrize("drawn", ["nothing", "word", "mask"])
+def test_a_sentence_whose_scores_say_nothing_gives_no_word(drawn: str) -> None:
+    taken = extract(Rule(epsilon=2.0, drawn=drawn), [[0.0] * 4])
     assert taken.words.tolist() == [-1]
 
 
@@ -65,17 +67,18 @@ def test_a_sentence_whose_scores_say_nothing_gives_no_word(random_pick: bool) ->
     [
         ({"epsilon": 0.0}, "epsilon is 0.0; it must be greater than 0"),
         ({"epsilon": float("nan")}, "epsilon is nan"),
+        ({"epsilon": 1.0, "drawn": "both"}, "drawn is 'both'; it can be nothing, word, mask"),
         ({"epsilon": 1.0, "stop_drop": 0.0}, "stop_drop is 0.0; it must be greater than 0"),
     ],
 )
-def test_a_rule_that_can_never_apply_is_refused(settings: dict[str, float], what: str) -> None:
+def test_a_rule_that_can_never_apply_is_refused(settings: dict[str, Any], what: str) -> None:
     with pytest.raises(InputError, match=what):
-        Rule(**settings)  # type: ignore[arg-type]
+        Rule(**settings)
 
 
 N_ROWS = 4000
 CANDIDATES = torch.tensor([[True, False, True, True]] * N_ROWS)
-RANDOM = Rule(epsilon=1.0, random_pick=True)
+RANDOM = Rule(epsilon=1.0, drawn="word")
 
 
 def pick(rule: Rule, iteration: int = 1) -> list[int]:
@@ -99,14 +102,14 @@ def test_a_random_pick_is_gated_and_routed_by_the_scores_and_the_prediction() ->
 
 
 def test_random_picks_follow_from_the_seed_and_the_iteration() -> None:
-    assert pick(RANDOM) == pick(Rule(epsilon=3.0, random_pick=True))
+    assert pick(RANDOM) == pick(Rule(epsilon=3.0, drawn="word"))
     assert pick(RANDOM) != pick(RANDOM, iteration=2)
-    assert pick(RANDOM) != pick(Rule(epsilon=1.0, random_pick=True, seed=1))
+    assert pick(RANDOM) != pick(Rule(epsilon=1.0, drawn="word", seed=1))
 
 
 def test_random_masking_can_take_the_top_word_and_hide_another() -> None:
     seen = Observation(torch.tensor([[0.9, 0.1]]).repeat(60, 1), torch.tensor([[0.7, 0.2, 0.1, 0.0]]).repeat(60, 1))
     candidates = torch.tensor([[True, True, True, False]]).repeat(60, 1)
-    taken = Rule(epsilon=3.0, random_mask=True).extract(seen, torch.zeros(60, dtype=torch.long), candidates, 1)
+    taken = Rule(epsilon=3.0, drawn="mask").extract(seen, torch.zeros(60, dtype=torch.long), candidates, 1)
     assert set(taken.words.tolist()) == {0}
     assert set(taken.hidden.tolist()) == {0, 1, 2}

@@ -35,3 +35,11 @@ def test_the_card_says_what_chose_the_number_of_epochs(
     assert expected in card
     assert sum(words in card for words in (GIVEN, OWN, HELD_OUT)) == 1
     assert "Measure a test score" in card
+    assert "shares of the vote" not in card
+
+
+def test_the_card_of_an_ensemble_says_what_its_probabilities_are(
+    train_tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    card = (train_tiny(tmp_path / "run", method="boosting", epochs=1) / "README.md").read_text()
+    assert "Its probabilities are the members' shares of the vote, and do not say how sure a member was." in card

@@ -51,9 +51,10 @@ def test_epsilon_is_the_papers_for_each_model_unless_it_is_given(model: str, eps
 
 def test_only_rm_picks_at_random() -> None:
     for method in ("aw-as", "pg-as"):
-        assert not choose_rule(config(method=method)).random_pick
-    assert choose_rule(config(method="rm-as")).random_pick
-    assert not choose_rule(config(method="rm-as", saliency="gradient")).random_pick
+        assert choose_rule(config(method=method)).drawn == "nothing"
+    assert choose_rule(config(method="rm-as")).drawn == "word"
+    assert choose_rule(config(method="rm-as", random_mask=True)).drawn == "mask"
+    assert choose_rule(config(method="rm-as", saliency="gradient", random_mask=True)).drawn == "nothing"
 
 
 def test_the_rule_takes_seed_and_stopping_from_the_configuration() -> None:

@@ -54,6 +54,14 @@ def test_cross_fitted_mining_finds_other_words(corpus: Corpus, tmp_path: Path) -
     assert folded.examples != plain.examples
 
 
+def test_a_file_that_exists_is_never_overwritten(corpus: Corpus, tmp_path: Path) -> None:
+    path = tmp_path / "evidence.jsonl"
+    path.write_text("mine")
+    with pytest.raises(InputError, match=r"evidence\.jsonl exists already; choose another --out"):
+        mine(corpus, path, **SETTINGS, method="pg-as")
+    assert path.read_text() == "mine"
+
+
 class Stages(Silent):
     """An observer that notes which trainings there were."""
 
@@ -99,7 +107,9 @@ def test_a_method_that_does_not_mine_is_refused(corpus: Corpus, tmp_path: Path, 
 
 def test_evidence_to_train_with_is_no_setting_of_mining(corpus: Corpus, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"evidence is old\.jsonl; it is for training, and mining makes its own"):
-        mine(corpus, tmp_path / "evidence.jsonl", **SETTINGS, method="aw-as", evidence="old.jsonl")
+        mine(corpus, tmp_path / "evidence.jsonl", config=Config().updated({"method": "aw-as", "evidence": "old.jsonl"}))
+    with pytest.raises(InputError, match="gamma is of the final training, and mining ends before it; give it to pssa"):
+        mine(corpus, tmp_path / "evidence.jsonl", **SETTINGS, method="aw-as", gamma=2)
 
 
 def test_a_place_that_does_not_exist_is_refused_before_anything_is_trained(corpus: Corpus, tmp_path: Path) -> None:

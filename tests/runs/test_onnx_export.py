@@ -262,3 +262,27 @@ def saved_model(variant: str, architecture: str, folder: Path) -> Path:
 def test_every_encoder_model_can_be_exported(variant: str, architecture: str, tmp_path: Path) -> None:
     run = saved_model(variant, architecture, tmp_path / "run")
     assert_same(export_onnx(run, tmp_path / "model.onnx"), pssa.load(run))
+
+
+def test_a_file_that_exists_is_replaced_only_where_that_is_asked_for(
+    finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(onnx_export, "_exported", lambda *_: None)
+    monkeypatch.setattr(onnx_export, "_finished", lambda *_: b"new")
+    monkeypatch.setattr(onnx_export, "_difference", lambda *_: "")
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"mine")
+    with pytest.raises(
+        InputError, match=r"model\.onnx exists already; choose another --onnx, or replace it with --force"
+    ):
+        export_onnx(finished_run, path)
+    assert path.read_bytes() == b"mine"
+    export_onnx(finished_run, path, force=True)
+    assert path.read_bytes() == b"new"
+
+
+def test_an_unfinished_run_is_refused(copied_run: Path, tmp_path: Path) -> None:
+    (copied_run / "metrics.json").unlink()
+    with pytest.raises(InputError, match=f"is not a finished run: .* go on with: pssa train --resume {copied_run}"):
+        export_onnx(copied_run, tmp_path / "model.onnx")
+    assert not (tmp_path / "model.onnx").exists()

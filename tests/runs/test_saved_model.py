@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.runs.interrupted import Interrupting
 
 import pssa
 from pssa import models
@@ -141,6 +142,28 @@ def test_a_run_without_its_first_epoch_says_how_to_go_on(tmp_path: Path, train_t
         train_tiny(tmp_path / "run", observer=Impatient())
     with pytest.raises(RunError, match=r"was interrupted before its first epoch; go on with: pssa train --resume"):
         pssa.load(tmp_path / "run")
+
+
+def test_a_run_that_was_interrupted_names_the_stage_that_answers(
+    tmp_path: Path, train_tiny: Callable[..., Path]
+) -> None:
+    run = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        train_tiny(run, observer=Interrupting(3), method="pg-as", iterations=1, samples=0)
+    assert (run / "stages" / "final" / "checkpoint.safetensors").is_file()
+    with pytest.warns(UserWarning, match=f"its stage initial answers in its place; go on with: .* --resume {run}$"):
+        loaded = pssa.load(run)
+    initial = pssa.load(run / "stages" / "initial")  # a stage is what it is, and no reason to warn
+    assert torch.equal(loaded.model.get_parameter("match"), initial.model.get_parameter("match"))
+
+
+def test_a_precision_that_the_model_cannot_answer_in_is_refused(finished_run: Path) -> None:
+    with pytest.raises(
+        InputError, match="model memnet has no encoder and takes no precision bfloat16; models that do: bert"
+    ):
+        pssa.load(finished_run, precision="bfloat16")
+    with pytest.raises(InputError, match="precision is 'half'; it can be auto, float32, bfloat16"):
+        pssa.load(finished_run, precision="half")
 
 
 def test_a_run_that_has_moved_still_loads(run: Path, finished_run: Path, corpus: Corpus) -> None:

@@ -15,17 +15,14 @@ from pathlib import Path
 import torch
 
 from pssa import models
-from pssa import saliency as saliencies
 from pssa.bulk import onnx
 from pssa.bulk.rows import Value
 from pssa.bulk.work import Score
 from pssa.data.example import Example
 from pssa.errors import InputError
-from pssa.evaluation import predict_logits
-from pssa.mining import observe
 from pssa.runs import Classifier, load
 from pssa.runs.device import choose_device
-from pssa.runs.explain import Explanation, usable_saliencies, usual_saliency
+from pssa.runs.explain import explain, require_usable, usual_saliency
 
 __all__ = ["Scorer", "Scoring", "Sizes", "by_length", "export", "open_scorer", "sizes", "threads_of"]
 
@@ -119,11 +116,9 @@ def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> Scorer:
         onnx_score = onnx.OnnxScore(replace(classifier, members=()), onnx.session(exported), batch)
         return Scorer(partial(by_length, onnx_score), threads)
     if scoring.saliency is not None:
-        name = scoring.saliency or usual_saliency(classifier)
-        if name not in (usable := usable_saliencies(classifier)):
-            raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
+        name = require_usable(classifier, scoring.saliency or usual_saliency(classifier))
         batch = scoring.batch_size or min(batch, _MOST_EXPLAINED)
-        return Scorer(partial(by_length, partial(_explained, classifier, name, batch)), threads)
+        return Scorer(partial(by_length, partial(explain, classifier, saliency=name, batch_size=batch)), threads)
     return Scorer(partial(by_length, partial(classifier.answer, batch_size=batch)), threads)
 
 
@@ -157,18 +152,3 @@ def threads_of(classifier: Classifier) -> int:
     parameters = chain.from_iterable(member.parameters() for member in classifier.members)
     on_gpu = any(parameter.device.type != "cpu" for parameter in parameters)
     return _GPU_THREADS if on_gpu else torch.get_num_threads()
-
-
-def _explained(classifier: Classifier, saliency: str, batch: int, examples: Sequence[Example]) -> list[Explanation]:
-    """Answers and word scores, from one run of the first member."""
-    examples = classifier.lexicon.cut(examples)
-    corpus = classifier.lexicon.index(examples, classifier.labels)
-    seen = observe(classifier.model, corpus, saliencies.build(saliency, {}), batch)
-    others = [predict_logits(member, corpus, batch).softmax(dim=1) for member in classifier.members[1:]]
-    answers = classifier.answers(examples, classifier.vote([seen.probabilities, *others]))
-    return [
-        Explanation(
-            example.text, example.spans, example.aspect, tuple(row[: len(example.spans)].tolist()), saliency, answer
-        )
-        for example, answer, row in zip(examples, answers, seen.scores, strict=True)
-    ]

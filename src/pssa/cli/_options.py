@@ -20,6 +20,7 @@ __all__ = [
     "reading",
     "training_config",
     "training_options",
+    "training_settings",
 ]
 
 _PACKAGE = Path(__file__).parents[1]
@@ -121,8 +122,11 @@ def label_names(given: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in given.split(","))
 
 
-def training_options() -> argparse.ArgumentParser:
-    """Everything that determines a training, how its files are read included."""
+def training_options(hidden: tuple[str, ...] = ()) -> argparse.ArgumentParser:
+    """Everything that determines a training, how its files are read included.
+
+    :param hidden: groups that the command refuses, with the reason, and that its help leaves out.
+    """
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--config", type=Path, help="TOML file of settings; options on the command line go before it")
     parser.add_argument(
@@ -131,7 +135,8 @@ def training_options() -> argparse.ArgumentParser:
     for title, settings in _SETTINGS.items():
         group = parser.add_argument_group(title)
         for name, (kind, meaning) in settings.items():
-            group.add_argument("--" + name.replace("_", "-"), type=kind, help=meaning)
+            shown = argparse.SUPPRESS if title in hidden else meaning
+            group.add_argument("--" + name.replace("_", "-"), type=kind, help=shown)
         if title == _DATA:
             _add_data(group)
     return parser
@@ -155,10 +160,11 @@ def training_config(arguments: argparse.Namespace, names: tuple[str, ...]) -> Co
     from pssa.runs.defaults import unresolve
 
     config = Config() if arguments.config is None else unresolve(Config.from_toml(arguments.config))
-    return config.updated(_settings(arguments, names))
+    return config.updated(training_settings(arguments, names))
 
 
-def _settings(arguments: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+def training_settings(arguments: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+    """What a command asks for by its options and by `--set`, by name; `names` as for `training_config`."""
     from pssa.errors import InputError
     from pssa.runs.config import parse_value
 

@@ -45,9 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _write_onnx(arguments: argparse.Namespace) -> str:
     from pssa.runs.onnx_export import export_onnx
 
-    if arguments.onnx.exists() and not arguments.force:
-        raise InputError(f"{arguments.onnx} exists already; choose another --onnx, or replace it with --force")
-    return str(export_onnx(arguments.run_path, arguments.onnx))
+    return str(export_onnx(arguments.run_path, arguments.onnx, force=arguments.force))
 
 
 def _push(arguments: argparse.Namespace) -> str:

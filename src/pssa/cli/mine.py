@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, names_in, training_config, training_options
+from pssa.cli._options import common_options, names_in, training_config, training_options, training_settings
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "mine",
-        parents=[_first_options(), training_options(), common_options()],
+        parents=[_first_options(), training_options(hidden=("supervision",)), common_options()],
         help="mine evidence into a file",
         description="Mine evidence from labelled instances into a file, without the final training.",
         epilog=_EXAMPLES,
@@ -60,11 +60,13 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.cli._progress import ProgressBars
     from pssa.data.evidence_stats import stats
     from pssa.runs.mining_run import mine
+    from pssa.runs.unused import refuse_supervision, warn_of_unused
     from pssa.training import Team
 
-    if arguments.out.exists():
-        raise InputError(f"{arguments.out} exists already; choose another --out")
     config = _choose_method(training_config(arguments, ("saliency",)), arguments)
+    asked = training_settings(arguments, ("saliency",))
+    refuse_supervision(config, asked)
+    warn_of_unused(config, asked)
     if not config.data.train:
         raise InputError("pssa mine needs --train FILE")
     with ProgressBars() as bars:

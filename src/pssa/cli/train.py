@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from pssa.cli._options import common_options, names_in, training_config, training_options
+from pssa.cli._options import common_options, names_in, training_config, training_options, training_settings
 from pssa.errors import InputError
 
 __all__ = ["add_parser"]
@@ -45,11 +45,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Train, and say what came out."""
     from pssa.cli._progress import ProgressBars
     from pssa.runs import resume, train
+    from pssa.runs.unused import warn_of_unused
     from pssa.training import Team
 
     if arguments.resume is not None:
         _refuse_beside_resume(arguments)
     config = training_config(arguments, ("method",))
+    warn_of_unused(config, training_settings(arguments, ("method",)))
     if arguments.resume is None and (not config.data.train or arguments.out is None):
         raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
     out = arguments.resume or arguments.out

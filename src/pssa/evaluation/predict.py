@@ -1,6 +1,6 @@
 """Running a model over a corpus, in eval mode and without gradients.
 
-Several aspects of one sentence share one encoding where the model's encoder does not see the aspect.
+Several aspects of one sentence share one encoding where the model's class promises that they may (`shares_sentences`).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def predict_classes(model: nn.Module, corpus: IndexedCorpus, batch_size: int = _
 def _shares(model: nn.Module) -> bool:
     # Where self-attention is refined, a top layer's masks are those of the rows that were encoded.
     refinement = getattr(getattr(model, "encoder", None), "refinement", "no encoder")
-    return refinement is None and getattr(model, "reads", "") == "pieces"
+    return refinement is None and getattr(model, "shares_sentences", False)
 
 
 def _shared_sentences(corpus: IndexedCorpus) -> Tensor:
@@ -69,14 +69,14 @@ def _logits(model: Any, corpus: IndexedCorpus, rows: Tensor, sentences: Tensor) 
         return logits
     first, of = (places.to(batch.positions.device, non_blocking=True) for places in (counts.cumsum(0) - counts, of))
     states, _ = model.encoder(batch.take(first))
-    encoding = type(model).encode(_Encoded(model, lambda _: (states[of], None)), batch)
+    encoding = type(model).encode(_Shared(model, lambda _: (states[of], None)), batch)
     shared: Tensor = model.classify(encoding, batch).logits
     return shared
 
 
 @dataclass(frozen=True)
-class _Encoded:
-    """A model whose encoder has run already."""
+class _Shared:
+    """A model whose encoder has run already, once for each sentence."""
 
     model: Any
     encoder: Callable[[Batch], tuple[Tensor, None]]

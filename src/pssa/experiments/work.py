@@ -28,7 +28,7 @@ from pssa.experiments.ledger import Record
 from pssa.experiments.mined import common_words, describe_evidence
 from pssa.experiments.watch import Watch
 from pssa.experiments.workroom import Bench, Workroom
-from pssa.runs import load, methods
+from pssa.runs import Config, load, methods
 from pssa.runs.classifier import Classifier
 from pssa.runs.defaults import choose_penalty
 from pssa.runs.methods import Trained, consensus, progressive
@@ -201,7 +201,7 @@ def _all_cores() -> Iterator[None]:
 def _time_one(out: Path, source: Path, test: Corpus, wanted: Mapping[str, Any]) -> dict[str, Any]:
     watch = Watch()
     began = time.perf_counter()
-    train(source, out, observer=watch, **wanted)
+    train(source, out, observer=watch, config=Config().updated(wanted))  # settings of all methods, used or not
     trained = time.perf_counter()
     classifier = load(out, device=wanted["device"])
     loaded = time.perf_counter()

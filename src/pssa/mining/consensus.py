@@ -30,8 +30,8 @@ _LEAST_SHARE = 0.01
 class ConsensusRule:
     """When models agree."""
 
+    threshold: float  # least mean share of a word
     least_right: int = 2  # of the models that may judge an instance
-    threshold: float = 0.5  # least mean share of a word
     soft: bool = False  # supervise the whole distribution instead of words above the threshold
     words: int = 1  # taken from an instance at most; the second is of round 2, and so on
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import Encoding, Prediction
-from pssa.saliency import Saliency, score_words
+from pssa.saliency import Saliency, normalise, score_words
 
 __all__ = ["Observation", "observe"]
 
@@ -36,8 +36,10 @@ class Observation:
         self.scores[rows, : part.scores.shape[1]] = part.scores
 
     def without(self, words: Tensor) -> Observation:
-        """The same, with no share for `words` (n, N)."""
-        return Observation(self.probabilities, self.scores.masked_fill(words, 0))
+        """The same, with no share for `words` (n, N): what they had goes to the others, in proportion."""
+        had = (self.scores * words).sum(dim=1, keepdim=True) > 0
+        # Rows that lose nothing stay as they are, to the last bit.
+        return Observation(self.probabilities, torch.where(had, normalise(self.scores, ~words), self.scores))
 
     @classmethod
     def blank(cls, n: int, n_words: int, n_classes: int) -> Observation:

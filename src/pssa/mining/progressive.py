@@ -82,7 +82,7 @@ def mine(
         if iteration > 1:
             before, masked = masked, corpus.hide(hidden)
             miners = _train_all(miners, train, iteration, before if procedure.lagged else masked)
-        # A word that was taken without being hidden, as `random_mask` does, is not taken again.
+        # A word that was taken without being hidden, as with a mask that is drawn, is not taken again.
         seen = procedure.share(_look(miners, masked, procedure.saliency)).without(found)
         taken = procedure.rule.extract(seen, corpus.labels, masked.table.candidates, iteration)
         taken = sentences.leave_alone(taken, seen)

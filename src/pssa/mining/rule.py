@@ -17,13 +17,15 @@ from pssa.saliency import entropy_bits
 
 __all__ = ["Extraction", "Rule"]
 
+_DRAWN = ("nothing", "word", "mask")
+
 
 @dataclass(frozen=True)
 class Extraction:
     """What one round took from n examples."""
 
     words: Tensor  # (n,) the word of each, -1 where none was taken
-    hidden: Tensor  # (n,) the word to hide in the next rounds: the same one, but for `random_mask`
+    hidden: Tensor  # (n,) the word to hide in the next rounds: the same one, unless the mask is drawn
     entropies: Tensor  # (n,) bits
     shares: Tensor  # (n,) the word's share of the scores
     predicted: Tensor  # (n,) classes
@@ -35,14 +37,17 @@ class Rule:
     """When a word is taken, and which."""
 
     epsilon: float  # bits
-    random_pick: bool = False  # RM: gate and route as ever, but take any candidate instead of the top word
-    random_mask: bool = False  # RM, the other reading: take the top word, and hide any candidate instead of it
+    # RM gates and routes as ever. "word": it takes and hides any candidate instead of the top word; "mask", the other reading: it
+    # takes the top word, and hides any candidate instead.
+    drawn: str = "nothing"
     stop_drop: float | None = None  # leave a sentence alone once hiding its last word cost less confidence than this
     seed: int = 0
 
     def __post_init__(self) -> None:
         if not self.epsilon > 0:
             raise InputError(f"epsilon is {self.epsilon}; it must be greater than 0 (bits of entropy)")
+        if self.drawn not in _DRAWN:
+            raise InputError(f"drawn is {self.drawn!r}; it can be {', '.join(_DRAWN)}")
         if self.stop_drop is not None and not self.stop_drop > 0:
             raise InputError(f"stop_drop is {self.stop_drop}; it must be greater than 0 (of a probability)")
 
@@ -52,8 +57,8 @@ class Rule:
         speaks = seen.scores.sum(dim=1) > 0
         is_open = (entropies < self.epsilon) & speaks & (candidates.sum(dim=1) > 1)
         top, drawn = seen.scores.argmax(dim=1), self._random_words(candidates, iteration)
-        words = drawn if self.random_pick else top
-        hidden = drawn if self.random_mask else words
+        words = drawn if self.drawn == "word" else top
+        hidden = drawn if self.drawn == "mask" else words
         return Extraction(
             words=words.masked_fill(~is_open, -1),
             hidden=hidden.masked_fill(~is_open, -1),

@@ -2,8 +2,9 @@
 
 A model file's class takes (table, n_labels, options, seed), has its options' dataclass in `options`, says in `reads` what its
 positions are ("words", "pieces" or "pairs") and in `attends` whether it has attention weights; one whose options have `refine`
-has them also where that is not "none". A model that reads words starts from a `WordTable`, the others from a `Pretrained`
-encoder. Files that begin with an underscore are shared parts.
+has them also where that is not "none". `shares_sentences = True` promises that `encode` gives `self.encoder` the batch as it is,
+and that the encoder does not see the aspect: then rows of one sentence are scored from one run of it. A model that reads words
+starts from a `WordTable`, the others from a `Pretrained` encoder. Files that begin with an underscore are shared parts.
 """
 
 from __future__ import annotations

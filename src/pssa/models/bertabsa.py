@@ -45,6 +45,7 @@ class BertAbsa(nn.Module):
 
     options = BertAbsaOptions
     reads = "pieces"
+    shares_sentences = True
     attends = False
 
     def __init__(self, table: Pretrained, n_labels: int, options: BertAbsaOptions, seed: int) -> None:

@@ -38,6 +38,7 @@ class BertAbsaAttention(nn.Module):
 
     options = BertAbsaAttentionOptions
     reads = "pieces"
+    shares_sentences = True
     attends = True
 
     def __init__(self, table: Pretrained, n_labels: int, options: BertAbsaAttentionOptions, seed: int) -> None:

@@ -37,7 +37,7 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 | {source} | {vectors} |
 | seed | {seed} |
 
-{selection} Measure a test score with `pssa evaluate`. Every setting is in `config.toml`.
+{selection}{voting} Measure a test score with `pssa evaluate`. Every setting is in `config.toml`.
 """
 
 _GIVEN = "The number of epochs was given: no development data was used, and nothing was selected."
@@ -49,6 +49,8 @@ _HELD_OUT = """\
 The development score is of {share:.0%} of the training data, held out by sentence; it chose the number of epochs, after which the
 model was fitted again on all of train."""
 
+_VOTING = " Its probabilities are the members' shares of the vote, and do not say how sure a member was."
+
 
 def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
     """Write the card from what the run knows of itself."""
@@ -59,6 +61,7 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         labels=", ".join(config.data.labels),
         parameters=metrics["parameters"],
         members=f", {metrics['members']} members that vote" if metrics["members"] > 1 else "",
+        voting=_VOTING if metrics["members"] > 1 else "",
         instances=metrics["instances"],
         counts=", ".join(f"{count} {label}" for label, count in metrics["labels"].items()),
         dropped="".join(f"; {count} dropped as {reason}" for reason, count in dropped.items()),

@@ -88,6 +88,11 @@ class Config:
             config = _with_value(config, name, value)
         return config
 
+    def places(self, changes: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """Section and key of each value that `updated` would change; the section of what is in none is empty."""
+        named = (name.rpartition(".") for name in _flat(changes))
+        return [(section or _home(self, key), key) for section, _, key in named]
+
     def to_toml(self) -> str:
         """Every value that is set, as `from_toml` reads it."""
         table = _plain(asdict(self))

@@ -57,13 +57,10 @@ _LEAST = {
     "consensus_epochs": -1,
     "consensus_words": 1,
 }
-# By what a model reads. What is lost without a word says more of it than attention does (results/ideas.md). The judges of an
-# encoder need fewer epochs than the model they judge for.
-_USUAL_CONSENSUS: dict[str, dict[str, Any]] = {
-    "words": {"saliency": "leave_one_out", "consensus_threshold": 0.2, "consensus_epochs": 0},
-    "pieces": {"saliency": "leave_one_out", "consensus_threshold": 0.2, "consensus_epochs": 3},
-}
-_USUAL_CONSENSUS["pairs"] = _USUAL_CONSENSUS["pieces"]
+# What is lost without a word says more of it than attention does (results/ideas.md).
+_USUAL_CONSENSUS: dict[str, Any] = {"saliency": "leave_one_out", "consensus_threshold": 0.2}
+# By what a model reads: the judges of an encoder need fewer epochs than the model they judge for.
+_USUAL_CONSENSUS_EPOCHS = {"words": 0, "pieces": 3, "pairs": 3}
 _TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
 # By what a model reads; `usual_epochs` 0: a search on development data.
 _USUAL_TRAINING: dict[str, dict[str, Any]] = {
@@ -110,9 +107,10 @@ def choose_saliency(config: Config) -> str:
 
 
 def choose_consensus(config: Config, name: str) -> Any:
-    """The setting `name` of a consensus: what is asked for or, where it is unset, usual for what the model reads."""
+    """The setting `name` of a consensus: what is asked for or, where it is unset, usual."""
+    usual = _USUAL_CONSENSUS | {"consensus_epochs": _USUAL_CONSENSUS_EPOCHS[models.reads(config.model)]}
     asked = getattr(config.mining, name)
-    return _USUAL_CONSENSUS[models.reads(config.model)][name] if asked in ("", UNSET) else asked
+    return usual[name] if asked in ("", UNSET) else asked
 
 
 def refines(config: Config) -> bool:
@@ -146,7 +144,8 @@ def resolve(config: Config) -> Config:
     if mines(config.method):
         chosen = replace(config.mining, saliency=choose_saliency(config), epsilon=choose_epsilon(config))
         if config.method == "consensus":
-            chosen = replace(chosen, **{name: choose_consensus(config, name) for name in _USUAL_CONSENSUS["words"]})
+            names = (*_USUAL_CONSENSUS, "consensus_epochs")
+            chosen = replace(chosen, **{name: choose_consensus(config, name) for name in names})
         config = replace(config, mining=chosen)
     if mines(config.method) or config.supervision.evidence:
         gamma = choose_penalty(config).gamma
@@ -194,21 +193,16 @@ def choose_epsilon(config: Config) -> float:
 
 def choose_rule(config: Config) -> Rule:
     """When progressive mining takes a word."""
-    is_random, mining = choose_saliency(config) == RANDOM, config.mining
-    return Rule(
-        choose_epsilon(config),
-        random_pick=is_random and not mining.random_mask,
-        random_mask=is_random and mining.random_mask,
-        stop_drop=mining.stop_drop or None,
-        seed=config.seed,
-    )
+    mining = config.mining
+    drawn = "nothing" if choose_saliency(config) != RANDOM else "mask" if mining.random_mask else "word"
+    return Rule(choose_epsilon(config), drawn, mining.stop_drop or None, config.seed)
 
 
 def choose_consensus_rule(config: Config) -> ConsensusRule:
     """When the models of a consensus agree."""
     mining = config.mining
     threshold = choose_consensus(config, "consensus_threshold")
-    return ConsensusRule(mining.consensus_right, threshold, mining.consensus_soft, mining.consensus_words)
+    return ConsensusRule(threshold, mining.consensus_right, mining.consensus_soft, mining.consensus_words)
 
 
 def choose_penalty(config: Config) -> Penalty:

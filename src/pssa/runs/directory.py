@@ -89,6 +89,12 @@ class RunDirectory:
         """Whether the run was carried through."""
         return (self.root / "metrics.json").is_file()
 
+    def require_finished(self) -> None:
+        """Refuse a run that was not carried through, where what it holds so far would pass for the whole."""
+        if not self.finished:
+            remedy = f"go on with: pssa train --resume {self.root}"
+            raise InputError(f"{self.root} is not a finished run: it has no metrics.json; {remedy}")
+
     def require_whole(self) -> None:
         """Refuse to call a run finished whose folder was emptied while it was written."""
         if not (self.root / "config.toml").is_file():

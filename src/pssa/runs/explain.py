@@ -16,11 +16,14 @@ from pssa import saliency as saliencies
 from pssa.data.example import Example
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
+from pssa.evaluation import predict_logits
 from pssa.mining import observe
 from pssa.runs.classifier import Answer, Classifier
 from pssa.runs.defaults import OF_STATES
 
-__all__ = ["Explanation", "explain", "usable_saliencies", "usual_saliency"]
+__all__ = ["Explanation", "explain", "require_usable", "usable_saliencies", "usual_saliency"]
+
+_BATCH = 64  # some saliencies hold many copies of every sentence
 
 
 @dataclass(frozen=True)
@@ -49,32 +52,38 @@ class Explanation:
         return {"text": self.text, **self.answer.as_dict(), "saliency": self.saliency, "words": words}
 
 
-def explain(classifier: Classifier, examples: Sequence[Example], saliency: str = "") -> list[Explanation]:
-    """Explanations in the order of the examples.
+def explain(
+    classifier: Classifier, examples: Sequence[Example], saliency: str = "", batch_size: int = _BATCH
+) -> list[Explanation]:
+    """Explanations in the order of the examples; answers and word scores are from one run of the first member.
 
     :param saliency: a name of `usable_saliencies`; empty: the usual one.
     :raises InputError: for a saliency that does not exist or says nothing about this model.
     """
-    usable = usable_saliencies(classifier)
-    name = saliency or usual_saliency(classifier)
-    if name not in usable:
-        raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
+    name = require_usable(classifier, saliency or usual_saliency(classifier))
     if not examples:
         return []
     examples = classifier.lexicon.cut(examples)
-    seen = observe(classifier.model, classifier.index(examples), saliencies.build(name, {}))
-    rows = zip(examples, classifier.answer(examples), seen.scores, strict=True)
+    corpus = classifier.lexicon.index(examples, classifier.labels)
+    seen = observe(classifier.model, corpus, saliencies.build(name, {}), batch_size)
+    others = [predict_logits(member, corpus, batch_size).softmax(dim=1) for member in classifier.members[1:]]
+    answers = classifier.answers(examples, classifier.vote([seen.probabilities, *others]))
     return [
         Explanation(
-            example.text,
-            example.spans,
-            example.aspect,
-            tuple(scores[: len(example.spans)].tolist()),
-            name,
-            answer,
+            example.text, example.spans, example.aspect, tuple(scores[: len(example.spans)].tolist()), name, answer
         )
-        for example, answer, scores in rows
+        for example, answer, scores in zip(examples, answers, seen.scores, strict=True)
     ]
+
+
+def require_usable(classifier: Classifier, name: str) -> str:
+    """The name of the saliency again, if it is one of `usable_saliencies`.
+
+    :raises InputError: for a saliency that does not exist or says nothing about this model.
+    """
+    if name not in (usable := usable_saliencies(classifier)):
+        raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
+    return name
 
 
 def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:

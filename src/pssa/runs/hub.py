@@ -108,8 +108,7 @@ def from_pretrained(
 
 def _contents(run: Path) -> dict[str, Path | str]:
     """What is uploaded, by its name there: files as they are, or the text that stands for one."""
-    if not RunDirectory.open(run).finished:
-        raise InputError(f"{run} is not a finished run: it has no metrics.json; go on with: pssa train --resume {run}")
+    RunDirectory.open(run).require_finished()
     names = sorted(path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file())
     contents: dict[str, Path | str] = {name: run / name for name in names if _is_ours(name)}
     contents["config.toml"] = _config(run / "config.toml")

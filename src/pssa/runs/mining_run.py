@@ -16,6 +16,7 @@ from pssa.runs.defaults import mines
 from pssa.runs.device import choose_device
 from pssa.runs.methods import consensus, progressive
 from pssa.runs.training_run import prepare
+from pssa.runs.unused import refuse_supervision, warn_of_unused
 from pssa.runs.workshop import Workshop
 from pssa.training import Observer, Silent, team
 
@@ -34,13 +35,17 @@ def mine(
 ) -> Evidence:
     """Mine evidence with the method and the settings that `train` takes, and write it to the file `out`.
 
-    :raises InputError: if a file or a setting cannot be used.
+    :raises InputError: if a file or a setting cannot be used, or if `out` exists; it is never overwritten.
     """
+    if Path(out).exists():
+        raise InputError(f"{out} exists already; choose another --out")
     if not Path(out).parent.is_dir():
         raise InputError(f"{Path(out).parent} is not a directory; --out must name a file in one that exists")
     config = (config or Config()).updated(settings)
     if not mines(config.method):
         raise InputError(f"method {config.method} does not mine; take " + ", ".join(filter(mines, methods.names())))
+    refuse_supervision(config, settings)
+    warn_of_unused(config, settings)
     if config.supervision.evidence:
         raise InputError(f"evidence is {config.supervision.evidence}; it is for training, and mining makes its own")
     with team(choose_device(config.device)) as members:

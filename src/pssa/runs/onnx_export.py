@@ -27,6 +27,7 @@ from pssa.data.atomic import write_atomically
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import InputError, MissingExtra, RunError
 from pssa.runs.classifier import Classifier
+from pssa.runs.directory import RunDirectory
 from pssa.runs.saved_model import load
 from pssa.training.ensembles import combine
 
@@ -49,10 +50,11 @@ _OUTPUTS: dict[str, tuple[str | int, ...]] = {
 _TOLERANCE = 1e-5
 
 
-def export_onnx(run: str | Path, path: str | Path) -> Path:
+def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Path:
     """Write the model of a run as an ONNX file, after a check that it answers as the run does.
 
-    :raises InputError: if `run` is no run, `path` cannot be written, or the model cannot be exported.
+    :param force: replace the file if it exists.
+    :raises InputError: if `run` is no run or unfinished, `path` exists or cannot be written, or the model cannot be exported.
     :raises RunError: if the exported model answers differently; no file is left then.
     """
     for name in _LIBRARIES:
@@ -60,6 +62,11 @@ def export_onnx(run: str | Path, path: str | Path) -> Path:
     path = Path(path)
     if path.is_dir() or not path.parent.is_dir():
         raise InputError.at(path, None, "cannot be written; expected the name of a file in a directory that exists")
+    if path.exists() and not force:
+        raise InputError(f"{path} exists already; choose another --onnx, or replace it with --force")
+    directory = RunDirectory.open(Path(run))
+    if (directory.root / "config.toml").is_file():  # else a stage or a member, which is whole in itself
+        directory.require_finished()
     classifier = load(run)
     model = _Answering(classifier).eval()
     with _quiet(), torch.no_grad():

@@ -6,6 +6,7 @@ An ensemble has its models in `members/`, each a folder of the same kind.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,32 +52,44 @@ def save_ensemble(folder: Path, members: tuple[nn.Module, ...], description: Des
 def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Classifier:
     """Load a run, a stage's model or an ensemble's member from its folder.
 
-    A run that was interrupted is loaded as far as it came, from its newest checkpoint.
+    Of a run that was interrupted a stage's model is loaded, with a `UserWarning` that names the stage: the initial model where
+    the run has trained it and goes on to mine, else the newest checkpoint.
 
     :param device: cpu, cuda, or auto: the GPU where there is one.
     :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
-    :raises InputError: if the folder is not a run or a file in it is damaged.
+    :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot answer in this precision.
     """
     folder = RunDirectory.open(Path(path)).root
     description = Description.load(folder)
+    place = choose_device(device)
+    narrow = _is_narrow(description.model, precision, place)
     lexicon = _load_lexicon(folder, description)
     # An ensemble that was interrupted has members but no says yet; it is loaded like any unfinished run.
     numbers = range(1, len(description.says) + 1)
     folders = [folder / "members" / str(number) for number in numbers] if len(numbers) > 1 else [folder]
     if len(folders) > 1 and (lost := [member for member in folders if not (member / "model.safetensors").is_file()]):
         raise InputError(f"{lost[0]} is missing; the ensemble has {len(folders)} members; copy the run again")
-    place = choose_device(device)
-    members = tuple(_load_model(member, description, lexicon).to(place).eval() for member in folders)
-    if _is_narrow(precision, place):
+    sources = [_weights_of(member) for member in folders]
+    if (stage := sources[0].parent) != folders[0]:
+        said = f"{folder} is not a finished run, and its stage {stage.name} answers in its place"
+        warnings.warn(f"{said}; go on with: pssa train --resume {folder}", stacklevel=2)
+    loaded = (_load_model(*of, description, lexicon) for of in zip(folders, sources, strict=True))
+    members = tuple(member.to(place).eval() for member in loaded)
+    if narrow:
         for member in members:
             models.narrow(member)
     return Classifier(description.model, description.labels, lexicon, members, description.says)
 
 
-def _is_narrow(precision: str, device: torch.device) -> bool:
+def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
     if precision not in PRECISIONS:
         raise InputError(f"precision is {precision!r}; it can be {', '.join(PRECISIONS)}")
-    return precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+    if models.reads(model) != "words":
+        return precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+    if precision == "bfloat16":
+        kinds = ", ".join(name for name in models.names() if models.reads(name) != "words")
+        raise InputError(f"model {model} has no encoder and takes no precision bfloat16; models that do: {kinds}")
+    return False
 
 
 def _load_lexicon(folder: Path, description: Description) -> Lexicon:
@@ -86,11 +99,10 @@ def _load_lexicon(folder: Path, description: Description) -> Lexicon:
     return PieceLexicon.load(folder, reads == "pairs", description.max_pieces, description.unit)
 
 
-def _load_model(folder: Path, description: Description, lexicon: Lexicon) -> nn.Module:
+def _load_model(folder: Path, source: Path, description: Description, lexicon: Lexicon) -> nn.Module:
     # Weights replace what a seed drew; an unfinished run may have drawn what is no weight, such as a head to look at.
     settings = folder / "config.toml"
     seed = Config.from_toml(settings).seed if settings.is_file() else 0
-    source = _weights_of(folder)
     _refuse_outsized(folder, description, lexicon)
     model = models.build(description.model, lexicon.table, len(description.labels), description.options, seed)
     if source.name == "checkpoint.safetensors":

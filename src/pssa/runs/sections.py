@@ -122,7 +122,7 @@ class MiningConfig:
     consensus_epochs: int = -1  # of each of its models; 0: as many as the final one has; unset: by what the model reads
     consensus_saliencies: tuple[str, ...] = ()  # whose mean every model scores by; none: `saliency` alone
     consensus_right: int = 2  # models that must have been right about an instance
-    consensus_threshold: float = UNSET  # least mean share of a word; unset: by what the model reads
+    consensus_threshold: float = UNSET  # least mean share of a word; unset: as is usual
     consensus_words: int = 1  # of an instance, at most; the second counts as one of round 2, and so on
     consensus_soft: bool = False  # expect the mean distribution itself
 

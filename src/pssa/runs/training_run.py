@@ -25,6 +25,7 @@ from pssa.runs.device import choose_device
 from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.materials import Materials
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
+from pssa.runs.unused import warn_of_unused
 from pssa.runs.workshop import Workshop
 from pssa.training import Observer, Silent, best_epoch, team
 
@@ -51,13 +52,15 @@ def train(
     :param data: labelled instances, or the file that holds them; None: the file that `config` names.
     :param dev: the same for development data of its own, where there is any.
     :param config: values to start from, by default the defaults.
-    :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`.
+    :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`; there is a `UserWarning`
+        about those that the method makes no use of.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     changed = (config or Config()).updated(settings)
     with team(choose_device(changed.device)) as members:
         if members.leads:
             RunDirectory.refuse_taken(Path(out))
+        warn_of_unused(changed, settings)
         config, materials = prepare(data, dev, changed, on_vectors, cache=Path(out).parent / _CACHE)
         if not members.leads:
             return _help_out(Path(out), Workshop(config, None, materials, Silent(), members))

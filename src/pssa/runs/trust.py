@@ -28,7 +28,7 @@ from pssa.evaluation import (
 )
 from pssa.mining import observe
 from pssa.runs.classifier import Classifier
-from pssa.runs.explain import usable_saliencies, usual_saliency
+from pssa.runs.explain import require_usable, usable_saliencies, usual_saliency
 
 __all__ = ["Trust", "trust", "trusted_saliencies"]
 
@@ -104,9 +104,7 @@ def trusted_saliencies(classifier: Classifier, asked: Sequence[str] = ()) -> tup
 
     :raises InputError: for a saliency that does not exist or says nothing about this model.
     """
-    usable = usable_saliencies(classifier)
-    for name in asked:
-        if name not in usable:
-            raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
+    if asked:
+        return tuple(dict.fromkeys(require_usable(classifier, name) for name in asked))
     usual = usual_saliency(classifier)
-    return tuple(dict.fromkeys(asked)) or tuple(name for name in usable if name == usual or name not in _NOT_UNASKED)
+    return tuple(name for name in usable_saliencies(classifier) if name == usual or name not in _NOT_UNASKED)

@@ -35,6 +35,16 @@ class Noise:
                 f"{self.samples} samples of noise {self.sigma}; expected 1 or more, and a finite sigma >= 0"
             )
 
+    @classmethod
+    def of(cls, samples: int, sigma: float, seed: int) -> Noise:
+        """That of a saliency whose option `samples` may be 0: one pass without noise.
+
+        :raises InputError: for a number of samples or a sigma that cannot be.
+        """
+        if samples < 0:
+            raise InputError(f"samples is {samples}; expected 0 (no noise) or more")
+        return cls(samples, sigma, seed) if samples else cls(1, 0.0, seed)
+
     def add(self, encoding: Encoding, real: Tensor) -> Encoding:
         """Stack the encoding once per sample, with noise on h(x) and, where it exists, m, at the `real` (B, P) words.
 

@@ -38,13 +38,11 @@ class Gradient:
     average: str = "scores"  # of the samples' normalised scores, or "raw": before absolute values and normalising
 
     def __post_init__(self) -> None:
-        if self.samples < 0:
-            raise InputError(f"samples is {self.samples}; expected 0 (no noise) or more")
         if self.target not in _TARGETS:
             raise InputError(f"target is {self.target!r}; it can be {' or '.join(_TARGETS)}")
         if self.average not in _AVERAGES:
             raise InputError(f"average is {self.average!r}; it can be {' or '.join(_AVERAGES)}")
-        self._noise()
+        Noise.of(self.samples, self.sigma, self.seed)  # raises where there can be no such noise
 
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
         """(B, N) mean shares of the words.
@@ -62,7 +60,7 @@ class Gradient:
 
     def _signed_scores(self, model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
         # (S, B, P)
-        noise = self._noise()
+        noise = Noise.of(self.samples, self.sigma, self.seed)
         noised = noise.add(encoding, batch.real)
         gradient = logit_gradient(model, noised, batch.repeat(noise.samples), classes.repeat(noise.samples))
         return torch.einsum("sbpd,bpd->sbp", gradient.view(noise.samples, *encoding.words.shape), encoding.words)
@@ -73,9 +71,6 @@ class Gradient:
         # Zero at the aspect, which is never a candidate: as in the released code, the minimum is zero or negative.
         scores = to_words(signed, batch).masked_fill(~batch.candidates, 0)
         return scores - scores.amin(dim=1, keepdim=True)
-
-    def _noise(self) -> Noise:
-        return Noise(self.samples, self.sigma, self.seed) if self.samples else Noise(1, 0.0, self.seed)
 
 
 def _gold_classes(batch: Batch) -> Tensor:

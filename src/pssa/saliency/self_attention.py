@@ -32,9 +32,7 @@ class SelfAttention:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.samples < 0:
-            raise InputError(f"samples is {self.samples}; expected 0 (no noise) or more")
-        self._noise()
+        Noise.of(self.samples, self.sigma, self.seed)  # raises where there can be no such noise
 
     @torch.no_grad()
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
@@ -49,15 +47,12 @@ class SelfAttention:
                 "the model's self-attention is not refined; set its option refine (of bertabsa or bertabsa_cls), "
                 "or use another saliency, such as gradient"
             )
-        noise = self._noise()
+        noise = Noise.of(self.samples, self.sigma, self.seed)
         classes = clean.logits.argmax(dim=1).repeat(noise.samples)
         effects = _effects(model, noise.add(encoding, batch.real), batch.repeat(noise.samples), classes)
         by_sample = effects.view(noise.samples, len(batch.positions), *effects.shape[1:])  # (S, B, H, P)
         shares = normalise(_to_words(by_sample.transpose(1, 2), batch), batch.candidates)  # (S, H, B, N)
         return torch.einsum("shbn,bh->bn", shares, clean.heads.share.to(shares.dtype)) / noise.samples
-
-    def _noise(self) -> Noise:
-        return Noise(self.samples, self.sigma, self.seed) if self.samples else Noise(1, 0.0, self.seed)
 
 
 def _effects(model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:

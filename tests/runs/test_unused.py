@@ -1,0 +1,50 @@
+"""Settings that a method makes no use of: who asks for one is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pssa.errors import InputError
+from pssa.runs import Config
+from pssa.runs.unused import unused_settings, warn_of_unused
+
+
+@pytest.mark.parametrize(
+    ("method", "asked", "unused"),
+    [
+        ("base", {"iterations": 1, "epsilon": 2.0, "epochs": 1}, ("iterations", "epsilon")),
+        ("base", {"gamma": 1.0, "evidence": "e.jsonl"}, ()),
+        ("kt", {"supervision.gamma": 1.0}, ("gamma",)),
+        ("boosting", {"mining": {"folds": 2}, "data": {"dimension": 3}}, ("folds",)),
+        ("aw-as", {"consensus_words": 3, "epsilon": 2.0, "gamma": 1.0}, ("consensus_words",)),
+        ("consensus", {"consensus_words": 3, "mining.folds": 2, "gamma": 1.0}, ("folds",)),
+        ("consensus", {"saliency": "gradient", "samples": 3}, ()),
+    ],
+)
+def test_what_a_method_makes_no_use_of(method: str, asked: dict[str, Any], unused: tuple[str, ...]) -> None:
+    config = Config(method=method).updated(asked)
+    assert unused_settings(config, asked) == unused
+
+
+def test_a_warning_names_the_methods_that_use_it() -> None:
+    with pytest.warns(UserWarning, match=r"method base makes no use of epsilon, folds; .*: aw-as, pg-as, rm-as$"):
+        warn_of_unused(Config(), {"epsilon": 2.0, "mining.folds": 2})
+    with pytest.warns(UserWarning, match=r"method aw-as makes no use of consensus_words; .*: consensus$"):
+        warn_of_unused(Config(method="aw-as"), {"consensus_words": 3})
+
+
+def test_an_unknown_method_is_refused_before_it_is_said_to_make_no_use_of_anything() -> None:
+    with pytest.raises(InputError, match="unknown method 'as'"):
+        warn_of_unused(Config(method="as"), {"epsilon": 2.0})
+
+
+def test_a_training_warns_of_keywords_and_not_of_its_configuration(
+    train_tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    train_tiny(tmp_path / "quiet", epochs=1, config=Config().updated({"epsilon": 2.0}))
+    with pytest.warns(UserWarning, match="method base makes no use of epsilon"):
+        train_tiny(tmp_path / "warned", epochs=1, epsilon=2.0)
