@@ -87,7 +87,7 @@ def read_table(body: bytes, characters: int) -> Table:
     # What is no UTF-8 is replaced and scored; the characters that say so can be seen in the answer.
     content = io.StringIO(body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"), newline="\n")
     header = content.readline()
-    names = set(columns_in(header))
+    names = {name.lower() for name in columns_in(header)}
     if "text" not in names or not (names & {"aspect", "span"} or {"from", "to"} <= names):
         found = told(", ".join(sorted(names)) or "nothing")
         raise Refusal(422, "no_columns", f"the header needs text and aspect, or text, from and to; found {found}")

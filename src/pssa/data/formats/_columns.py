@@ -62,8 +62,25 @@ class Columns:
         return ",".join(f"{field}={column}" for field, column in self.pairs)
 
     def lowered(self) -> Columns:
-        """For tables whose header is read in lower case."""
+        """The same for everyone who names them in a table in which upper and lower case are the same."""
         return Columns.of({field: column.lower() for field, column in self.pairs})
+
+    def spelled_by(self, path: str | Path, header: Collection[str]) -> Columns:
+        """The columns by their names in a header in which upper and lower case are the same.
+
+        :raises InputError: if two of its columns could be the same field, or one is named for two.
+        """
+        named = dict(self.pairs)
+        taken = {column.lower() for column in named.values()}
+        spelled = dict(named)
+        for field in (*named, *(field for field in KNOWN if field not in named and field not in taken)):
+            found = [name for name in header if name.lower() == self.column_of(field).lower()]
+            if len(set(found)) > 1:
+                both = " and ".join(map(shown, sorted(set(found))[:2]))
+                raise InputError.at(path, 1, f"the columns {both} can both be read as {field}; rename one")
+            if found and (field in named or found[0] != field):
+                spelled[field] = found[0]
+        return Columns.of(spelled)
 
     def in_order(self) -> Columns:
         """The same columns, in an order that does not depend on who named them."""
