@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add_columns",
+    "add_data",
     "common_options",
     "data_options",
     "label_names",
@@ -69,7 +70,7 @@ def common_options() -> argparse.ArgumentParser:
 def data_options() -> argparse.ArgumentParser:
     """How a file of instances is read."""
     parser = argparse.ArgumentParser(add_help=False)
-    _add_data(parser)
+    add_data(parser)
     return parser
 
 
@@ -112,11 +113,12 @@ def training_options() -> argparse.ArgumentParser:
         for name, (kind, meaning) in settings.items():
             group.add_argument("--" + name.replace("_", "-"), type=kind, help=meaning)
         if title == _DATA:
-            _add_data(group)
+            add_data(group)
     return parser
 
 
-def _add_data(container: argparse._ActionsContainer) -> None:
+def add_data(container: argparse._ActionsContainer) -> None:
+    """How a file of labelled instances is read."""
     container.add_argument("--format", help="the format of the file, if it is not recognised")
     add_columns(container)
     container.add_argument(
