@@ -47,7 +47,7 @@ def test_every_command_that_takes_a_format_takes_columns() -> None:
         for parser in parsers_of(build_parser())
         if {"--format", "--from"} & (options := set(parser._option_string_actions))
     ]
-    assert len(commands) == 9
+    assert len(commands) == 10
     assert [name for name, options in commands if "--columns" not in options] == []
 
 
@@ -78,7 +78,7 @@ def test_a_training_keeps_the_columns_and_the_run_is_the_same(
     refused = command("train", "--resume", out, "--columns", COLUMNS).refusal
     assert refused.startswith("pssa: --columns does not go with --resume")
     refused = command("train", "--train", reviews, "--columns", "text=Rating", *TINY, "--out", "x").refusal
-    assert "there is no column 'rating', which --columns takes for text" in refused
+    assert "there is no column 'Rating', which --columns takes for text" in refused
 
 
 def test_mining_passes_the_columns_on_to_the_command_that_trains(

@@ -16,6 +16,7 @@ __all__ = [
     "data_options",
     "label_names",
     "reading",
+    "run_data_options",
     "training_config",
     "training_options",
 ]
@@ -74,6 +75,13 @@ def data_options() -> argparse.ArgumentParser:
     return parser
 
 
+def run_data_options() -> argparse.ArgumentParser:
+    """How a file of instances is read for a run, which knows its labels."""
+    parser = argparse.ArgumentParser(add_help=False)
+    _add_table(parser)
+    return parser
+
+
 def add_columns(container: argparse._ActionsContainer) -> None:
     """`--columns`, for commands that read rows."""
     container.add_argument(
@@ -84,14 +92,11 @@ def add_columns(container: argparse._ActionsContainer) -> None:
 
 
 def reading(arguments: argparse.Namespace, labels: tuple[str, ...]) -> dict[str, Any]:
-    """What `data_options` say, as `read` takes it.
-
-    :param labels: those that are usual.
-    """
+    """How a file is read, as `read` takes it: what the options say, and its labels."""
     return {
         "format": arguments.format,
         "columns": arguments.columns,
-        "labels": arguments.labels or labels,
+        "labels": labels,
         "conflict": arguments.conflict or "drop",
     }
 
@@ -118,12 +123,16 @@ def training_options() -> argparse.ArgumentParser:
 
 
 def add_data(container: argparse._ActionsContainer) -> None:
-    """How a file of labelled instances is read."""
-    container.add_argument("--format", help="the format of the file, if it is not recognised")
-    add_columns(container)
+    """How a file of labelled instances is read, its labels included."""
+    _add_table(container)
     container.add_argument(
         "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"
     )
+
+
+def _add_table(container: argparse._ActionsContainer) -> None:
+    container.add_argument("--format", help="the format of the file, if it is not recognised")
+    add_columns(container)
     container.add_argument("--conflict", choices=("drop", "keep", "error"), help="what to do with the label `conflict`")
 
 

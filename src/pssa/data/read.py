@@ -39,6 +39,7 @@ __all__ = [
     "from_records",
     "outcomes",
     "read",
+    "read_for",
     "stream",
 ]
 
@@ -71,6 +72,23 @@ def read(
         it as one more label, or take it as an `error`.
     :raises InputError: naming the file and the line of the first instance that cannot be used.
     """
+    return _read(path, format, columns, LabelRule.of(labels, conflict))
+
+
+def read_for(
+    run: str | Path,
+    path: str | Path,
+    *,
+    format: str | None = None,
+    columns: ColumnNames | None = None,
+    labels: tuple[str, ...],
+    conflict: str = "drop",
+) -> Corpus:
+    """Read labelled instances for a run, whose labels nobody can change any more; see `read`."""
+    return _read(path, format, columns, LabelRule.of(labels, conflict, str(run)))
+
+
+def _read(path: str | Path, format: str | None, columns: ColumnNames | None, rule: LabelRule) -> Corpus:
     if not isinstance(path, str | os.PathLike):
         expected = "expected the name of a file, or a Corpus, which from_records makes of dicts"
         raise InputError(f"the data is a {type(path).__name__}; {expected}")
@@ -78,7 +96,7 @@ def read(
     def refuse(problem: Problem) -> None:
         raise InputError.at(path, problem.line, f"{problem.what}; `pssa data check` lists all such lines")
 
-    return corpus_of(path, events_of(path, format, columns), LabelRule.of(labels, conflict), refuse)
+    return corpus_of(path, events_of(path, format, columns), rule, refuse)
 
 
 def from_dataset(
