@@ -16,7 +16,7 @@ from typing import Any
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.formats import format_named, hugging_face, scan
 from pssa.data.formats._columns import ColumnNames, Columns
-from pssa.data.formats._fields import example_from_fields
+from pssa.data.formats._fields import doubt_of_place, example_from_fields
 from pssa.data.formats._labels import LabelRule
 from pssa.data.formats._recognise import recognise
 from pssa.data.formats._rows import Dropped, Event, Problem, Row
@@ -32,6 +32,7 @@ __all__ = [
     "Problem",
     "Row",
     "corpus_of",
+    "doubt_of_place",
     "events_of",
     "example_from_fields",
     "format_of",
@@ -205,7 +206,8 @@ def _judge(row: Row, rule: LabelRule) -> Outcome:
     if label not in rule.labels:
         return Dropped(row.line, label)
     alone = () if example.candidates else ("the sentence is nothing but its aspect",)
-    return Accepted(row.line, replace(example, label=label), (*row.warnings, *alone))
+    doubt = doubt_of_place(row.fields, example)
+    return Accepted(row.line, replace(example, label=label), (*row.warnings, *alone, *([doubt] if doubt else ())))
 
 
 def _renamed(accepted: Accepted, name: str) -> Accepted:
