@@ -114,15 +114,20 @@ class Columns:
         for field, column in self.pairs:
             if column not in found:
                 raise _absent(path, 1, (field, column), found)
-        fields = {*self._not_named(found)} | {field for field, _ in self.pairs}
+        fields = self._fields(found)
         for field in KNOWN:
             column = self.column_of(field)
             if field in fields and list(found).count(column) > 1:
                 raise InputError.at(path, 1, f"the column {shown(column)}, read as {field}, is there twice; rename one")
-        if "text" not in fields or not (fields & {"aspect", "span"} or {"from", "to"} <= fields):
+        if not self.suffice(found):
             expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
             advice = f"if they have other names, say so, as in {_EXAMPLE}"
             raise InputError.at(path, 1, f"a column is missing: {expected}; found {names(found)}; {advice}")
+
+    def suffice(self, found: Iterable[str]) -> bool:
+        """Whether a table with these columns, and with those that are named, says what every use needs."""
+        fields = self._fields(found)
+        return "text" in fields and bool(fields & {"aspect", "span"} or {"from", "to"} <= fields)
 
     def required_of(self, path: str | Path, events: Iterable[Event]) -> Iterator[Event]:
         """The same events of a file without a header, in which a column that was named has to come up early; for fields
@@ -141,6 +146,9 @@ class Columns:
             yield event
         if rows:
             _give_up(path, missing, last)
+
+    def _fields(self, found: Iterable[str]) -> set[str]:
+        return {*self._not_named(found), *dict(self.pairs)}
 
     def _not_named(self, given: Iterable[str]) -> Iterator[str]:
         columns = {column for _, column in self.pairs}
