@@ -185,7 +185,7 @@ def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> Tensor:
     unknown = {example.label for example in examples if example.label is not None} - set(labels)
     if unknown:
         known = f"label {sorted(unknown)[0]!r} is not one of {', '.join(labels)}, which the model has"
-        raise InputError(f"{known}; relabel the data, or train with all labels (--labels)")
+        raise InputError(f"{known}; relabel the data, or train with all `labels` (--labels)")
     return torch.tensor([-1 if example.label is None else place[example.label] for example in examples])
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.formats._fields import KNOWN
-from pssa.data.formats._rows import Event, Row
+from pssa.data.formats._rows import COLUMNS, Event, Row
 from pssa.data.formats._values import names
 from pssa.data.shown import shown
 from pssa.errors import InputError
@@ -23,7 +23,7 @@ __all__ = ["AS_NAMED", "ColumnNames", "Columns"]
 
 ColumnNames = Mapping[str, str] | str  # columns by field, or the same as `--columns` takes it
 
-_EXAMPLE = "--columns text=review,aspect=term,label=polarity"
+_EXAMPLE = "text=review,aspect=term,label=polarity"
 _NEXT_PAIR = re.compile(",(?=[^,=]*=)")  # a comma before anything else belongs to the name of a column
 # What nearly every use needs; other fields may be given only where they say something.
 _NEEDED = ("text", "aspect", "span", "label")
@@ -121,7 +121,7 @@ class Columns:
                 raise InputError.at(path, 1, f"the column {shown(column)}, read as {field}, is there twice; rename one")
         if not self.suffice(found):
             expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
-            advice = f"if they have other names, say so, as in {_EXAMPLE}"
+            advice = f"if they have other names, say so with `columns` (--columns {_EXAMPLE})"
             raise InputError.at(path, 1, f"a column is missing: {expected}; found {names(found)}; {advice}")
 
     def suffice(self, found: Iterable[str]) -> bool:
@@ -161,24 +161,28 @@ AS_NAMED = Columns()
 def _parsed(pair: str) -> tuple[str, str]:
     field, equals, column = (part.strip() for part in pair.partition("="))
     if not (field and equals and column):
-        raise InputError(f"--columns has {shown(pair)}; expected FIELD=COLUMN, with commas between them: {_EXAMPLE}")
+        raise InputError(
+            f"{COLUMNS} has {shown(pair)}; expected FIELD=COLUMN, with commas between them, such as {_EXAMPLE}"
+        )
     return field, column
 
 
 def _check(field: Any, column: Any, before: Mapping[str, str]) -> None:
     if field not in KNOWN:
-        raise InputError(f"--columns names the unknown field {shown(field)}; it can be {', '.join(KNOWN)}")
+        raise InputError(f"{COLUMNS} names the unknown field {shown(field)}; it can be {', '.join(KNOWN)}")
     if not isinstance(column, str) or not column.strip():
-        raise InputError(f"--columns has {shown(column)} for {field}; expected the name of a column: {_EXAMPLE}")
+        raise InputError(
+            f"{COLUMNS} has {shown(column)} for {field}; expected the name of a column, such as {_EXAMPLE}"
+        )
     if column != column.strip() or _NEXT_PAIR.search(column):
         what = "which has space around it, or a comma that reads as the end of it"
-        raise InputError(f"--columns has {shown(column)} for {field}, {what}; give the column another name")
+        raise InputError(f"{COLUMNS} has {shown(column)} for {field}, {what}; give the column another name")
     if field in before:
-        raise InputError(f"--columns names {field} twice; give it one column")
+        raise InputError(f"{COLUMNS} names {field} twice; give it one column")
     other = next((name for name, taken in before.items() if taken == column), None)
     if other is not None:
         raise InputError(
-            f"--columns takes the column {shown(column)} twice, for {other} and for {field}; give it one field"
+            f"{COLUMNS} takes the column {shown(column)} twice, for {other} and for {field}; give it one field"
         )
 
 
@@ -188,11 +192,11 @@ def _give_up(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) ->
         if field in _NEEDED:
             raise _absent(path, last.line, (field, column), last.given)
     for field, column in missing:
-        what = f"no row up to here has the column {shown(column)}, which --columns takes for {field}"
+        what = f"no row up to here has the column {shown(column)}, which {COLUMNS} takes for {field}"
         warnings.warn(str(InputError.at(path, last.line, f"{what}; check the name")), stacklevel=3)
 
 
 def _absent(path: str | Path, line: int, pair: tuple[str, str], found: Iterable[str]) -> InputError:
     field, column = pair
-    what = f"there is no column {shown(column)}, which --columns takes for {field}"
+    what = f"there is no column {shown(column)}, which {COLUMNS} takes for {field}"
     return InputError.at(path, line, f"{what}; found {names(found)}: take one of them, or leave {field} out")

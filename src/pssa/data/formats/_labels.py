@@ -52,7 +52,7 @@ class LabelRule:
             raise InputError(
                 f"unknown label {shown(label)}; {self.run} knows {', '.join(self.labels)}: relabel the data"
             )
-        raise InputError(f"unknown label {shown(label)}; {self._expected}, or declare yours with labels (--labels)")
+        raise InputError(f"unknown label {shown(label)}; {self._expected}, or declare yours with `labels` (--labels)")
 
     def refuse_unlabelled(self, row: Row) -> NoReturn:
         """Refuse a row that has no label among its fields."""
