@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     # In full precision, so that a score does not depend on where it was computed.
     classifiers = [load(path, device=arguments.device, precision="float32") for path in runs]
     if len(classifiers) > 1:
-        require_same_labels(*classifiers, names=(str(runs[0]), str(runs[1])))
+        require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
     corpus = read_for(arguments.run_path, arguments.data, **reading(arguments, classifiers[0].labels))
     results = [evaluate(classifier, corpus) for classifier in classifiers]
     comparison = None
