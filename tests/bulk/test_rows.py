@@ -49,7 +49,9 @@ def test_a_doubtful_aspect_is_noted() -> None:
 
 def test_what_cannot_be_used_is_rejected_with_its_line_and_reason() -> None:
     judged = judge(Row(7, {"text": "a screen", "aspect": "menu"}))
-    assert judged == Rejected(7, "aspect 'menu' is not in the text 'a screen'")
+    assert judged == Rejected(
+        7, "aspect 'menu' is not in the text 'a screen'; give it as it stands there, or `from` and `to`"
+    )
     assert judge(Problem(8, "is no JSON")) == Rejected(8, "is no JSON")
     assert Rejected(8, "is no JSON").as_dict("in.jsonl") == {"source": "in.jsonl", "line": 8, "reason": "is no JSON"}
 

@@ -186,5 +186,5 @@ def test_columns_with_names_of_their_own_are_those_of_every_source(tmp_path: Pat
     assert [texts_of(source) for source in sources] == [["a screen"], ["a bar"]]
     tagged = tmp_path / "c.txt"
     tagged.write_text("a screen/p\n")
-    with pytest.raises(InputError, match=r"c\.txt: the format tagged has no columns with names, .*leave out --columns"):
+    with pytest.raises(InputError, match=r"c\.txt: the format tagged has no columns with names, .*leave out `columns`"):
         find_sources([str(path), str(tagged)], None, {"text": "review"})

@@ -165,9 +165,24 @@ def test_bad_input_is_refused(command: Command, run: Path, data: Path, tmp_path:
     assert "is not a run" in command("evaluate", tmp_path, "--data", data).refusal
     assert "does not exist" in command("evaluate", run, "--data", tmp_path / "nowhere.csv").refusal
     assert "is not a run" in command("evaluate", run, "--data", data, "--versus", tmp_path).refusal
-    assert "unknown label" in command("evaluate", run, "--data", data, "--labels", "good,bad").refusal
+    other = tmp_path / "other.csv"
+    other.write_text("text,aspect,label\na screen,screen,good\n")
+    known = f"unknown label 'good'; {run} knows positive, negative, neutral: relabel the data"
+    assert known in command("evaluate", run, "--data", other).refusal
+    other.write_text("text,aspect,label\na screen,screen,conflict\n")
+    kept = command("evaluate", run, "--data", other, "--conflict", "keep").refusal
+    assert "the data has the label 'conflict', and the run knows positive, negative, neutral; relabel" in kept
+    assert "--labels" in command("evaluate", run, "--data", data, "--labels", "good,bad").refusal
     no_label = tmp_path / "unlabelled.csv"
     no_label.write_text("text,aspect\na screen,screen\n")
     assert "line 2: no `label`" in command("evaluate", run, "--data", no_label).refusal
     words = ("--versus", run, "--resamples", "0")
     assert "the number of resamples is 0" in command("evaluate", run, "--data", data, *words).refusal
+
+
+def test_a_run_of_other_labels_is_not_compared_with(
+    command: Command, run: Path, data: Path, run_of_other_labels: Path
+) -> None:
+    words = ("--data", data, "--versus", run_of_other_labels)
+    other = f"{run_of_other_labels} has other labels, good, negative, neutral, than {run}, positive, negative, neutral"
+    assert other in command("evaluate", run, *words).refusal

@@ -84,7 +84,7 @@ def aspect_not_in_text() -> list[File]:
         "me nu",
         "menu menu",
         "m\u0435nu",
-        "the  menu",
+        "the-menu",
         "menu number 99",
         "men u",
         "x" * 500,

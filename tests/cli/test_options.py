@@ -50,7 +50,7 @@ def test_every_command_that_takes_a_format_takes_columns() -> None:
         for parser in parsers_of(build_parser())
         if {"--format", "--from"} & (options := set(parser._option_string_actions))
     ]
-    assert len(commands) == 10
+    assert len(commands) == 11
     assert [name for name, options in commands if "--columns" not in options] == []
 
 
@@ -106,7 +106,7 @@ def test_a_training_keeps_the_columns_and_the_run_is_the_same(
     refused = command("train", "--resume", out, "--columns", COLUMNS).refusal
     assert refused.startswith("pssa: --columns does not go with --resume")
     refused = command("train", "--train", reviews, "--columns", "text=Rating", *TINY, "--out", "x").refusal
-    assert "there is no column 'rating', which --columns takes for text" in refused
+    assert "there is no column 'Rating', which `columns` (--columns) takes for text" in refused
 
 
 def test_mining_passes_the_columns_on_to_the_command_that_trains(
@@ -137,7 +137,10 @@ def test_a_run_is_evaluated_reported_and_explained_on_it(
 
 
 def test_columns_that_cannot_be_are_refused_in_one_line(command: Command, reviews: Path, run: Path) -> None:
-    assert "--columns has 'Review'; expected FIELD" in command("data", "check", reviews, "--columns", "Review").refusal
+    assert (
+        "`columns` (--columns) has 'Review'; expected FIELD"
+        in command("data", "check", reviews, "--columns", "Review").refusal
+    )
     refusal = command("predict", run, "--input", reviews, "--output", "out.csv", "--columns", "txt=Review").refusal
     assert "unknown field 'txt'; it can be text," in refusal
     assert "--columns text=review,aspect=term" in command("evaluate", run, "--data", reviews).refusal

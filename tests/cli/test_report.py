@@ -58,7 +58,15 @@ def test_bad_input_is_refused_and_leaves_no_page(command: Command, run: Path, da
     assert "model.json cannot be read" in command("report", tmp_path, "--data", data, *out).refusal
     assert "is not a run" in command("report", run, "--versus", tmp_path, *out).refusal
     assert "does not exist" in command("report", run, "--data", tmp_path / "nowhere.csv", *out).refusal
-    assert "unknown label" in command("report", run, "--data", data, "--labels", "good,bad", *out).refusal
+    assert "--labels" in command("report", run, "--data", data, "--labels", "good,bad", *out).refusal
     assert "sample is 0; it must be at least 1" in command("report", run, "--sample", "0", *out).refusal
     assert "nowhere does not exist" in command("report", run, "--out", tmp_path / "nowhere" / "r.html").refusal
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_of_other_labels_is_not_compared_with(
+    command: Command, run: Path, data: Path, run_of_other_labels: Path, tmp_path: Path
+) -> None:
+    words = ("--data", data, "--versus", run_of_other_labels, "--out", tmp_path / "report.html")
+    other = f"{run_of_other_labels} has other labels, good, negative, neutral, than {run}, positive, negative, neutral"
+    assert other in command("report", run, *words).refusal

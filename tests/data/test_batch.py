@@ -181,5 +181,5 @@ def test_an_empty_corpus_is_refused() -> None:
 
 
 def test_a_label_that_was_not_declared_is_refused() -> None:
-    with pytest.raises(InputError, match="label 'negative' is not one of good, positive; declare it"):
+    with pytest.raises(InputError, match="label 'negative' is not one of good, positive, which the model has; relabel"):
         index_words([SHORT, LONG], VOCABULARY, ("good", "positive"))

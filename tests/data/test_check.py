@@ -69,3 +69,12 @@ def test_the_public_files_have_their_known_counts(shared_data: Path, name: str) 
     assert [report.sentences, report.sentences_with_several_aspects, report.words_max, report.duplicates] == stats
     assert [problem.line for problem in report.problems] == lines
     assert report.rejected == 0
+
+
+def test_an_aspect_inside_a_word_is_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,aspect,label\nThe smart phone is good,art,positive\nThe art is good,art,positive\n")
+    report = check(path)
+    (problem,) = report.problems
+    assert (report.instances, report.rejected, problem.line) == (2, 0, 2)
+    assert problem.what == "aspect 'art' is found inside the word 'smart' only; check that it is meant"

@@ -38,7 +38,7 @@ def test_a_file_that_breaks_off_is_refused_either_way(tmp_path: Path) -> None:
 
 def test_of_columns_with_names_of_their_own_only_the_rest_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("Title,text,Review,aspect,label\nx,y,a menu,menu,positive\n")
+    path.write_text("Title,text,Review,Aspect,label\nx,y,a menu,menu,positive\n")
     found = read_out(path, columns={"text": "Review"})
     assert [example.text for example in found.corpus] == ["a menu"]
-    assert found.not_kept == ("title", "text")
+    assert found.not_kept == ("Title", "text")

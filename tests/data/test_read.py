@@ -77,7 +77,9 @@ def test_what_is_no_file_is_refused_with_what_is_expected() -> None:
 
 
 def test_the_error_of_a_line_says_how_to_see_them_all(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"line 1: unknown label 'good'; .*--labels; `pssa data check` lists all such"):
+    with pytest.raises(
+        InputError, match=r"line 1: unknown label 'good'; .*--labels\); `pssa data check` lists all such"
+    ):
         read(_json_lines(tmp_path / "a.jsonl", _row("good")))
 
 

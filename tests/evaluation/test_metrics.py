@@ -70,8 +70,8 @@ def test_scores_survive_json() -> None:
     [
         (["a"], ["a", "b"], ("a", "b"), "1 gold labels and 2 predictions"),
         ([], [], ("a", "b"), "nothing to score"),
-        (["a"], ["c"], ("a", "b"), "label 'c' is not one of a, b"),
-        (["c"], ["a"], ("a", "b"), "label 'c' is not one of a, b"),
+        (["a"], ["c"], ("a", "b"), "label 'c' is not one of the labels, a, b; name it there"),
+        (["c"], ["a"], ("a", "b"), "label 'c' is not one of the labels, a, b; name it there"),
         (["a"], ["a"], ("a", "a"), "declared twice"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,37 @@ def test_the_facts_are_those_of_the_run(run: Path) -> None:
     assert found["data digest"] == counts["corpus_hash"][:16]
     assert found["epochs"] == "2 (given, not searched)"
     assert found["written by"] == f"pssa {__version__}"
+
+
+@pytest.mark.parametrize(
+    ("config", "dev", "epochs", "score"),
+    [
+        (Config(epochs=3), None, "3 (given, not searched)", None),
+        (Config(model="bertabsa_att"), None, "3 (usual for encoders)", None),
+        (Config(method="base"), {"accuracy": 0.5, "macro_f1": 0.25}, "3", "accuracy 50.00, macro-F1 25.00;"),
+        (
+            Config(method="pg-as"),
+            {"accuracy": 0.5, "macro_f1": 0.25},
+            "3",
+            "accuracy 50.00, macro-F1 25.00, before mining;",
+        ),
+        (
+            Config(method="pg-as").updated({"evidence": "e.jsonl"}),
+            {"accuracy": 0.5, "macro_f1": 0.25},
+            "3",
+            "accuracy 50.00, macro-F1 25.00;",
+        ),
+    ],
+)
+def test_what_chose_the_epochs_and_when_is_said_as_it_was(
+    run: Path, config: Config, dev: dict[str, float] | None, epochs: str, score: str | None
+) -> None:
+    subject = Subject.open(run)
+    assert subject.metrics is not None
+    measured = replace(subject, config=config, metrics=subject.metrics | {"dev": dev, "epochs": 3})
+    found = rows_of(describe(measured).body.source)
+    assert found["epochs"] == epochs
+    assert found.get("development score") == (score and f"{score} it chose the number of epochs")
 
 
 def test_only_what_somebody_chose_is_listed(run: Path) -> None:

@@ -12,7 +12,7 @@ import pssa
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 from pssa.runs import Classifier
-from pssa.runs.evaluate import compare, evaluate
+from pssa.runs.evaluate import compare, evaluate, require_same_labels
 
 
 class Always:
@@ -66,5 +66,16 @@ def test_a_corpus_without_examples_or_labels_is_refused(labelled: Corpus) -> Non
 
 
 def test_a_label_that_the_run_does_not_know_is_refused(finished_run: Path, labelled: Corpus) -> None:
-    with pytest.raises(InputError, match="label 'mixed' is not one of positive, negative, neutral"):
+    with pytest.raises(InputError, match="label 'mixed', and the run knows positive, negative, neutral; relabel"):
         evaluate(pssa.load(finished_run), Corpus((replace(labelled[0], label="mixed"),)))
+
+
+def test_runs_of_other_labels_are_not_compared() -> None:
+    ours, theirs = always("positive"), Always("good")
+    theirs.labels = ("good", "bad")  # type: ignore[assignment]
+    with pytest.raises(
+        InputError, match=r"^b has other labels, good, bad, than a, positive, negative, neutral; compare"
+    ):
+        require_same_labels(ours, cast(Classifier, theirs), ("a", "b"))
+    theirs.labels = ("neutral", "negative", "positive")
+    require_same_labels(ours, cast(Classifier, theirs), ("a", "b"))

@@ -113,5 +113,7 @@ def test_evidence_to_train_with_is_no_setting_of_mining(corpus: Corpus, tmp_path
 
 
 def test_a_place_that_does_not_exist_is_refused_before_anything_is_trained(corpus: Corpus, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="nowhere is not a directory; --out must name a file in one that exists"):
+    with pytest.raises(
+        InputError, match=r"nowhere is not a directory; `out` \(--out\) must name a file in one that exists"
+    ):
         mine(replace(corpus, examples=()), tmp_path / "nowhere" / "evidence.jsonl", method="aw-as")

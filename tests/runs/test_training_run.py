@@ -150,7 +150,7 @@ def test_data_that_is_given_goes_before_what_the_configuration_names(corpus: Cor
 
 
 def test_a_training_without_data_is_refused() -> None:
-    with pytest.raises(InputError, match="no training data is given; name a file with --train"):
+    with pytest.raises(InputError, match=r"no training data is given; name a file with `data` \(--train\)"):
         prepare(None, None, Config())
 
 
@@ -204,12 +204,12 @@ def test_too_few_sentences_for_a_search_write_nothing(train_tiny: TrainTiny, cor
 
 
 def test_a_taken_place_is_refused_before_vectors_are_read(train_tiny: TrainTiny, finished_run: Path) -> None:
-    with pytest.raises(InputError, match="exists already; choose another --out"):
+    with pytest.raises(InputError, match=r"exists already; choose another `out` \(--out\)"):
         train_tiny(finished_run, vectors="nowhere.txt")
 
 
 def test_an_existing_run_is_not_overwritten(train_tiny: TrainTiny, finished_run: Path) -> None:
     before = contents(finished_run)
-    with pytest.raises(InputError, match="exists already; choose another --out"):
+    with pytest.raises(InputError, match=r"exists already; choose another `out` \(--out\)"):
         train_tiny(finished_run)
     assert contents(finished_run) == before

@@ -28,6 +28,13 @@ def test_the_first_of_two_is_taken_with_a_warning() -> None:
     assert found.warning == "aspect 'keys' occurs 2 times; the first is taken"
 
 
+def test_an_aspect_inside_a_word_is_taken_with_a_warning() -> None:
+    searched, given = placed("a smart phone", "art", {"from": 4, "to": 7})
+    assert searched.example == given.example
+    assert searched.warning == "aspect 'art' is found inside the word 'smart' only; check that it is meant"
+    assert given.warning == ""
+
+
 def test_offsets_count_code_points() -> None:
     # Two UTF-16 units, one code point.
     [found] = placed("😀 screen", {"from": 2, "to": 8})
@@ -38,7 +45,7 @@ def test_offsets_count_code_points() -> None:
 @pytest.mark.parametrize(
     ("text", "aspect", "error"),
     [
-        ("huge", "screen", "aspect 'screen' is not in the text 'huge'"),
+        ("huge", "screen", "aspect 'screen' is not in the text 'huge'; give it as it stands there, or `from` and `to`"),
         ("huge", {"from": 2, "to": 9}, "aspect offsets 2-9 are not inside the text of 4 characters"),
         ("huge", {"from": 3, "to": 3}, "aspect offsets 3-3 are not inside the text of 4 characters"),
         ("a  b", {"from": 1, "to": 3}, "aspect offsets 1-3 hold no word: '  '"),

@@ -242,6 +242,29 @@ def test_the_corpus_must_be_the_one_that_was_mined(path: Path, tmp_path: Path) -
     Review.open(path).close()  # the refusal holds no lock
 
 
+def test_evidence_of_pieces_is_called_that_and_not_of_another_corpus(path: Path, tmp_path: Path) -> None:
+    corpus = Corpus(tuple(map(_by_letter, CORPUS)))
+    header = replace(EVIDENCE.header, corpus_hash=corpus.hash())
+    write_evidence(Evidence.from_findings(header, corpus, [[], [], []]), path)
+    with pytest.raises(InputError, match=r"cut into other words, as with --unit piece; .* pssa evidence edit, or"):
+        Review.open(path, tmp_path / "train.jsonl")
+    Review.open(path).close()
+
+
+def _by_letter(example: Example) -> Example:
+    spans = tuple((place, place + 1) for place, letter in enumerate(example.text) if letter != " ")
+    aspect, key = example.aspect_chars, example.sentence_id
+    return Example.from_spans(example.text, spans, aspect, label=example.label, id=example.id, sentence_id=key)
+
+
+def test_a_corpus_is_read_as_it_was_mined(tmp_path: Path) -> None:
+    path = write_files(tmp_path)
+    (tmp_path / "train.csv").write_bytes((tmp_path / "train.jsonl").read_bytes())
+    Review.open(path, tmp_path / "train.csv", format="json_lines", labels=("negative", "positive")).close()
+    with pytest.raises(InputError, match="unknown label 'positive'; expected one of good, bad"):
+        Review.open(path, tmp_path / "train.jsonl", labels=("good", "bad"))
+
+
 def test_a_corpus_with_labels_of_its_own_is_read_by_them(tmp_path: Path) -> None:
     examples = tuple(
         replace(example, label=label) for example, label in zip(CORPUS, ("good", "bad", "good"), strict=True)
@@ -250,9 +273,7 @@ def test_a_corpus_with_labels_of_its_own_is_read_by_them(tmp_path: Path) -> None
     write(corpus, tmp_path / "train.jsonl")
     header = replace(EVIDENCE.header, corpus_hash=corpus.hash())
     write_evidence(Evidence.from_findings(header, corpus, [[], [], []]), tmp_path / "evidence.jsonl")
-    review = Review.open(tmp_path / "evidence.jsonl", tmp_path / "train.jsonl")
-    assert review.sources.labels == ("bad", "good")
-    review.close()
+    Review.open(tmp_path / "evidence.jsonl", tmp_path / "train.jsonl").close()
 
 
 def test_disagreement_follows_the_changes(path: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,57 +78,4 @@ def test_a_word_added_where_nothing_was_mined_is_of_a_first_iteration(path: Path
     review = Review.open(path)
     review.change(0, 0, "active", 0)
     assert read_evidence(export(review).path).header.iterations == 1
-    review.close()
-
-
-def test_the_command_names_the_files_and_survives_a_shell(tmp_path: Path) -> None:
-    folder = tmp_path / "my data"
-    folder.mkdir()
-    path = write_files(folder)
-    review = Review.open(path, folder / "train.jsonl")
-    made = export(review)
-    review.close()
-    assert shlex.split(made.command) == [
-        "pssa",
-        "train",
-        "--train",
-        str(folder / "train.jsonl"),
-        "--model",
-        "memnet",
-        "--evidence",
-        str(made.path),
-        "--out",
-        "RUN",
-    ]
-
-
-def test_the_command_leaves_a_place_for_a_corpus_that_was_not_given(path: Path) -> None:
-    review = Review.open(path)
-    assert export(review).command.startswith("pssa train --train TRAIN --model memnet --evidence ")
-    review.close()
-
-
-@pytest.mark.parametrize(
-    ("model", "words"), [("bertabsa_att", " --model bertabsa_att --encoder ENCODER "), ("human", " ")]
-)
-def test_the_command_names_a_model_that_can_be_trained(path: Path, model: str, words: str) -> None:
-    write_evidence(replace(EVIDENCE, header=replace(EVIDENCE.header, model=model)), path)
-    review = Review.open(path)
-    assert export(review).command.startswith(f"pssa train --train TRAIN{words}--evidence ")
-    review.close()
-
-
-def test_the_command_names_labels_that_are_not_the_usual_ones(path: Path) -> None:
-    other = tuple(replace(example, label="meh") for example in EVIDENCE.examples)
-    write_evidence(replace(EVIDENCE, examples=other), path)
-    review = Review.open(path)
-    assert " --labels meh --evidence " in export(review).command
-    review.close()
-
-
-def test_the_command_names_the_columns_that_the_corpus_was_read_with(path: Path) -> None:
-    theirs = path.with_name("theirs.jsonl")
-    theirs.write_text(path.with_name("train.jsonl").read_text().replace('"text":', '"the review":'))
-    review = Review.open(path, theirs, columns={"text": "the review"})
-    assert " --columns 'text=the review' --evidence " in export(review).command
     review.close()

@@ -63,7 +63,7 @@ def test_a_bad_row_has_an_error_and_the_others_are_scored(client: TestClient) ->
     assert [row["error"] for row in rows[1:5]] == [
         "has 2 cells, the header 4",
         "has 5 cells, the header 4",
-        "aspect 'keyboard' is not in the text 'the screen'",
+        "aspect 'keyboard' is not in the text 'the screen'; give it as it stands there, or `from` and `to`",
         "aspect 'screen' is not at its offsets 0-3, where the text has 'the'",
     ]
     assert (rows[1]["text"], rows[1]["aspect"], rows[2]["to"]) == ("too", "few", "2")
@@ -135,10 +135,40 @@ def test_a_table_without_the_columns_is_refused(content: str) -> None:
 
 
 def test_a_column_that_is_there_twice_is_refused_where_it_says_what_is_meant() -> None:
-    with pytest.raises(Refusal, match="the header has text 2 times; rename all but one") as caught:
+    with pytest.raises(Refusal, match="the columns 'Text' and 'text' can both be read as text; rename one") as caught:
         read_table(b"text,Text ,aspect\n", 100)
+    with pytest.raises(Refusal, match="the column 'text', read as text, is there twice; rename one"):
+        read_table(b"text,text,aspect\n", 100)
     assert (caught.value.status, caught.value.code) == (422, "no_columns")
     assert read_table(b"text,aspect,note,note\n", 100).columns == ["text", "aspect", "note", "note"]
+
+
+def test_columns_may_have_other_names(client: TestClient) -> None:
+    content = " Review ,TEXT,term,Label\nthe screen,no,screen,good\n"
+    [row] = scored(client, content, "?columns=text=review,aspect=Term")
+    assert list(row) == [" Review ", "TEXT", "term", "gold", *OURS]
+    assert (row["error"], row["gold"], bool(row["label"])) == ("", "good", True)
+    said = client.post("/v1/csv", content=content, headers=CSV).json()["error"]
+    assert said["code"] == "no_columns"
+    assert said["message"].endswith(
+        "found Review, TEXT, term, Label; if they have other names, say so, as in ?columns=text=review,aspect=term"
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("text", "has 'text'; expected FIELD=COLUMN"),
+        ("words=x,word=y", "unknown field 'word'; it can be text"),
+        ("aspect=trem", "the table, line 1: there is no column 'trem'"),
+        ("text=term,aspect=Term", "takes the column 'term' twice"),
+        ("text=" + "x" * 2000, "at most 2000 characters"),
+    ],
+)
+def test_columns_that_cannot_be_are_refused(client: TestClient, columns: str, message: str) -> None:
+    answer = client.post("/v1/csv", params={"columns": columns}, content="text,term\na screen,screen\n", headers=CSV)
+    assert answer.status_code == 422
+    assert message in answer.json()["error"]["message"]
 
 
 def test_other_types_are_refused(client: TestClient) -> None:

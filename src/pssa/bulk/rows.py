@@ -14,7 +14,7 @@ from pssa.errors import InputError
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
 
-__all__ = ["PROBABILITIES", "Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "written"]
+__all__ = ["OURS", "PROBABILITIES", "Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "written"]
 
 Value = Answer | Explanation  # what is said of an example
 
@@ -22,6 +22,7 @@ _CONTAINERS = (dict, list, tuple)
 _DEEPEST = 64  # of them inside each other
 PROBABILITIES = "probabilities"
 _GOLD, _LABEL, _EXPLANATION = "gold", "label", "explanation"
+OURS = (_GOLD, _LABEL, PROBABILITIES, _EXPLANATION)  # fields that have a meaning in an output
 
 
 @dataclass(frozen=True, slots=True)

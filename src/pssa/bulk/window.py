@@ -12,6 +12,7 @@ from typing import Any
 
 from pssa.bulk.rows import Accepted, columns_of, judge
 from pssa.bulk.source import Event, Source
+from pssa.bulk.spelling import respelled
 from pssa.data.read import Problem, Row
 from pssa.errors import InputError
 
@@ -80,6 +81,8 @@ def windows_of(reading: Reading, start: Position, columns: tuple[str, ...]) -> I
             return
         passed += len(part)
         rows = tuple(event for event in part if isinstance(event, Row | Problem))
+        if source.format == "csv":
+            rows = respelled(rows, columns)
         columns = columns or _columns(rows, reading.explained)
         yield Window(source.title, Position(start.source, passed), gauge.read, rows, columns, fault)
         if fault:

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 __all__ = [
     "add_cells",
     "add_columns",
+    "add_data",
     "common_options",
     "data_options",
     "label_names",
     "names_in",
     "reading",
+    "run_data_options",
     "training_config",
     "training_options",
     "training_settings",
@@ -74,7 +76,14 @@ def common_options() -> argparse.ArgumentParser:
 def data_options() -> argparse.ArgumentParser:
     """How a file of instances is read."""
     parser = argparse.ArgumentParser(add_help=False)
-    _add_data(parser)
+    add_data(parser)
+    return parser
+
+
+def run_data_options() -> argparse.ArgumentParser:
+    """How a file of instances is read for a run, which knows its labels."""
+    parser = argparse.ArgumentParser(add_help=False)
+    _add_table(parser)
     return parser
 
 
@@ -105,14 +114,11 @@ def names_in(room: str) -> str:
 
 
 def reading(arguments: argparse.Namespace, labels: tuple[str, ...]) -> dict[str, Any]:
-    """What `data_options` say, as `read` takes it.
-
-    :param labels: those that are usual.
-    """
+    """How a file is read, as `read` takes it: what the options say, and its labels."""
     return {
         "format": arguments.format,
         "columns": arguments.columns,
-        "labels": arguments.labels or labels,
+        "labels": labels,
         "conflict": arguments.conflict or "drop",
     }
 
@@ -138,16 +144,21 @@ def training_options(hidden: tuple[str, ...] = ()) -> argparse.ArgumentParser:
             shown = argparse.SUPPRESS if title in hidden else meaning
             group.add_argument("--" + name.replace("_", "-"), type=kind, help=shown)
         if title == _DATA:
-            _add_data(group)
+            add_data(group)
     return parser
 
 
-def _add_data(container: argparse._ActionsContainer) -> None:
-    container.add_argument("--format", help="the format of the file, if it is not recognised")
-    add_columns(container)
+def add_data(container: argparse._ActionsContainer) -> None:
+    """How a file of labelled instances is read, its labels included."""
+    _add_table(container)
     container.add_argument(
         "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"
     )
+
+
+def _add_table(container: argparse._ActionsContainer) -> None:
+    container.add_argument("--format", help="the format of the file, if it is not recognised")
+    add_columns(container)
     container.add_argument("--conflict", choices=("drop", "keep", "error"), help="what to do with the label `conflict`")
 
 

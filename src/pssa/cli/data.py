@@ -36,7 +36,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     from pssa.data.check import check
     from pssa.data.example import DEFAULT_LABELS
 
-    report = check(arguments.file, **reading(arguments, DEFAULT_LABELS))
+    report = check(arguments.file, **reading(arguments, arguments.labels or DEFAULT_LABELS))
     if arguments.json:
         print_json({"file": arguments.file, **asdict(report)})
     else:
@@ -56,7 +56,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
         raise InputError.at(output, None, "exists; choose another name, or say --force to write over it")
-    found = read_out(arguments.input, **reading(arguments, DEFAULT_LABELS), errors=arguments.errors)
+    found = read_out(arguments.input, **reading(arguments, arguments.labels or DEFAULT_LABELS), errors=arguments.errors)
     corpus = found.corpus
     write(corpus, arguments.output, format=arguments.target)
     if arguments.json:

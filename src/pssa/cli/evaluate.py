@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import common_options, data_options, label_names, reading
+from pssa.cli._options import common_options, label_names, reading, run_data_options
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
@@ -20,7 +20,7 @@ __all__ = ["add_parser"]
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "evaluate", parents=[common_options(), data_options()], help="score a run, compare it with another"
+        "evaluate", parents=[common_options(), run_data_options()], help="score a run, compare it with another"
     )
     parser.add_argument("run_path", metavar="RUN", type=Path)
     parser.add_argument("--data", type=Path, required=True, help="labelled instances that no training has seen")
@@ -48,14 +48,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate and print."""
     from pssa.cli._output import print_json
-    from pssa.data import read
+    from pssa.data.read import read_for
     from pssa.runs import load
-    from pssa.runs.evaluate import compare, evaluate
+    from pssa.runs.evaluate import compare, evaluate, require_same_labels
 
     runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
     # In full precision, so that a score does not depend on where it was computed.
     classifiers = [load(path, device=arguments.device, precision="float32") for path in runs]
-    corpus = read(arguments.data, **reading(arguments, classifiers[0].labels))
+    if len(classifiers) > 1:
+        require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
+    corpus = read_for(arguments.run_path, arguments.data, **reading(arguments, classifiers[0].labels))
     results = [evaluate(classifier, corpus) for classifier in classifiers]
     comparison = None
     if len(results) > 1:

@@ -212,7 +212,7 @@ def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
     from pssa.data.read import read
 
     _refuse_existing(arguments)
-    corpus = read(arguments.train, **reading(arguments, DEFAULT_LABELS))
+    corpus = read(arguments.train, **reading(arguments, arguments.labels or DEFAULT_LABELS))
     made = evidence_from_opinion_words(read_opinion_words(arguments.opinion_words), corpus)
     write_evidence(made.evidence, arguments.out)
     instances, matched = corpus.label_counts(), sum(made.matched.values())

@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.cli._progress import ProgressBars
     from pssa.data.evidence_stats import stats
     from pssa.runs.mining_run import mine
+    from pssa.runs.repeated import repeated_options
     from pssa.runs.unused import refuse_supervision, warn_of_unused
     from pssa.training import Team
 
@@ -86,24 +87,8 @@ def run(arguments: argparse.Namespace) -> int:
     path = shlex.quote(str(arguments.out))
     say(f"look at it:    pssa evidence stats {path}")
     if found:
-        say(f"train with it: pssa train {_repeated(config)} --evidence {path} --out RUN")
+        say(f"train with it: pssa train {shlex.join(repeated_options(config))} --evidence {path} --out RUN")
     return 0
-
-
-def _repeated(config: Config) -> str:
-    """What a training must have in common with the mining, as options."""
-    from pssa.data.read import Columns
-    from pssa.runs.config import DataConfig
-
-    data, usual = config.data, DataConfig()
-    options = {"train": data.train, "model": config.model, "encoder": data.encoder, "vectors": data.vectors}
-    options |= {
-        name: ",".join(value) if name == "labels" else value
-        for name in ("format", "labels", "conflict", "unit")
-        if (value := getattr(data, name)) != getattr(usual, name)
-    }
-    options["columns"] = str(Columns.of(data.columns))
-    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in options.items() if value)
 
 
 def _choose_method(config: Config, arguments: argparse.Namespace) -> Config:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pssa.cli._options import common_options, data_options, reading
+from pssa.cli._options import common_options, reading, run_data_options
 from pssa.errors import InputError
 
 __all__ = ["add_parser", "refuse_output"]
@@ -14,7 +14,7 @@ __all__ = ["add_parser", "refuse_output"]
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "report", parents=[common_options(), data_options()], help="write a page about a run that can be passed on"
+        "report", parents=[common_options(), run_data_options()], help="write a page about a run that can be passed on"
     )
     parser.add_argument("run_path", metavar="RUN", type=Path)
     parser.add_argument(
@@ -38,7 +38,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace) -> int:
     """Write the page and say where."""
     from pssa.cli._output import print_json, say
-    from pssa.data import read
+    from pssa.data.read import read_for
     from pssa.report.page import write_report
     from pssa.runs.saved_model import Description
 
@@ -47,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"sample is {arguments.sample}; it must be at least 1")
     data = None
     if arguments.data is not None:
-        data = read(arguments.data, **reading(arguments, Description.load(arguments.run_path).labels))
+        labels = Description.load(arguments.run_path).labels
+        data = read_for(arguments.run_path, arguments.data, **reading(arguments, labels))
     written = write_report(
         arguments.run_path, arguments.out, versus=arguments.versus, data=data, sample=arguments.sample
     )

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_columns, common_options
+from pssa.cli._options import add_data, common_options
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _LIMITS = {
     "queue": "aspects that wait; more are answered 503 (default 2048)",
     "batch": "aspects that are answered in one go (default 64)",
 }
+_READING = ("format", "columns", "labels", "conflict")  # how the corpus is read
 _VARIABLE = "PSSA_TOKEN"
 
 
@@ -42,7 +43,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--versus", metavar="RUN2", type=Path, help="a second run, to compare with")
     parser.add_argument("--evidence", type=Path, help="evidence to review at /evidence")
     parser.add_argument("--corpus", type=Path, help="the instances that the evidence is about")
-    add_columns(parser)
     parser.add_argument("--second", type=Path, help="other evidence of the same instances, to find disagreements with")
     parser.add_argument(
         "--host", default="127.0.0.1", help="address to listen at (default 127.0.0.1: this machine only)"
@@ -60,6 +60,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--wait-ms", type=int, metavar="N", help="milliseconds a batch waits for company (default 4)")
     for name, meaning in _LIMITS.items():
         parser.add_argument(f"--max-{name}", type=int, metavar="N", help=f"at most so many {meaning}")
+    add_data(parser.add_argument_group("the file of --corpus, where the run beside the evidence does not say it"))
     parser.set_defaults(run=run)
 
 
@@ -132,7 +133,7 @@ def _token(path: Path | None) -> str:
 
 def _review(arguments: argparse.Namespace) -> Review | None:
     if arguments.evidence is None:
-        for name in ("corpus", "columns", "second"):
+        for name in ("corpus", *_READING, "second"):
             if getattr(arguments, name) is not None:
                 raise InputError(f"--{name} goes with --evidence FILE; give that too")
         return None
@@ -140,4 +141,5 @@ def _review(arguments: argparse.Namespace) -> Review | None:
         raise InputError("--evidence needs --corpus FILE, the instances that it is about")
     from pssa.serve.review import Review
 
-    return Review.open(arguments.evidence, arguments.corpus, arguments.second, arguments.columns)
+    reading = {name: getattr(arguments, name) for name in _READING}
+    return Review.open(arguments.evidence, arguments.corpus, arguments.second, **reading)

@@ -184,7 +184,8 @@ def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> Tensor:
     place = {label: number for number, label in enumerate(labels)}
     unknown = {example.label for example in examples if example.label is not None} - set(labels)
     if unknown:
-        raise InputError(f"label {sorted(unknown)[0]!r} is not one of {', '.join(labels)}; declare it with --labels")
+        known = f"label {sorted(unknown)[0]!r} is not one of {', '.join(labels)}, which the model has"
+        raise InputError(f"{known}; relabel the data, or train with all `labels` (--labels)")
     return torch.tensor([-1 if example.label is None else place[example.label] for example in examples])
 
 

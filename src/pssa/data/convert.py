@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,14 +53,18 @@ def read_out(
         skipped.append(problem)
 
     named, name = Columns.of(columns), format_of(path, format)
-    events = _noting(scan(Path(path), name, named), named.lowered() if name == "csv" else named, own)
+
+    def columns_of(row: Row) -> Columns:
+        return named.spelled_by(path, row.given) if name == "csv" else named
+
+    events = _noting(scan(Path(path), name, named), columns_of, own)
     corpus = corpus_of(path, events, LabelRule.of(labels, conflict), skip)
     return Readout(corpus, tuple(skipped), tuple(own))
 
 
-def _noting(events: Iterable[Event], columns: Columns, own: dict[str, None]) -> Iterator[Event]:
+def _noting(events: Iterable[Event], columns_of: Callable[[Row], Columns], own: dict[str, None]) -> Iterator[Event]:
     """The same events; names of fields that an instance does not have are put into `own`, in their order."""
     for event in events:
         if isinstance(event, Row):
-            own.update(dict.fromkeys(map(str, columns.unread(event.given))))
+            own.update(dict.fromkeys(map(str, columns_of(event).unread(event.given))))
         yield event

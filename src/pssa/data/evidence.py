@@ -173,7 +173,7 @@ class Evidence:
             raise InputError(
                 f"the evidence was made from another corpus (hash {expected[:12]}, {len(self.examples)} examples) than "
                 f"the given one (hash {given[:12]}, {len(corpus)} examples); give the file it was made from, with the "
-                "same --labels and --conflict, or mine again"
+                "same `labels` and `conflict` (--labels, --conflict), or mine again"
             )
         if len(self.examples) != len(corpus):
             raise InputError(

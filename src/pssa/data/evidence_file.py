@@ -35,7 +35,7 @@ from pssa.data.strict_fields import (
 )
 from pssa.errors import InputError
 
-__all__ = ["example_fields", "read_evidence", "stream_evidence", "write_evidence"]
+__all__ = ["FINDING", "example_fields", "read_evidence", "stream_evidence", "write_evidence"]
 
 _NAME = "evidence.jsonl"  # in a run
 _LONGEST_LINE = 1 << 24  # bytes: a header names every edit
@@ -60,10 +60,8 @@ _HEADER: dict[str, Parser] = {
     "rounds": list_of(object_of(_ROUND)),
     "edits": list_of(text),
 }
-_FINDING: dict[str, Parser] = {
+FINDING: dict[str, Parser] = {
     "word": integer,
-    "text": text,
-    "span": span,
     "kind": text,
     "iteration": integer,
     "entropy": number,
@@ -72,13 +70,15 @@ _FINDING: dict[str, Parser] = {
     "gold": text,
     "expected": optional(number),
 }
+# In this order: the word, what it is, what was found.
+_FINDING_WITH_TEXT: dict[str, Parser] = {"word": integer, "text": text, "span": span, **FINDING}
 _EXAMPLE: dict[str, Parser] = {
     "id": text,
     "words": list_of(text),
     "spans": list_of(span),
     "aspect": span,
     "label": text,
-    "findings": list_of(object_of(_FINDING)),
+    "findings": list_of(object_of(_FINDING_WITH_TEXT)),
 }
 
 

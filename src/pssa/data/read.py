@@ -16,7 +16,7 @@ from typing import Any
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.formats import format_named, hugging_face, scan
 from pssa.data.formats._columns import ColumnNames, Columns
-from pssa.data.formats._fields import example_from_fields
+from pssa.data.formats._fields import doubt_of_place, example_from_fields
 from pssa.data.formats._labels import LabelRule
 from pssa.data.formats._recognise import recognise
 from pssa.data.formats._rows import Dropped, Event, Problem, Row
@@ -32,6 +32,7 @@ __all__ = [
     "Problem",
     "Row",
     "corpus_of",
+    "doubt_of_place",
     "events_of",
     "example_from_fields",
     "format_of",
@@ -39,6 +40,7 @@ __all__ = [
     "from_records",
     "outcomes",
     "read",
+    "read_for",
     "stream",
 ]
 
@@ -71,6 +73,23 @@ def read(
         it as one more label, or take it as an `error`.
     :raises InputError: naming the file and the line of the first instance that cannot be used.
     """
+    return _read(path, format, columns, LabelRule.of(labels, conflict))
+
+
+def read_for(
+    run: str | Path,
+    path: str | Path,
+    *,
+    format: str | None = None,
+    columns: ColumnNames | None = None,
+    labels: tuple[str, ...],
+    conflict: str = "drop",
+) -> Corpus:
+    """Read labelled instances for a run, whose labels nobody can change any more; see `read`."""
+    return _read(path, format, columns, LabelRule.of(labels, conflict, str(run)))
+
+
+def _read(path: str | Path, format: str | None, columns: ColumnNames | None, rule: LabelRule) -> Corpus:
     if not isinstance(path, str | os.PathLike):
         expected = "expected the name of a file, or a Corpus, which from_records makes of dicts"
         raise InputError(f"the data is a {type(path).__name__}; {expected}")
@@ -78,7 +97,7 @@ def read(
     def refuse(problem: Problem) -> None:
         raise InputError.at(path, problem.line, f"{problem.what}; `pssa data check` lists all such lines")
 
-    return corpus_of(path, events_of(path, format, columns), LabelRule.of(labels, conflict), refuse)
+    return corpus_of(path, events_of(path, format, columns), rule, refuse)
 
 
 def from_dataset(
@@ -187,7 +206,8 @@ def _judge(row: Row, rule: LabelRule) -> Outcome:
     if label not in rule.labels:
         return Dropped(row.line, label)
     alone = () if example.candidates else ("the sentence is nothing but its aspect",)
-    return Accepted(row.line, replace(example, label=label), (*row.warnings, *alone))
+    doubt = doubt_of_place(row.fields, example)
+    return Accepted(row.line, replace(example, label=label), (*row.warnings, *alone, *([doubt] if doubt else ())))
 
 
 def _renamed(accepted: Accepted, name: str) -> Accepted:

@@ -90,7 +90,7 @@ def cells_of(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str
     unknown = ({*gold} | {*predicted}) - place.keys()
     if unknown:
         raise InputError(
-            f"label {min(map(str, unknown))!r} is not one of {', '.join(labels)}; declare it with --labels"
+            f"label {min(map(str, unknown))!r} is not one of the labels, {', '.join(labels)}; name it there"
         )
     return np.array([place[g] * len(labels) + place[p] for g, p in zip(gold, predicted, strict=True)], dtype=np.intp)
 

@@ -11,6 +11,7 @@ from pssa.report.markup import Cell, Markup, join, table
 from pssa.report.subject import Section, Subject
 from pssa.runs import Config
 from pssa.runs.defaults import unresolve
+from pssa.runs.measured import Measured
 
 __all__ = ["describe", "unusual_settings"]
 
@@ -54,26 +55,23 @@ def _facts(subject: Subject) -> list[list[Cell]]:
         rows += [["model", config.model], ["method", config.method], ["labels", ", ".join(config.data.labels)]]
     elif classifier is not None:
         rows += [["model", classifier.name], ["labels", ", ".join(classifier.labels)]]
-    rows += _measured(subject.metrics) if subject.metrics is not None else []
     if config is not None:
+        rows += _measured(config, subject.metrics) if subject.metrics is not None else []
         rows.append(["seed", config.seed])
     return [*rows, ["written by", f"pssa {__version__}"]]
 
 
-def _measured(metrics: dict[str, Any]) -> list[list[Cell]]:
+def _measured(config: Config, metrics: dict[str, Any]) -> list[list[Cell]]:
     """What a finished run knows of itself."""
-    counts = ", ".join(f"{count} {label}" for label, count in metrics["labels"].items())
-    dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
-    members = f", {metrics['members']} members that vote" if metrics["members"] > 1 else ""
-    dev, coverage = metrics["dev"], metrics["vector_coverage"]
+    facts, dev, coverage = Measured.of(config, metrics), metrics["dev"], metrics["vector_coverage"]
     rows: list[list[Cell]] = [
-        ["trained parameters", f"{metrics['parameters']:,}{members}"],
-        ["training data", f"{metrics['instances']} instances ({counts}){dropped}"],
-        ["data digest", metrics["corpus_hash"][:16]],
-        ["epochs", f"{metrics['epochs']}{'' if dev else ' (given, not searched)'}"],
+        ["trained parameters", f"{facts.parameters}{facts.members}"],
+        ["training data", facts.data],
+        ["data digest", facts.digest],
+        ["epochs", facts.epochs],
     ]
     if dev:
-        scores = f"accuracy {100 * dev['accuracy']:.2f}, macro-F1 {100 * dev['macro_f1']:.2f}, before mining"
+        scores = f"accuracy {100 * dev['accuracy']:.2f}, macro-F1 {100 * dev['macro_f1']:.2f}{facts.when}"
         rows.append(["development score", f"{scores}; it chose the number of epochs"])
     if coverage:
         rows.append(["word vectors", f"cover {coverage['tokens']:.1%} of the training tokens"])

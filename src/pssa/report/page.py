@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pssa.data.atomic import write_atomically
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.data.read import read
+from pssa.data.read import read, read_for
 from pssa.report.changed import BothAnswers, show_changes
 from pssa.report.curves import show_training
 from pssa.report.facts import describe
@@ -23,7 +23,7 @@ from pssa.report.style import HEAT_STYLE, PAGE_STYLE, REPORT_STYLE
 from pssa.report.subject import Section, Subject
 from pssa.report.trusted import show_trust
 from pssa.runs import Classifier, load
-from pssa.runs.evaluate import Evaluation, evaluate
+from pssa.runs.evaluate import Evaluation, evaluate, require_same_labels
 
 __all__ = ["make_report", "write_report"]
 
@@ -58,7 +58,7 @@ def make_report(
     subject = Subject.open(Path(run))
     other = Path(versus) if versus is not None else subject.initial
     classifiers = _load_both(subject, other)
-    test = read(data, labels=_labels(subject)) if isinstance(data, (str, Path)) else data
+    test = read_for(run, data, labels=_labels(subject)) if isinstance(data, (str, Path)) else data
     sections = [describe(subject)]
     results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()} if test is not None else {}
     if results:
@@ -79,8 +79,9 @@ def _load_both(subject: Subject, other: Path | None) -> dict[str, Classifier]:
         return {}
     if other is None:
         return {subject.name: subject.classifier}
-    names = name_runs(subject.root, other)
-    return {names[0]: subject.classifier, names[1]: load(other)}
+    names, second = name_runs(subject.root, other), load(other)
+    require_same_labels(subject.classifier, second, (str(subject.root), str(other)))
+    return {names[0]: subject.classifier, names[1]: second}
 
 
 def _labels(subject: Subject) -> tuple[str, ...]:

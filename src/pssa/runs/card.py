@@ -8,6 +8,7 @@ from typing import Any
 from pssa import models
 from pssa.data.atomic import write_atomically
 from pssa.runs.config import Config
+from pssa.runs.measured import Measured
 
 __all__ = ["write_card"]
 
@@ -28,11 +29,11 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 
 | | |
 |---|---|
-| model | `{model}`, {parameters:,} trained parameters{members} |
+| model | `{model}`, {facts.parameters} trained parameters{facts.members} |
 | method | `{method}` |
-| training data | {instances} instances ({counts}){dropped} |
-| data digest | `{digest}` |
-| epochs | {epochs} |
+| training data | {facts.data} |
+| data digest | `{facts.digest}` |
+| epochs | {facts.epochs} |
 | development score | {dev} |
 | {source} | {vectors} |
 | seed | {seed} |
@@ -54,20 +55,14 @@ _VOTING = " Its probabilities are the members' shares of the vote, and do not sa
 
 def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
     """Write the card from what the run knows of itself."""
-    dev, coverage, dropped = metrics["dev"], metrics["vector_coverage"], metrics["dropped"]
+    dev, coverage, facts = metrics["dev"], metrics["vector_coverage"], Measured.of(config, metrics)
     card = _CARD.format(
         model=config.model,
         method=config.method,
         labels=", ".join(config.data.labels),
-        parameters=metrics["parameters"],
-        members=f", {metrics['members']} members that vote" if metrics["members"] > 1 else "",
         voting=_VOTING if metrics["members"] > 1 else "",
-        instances=metrics["instances"],
-        counts=", ".join(f"{count} {label}" for label, count in metrics["labels"].items()),
-        dropped="".join(f"; {count} dropped as {reason}" for reason, count in dropped.items()),
-        digest=metrics["corpus_hash"][:16],
-        epochs=f"{metrics['epochs']}{'' if dev else ' (given, not searched)' if config.epochs else ' (usual for encoders)'}",
-        dev=f"accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}" if dev else "none",
+        facts=facts,
+        dev=f"accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}{facts.when}" if dev else "none",
         source="word vectors" if models.reads(config.model) == "words" else "encoder",
         vectors=_source(config, coverage),
         seed=config.seed,

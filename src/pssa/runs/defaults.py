@@ -226,7 +226,9 @@ def check_supervision(config: Config) -> None:
     if supervised and not models.attends(config.model, config.options):
         raise InputError(f"model {config.model} has no attention to supervise; {_attending(config)}")
     if config.supervision.evidence and config.method != "base":
-        raise InputError(f"--evidence goes with method base, since {config.method} would mine its own or use none")
+        raise InputError(
+            f"`evidence` (--evidence) goes with method base, since {config.method} would mine its own or use none"
+        )
     check_use(choose_penalty(config), config.supervision.words, config.supervision.weighting)
     if not 0 <= config.supervision.ramp <= 1:
         raise InputError(f"ramp is {config.supervision.ramp}; it is a share of the steps, from 0 to 1")

@@ -36,7 +36,7 @@ __all__ = ["FileStore", "RunDirectory", "Stage", "read_json", "read_tensors", "w
 _MOST_BYTES = 1 << 24  # of a JSON file
 _BEGUN = (".*.part", ".tmp*")  # ours, and what safetensors writes before it
 _VANISHED = "{root} has vanished while it was written; start the run again"
-_TAKEN = "{root} exists already; choose another --out, or go on with it by --resume {root}"
+_TAKEN = "{root} exists already; choose another `out` (--out), or go on with it: pssa.resume (--resume {root})"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class RunDirectory:
             if error.errno == errno.ENOTEMPTY:
                 raise InputError(_TAKEN.format(root=root)) from error
             if isinstance(error, (FileExistsError, NotADirectoryError)):
-                raise InputError(f"{root} is a file; --out must name a new directory") from error
+                raise InputError(f"{root} is a file; `out` (--out) must name a new directory") from error
             raise InputError(f"{root} cannot be made: {error.strerror or error}") from error
         finally:
             shutil.rmtree(part.root, ignore_errors=True)
@@ -73,7 +73,7 @@ class RunDirectory:
     def refuse_taken(root: Path) -> None:
         """Refuse a path that is no room for a new run; an empty directory is."""
         if root.is_file():
-            raise InputError(f"{root} is a file; --out must name a new directory")
+            raise InputError(f"{root} is a file; `out` (--out) must name a new directory")
         if root.is_dir() and any(root.iterdir()):
             raise InputError(_TAKEN.format(root=root))
 

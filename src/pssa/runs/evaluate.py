@@ -9,7 +9,7 @@ from pssa.errors import InputError
 from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
 from pssa.runs.classifier import Classifier
 
-__all__ = ["Comparison", "Evaluation", "compare", "evaluate"]
+__all__ = ["Comparison", "Evaluation", "compare", "evaluate", "require_same_labels"]
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,16 @@ class Comparison:
 def evaluate(classifier: Classifier, corpus: Corpus) -> Evaluation:
     """Score a classifier's predictions.
 
-    :raises InputError: if an example has no label to compare with.
+    :raises InputError: if an example has no label to compare with, or one that the classifier does not know.
     """
     if not corpus:
         raise InputError("there is nothing to evaluate on; the corpus is empty")
     gold = tuple(example.label or "" for example in corpus)
     if "" in gold:
         raise InputError(f"instance {corpus[gold.index('')].id} has no label; evaluation needs one for every instance")
+    if unknown := sorted({*gold} - {*classifier.labels}):
+        known = ", ".join(classifier.labels)
+        raise InputError(f"the data has the label {unknown[0]!r}, and the run knows {known}; relabel the data")
     predicted = tuple(classifier.predicted_labels(corpus))
     tags = sorted({tag for example in corpus for tag in example.tags})
     slices = {}
@@ -49,6 +52,15 @@ def evaluate(classifier: Classifier, corpus: Corpus) -> Evaluation:
         rows = [row for row, example in enumerate(corpus) if tag in example.tags]
         slices[tag] = score([gold[row] for row in rows], [predicted[row] for row in rows], classifier.labels)
     return Evaluation(score(gold, predicted, classifier.labels), slices, gold, predicted)
+
+
+def require_same_labels(first: Classifier, second: Classifier, names: tuple[str, str]) -> None:
+    """Refuse to compare classifiers of these names that do not choose among the same labels."""
+    if {*first.labels} != {*second.labels}:
+        ours, theirs = (", ".join(each.labels) for each in (first, second))
+        raise InputError(
+            f"{names[1]} has other labels, {theirs}, than {names[0]}, {ours}; compare with a run of the same labels"
+        )
 
 
 def compare(first: Evaluation, second: Evaluation, *, resamples: int, seed: int) -> Comparison:

@@ -40,7 +40,7 @@ def mine(
     if Path(out).exists():
         raise InputError(f"{out} exists already; choose another --out")
     if not Path(out).parent.is_dir():
-        raise InputError(f"{Path(out).parent} is not a directory; --out must name a file in one that exists")
+        raise InputError(f"{Path(out).parent} is not a directory; `out` (--out) must name a file in one that exists")
     config = (config or Config()).updated(settings)
     if not mines(config.method):
         raise InputError(f"method {config.method} does not mine; take " + ", ".join(filter(mines, methods.names())))

@@ -117,7 +117,9 @@ def prepare(
         check_supervision(config)
     data, dev = config.data.train if data is None else data, config.data.dev if dev is None else dev
     if data == "":
-        raise InputError("no training data is given; name a file with --train, or as data.train in the configuration")
+        raise InputError(
+            "no training data is given; name a file with `data` (--train), or as data.train in the configuration"
+        )
     corpus, dev_corpus = _read(data, config), None if dev == "" else _read(dev, config)
     config = _located(replace(config, data=replace(config.data, labels=corpus.labels)), data, dev)
     _check_division(config, corpus, dev_corpus)
@@ -145,9 +147,13 @@ def _check_source(config: Config) -> None:
         kinds = ", ".join(name for name in models.names() if models.reads(name) != "words")
         raise InputError(f"model {config.model} reads words and takes no {given}; models that do: {kinds}")
     if reads != "words" and not data.encoder:
-        raise InputError(f"model {config.model} needs a pretrained encoder; name a folder or a hub name with --encoder")
+        raise InputError(
+            f"model {config.model} needs a pretrained encoder; name a folder or a hub name with `encoder` (--encoder)"
+        )
     if reads != "words" and data.vectors:
-        raise InputError(f"model {config.model} reads pieces of words with its encoder and takes no --vectors")
+        raise InputError(
+            f"model {config.model} reads pieces of words with its encoder and takes no `vectors` (--vectors)"
+        )
 
 
 def _located(config: Config, data: Source, dev: Source) -> Config:

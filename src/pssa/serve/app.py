@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Options", "create_app"]
 
+_COLUMNS = "columns with names of their own, such as text=review,aspect=term"
+_LONGEST_COLUMNS = 2000
+
 
 @dataclass(frozen=True)
 class Options:
@@ -90,10 +93,14 @@ def _v1_router(desk: Desk, with_evidence: bool) -> APIRouter:
         return _json(await asking.answer_items(desk, request, asked, asking.saliency_of(desk, asked)))
 
     @router.post("/csv", response_class=Response)
-    async def csv(request: Request, run: Annotated[Literal["first", "versus"], Query()] = "first") -> Response:
+    async def csv(
+        request: Request,
+        run: Annotated[Literal["first", "versus"], Query()] = "first",
+        columns: Annotated[str, Query(description=_COLUMNS, max_length=_LONGEST_COLUMNS)] = "",
+    ) -> Response:
         """Label the rows of a table; one that cannot be judged has an `error`."""
         asking.check_run(desk, run)
-        table = read_table(await asking.body_of(request, "text/csv"), desk.limits.characters)
+        table = read_table(await asking.body_of(request, "text/csv"), desk.limits.characters, columns)
         pieces = scored(desk, table, run, request.receive)
         first = await anext(pieces)  # what is refused is refused before the answer begins
         headers = {"Content-Disposition": 'attachment; filename="scored.csv"'}

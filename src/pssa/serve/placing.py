@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pssa.data.example import Example
-from pssa.data.read import example_from_fields
+from pssa.data.read import doubt_of_place, example_from_fields
 from pssa.errors import InputError
 from pssa.serve.cost import most_words
 from pssa.serve.limits import Limits
@@ -37,7 +37,7 @@ def place_fields(fields: Mapping[str, Any]) -> Placed:
         example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
     except InputError as error:
         return Placed(None, error=str(error))
-    return Placed(example, "; ".join(doubts))
+    return Placed(example, "; ".join(filter(None, (*doubts, doubt_of_place(fields, example)))))
 
 
 def explainable(placed: Placed, saliency: str, limits: Limits) -> Placed:

@@ -6,50 +6,20 @@ answered; `pssa.serve.review_export` writes the corrected evidence as a file of 
 
 from __future__ import annotations
 
-import hashlib
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pssa.data.evidence import Evidence, Finding
-from pssa.data.evidence_file import read_evidence
-from pssa.data.example import DEFAULT_LABELS
-from pssa.data.read import ColumnNames, Columns, read
 from pssa.errors import InputError
 from pssa.serve.review_log import Entry, ReviewLog
 from pssa.serve.review_sentence import ReviewError, Sentence
+from pssa.serve.review_sources import Sources
 
-__all__ = ["Review", "Sources"]
+__all__ = ["Review"]
 
 _UNDO = "undo"
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What a review is about."""
-
-    evidence: Path
-    corpus: Path | None
-    second: Path | None  # evidence to compare with
-    labels: tuple[str, ...]  # of the corpus
-    columns: Columns  # of the corpus
-    digest: str  # sha256 of the evidence file
-    marks: tuple[Mapping[int, str], ...] | None  # the kind of each word that the second file has, by sentence
-
-    @classmethod
-    def read(
-        cls, evidence: Path, corpus: Path | None, second: Path | None, columns: ColumnNames | None
-    ) -> tuple[Sources, Evidence]:
-        """Read the files and see that they belong together."""
-        found = read_evidence(evidence)
-        digest = hashlib.sha256(evidence.read_bytes()).hexdigest()
-        labels = _labels(found)
-        if corpus is not None:
-            found.check_corpus(read(corpus, columns=columns, labels=labels))
-        marks = None if second is None else _marks(found, second)
-        return cls(evidence, corpus, second, labels, Columns.of(columns), digest, marks), found
 
 
 class Review:
@@ -74,19 +44,20 @@ class Review:
         evidence_path: str | Path,
         corpus_path: str | Path | None = None,
         second: str | Path | None = None,
-        columns: ColumnNames | None = None,
+        **reading: Any,
     ) -> Review:
         """Begin the review of a file, or go on with it.
 
         :param corpus_path: the instances it was made from, to be checked and to be named in the command that trains.
         :param second: evidence of the same instances, to find disagreements with.
-        :param columns: of the instances, where they have names of their own.
+        :param reading: how the instances are read: `format`, `columns`, `labels` and `conflict`, as `pssa.read` takes
+            them. What is not given is as in the run in which the evidence lies, or as is usual.
         :raises InputError: if the files do not belong together.
         :raises RunError: if another process reviews the same file.
         """
         path = Path(evidence_path)
         corpus, other = (None if given is None else Path(given) for given in (corpus_path, second))
-        sources, evidence = Sources.read(path, corpus, other, columns)
+        sources, evidence = Sources.read(path, corpus, other, reading)
         log = ReviewLog.open(path.with_name(f"{path.name}.review.jsonl"), sources.digest)
         try:
             return cls(sources, evidence, log)
@@ -184,22 +155,3 @@ class Review:
         changed = sentence.with_finding(entry.word, entry.after, entry.number)
         self.sentences[entry.index] = changed
         return changed
-
-
-def _labels(evidence: Evidence) -> tuple[str, ...]:
-    """The labels to read the corpus with: the usual ones where they are enough."""
-    found = {example.label for example in evidence.examples}
-    for enough in (DEFAULT_LABELS, (*DEFAULT_LABELS, "conflict")):
-        if found.issubset(enough):
-            return enough
-    return tuple(sorted(found))
-
-
-def _marks(evidence: Evidence, second: Path) -> tuple[Mapping[int, str], ...]:
-    other = read_evidence(second)
-    ours, theirs = (
-        [(example.spans, example.aspect, example.words) for example in given.examples] for given in (evidence, other)
-    )
-    if evidence.header.corpus_hash != other.header.corpus_hash or ours != theirs:
-        raise InputError.at(second, None, "is of another corpus; compare evidence of the same training file")
-    return tuple({finding.word: finding.kind for finding in example.findings} for example in other.examples)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import filecmp
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
-from pssa.data.example import DEFAULT_LABELS
 from pssa.serve.review import Review
+from pssa.serve.review_command import training_command
 from pssa.serve.review_sentence import DROP, FLIP, Sentence
 
 __all__ = ["Export", "export", "reviewed"]
@@ -46,7 +44,8 @@ def export(review: Review) -> Export:
         if latest is not None and filecmp.cmp(latest, path, shallow=False):
             path.unlink()
             path = latest
-    return Export(path, evidence.header.edits[len(review.header.edits) :], _command(review, path))
+    command = training_command(review.sources, review.header, path)
+    return Export(path, evidence.header.edits[len(review.header.edits) :], command)
 
 
 def reviewed(review: Review) -> Evidence:
@@ -74,18 +73,3 @@ def _edits(sentence: Sentence) -> Iterator[str]:
         done = DROP if word not in after else FLIP if word in before else f"add {after[word]}"
         text = sentence.original.words[word]
         yield f"review {done} {text!r}, word {word} of {sentence.original.id}: 1 changed"
-
-
-def _command(review: Review, path: Path) -> str:
-    corpus, labels = review.sources.corpus, review.sources.labels
-    words = ["pssa", "train", "--train", "TRAIN" if corpus is None else str(corpus)]
-    model = review.header.model
-    if model in models.names():  # evidence of people names none
-        words += ["--model", model]
-        if models.reads(model) != "words":
-            words += ["--encoder", "ENCODER"]
-    if labels != DEFAULT_LABELS:
-        words += ["--labels", ",".join(labels)]
-    if review.sources.columns:
-        words += ["--columns", str(review.sources.columns)]
-    return shlex.join([*words, "--evidence", str(path), "--out", "RUN"])

@@ -20,23 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.evidence import Finding
-from pssa.data.strict_fields import Parser, integer, number, object_of, optional, parse_object, record, text
+from pssa.data.evidence_file import FINDING
+from pssa.data.strict_fields import Parser, integer, object_of, optional, parse_object, record, text
 from pssa.errors import InputError, RunError
 
 __all__ = ["Entry", "ReviewLog"]
 
 _VERSION = 1
 _HEADER: dict[str, Parser] = {"review": integer, "evidence": text}
-_FINDING: dict[str, Parser] = {
-    "word": integer,
-    "kind": text,
-    "iteration": integer,
-    "entropy": number,
-    "score": number,
-    "predicted": text,
-    "gold": text,
-    "expected": optional(number),
-}
 _ENTRY: dict[str, Parser] = {
     "number": integer,
     "time": text,
@@ -45,8 +36,8 @@ _ENTRY: dict[str, Parser] = {
     "action": text,
     "word": integer,
     "text": text,
-    "before": optional(object_of(_FINDING)),
-    "after": optional(object_of(_FINDING)),
+    "before": optional(object_of(FINDING)),
+    "after": optional(object_of(FINDING)),
     "undoes": optional(integer),
 }
 

@@ -1,8 +1,8 @@
 """A CSV in, the same rows out with their labels, probabilities and, where one cannot be used, its error.
 
-Rows mean what they mean in any CSV file (`text`, `aspect`, `from`, `to`, ...). A label that the table has already is kept as
-`gold`. Rows are scored a window at a time while the answer is being sent; the windows after the first wait for their turn
-where the queue is full.
+Rows mean what they mean in any CSV file (`text`, `aspect`, `from`, `to`, ...), in which columns may have other names. A label
+that the table has already is kept as `gold`. Rows are scored a window at a time while the answer is being sent; the windows
+after the first wait for their turn where the queue is full.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import asyncio
 import codecs
 import csv
 import io
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -21,7 +20,9 @@ from fastapi.concurrency import run_in_threadpool
 from starlette.types import Receive
 
 from pssa.data.formats.csv_file import columns_in, delimiter_of
+from pssa.data.read import Columns
 from pssa.data.shown import told
+from pssa.errors import InputError
 from pssa.runs.classifier import probability_column
 from pssa.serve.asking import ask
 from pssa.serve.desk import Desk, Order
@@ -32,7 +33,7 @@ from pssa.serve.scoring import Scored
 __all__ = ["Table", "read_table", "scored"]
 
 _WINDOW = 256
-_PLACING = ("text", "aspect", "span", "from", "to", "ordinal", "words")  # columns that say what is meant
+_PLACE = "the table"  # in an error
 _RETRY_SECONDS = 0.05
 
 
@@ -47,6 +48,7 @@ class Table:
     """A CSV that can be scored: its columns and its records, not yet read."""
 
     columns: list[str]  # as they are written
+    meaning: Columns  # which of them is which field
     delimiter: str
     records: io.StringIO  # behind the header
     characters: int  # that a cell may have
@@ -74,28 +76,37 @@ class Table:
             return _Row(cells, Placed(None, error=f"has {len(record)} cells, the header {width}"))
         if any(len(cell) > self.characters for cell in cells):
             return _Row(cells, Placed(None, error=f"a cell has more than {self.characters} characters"))
-        names = [column.strip().lower() for column in self.columns]
-        fields = {name: cell for name, cell in zip(names, cells, strict=True) if name != "label"}
-        return _Row(cells, place_fields(fields))
+        names = [column.strip() for column in self.columns]
+        fields = self.meaning.row(0, dict(zip(names, cells, strict=True))).fields
+        return _Row(cells, place_fields({name: value for name, value in fields.items() if name != "label"}))
 
 
-def read_table(body: bytes, characters: int) -> Table:
+def read_table(body: bytes, characters: int, columns: str = "") -> Table:
     """The table in a body.
 
+    :param columns: those with names of their own, as `--columns` takes them.
     :raises Refusal: 422 if there is no header with the columns that are needed.
     """
     # What is no UTF-8 is replaced and scored; the characters that say so can be seen in the answer.
     content = io.StringIO(body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"), newline="\n")
     header = content.readline()
-    names = set(columns_in(header))
-    if "text" not in names or not (names & {"aspect", "span"} or {"from", "to"} <= names):
-        found = told(", ".join(sorted(names)) or "nothing")
-        raise Refusal(422, "no_columns", f"the header needs text and aspect, or text, from and to; found {found}")
-    columns = next(csv.reader([header], delimiter=delimiter_of(header)))
-    counts = Counter(column.strip().lower() for column in columns)
-    if twice := sorted(name for name, count in counts.items() if count > 1 and name in _PLACING):
-        raise Refusal(422, "no_columns", f"the header has {twice[0]} {counts[twice[0]]} times; rename all but one")
-    return Table(columns, delimiter_of(header), content, characters)
+    try:
+        meaning = _meaning(columns_in(header), columns)
+    except InputError as error:
+        raise Refusal(422, "no_columns", str(error)) from error
+    written = next(csv.reader([header], delimiter=delimiter_of(header)))
+    return Table(written, meaning, delimiter_of(header), content, characters)
+
+
+def _meaning(names: Sequence[str], columns: str) -> Columns:
+    """Which of a header's columns is which field."""
+    meaning = Columns.of(columns or None).spelled_by(_PLACE, names)
+    if not meaning.suffice(names):
+        found = told(", ".join(names) or "nothing")
+        advice = "if they have other names, say so, as in ?columns=text=review,aspect=term"
+        raise InputError(f"the header needs text and aspect, or text, from and to; found {found}; {advice}")
+    meaning.require(_PLACE, names)
+    return meaning
 
 
 async def scored(desk: Desk, table: Table, run: str, receive: Receive) -> AsyncIterator[bytes]:

@@ -89,7 +89,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path,
     for field, column in (("text", "reviw"), ("label", "polarty"), ("aspect", "trem")):
         with pytest.raises(
             InputError,
-            match=rf"no column '{column}', which --columns takes for {field}; "
+            match=rf"no column '{column}', which `columns` \(--columns\) takes for {field}; "
             r"found review, term, polarity, no, ordinal",
         ):
             read(path, columns=COLUMNS | {field: column})
@@ -108,11 +108,13 @@ def test_who_has_other_names_is_told_how_to_say_them(tmp_path: Path, write: Writ
 
 
 def test_a_missing_aspect_or_label_points_to_the_option_and_an_empty_one_does_not() -> None:
-    with pytest.raises(InputError, match=r"no `aspect`; .* found the fields text, term; .* --columns aspect=NAME$"):
+    with pytest.raises(
+        InputError, match=r"no `aspect`; .* found the fields text, term; .* `columns` \(--columns aspect=NAME\)$"
+    ):
         from_records([{"text": "a bar", "term": "bar"}])
     bar = {"text": "a bar", "aspect": "bar"}
     with pytest.raises(
-        InputError, match=r"no `label`; .* found the fields text, aspect, star; .* --columns label=NAME"
+        InputError, match=r"no `label`; .* found the fields text, aspect, star; .* `columns` \(--columns label=NAME\)"
     ):
         from_records([bar | {"star": 5}])
     with pytest.raises(InputError, match=r"no `label`; expected one of positive, negative, neutral$"):
@@ -125,15 +127,35 @@ def test_names_of_a_header_are_found_in_any_case(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("Review , TERM,polarity\na bar,bar,positive\n")
     assert len(read(path, columns="text=Review,aspect=term,label=Polarity")) == 1
-    with pytest.raises(InputError, match="takes the column 'term' twice"):
+    with pytest.raises(InputError, match="takes the column 'TERM' twice"):
         read(path, columns="text=Term,aspect=term")
+
+
+def test_names_of_a_header_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Review ID, Text ,Aspect,Note,note\n7,a bar,bar,x,y\n")
+    (row,) = stream(path)
+    assert row.given == {"Review ID": "7", "Text": "a bar", "Aspect": "bar", "Note": "x", "note": "y"}
+    assert (row.fields["text"], row.fields["aspect"]) == ("a bar", "bar")
+    with pytest.raises(InputError, match=r"no column 'Id', .*; found Review ID, Text, Aspect, Note, note: take"):
+        read(path, columns="id=Id")
+    path.write_text("Review ID,Review\n")
+    with pytest.raises(InputError, match=r"a column is missing: .*; found Review ID, Review; if"):
+        read(path)
+
+
+def test_a_column_that_is_named_for_a_field_is_no_other_in_any_case(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Review,Text,label\na bar,bar,positive\n")
+    assert read(path, columns="text=review,aspect=text")[0].aspect_text == "bar"
 
 
 @pytest.mark.parametrize(
     ("header", "columns", "said"),
     [
-        ("text,aspect,label,Text", None, "line 1: the column 'text', read as text, is there twice; rename one"),
-        ("review,term,Term", "text=review,aspect=term", "the column 'term', read as aspect, is there twice"),
+        ("text,aspect,label,text", None, "line 1: the column 'text', read as text, is there twice; rename one"),
+        ("text,aspect,label,Text", None, "line 1: the columns 'Text' and 'text' can both be read as text; rename one"),
+        ("review,term,Term", "text=review,aspect=term", "the columns 'Term' and 'term' can both be read as aspect"),
     ],
 )
 def test_a_header_with_a_field_twice_is_refused(tmp_path: Path, header: str, columns: str | None, said: str) -> None:
@@ -176,12 +198,14 @@ def test_an_odd_row_is_a_bad_row_and_a_hundred_are_a_bad_file(tmp_path: Path) ->
     found = check(write_json_lines(tmp_path, [odd, *THEIRS]), columns=COLUMNS)
     assert found.instances == 2
     assert [(problem.line, problem.what) for problem in found.problems] == [
-        (1, "this row has no column 'review', which --columns takes for text; found note")
+        (1, "this row has no column 'review', which `columns` (--columns) takes for text; found note")
     ]
     path = write_json_lines(tmp_path, [odd] * 99 + THEIRS)
     assert check(path, columns=COLUMNS).rejected == 99
     path = write_json_lines(tmp_path, [odd] * 100 + THEIRS)
-    with pytest.raises(InputError, match=r"line 100: there is no column 'review', which --columns takes for text"):
+    with pytest.raises(
+        InputError, match=r"line 100: there is no column 'review', which `columns` \(--columns\) takes for text"
+    ):
         check(path, columns=COLUMNS)
 
 
@@ -234,7 +258,10 @@ def test_what_is_written_can_be_read_again(given: str, pairs: tuple[tuple[str, s
 @pytest.mark.parametrize(
     ("given", "what"),
     [
-        ("", r"--columns has ''; expected FIELD=COLUMN, with commas between them: --columns text=review"),
+        (
+            "",
+            r"^`columns` \(--columns\) has ''; expected FIELD=COLUMN, with commas between them, such as text=review",
+        ),
         ("review", "has 'review'; expected FIELD=COLUMN"),
         ("text=", "has 'text='; expected FIELD=COLUMN"),
         ("text=,aspect=term", "has 'text='; expected FIELD=COLUMN"),
@@ -260,5 +287,7 @@ def test_what_names_no_columns_is_refused(given: Any, what: str) -> None:
 def test_formats_without_named_columns_refuse_them(tmp_path: Path, name: str, content: str) -> None:
     path = tmp_path / name
     path.write_text(content)
-    with pytest.raises(InputError, match=r"has no columns with names, as .* have; leave out --columns text=review, or"):
+    with pytest.raises(
+        InputError, match=r"has no columns with names, as .* have; leave out `columns` \(--columns text=review\), or"
+    ):
         read(path, columns={"text": "review"})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pssa.data.read import example_from_fields
+from pssa.data.read import doubt_of_place, example_from_fields
 from pssa.errors import InputError
 
 _TWICE = "The app, an apple and an app"  # "app" at 4-7, 12-15 (inside a word) and 25-28
@@ -24,6 +24,35 @@ def test_whole_words_come_before_parts_of_words() -> None:
 def test_the_same_case_comes_before_any_case() -> None:
     assert _offsets(text="Menu and menu", aspect="menu") == (9, 13)
     assert _offsets(text="the MENU", aspect="menu") == (4, 8)
+
+
+def test_white_space_may_differ_where_the_aspect_stands_nowhere_as_it_is() -> None:
+    assert _offsets(text="The  battery \u00a0 life is bad", aspect=" battery life") == (5, 19)
+    assert _offsets(text="The Battery\nlife", aspect="battery  life") == (4, 16)
+    assert _offsets(text="a menu  card, a menu card", aspect="menu card") == (16, 25)
+    with pytest.raises(InputError, match=r"'batterylife' is not in the text .*; give it as it stands there, or `from`"):
+        _offsets(text="The battery life", aspect="batterylife")
+
+
+@pytest.mark.parametrize(
+    ("text", "aspect", "word"),
+    [
+        ("The smart phone is good", "art", "smart"),
+        ("two screens", "screen", "screens"),
+        ("an artful smart art", "art", None),
+        ("a.net app", ".net", None),
+        ("built-in mic", "built", None),
+        ("the MENU", "menu", None),
+    ],
+)
+def test_an_aspect_that_is_found_inside_a_word_only_is_doubtful(text: str, aspect: str, word: str | None) -> None:
+    fields: dict[str, Any] = {"text": text, "aspect": aspect}
+    example = example_from_fields(fields, ordinal_required=True)
+    said = f"aspect {aspect!r} is found inside the word {word!r} only; check that it is meant"
+    assert doubt_of_place(fields, example) == (said if word else None)
+    start, end = example.aspect_chars
+    assert doubt_of_place(fields | {"from": start, "to": end}, example) is None
+    assert doubt_of_place(fields | {"words": [[0, len(text)]]}, example) is None
 
 
 def test_an_aspect_beside_punctuation_is_a_whole_word() -> None:

@@ -97,4 +97,4 @@ def require_named_columns(path: str | Path, format: str, columns: Columns) -> No
     """Refuse names of columns for a format that has none."""
     if columns and format not in _TABLES:
         has = f"the format {format} has no columns with names, as {', '.join(_TABLES)} have"
-        raise InputError.at(path, None, f"{has}; leave out --columns {columns}, or name another format")
+        raise InputError.at(path, None, f"{has}; leave out `columns` (--columns {columns}), or name another format")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.formats._fields import KNOWN
-from pssa.data.formats._rows import Event, Row
+from pssa.data.formats._rows import COLUMNS, Event, Row
 from pssa.data.formats._values import names
 from pssa.data.shown import shown
 from pssa.errors import InputError
@@ -23,7 +23,7 @@ __all__ = ["AS_NAMED", "ColumnNames", "Columns"]
 
 ColumnNames = Mapping[str, str] | str  # columns by field, or the same as `--columns` takes it
 
-_EXAMPLE = "--columns text=review,aspect=term,label=polarity"
+_EXAMPLE = "text=review,aspect=term,label=polarity"
 _NEXT_PAIR = re.compile(",(?=[^,=]*=)")  # a comma before anything else belongs to the name of a column
 # What nearly every use needs; other fields may be given only where they say something.
 _NEEDED = ("text", "aspect", "span", "label")
@@ -62,8 +62,25 @@ class Columns:
         return ",".join(f"{field}={column}" for field, column in self.pairs)
 
     def lowered(self) -> Columns:
-        """For tables whose header is read in lower case."""
+        """The same for everyone who names them in a table in which upper and lower case are the same."""
         return Columns.of({field: column.lower() for field, column in self.pairs})
+
+    def spelled_by(self, path: str | Path, header: Collection[str]) -> Columns:
+        """The columns by their names in a header in which upper and lower case are the same.
+
+        :raises InputError: if two of its columns could be the same field, or one is named for two.
+        """
+        named = dict(self.pairs)
+        taken = {column.lower() for column in named.values()}
+        spelled = dict(named)
+        for field in (*named, *(field for field in KNOWN if field not in named and field not in taken)):
+            found = [name for name in header if name.lower() == self.column_of(field).lower()]
+            if len(set(found)) > 1:
+                both = " and ".join(map(shown, sorted(set(found))[:2]))
+                raise InputError.at(path, 1, f"the columns {both} can both be read as {field}; rename one")
+            if found and (field in named or found[0] != field):
+                spelled[field] = found[0]
+        return Columns.of(spelled)
 
     def in_order(self) -> Columns:
         """The same columns, in an order that does not depend on who named them."""
@@ -97,15 +114,20 @@ class Columns:
         for field, column in self.pairs:
             if column not in found:
                 raise _absent(path, 1, (field, column), found)
-        fields = {*self._not_named(found)} | {field for field, _ in self.pairs}
+        fields = self._fields(found)
         for field in KNOWN:
             column = self.column_of(field)
             if field in fields and list(found).count(column) > 1:
                 raise InputError.at(path, 1, f"the column {shown(column)}, read as {field}, is there twice; rename one")
-        if "text" not in fields or not (fields & {"aspect", "span"} or {"from", "to"} <= fields):
+        if not self.suffice(found):
             expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
-            advice = f"if they have other names, say so, as in {_EXAMPLE}"
+            advice = f"if they have other names, say so with `columns` (--columns {_EXAMPLE})"
             raise InputError.at(path, 1, f"a column is missing: {expected}; found {names(found)}; {advice}")
+
+    def suffice(self, found: Iterable[str]) -> bool:
+        """Whether a table with these columns, and with those that are named, says what every use needs."""
+        fields = self._fields(found)
+        return "text" in fields and bool(fields & {"aspect", "span"} or {"from", "to"} <= fields)
 
     def required_of(self, path: str | Path, events: Iterable[Event]) -> Iterator[Event]:
         """The same events of a file without a header, in which a column that was named has to come up early; for fields
@@ -125,6 +147,9 @@ class Columns:
         if rows:
             _give_up(path, missing, last)
 
+    def _fields(self, found: Iterable[str]) -> set[str]:
+        return {*self._not_named(found), *dict(self.pairs)}
+
     def _not_named(self, given: Iterable[str]) -> Iterator[str]:
         columns = {column for _, column in self.pairs}
         return (name for name in given if name not in columns)
@@ -136,24 +161,28 @@ AS_NAMED = Columns()
 def _parsed(pair: str) -> tuple[str, str]:
     field, equals, column = (part.strip() for part in pair.partition("="))
     if not (field and equals and column):
-        raise InputError(f"--columns has {shown(pair)}; expected FIELD=COLUMN, with commas between them: {_EXAMPLE}")
+        raise InputError(
+            f"{COLUMNS} has {shown(pair)}; expected FIELD=COLUMN, with commas between them, such as {_EXAMPLE}"
+        )
     return field, column
 
 
 def _check(field: Any, column: Any, before: Mapping[str, str]) -> None:
     if field not in KNOWN:
-        raise InputError(f"--columns names the unknown field {shown(field)}; it can be {', '.join(KNOWN)}")
+        raise InputError(f"{COLUMNS} names the unknown field {shown(field)}; it can be {', '.join(KNOWN)}")
     if not isinstance(column, str) or not column.strip():
-        raise InputError(f"--columns has {shown(column)} for {field}; expected the name of a column: {_EXAMPLE}")
+        raise InputError(
+            f"{COLUMNS} has {shown(column)} for {field}; expected the name of a column, such as {_EXAMPLE}"
+        )
     if column != column.strip() or _NEXT_PAIR.search(column):
         what = "which has space around it, or a comma that reads as the end of it"
-        raise InputError(f"--columns has {shown(column)} for {field}, {what}; give the column another name")
+        raise InputError(f"{COLUMNS} has {shown(column)} for {field}, {what}; give the column another name")
     if field in before:
-        raise InputError(f"--columns names {field} twice; give it one column")
+        raise InputError(f"{COLUMNS} names {field} twice; give it one column")
     other = next((name for name, taken in before.items() if taken == column), None)
     if other is not None:
         raise InputError(
-            f"--columns takes the column {shown(column)} twice, for {other} and for {field}; give it one field"
+            f"{COLUMNS} takes the column {shown(column)} twice, for {other} and for {field}; give it one field"
         )
 
 
@@ -163,11 +192,11 @@ def _give_up(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) ->
         if field in _NEEDED:
             raise _absent(path, last.line, (field, column), last.given)
     for field, column in missing:
-        what = f"no row up to here has the column {shown(column)}, which --columns takes for {field}"
+        what = f"no row up to here has the column {shown(column)}, which {COLUMNS} takes for {field}"
         warnings.warn(str(InputError.at(path, last.line, f"{what}; check the name")), stacklevel=3)
 
 
 def _absent(path: str | Path, line: int, pair: tuple[str, str], found: Iterable[str]) -> InputError:
     field, column = pair
-    what = f"there is no column {shown(column)}, which --columns takes for {field}"
+    what = f"there is no column {shown(column)}, which {COLUMNS} takes for {field}"
     return InputError.at(path, line, f"{what}; found {names(found)}: take one of them, or leave {field} out")

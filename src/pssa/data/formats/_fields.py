@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from pssa.data.example import Example, sentence_key
-from pssa.data.formats._place import check_offsets, occurrences
+from pssa.data.formats._place import check_offsets, cut_word, occurrences
 from pssa.data.formats._rows import Row
 from pssa.data.formats._text import LONGEST_TEXT
 from pssa.data.formats._values import integer, spans, string, tags
@@ -23,7 +23,7 @@ from pssa.data.shown import shown
 from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.errors import InputError
 
-__all__ = ["KNOWN", "example_from_fields", "fields_of", "words_as_text"]
+__all__ = ["KNOWN", "doubt_of_place", "example_from_fields", "fields_of", "words_as_text"]
 
 # Every other field is the user's own.
 KNOWN = ("text", "aspect", "span", "from", "to", "ordinal", "label", "id", "sentence_id", "tags", "words")
@@ -69,6 +69,17 @@ def example_from_fields(
     )
     given = tags(fields)
     return replace(example, tags=given) if given else example
+
+
+def doubt_of_place(fields: Mapping[str, Any], example: Example) -> str | None:
+    """Why the example's aspect may not be what was meant: nobody gave its offsets, and it was found inside a word only."""
+    if integer(fields, "from") is not None or spans(fields, "words", len(example.text)) is not None:
+        return None
+    word = cut_word(example.text, example.aspect_chars)
+    return (
+        word
+        and f"aspect {shown(example.aspect_text)} is found inside the word {shown(word)} only; check that it is meant"
+    )
 
 
 def fields_of(example: Example) -> dict[str, Any]:

@@ -22,9 +22,10 @@ class LabelRule:
 
     labels: tuple[str, ...]
     drops_conflict: bool
+    run: str = ""  # that knows these labels and no others; empty where they are whatever somebody declares
 
     @classmethod
-    def of(cls, labels: tuple[str, ...], conflict: str) -> LabelRule:
+    def of(cls, labels: tuple[str, ...], conflict: str, run: str = "") -> LabelRule:
         """Build the rule; `conflict` is `drop`, `keep` (as one more label) or `error`."""
         if conflict not in _MODES:
             raise InputError(f"conflict={conflict!r}; expected one of {', '.join(_MODES)}")
@@ -32,7 +33,7 @@ class LabelRule:
             raise InputError(f"labels {', '.join(labels)!r}; expected two or more, each once")
         if conflict == "keep" and _CONFLICT not in labels:
             labels = (*labels, _CONFLICT)
-        return cls(labels, conflict == "drop" and _CONFLICT not in labels)
+        return cls(labels, conflict == "drop" and _CONFLICT not in labels, run)
 
     def normalise(self, label: str | None) -> str:
         """The declared label that is meant, in any case or in its short form; `conflict` also where it is dropped.
@@ -47,7 +48,11 @@ class LabelRule:
         for declared in (*self.labels, _CONFLICT) if self.drops_conflict else self.labels:
             if declared.casefold() in (key, _SHORT.get(key)):
                 return declared
-        raise InputError(f"unknown label {shown(label)}; {self._expected}, or declare yours with --labels")
+        if self.run:
+            raise InputError(
+                f"unknown label {shown(label)}; {self.run} knows {', '.join(self.labels)}: relabel the data"
+            )
+        raise InputError(f"unknown label {shown(label)}; {self._expected}, or declare yours with `labels` (--labels)")
 
     def refuse_unlabelled(self, row: Row) -> NoReturn:
         """Refuse a row that has no label among its fields."""

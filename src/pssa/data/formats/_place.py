@@ -1,6 +1,6 @@
 """Where an aspect is in its text: by given offsets, or by search.
 
-Occurrences are whole words before parts of words, and in the same case before any case.
+Occurrences are whole words before parts of words, and in the same case before any case; last come those with other white space.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from pssa.data.shown import shown
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
-__all__ = ["check_offsets", "occurrences"]
+__all__ = ["check_offsets", "cut_word", "occurrences"]
+
+_INSIDE = re.compile(r"(?<=\w)(?=\w)")
 
 
 def check_offsets(text: str, offsets: Span, aspect: str | None) -> Span:
@@ -32,13 +34,25 @@ def occurrences(text: str, aspect: str) -> tuple[Span, ...]:
 
     :raises InputError: if it is not in the text.
     """
-    literal = re.escape(aspect.strip())
-    whole = rf"(?<!\w){literal}(?!\w)"
-    for pattern, flags in ((whole, re.NOFLAG), (whole, re.IGNORECASE), (literal, re.NOFLAG), (literal, re.IGNORECASE)):
-        found = tuple(match.span() for match in re.finditer(pattern, text, flags))
-        if found:
-            return found
-    raise InputError(f"aspect {shown(aspect)} is not in the text {_shortened(text)!r}")
+    # Only where it does not stand there letter by letter may white space be of another kind and length.
+    for literal in (re.escape(aspect.strip()), r"\s+".join(map(re.escape, aspect.split()))):
+        whole = rf"(?<!\w){literal}(?!\w)"
+        for pattern in (whole, literal):
+            for flags in (re.NOFLAG, re.IGNORECASE):
+                found = tuple(match.span() for match in re.finditer(pattern, text, flags))
+                if found:
+                    return found
+    raise InputError(
+        f"aspect {shown(aspect)} is not in the text {_shortened(text)!r}; give it as it stands there, or `from` and `to`"
+    )
+
+
+def cut_word(text: str, place: Span) -> str | None:
+    """The word that the place begins or ends inside of; None where it holds whole words."""
+    cut = next((edge for edge in place if _INSIDE.match(text, edge)), None)
+    if cut is None:
+        return None
+    return next(word.group() for word in re.finditer(r"\w+", text) if word.start() < cut < word.end())
 
 
 def _folded(text: str) -> str:

@@ -62,7 +62,7 @@ def _sniff(path: Path) -> str:
         return "json_lines"
     if any(PLACEHOLDER in content for content in head):
         return "three_line"
-    if "text" in csv_file.columns_in(head[0]):
+    if "text" in map(str.lower, csv_file.columns_in(head[0])):
         return "csv"
     if any(is_tagged(token) for content in head for token in content.split()):
         return "tagged"

@@ -9,7 +9,9 @@ from typing import Any
 from pssa.data.formats._values import names
 from pssa.data.shown import shown
 
-__all__ = ["Dropped", "Event", "Problem", "Row"]
+__all__ = ["COLUMNS", "Dropped", "Event", "Problem", "Row"]
+
+COLUMNS = "`columns` (--columns)"  # as an error names the option, to those who call us and to those who type
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +35,9 @@ class Row:
         :param advice: where its column was not named; None for that it can be.
         """
         if name in self.absent:
-            column = f"this row has no column {shown(self.absent[name])}, which --columns takes for {name}"
+            column = f"this row has no column {shown(self.absent[name])}, which {COLUMNS} takes for {name}"
             return f"{column}; found {names(self.given)}"
-        more = f"; say which it is with --columns {name}=NAME" if advice is None else advice
+        more = f"; say which it is with `columns` (--columns {name}=NAME)" if advice is None else advice
         return f"no `{name}`; {expected}, found the fields {names(self.given)}{more}"
 
 

@@ -1,6 +1,7 @@
 """CSV and TSV with a header: `text`, `aspect`, `label` and, where known, the other fields of `_fields`.
 
 The delimiter (comma, semicolon or tab) is the one that is most frequent in the header. Quotes follow RFC 4180.
+Columns are found whatever the case of their names, and keep the names that they have.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each record; its line is the one on which the record starts."""
     source = (content for _, content in lines(path))
     header = next(source)
-    found, columns = columns_in(header), columns.lowered()
+    found = columns_in(header)
+    columns = columns.spelled_by(path, found)
     columns.require(path, found)
     # strict: a stray quote is an error of its record instead of a silent change of the text.
     records = csv.reader(source, delimiter=delimiter_of(header), strict=True)
@@ -60,9 +62,9 @@ def encode(examples: Sequence[Example]) -> bytes:
 
 
 def columns_in(header: str) -> list[str]:
-    """The names in a header line, lower-cased; none if it is no CSV."""
+    """The names in a header line, without space around them; none if it is no CSV."""
     try:
-        return [name.strip().lower() for name in next(csv.reader([header], delimiter=delimiter_of(header)), [])]
+        return [name.strip() for name in next(csv.reader([header], delimiter=delimiter_of(header)), [])]
     except csv.Error:
         return []
 
