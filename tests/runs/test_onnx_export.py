@@ -168,11 +168,14 @@ def test_a_model_that_cannot_be_exported_leaves_no_file(
 ) -> None:
     lexicon = WordLexicon(Vocabulary.build(["a"]), WordTable(torch.zeros(4, 1), 4))
     monkeypatch.setattr(onnx_export, "load", lambda run: Classifier("toy", DEFAULT_LABELS, lexicon, (toy(),), (1.0,)))
+    monkeypatch.chdir(tmp_path)
+    Path("RUN").mkdir()
+    Path("RUN", "model.json").touch()
     (tmp_path / "model.onnx").write_text("before")
     with pytest.raises(error, match=said) as told:
-        export_onnx("RUN", tmp_path / "model.onnx")
+        export_onnx("RUN", tmp_path / "model.onnx", force=True)
     assert "\n" not in str(told.value)
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
+    assert [path.read_text() for path in tmp_path.iterdir() if path.is_file()] == ["before"]
 
 
 @pytest.mark.parametrize("name", ["", "no/such/model.onnx"])
