@@ -76,9 +76,10 @@ def fill(sink: Sink, results: Iterable[Result], errors: str, report: Callable[[]
             warnings.warn(text, stacklevel=2)
         if result.fault:
             raise InputError(result.fault)
-        if result.first_rejected and errors == "fail":
-            raise _RejectedRow(result.first_rejected)
-        sink.append(result)
+        written = sink.fitted(result)
+        if written.first_rejected and errors == "fail":
+            raise _RejectedRow(written.first_rejected)
+        sink.append(written)
         if report is not None:
             report()
 
