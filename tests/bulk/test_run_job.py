@@ -161,3 +161,21 @@ def test_what_cannot_be_is_refused_before_anything_is_written(job: Job, change: 
     with pytest.raises(InputError, match=what):
         predict(replace(job, **change), LocalEngine())
     assert names(job) == ["in.jsonl"]
+
+
+def test_a_line_too_long_is_a_row_that_can_be_skipped(job: Job) -> None:
+    with Path(job.inputs[0]).open("a") as file:
+        file.write('{"text": "' + "a" * (1 << 22) + '"}\n' + '{"text": "a screen", "aspect": "screen"}\n')
+    summary = predict(replace(job, errors="skip"), LocalEngine())
+    assert (summary.rows, summary.rejected) == (11, 1)
+    assert read_rows(job.side)[0]["reason"].startswith("is longer than 4194304 bytes")
+
+
+def test_where_an_input_cannot_be_read_to_its_end_the_part_is_kept(job: Job, tmp_path: Path) -> None:
+    packed = gzip.compress(Path(job.inputs[0]).read_bytes())
+    (tmp_path / "cut.jsonl.gz").write_bytes(packed[:-9])
+    both = replace(job, inputs=(*job.inputs, str(tmp_path / "cut.jsonl.gz")))
+    with pytest.raises(
+        InputError, match=r"the 1[08] rows before are kept: --resume goes on once the same inputs can be"
+    ):
+        predict(both, LocalEngine())

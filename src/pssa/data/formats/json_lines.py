@@ -10,7 +10,7 @@ from pssa.data.example import Example
 from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._fields import fields_of
 from pssa.data.formats._rows import Event, Problem
-from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.formats._text import all_lines, decoding_fault
 from pssa.data.shown import told
 
 __all__ = ["encode", "scan"]
@@ -18,7 +18,7 @@ __all__ = ["encode", "scan"]
 
 def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each line that is a JSON object; blank lines are skipped."""
-    rows = (_parse(line, content, columns) for line, content in lines(path) if content.strip())
+    rows = (_parse(line, content, columns) for line, content in all_lines(path) if content.strip())
     return columns.required_of(path, rows) if columns else rows
 
 
