@@ -155,6 +155,8 @@ def test_a_text_that_would_be_read_once_for_each_of_many_words_is_refused(run: P
     longest = Example.from_text("so " * 511 + "huge", (1533, 1537))
     assert len(scorer.score([longest, *EXAMPLES])) == len(EXAMPLES) + 1
     long = Example.from_text("so " * 512 + "huge", (1536, 1540))
-    with pytest.raises(InputError, match=r"the text has 513 words, and leave_one_out scores .* at most 512; shorten it"):
+    with pytest.raises(
+        InputError, match=r"the text has 513 words, and leave_one_out scores .* at most 512; shorten it"
+    ):
         scorer.score([*EXAMPLES, long])
     assert open_scorer(run, Scoring(saliency="gradient", device="cpu")).score([long])
