@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -84,11 +85,15 @@ def test_code_of_model_folders_is_never_asked_for() -> None:
 
 
 def test_everything_that_transformers_loads_is_local_and_without_code() -> None:
-    loads = [call for _, name, call in calls() if re.fullmatch(r"transformers\.Auto\w+\.from_pretrained", name)]
-    assert loads
-    for call in loads:
-        values = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
-        assert (values["local_files_only"], values["trust_remote_code"]) == ("True", "False")
+    loads = {
+        f"{file}, line {call.lineno}": (found.group(1), {word.arg: ast.unparse(word.value) for word in call.keywords})
+        for file, name, call in calls()
+        if (found := re.fullmatch(r"(?:transformers\.)?Auto\w+\.(from_\w+)", name))
+    }
+    assert len({place.partition(",")[0] for place in loads}) > 1
+    assert [place for place, (_, values) in loads.items() if values.get("trust_remote_code") != "False"] == []
+    opened = {place: values for place, (kind, values) in loads.items() if kind == "from_pretrained"}
+    assert [place for place, values in opened.items() if values.get("local_files_only") != "True"] == []
 
 
 def pins() -> dict[str, str]:
@@ -112,6 +117,34 @@ def test_every_dependency_is_pinned_to_a_version_that_fits(group: str) -> None:
         assert needed.specifier.contains(version), (
             f"{needed.name} is pinned to {version}, which is not {needed.specifier}"
         )
+
+
+def needed_by(name: str, extras: set[str], seen: dict[str, str]) -> None:
+    """Note the version of what is installed under the name, and of all that it needs here."""
+    try:
+        installed = distribution(name)
+    except PackageNotFoundError:  # an extra that this machine is without
+        return
+    first = canonicalize_name(name) not in seen
+    seen[canonicalize_name(name)] = installed.version
+    for needed in map(Requirement, installed.requires or [] if first or extras else []):
+        if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            needed_by(needed.name, set(needed.extras), seen)
+
+
+@pytest.mark.slow
+def test_what_is_installed_is_what_is_pinned() -> None:
+    seen: dict[str, str] = {}
+    for group in ("runtime", "bert", "data", "serve", "onnx", "report", "ray", "dev"):
+        for needed in requirements(group):
+            needed_by(needed.name, set(needed.extras), seen)
+    pinned = pins()
+    assert len(seen) > 40
+    assert {name for name in seen if name not in pinned} == set()
+    others = {
+        name: (version, pinned[name]) for name, version in seen.items() if version.partition("+")[0] != pinned[name]
+    }
+    assert others == {}
 
 
 def test_no_extra_is_left_out_of_the_test_above() -> None:

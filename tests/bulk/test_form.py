@@ -144,3 +144,11 @@ def test_an_output_without_rows_is_one_that_can_be_read() -> None:
     packed = pyarrow.BufferReader(Form("csv", ".zst").empty(COLUMNS))
     assert pyarrow.CompressedInputStream(packed, "zstd").read() == b"text,note,probabilities\r\n"
     assert [Form(name).empty(()) for name in ("json_lines", "csv", "parquet")] == [b""] * 3
+
+
+def test_lists_that_the_reader_of_csv_would_not_know_are_json() -> None:
+    rows = [{"words": ["a", "b"], "tags": ["a|b"], "more": [1]}, {"words": [[0, True]], "tags": [1], "more": []}]
+    assert Form("csv").encode(rows, ("words", "tags", "more")).decode().splitlines() == [
+        '"[""a"", ""b""]","[""a|b""]",[1]',
+        '"[[0, true]]",[1],[]',
+    ]

@@ -32,3 +32,6 @@ def test_the_recipe_for_kubernetes_is_a_job_with_a_command_that_can_be_given() -
     for pod in pods:
         mounted = {mount["mountPath"] for mount in pod["spec"]["containers"][0]["volumeMounts"]}
         assert mounted == {"/data"}
+    # A GPU that is added to the workers is not the head's as well.
+    assert "&" not in block
+    assert pods[0] is not pods[1]

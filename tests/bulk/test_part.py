@@ -134,15 +134,16 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_columns_of_parquet_are_checked_window_by_window(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    form = Form("parquet")
-    with opened_part(place(tmp_path, form=form), ASKED) as part:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    form, where = Form("parquet"), place(tmp_path, form=Form("parquet"))
+    with opened_part(where, ASKED) as part:
         part.append(replace(result(1), content=form.encode([{"n": 1}], ())))
-        with pytest.raises(InputError, match="in, line 2: rows from here on: cannot be written as Parquet"):
-            part.append(
-                replace(result(2), content=form.encode([{"n": "two"}], ()), first="in, line 2: rows from here on")
-            )
-        assert part.journal.tally.rows == 1
+        said = replace(result(2), content=form.encode([{"n": "two", "label": "a"}], ()), lines=(7,), source="in")
+        part.append(replace(said, tally=Tally(1, {"a": 1})))
+        assert part.journal.tally == Tally(1, {"positive": 1}, rejected=1)
+        part.finish()
+    assert parquet.read_table(where.output).to_pylist() == [{"n": 1}]
+    assert '"line": 7, "reason": "cannot be written as Parquet' in where.side.read_text()
 
 
 def test_the_names_in_a_part_are_those_that_are_told() -> None:

@@ -14,8 +14,12 @@ import pytest
 from tests.bulk.made_rows import sentences, write_rows
 
 from pssa.bulk import Job, LocalEngine, Progress, Scoring, predict
-from pssa.bulk.ray import RayEngine
-from pssa.bulk.scorer import Sizes
+from pssa.bulk.form import Form
+from pssa.bulk.job import Task
+from pssa.bulk.ray import RayEngine, _anywhere
+from pssa.bulk.scorer import Sizes, open_scorer
+from pssa.bulk.source import Source, find_sources
+from pssa.bulk.window import START, Reading, windows
 from pssa.errors import InputError, MissingExtra
 
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster, whoever runs the tests
@@ -144,3 +148,42 @@ def test_an_address_without_a_cluster_is_refused_at_once(monkeypatch: pytest.Mon
 def test_a_cluster_needs_at_least_one_actor() -> None:
     with pytest.raises(InputError, match="actors is 0; it must be at least 1"):
         RayEngine(actors=0)
+
+
+def test_what_is_sent_can_be_read_in_another_directory(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parquet, pyarrow = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow")
+    (tmp_path / "run").symlink_to(run)
+    (tmp_path / "elsewhere").mkdir()
+    write_rows(tmp_path / "in.jsonl", sentences(3))
+    parquet.write_table(pyarrow.Table.from_pylist(sentences(3)), tmp_path / "in.parquet")
+    monkeypatch.chdir(tmp_path)
+    reading = Reading(find_sources(["in.jsonl", "in.parquet"], None), 8)
+    sent = _anywhere(Task(Path("run"), ON_CPU, reading, Form("json_lines"), START, ()))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert [(window.source, len(window.rows)) for window in windows(sent.reading)] == [
+        ("in.jsonl", 3),
+        ("in.parquet", 3),
+    ]
+    assert not any(window.fault for window in windows(sent.reading))
+    open_scorer(sent.run, sent.scoring)
+
+
+def test_names_in_a_hub_stay_and_saved_datasets_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "saved").mkdir()
+    monkeypatch.chdir(tmp_path)
+    places = [
+        Source(name, "hugging_face").anywhere().place for name in ("hf:owner/name:test", "hf:saved:test", "saved")
+    ]
+    assert places == ["", f"hf:{tmp_path}/saved:test", f"{tmp_path}/saved"]
+
+
+@pytest.mark.slow
+def test_names_may_be_relative(cluster: Any, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run").symlink_to(run)
+    write_rows(tmp_path / "in.jsonl", sentences(40))
+    monkeypatch.chdir(tmp_path)  # which is not where the cluster was started
+    predict(Job(Path("run"), ("in.jsonl",), "far.jsonl", scoring=ON_CPU), RayEngine(cluster.address, actors=1))
+    predict(Job(Path("run"), ("in.jsonl",), "here.jsonl", scoring=ON_CPU), LocalEngine())
+    assert Path("far.jsonl").read_bytes() == Path("here.jsonl").read_bytes()

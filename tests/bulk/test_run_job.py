@@ -19,6 +19,9 @@ import pssa
 from pssa.bulk import Job, LocalEngine, Progress, Scoring, predict
 from pssa.bulk.job import Task
 from pssa.bulk.work import Result
+from pssa.data.example import Example
+from pssa.data.read import example_from_fields, stream
+from pssa.data.write import write
 from pssa.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("small_windows")
@@ -162,3 +165,32 @@ def test_what_cannot_be_is_refused_before_anything_is_written(job: Job, change: 
     with pytest.raises(InputError, match=what):
         predict(replace(job, **change), LocalEngine())
     assert names(job) == ["in.jsonl"]
+
+
+def test_a_line_too_long_is_a_row_that_can_be_skipped(job: Job) -> None:
+    with Path(job.inputs[0]).open("a") as file:
+        file.write('{"text": "' + "a" * (1 << 22) + '"}\n' + '{"text": "a screen", "aspect": "screen"}\n')
+    summary = predict(replace(job, errors="skip"), LocalEngine())
+    assert (summary.rows, summary.rejected) == (11, 1)
+    assert read_rows(job.side)[0]["reason"].startswith("is longer than 4194304 bytes")
+
+
+def test_where_an_input_cannot_be_read_to_its_end_the_part_is_kept(job: Job, tmp_path: Path) -> None:
+    packed = gzip.compress(Path(job.inputs[0]).read_bytes())
+    (tmp_path / "cut.jsonl.gz").write_bytes(packed[:-9])
+    both = replace(job, inputs=(*job.inputs, str(tmp_path / "cut.jsonl.gz")))
+    with pytest.raises(
+        InputError, match=r"the 1[08] rows before are kept: --resume goes on once the same inputs can be"
+    ):
+        predict(both, LocalEngine())
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_what_is_written_as_csv_is_read_again(job: Job, tmp_path: Path, form: str) -> None:
+    words = ((0, 1), (2, 8), (8, 13))
+    example = Example.from_spans("a screen, big", words, (2, 8), label="neutral", id="0", sentence_id="0")
+    write([replace(example, tags=("hard", "new"))], tmp_path / f"given.{form}")
+    predict(replace(job, inputs=(str(tmp_path / f"given.{form}"),), output=str(tmp_path / "out.csv")), LocalEngine())
+    (row,) = stream(tmp_path / "out.csv")
+    again = example_from_fields(row.fields, ordinal_required=False)
+    assert (again.spans, again.tags) == (words, ("hard", "new"))

@@ -103,7 +103,7 @@ def test_the_size_of_batches_holds_for_word_scores_too(run: Path, monkeypatch: p
 def test_one_long_text_does_not_make_every_row_as_wide(
     run: Path, monkeypatch: pytest.MonkeyPatch, saliency: str | None
 ) -> None:
-    monkeypatch.setattr("pssa.bulk.scorer._MOST_WORDS", 200)
+    monkeypatch.setattr("pssa.bulk.scorer._MOST_WORDS", 200 if saliency is None else 200 * 32)
     long = Example.from_text("so " * 900 + "huge", (2700, 2704))
     examples = [*EXAMPLES[:4], long, *EXAMPLES[4:], *EXAMPLES]
     tables, index = list[int](), WordLexicon.index
@@ -148,3 +148,15 @@ def test_several_members_vote_and_the_first_is_explained(run: Path, monkeypatch:
         assert isinstance(ours, Explanation)
         assert ours.shares == pytest.approx(alone.shares, abs=1e-6)
         assert ours.answer.probabilities == pytest.approx(voted.probabilities, abs=1e-6)
+
+
+def test_a_text_that_would_be_read_once_for_each_of_many_words_is_refused(run: Path) -> None:
+    scorer = open_scorer(run, Scoring(saliency="leave_one_out", device="cpu"))
+    longest = Example.from_text("so " * 511 + "huge", (1533, 1537))
+    assert len(scorer.score([longest, *EXAMPLES])) == len(EXAMPLES) + 1
+    long = Example.from_text("so " * 512 + "huge", (1536, 1540))
+    with pytest.raises(
+        InputError, match=r"the text has 513 words, and leave_one_out scores .* at most 512; shorten it"
+    ):
+        scorer.score([*EXAMPLES, long])
+    assert open_scorer(run, Scoring(saliency="gradient", device="cpu")).score([long])

@@ -24,6 +24,11 @@ def recipe(run: Path) -> str:
     return changed.replace(".getOrCreate()", '.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()')
 
 
+def words(text: str) -> list[list[int]]:
+    """As pssa's own JSON Lines have them."""
+    return [list(match.span()) for match in re.finditer(r"\w+", text)]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs java")
 def test_spark_labels_rows_as_the_classifier_does(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +36,8 @@ def test_spark_labels_rows_as_the_classifier_does(run: Path, tmp_path: Path, mon
     pytest.importorskip("pyspark")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    write_rows(tmp_path / "reviews.jsonl", [{**row, "label": "neutral"} for row in sentences(25)])
+    known = [{**row, "label": "neutral", "words": words(row["text"]), "tags": ["hard"]} for row in sentences(25)]
+    write_rows(tmp_path / "reviews.jsonl", known)
     (tmp_path / "recipe.py").write_text(recipe(run))
     done = subprocess.run([sys.executable, "recipe.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]

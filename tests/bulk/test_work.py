@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 
+from pssa.bulk import table
 from pssa.bulk.form import Form
 from pssa.bulk.window import Position, Window
 from pssa.bulk.work import Result, Tally, process
@@ -78,9 +80,13 @@ def test_a_fault_of_the_source_is_passed_on() -> None:
     assert processed([], fault="in.jsonl: cannot be read").fault == "in.jsonl: cannot be read"
 
 
-def test_rows_that_parquet_cannot_hold_are_a_fault() -> None:
-    fault = processed([row(3, "a screen", n=1), row(4, "a screen", n="one")], Form("parquet")).fault
-    assert fault.startswith("in.jsonl, line 3: rows from here on: cannot be written as Parquet (")
+def test_a_row_that_parquet_cannot_hold_at_all_is_rejected_and_others_go_on_in_streams_of_one_kind() -> None:
+    rows = [row(3, "a screen", n=1), row(4, "a screen", n=2**70), row(5, "a screen", n="one"), row(6, "a screen", n=2)]
+    result = processed(rows, Form("parquet"))
+    (rejected,) = map(json.loads, result.rejected.splitlines())
+    assert (rejected["line"], rejected["reason"][:28]) == (4, "cannot be written as Parquet")
+    assert (result.lines, result.tally.rows, result.tally.rejected, result.fault) == ((3, 5, 6), 3, 1, "")
+    assert [one["n"].to_pylist() for one in table.tables(io.BytesIO(result.content))] == [[1], ["one"], [2]]
 
 
 def test_one_text_that_is_refused_does_not_make_every_other_go_alone() -> None:
@@ -96,10 +102,7 @@ def test_one_text_that_is_refused_does_not_make_every_other_go_alone() -> None:
     assert len(asked) <= 13
 
 
-def test_where_a_window_begins_is_told() -> None:
-    assert processed([row(3, "a screen")]).first == "in.jsonl, line 3: rows from here on"
-
-
 def test_tallies_add_up() -> None:
     both = Tally(2, {"a": 1, "b": 1}, 1, 0) + Tally(1, {"b": 1}, 0, 4)
     assert both == Tally(3, {"a": 1, "b": 2}, 1, 4)
+    assert both.without(Tally(1, {"b": 1}, 1)) == Tally(2, {"a": 1, "b": 1}, 0, 4)

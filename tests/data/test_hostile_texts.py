@@ -12,9 +12,9 @@ import pytest
 
 from pssa.data.check import check
 from pssa.data.evidence_file import read_evidence
-from pssa.data.formats import three_line
+from pssa.data.formats import _text, scan, three_line
 from pssa.data.opinion_words import read_opinion_words
-from pssa.data.read import read
+from pssa.data.read import Problem, Row, format_of, read
 from pssa.errors import InputError
 
 OPEN = "<sentences><sentence id='1'>"
@@ -32,7 +32,7 @@ FILES: dict[str, tuple[str, bytes, str]] = {
     "a line without an end": ("x.jsonl", b'{"text": "' + LINE, "line 1: is longer than 4194304 bytes"),
     "a line without an end in CSV": ("x.csv", b"text,aspect\n" + LINE, "line 2: is longer than 4194304 bytes"),
     "a line without an end, tagged": ("x.txt", b"menu/p " + LINE, "line 1: is longer than"),
-    "a packed line without an end": ("x.jsonl.gz", gzip.compress(LINE * 4), "line 1: is longer than"),
+    "a packed line without an end": ("x.jsonl.gz", gzip.compress(LINE * 4), "unpacks to more than 100 times its size"),
     "a text that is no sentence": ("x.jsonl", row(text="a " * 50_001, aspect="a"), "`text` has 100002 characters"),
     "a tagged line that is none": ("x.txt", b"menu/p " + b"a " * 50_000, "has 100004 characters"),
     "an aspect too long to look for": (
@@ -130,6 +130,46 @@ def test_a_key_that_comes_twice_among_many_is_found_at_once(tmp_path: Path) -> N
     (tmp_path / "e.jsonl").write_text(f'{{{keys},"k99999":1}}\n')
     with pytest.raises(InputError, match="has the key 'k99999' twice in one object"):
         read_evidence(tmp_path / "e.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "row"),
+    [
+        ("x.jsonl", b"", b'{"text": "a menu", "aspect": "menu"}\n'),
+        ("x.csv", b"text,aspect\n", b"a menu,menu\n"),
+        ("x.txt", b"", b"a menu/p\n"),
+    ],
+)
+def test_rows_after_a_line_that_is_too_long_or_holds_a_nul_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, head: bytes, row: bytes
+) -> None:
+    monkeypatch.setattr(_text.all_lines, "__defaults__", (200,))
+    monkeypatch.setattr(_text, "_BUFFER", 16)
+    content = [row.replace(b"menu", b"m\0nu"), row, row.replace(b"menu", b"menu " * 99), row]
+    (tmp_path / name).write_bytes(head + b"".join(content))
+    first, second, third, last = scan(
+        tmp_path / name, "tagged" if name == "x.txt" else format_of(tmp_path / name, None)
+    )
+    assert isinstance(first, Problem)
+    assert "holds a NUL at character" in first.what
+    assert isinstance(third, Problem)
+    assert third.what == "is longer than 4194304 bytes; expected one instance a line"
+    lines = 1 + bool(head)
+    assert [event.line for event in (first, second, third, last)] == [*range(lines, lines + 4)]
+    assert isinstance(second, Row)
+    assert isinstance(last, Row)
+
+
+def test_a_header_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(LINE)
+    with pytest.raises(InputError, match=r"line 1: is longer than 4194304 bytes; .* names of columns in the first"):
+        read(tmp_path / "x.csv")
+
+
+def test_a_file_of_many_nuls_is_binary(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes("text,aspect\na menu,menu\n".encode("utf-16-le"))
+    with pytest.raises(InputError, match="is a binary file"):
+        read(tmp_path / "x.csv")
 
 
 def test_opinion_words_without_a_line_end_are_refused(tmp_path: Path) -> None:

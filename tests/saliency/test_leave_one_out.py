@@ -69,6 +69,13 @@ def test_chunks_bound_the_rows_read_at_once_and_change_nothing() -> None:
     assert torch.equal(chunked, drops(LeaveOneOut()))
 
 
+def test_long_sentences_are_read_fewer_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pssa.saliency.leave_one_out._MOST_POSITIONS", 7)  # two sentences of three, and a bit
+    model = Toy(TABLE, WEIGHTS)
+    assert torch.equal(LeaveOneOut()(model, BATCH), drops(LeaveOneOut()))
+    assert model.encoded == [2, 2, 1]
+
+
 def test_an_empty_chunk_is_refused() -> None:
     with pytest.raises(InputError, match="chunk is 0"):
         LeaveOneOut(chunk=0)

@@ -134,13 +134,14 @@ def test_a_table_without_the_columns_is_refused(content: str) -> None:
     assert (caught.value.status, caught.value.code) == (422, "no_columns")
 
 
-def test_a_column_that_is_there_twice_is_refused_where_it_says_what_is_meant() -> None:
+def test_a_column_that_is_there_twice_is_refused() -> None:
     with pytest.raises(Refusal, match="the columns 'Text' and 'text' can both be read as text; rename one") as caught:
         read_table(b"text,Text ,aspect\n", 100)
     with pytest.raises(Refusal, match="the column 'text', read as text, is there twice; rename one"):
         read_table(b"text,text,aspect\n", 100)
     assert (caught.value.status, caught.value.code) == (422, "no_columns")
-    assert read_table(b"text,aspect,note,note\n", 100).columns == ["text", "aspect", "note", "note"]
+    with pytest.raises(Refusal, match="the column 'note' is there twice; rename one"):
+        read_table(b"text,aspect,note,note\n", 100)
 
 
 def test_columns_may_have_other_names(client: TestClient) -> None:

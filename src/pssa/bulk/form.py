@@ -159,14 +159,30 @@ def _finite(value: Any) -> Any:
 def _csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
     target = io.StringIO(newline="")
     writer = csv.writer(target)
-    writer.writerows([_cell(row.get(name, "")) for name in columns] for row in rows)
+    writer.writerows([_cell(row.get(name, ""), name) for name in columns] for row in rows)
     return target.getvalue().encode("utf-8", "replace")
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: Any, name: str) -> Any:
     if isinstance(value, bytes):
         return _plain(value)
+    if isinstance(value, list) and name in _LISTS and (text := _LISTS[name](value)) is not None:
+        return text
     return _json_line(value).decode().rstrip("\n") if isinstance(value, dict | list) else value
+
+
+def _words(value: Sequence[Any]) -> str | None:
+    sound = all(isinstance(span, list | tuple) and [*map(type, span)] == [int, int] for span in value)
+    return " ".join(f"{start}-{end}" for start, end in value) if sound else None
+
+
+def _tags(value: Sequence[Any]) -> str | None:
+    sound = all(isinstance(tag, str) and "|" not in tag for tag in value)
+    return "|".join(value) if sound else None
+
+
+# Lists that the reader of CSV knows, as it reads them; None for what it would not.
+_LISTS: Mapping[str, Callable[[Sequence[Any]], str | None]] = {"words": _words, "tags": _tags}
 
 
 def _pyarrow() -> Any:

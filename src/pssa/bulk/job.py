@@ -115,6 +115,10 @@ class Sink(Protocol):
 
     journal: Journal
 
+    def fitted(self, result: Result) -> Result:
+        """The window, with those rows rejected that cannot stand beside the ones before."""
+        ...
+
     def append(self, result: Result) -> None:
         """Write a window."""
         ...

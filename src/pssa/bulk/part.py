@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa.bulk import table
+from pssa.bulk.fitting import fit
 from pssa.bulk.journal import Journal, difference
 from pssa.bulk.place import Place, locked
 from pssa.bulk.work import Result
@@ -43,17 +44,17 @@ class Part:
     journal: Journal
     files: tuple[FileIO, ...]  # the output's and the side file's bytes
 
-    def append(self, result: Result) -> None:
-        """Write a window so that it is never lost again.
+    def fitted(self, result: Result) -> Result:
+        """The window with what the output can hold of it; a column of Parquet has values of one kind."""
+        if not result.content or self.place.form.name != "parquet" or result.schema is not None:
+            return result
+        return fit(result, bytes.fromhex(self.journal.schema), self.place.folder / _DATA)
 
-        :raises InputError: if a column of Parquet would have to hold two kinds of values.
-        """
-        schema, content = self.journal.schema, result.content
-        if content and self.place.form.name == "parquet":
-            try:
-                schema = table.widened(bytes.fromhex(schema), content, self.place.folder / _DATA).hex()
-            except InputError as error:
-                raise InputError(f"{result.first}: {error}") from error
+    def append(self, result: Result) -> None:
+        """Write a window so that it is never lost again."""
+        result = self.fitted(result)
+        content = result.content
+        schema = self.journal.schema if result.schema is None else result.schema.hex()
         if content and not self.journal.written:
             content = self.place.form.header(result.columns) + content
         for file, more in zip(self.files, (content, result.rejected), strict=True):

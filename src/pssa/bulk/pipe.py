@@ -27,6 +27,10 @@ class Pipe:
     side: IO[bytes] | None
     journal: Journal = field(default_factory=Journal)
 
+    def fitted(self, result: Result) -> Result:
+        """All of it: lines of text stand beside any others."""
+        return result
+
     def append(self, result: Result) -> None:
         """Write a window, and let it be seen."""
         header = self.form.header(result.columns) if result.content and not self.journal.written else b""

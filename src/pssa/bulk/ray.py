@@ -78,6 +78,7 @@ class RayEngine:
             if source.once:
                 raise InputError(f"{source.title} cannot be read by a cluster; give a file that every node can read")
         ray = self._connected()
+        task = _anywhere(task)
         columns = task.columns or first_columns(task.reading)
         rest = range(task.start.source, len(task.reading.sources))
         places = [task.start if number == task.start.source else Position(number, 0) for number in rest]
@@ -129,6 +130,12 @@ class RayEngine:
             except (ConnectionError, RuntimeError, ValueError) as error:
                 raise InputError(f"Ray cannot be used ({told(error)}); check --address") from error
         return ray
+
+
+def _anywhere(task: Task) -> Task:
+    """The task with places in full: workers are started in directories of their own."""
+    sources = tuple(source.anywhere() for source in task.reading.sources)
+    return replace(task, run=task.run.absolute(), reading=replace(task.reading, sources=sources))
 
 
 def _require_cluster(address: str) -> None:

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from pssa.data.example import Example
+from pssa.data.formats import ArrowRow
 from pssa.data.read import Problem, Row, example_from_fields
 from pssa.errors import InputError
 from pssa.runs.classifier import Answer
@@ -33,6 +34,7 @@ class Accepted:
     fields: Mapping[str, Any]  # as the input gives and names them
     example: Example
     ambiguous: bool  # its aspect occurs several times in the text; the first was taken
+    arrow: ArrowRow | None = None  # the fields in the kinds that their file has for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def judge(event: Row | Problem) -> Accepted | Rejected:
         example = example_from_fields(fields, ordinal_required=False, warn=doubts.append, row=event)
     except InputError as error:
         return Rejected(event.line, str(error))
-    return Accepted(event.line, event.given, example, bool(doubts))
+    return Accepted(event.line, event.given, example, bool(doubts), event.arrow)
 
 
 def fault_of(value: Value) -> str:

@@ -75,16 +75,21 @@ def fill(sink: Sink, results: Iterable[Result], errors: str, report: Callable[[]
         for text in result.warnings:
             warnings.warn(text, stacklevel=2)
         if result.fault:
-            raise InputError(result.fault)
-        if result.first_rejected and errors == "fail":
-            raise _RejectedRow(result.first_rejected)
-        sink.append(result)
+            raise _Fault(result.fault)
+        written = sink.fitted(result)
+        if written.first_rejected and errors == "fail":
+            raise _RejectedRow(written.first_rejected)
+        sink.append(written)
         if report is not None:
             report()
 
 
 class _RejectedRow(InputError):
     """A row that could be skipped."""
+
+
+class _Fault(InputError):
+    """Nothing can be read or scored from here on."""
 
 
 def _check(job: Job, sources: Sequence[Source]) -> None:
@@ -124,7 +129,7 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
     """Say, where a job ends before its time, that what is done is not lost."""
     try:
         yield
-    except (_RejectedRow, KeyboardInterrupt, OSError, *_NO_MEMORY) as end:
+    except (_RejectedRow, _Fault, KeyboardInterrupt, OSError, *_NO_MEMORY) as end:
         rows = 0 if job.output == STANDARD else sink.journal.tally.rows
         how = "--resume --errors skip" if isinstance(end, _RejectedRow) else "--resume"
         kept = f"the {rows} rows before are kept: go on with {how}"
@@ -135,6 +140,9 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
             raise InputError(f"{end}; --errors skip leaves such rows out") from end
         if not rows:
             raise
+        if isinstance(end, _Fault):
+            again = "--resume goes on once the same inputs can be read; with others begin again with --force"
+            raise InputError(f"{end}; the {rows} rows before are kept: {again}") from end
         if isinstance(end, KeyboardInterrupt):
             raise KeyboardInterrupt(kept) from end
         kind = InputError if isinstance(end, _RejectedRow) else RunError

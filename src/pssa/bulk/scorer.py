@@ -22,13 +22,15 @@ from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs import Classifier, load
 from pssa.runs.device import choose_device
-from pssa.runs.explain import explain, require_usable, usual_saliency
+from pssa.runs.explain import Explanation, explain, require_usable, usual_saliency
 
 __all__ = ["Scorer", "Scoring", "Sizes", "by_length", "export", "open_scorer", "sizes", "threads_of"]
 
 _RUNTIMES, _QUANTIZED = ("torch", "onnx"), ("", "int8")
 _MOST_WORDS = 1 << 19  # of a table, padding included: more than the sentences of a window have
+_COPIES = 32  # of a table that saliencies hold, about; tables with word scores are so many times smaller
 _MOST_EXPLAINED = 64  # sentences in one step where nothing else is asked for; some saliencies hold many copies of them
+_OFTEN, _MOST_OFTEN = "leave_one_out", 512  # reads a text once for each of its words, of which there may be so many
 _GPU_THREADS = 2  # one cuts sentences into pieces while the other keeps the GPU busy
 
 
@@ -118,13 +120,16 @@ def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> Scorer:
     if scoring.saliency is not None:
         name = require_usable(classifier, scoring.saliency or usual_saliency(classifier))
         batch = scoring.batch_size or min(batch, _MOST_EXPLAINED)
-        return Scorer(partial(by_length, partial(explain, classifier, saliency=name, batch_size=batch)), threads)
+        return Scorer(partial(by_length, partial(_explained, classifier, name, batch), copies=_COPIES), threads)
     return Scorer(partial(by_length, partial(classifier.answer, batch_size=batch)), threads)
 
 
-def by_length(score: Score, examples: Sequence[Example]) -> Sequence[Value]:
-    """The same as all at once, in tables of bounded size: one long text does not make all rows of a window as wide."""
-    slices = list(_slices(examples))
+def by_length(score: Score, examples: Sequence[Example], copies: int = 1) -> Sequence[Value]:
+    """The same as all at once, in tables of bounded size: one long text does not make all rows of a window as wide.
+
+    :param copies: of a table that `score` holds at once.
+    """
+    slices = list(_slices(examples, _MOST_WORDS // copies))
     if len(slices) == 1:
         return score(examples)
     said = {
@@ -133,11 +138,11 @@ def by_length(score: Score, examples: Sequence[Example]) -> Sequence[Value]:
     return [said[row] for row in range(len(examples))]
 
 
-def _slices(examples: Sequence[Example]) -> Iterator[list[int]]:
+def _slices(examples: Sequence[Example], most: int) -> Iterator[list[int]]:
     """Rows that are scored together, from the shortest text to the longest; aspects of one text are neighbours."""
     part: list[int] = []
     for row in sorted(range(len(examples)), key=lambda row: (len(examples[row].spans), examples[row].text)):
-        if part and (len(part) + 1) * len(examples[row].spans) > _MOST_WORDS:
+        if part and (len(part) + 1) * len(examples[row].spans) > most:
             yield part
             part = []
         part.append(row)
@@ -152,3 +157,18 @@ def threads_of(classifier: Classifier) -> int:
     parameters = chain.from_iterable(member.parameters() for member in classifier.members)
     on_gpu = any(parameter.device.type != "cpu" for parameter in parameters)
     return _GPU_THREADS if on_gpu else torch.get_num_threads()
+
+
+def _explained(classifier: Classifier, saliency: str, batch: int, examples: Sequence[Example]) -> list[Explanation]:
+    """Answers and word scores.
+
+    :raises InputError: if a text is too long to be read once for each of its words.
+    """
+    examples = classifier.lexicon.cut(examples)
+    longest = max(len(example.spans) for example in examples)
+    if saliency == _OFTEN and longest > _MOST_OFTEN:
+        most = f"{_OFTEN} scores the words of texts of at most {_MOST_OFTEN}"
+        raise InputError(
+            f"the text has {longest} words, and {most}; shorten it, or take another saliency for --explain"
+        )
+    return explain(classifier, examples, saliency=saliency, batch_size=batch)

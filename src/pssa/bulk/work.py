@@ -15,7 +15,7 @@ from pssa.bulk.window import Position, Window
 from pssa.data.example import Example
 from pssa.errors import InputError
 
-__all__ = ["Result", "Score", "Tally", "process", "process_alone"]
+__all__ = ["Result", "Score", "Tally", "process", "process_alone", "rejecting"]
 
 Score = Callable[[Sequence[Example]], Sequence[Value]]  # in the order of the examples
 
@@ -34,6 +34,11 @@ class Tally:
         ambiguous, rejected = self.ambiguous + other.ambiguous, self.rejected + other.rejected
         return Tally(self.rows + other.rows, dict(labels), ambiguous, rejected)
 
+    def without(self, other: Tally) -> Tally:
+        """What is left where rows that were counted are rejected after all."""
+        labels = Counter(self.labels) - Counter(other.labels)
+        return Tally(self.rows - other.rows, dict(labels), self.ambiguous - other.ambiguous, self.rejected)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -47,7 +52,10 @@ class Result:
     tally: Tally
     first_rejected: str  # the first of them, as an error says it
     fault: str  # why the job cannot go on
-    first: str = ""  # where its first row stands, as an error says it
+    source: str = ""  # its title
+    lines: tuple[int | None, ...] = ()  # of the rows in `content`, where those may be rejected yet
+    ambiguous: frozenset[int] = frozenset()  # which of them have a doubtful aspect
+    schema: bytes | None = None  # of Parquet, once it is sure that the output can hold these rows
     warnings: tuple[str, ...] = ()  # of an engine that is not in this process
 
 
@@ -55,6 +63,7 @@ class Result:
 class _Done:
     """A row that was scored, as it is written."""
 
+    line: int
     fields: dict[str, Any]
     ambiguous: bool
 
@@ -63,27 +72,36 @@ def process(window: Window, score: Score, form: Form) -> Result:
     """Do all that can be done without knowing of other windows."""
     judged = [judge(row) for row in window.rows]
     said = iter(_scored([row.example for row in judged if isinstance(row, Accepted)], score))
-    outcomes = [row if isinstance(row, Rejected) else _outcome(row, next(said)) for row in judged]
+    outcomes = [row if isinstance(row, Rejected) else _outcome(row, next(said), form) for row in judged]
     placed = [_placed(outcome, row.line, window.columns, form) for outcome, row in zip(outcomes, judged, strict=True)]
+    content, placed = _encoded(placed, window.columns, form)
     done = [outcome for outcome in placed if isinstance(outcome, _Done)]
-    rejected = [outcome for outcome in placed if isinstance(outcome, Rejected)]
-    content, fault = b"", window.fault
-    first = str(InputError.at(window.source, judged[0].line, "rows from here on")) if judged else window.source
-    try:
-        content = form.encode([row.fields for row in done], window.columns)
-    except InputError as error:
-        fault = f"{first}: {error}"
     labels = Counter(str(row.fields["label"]) for row in done)
-    return Result(
+    made = Result(
         window.end,
         window.read,
         window.columns,
         content,
-        b"".join(_line(row.as_dict(window.source)) for row in rejected),
-        Tally(len(done), dict(labels), sum(row.ambiguous for row in done), len(rejected)),
-        str(InputError.at(window.source, rejected[0].line, rejected[0].reason)) if rejected else "",
-        fault,
-        first,
+        b"",
+        Tally(len(done), dict(labels), sum(row.ambiguous for row in done)),
+        "",
+        window.fault,
+        window.source,
+        tuple(row.line for row in done),
+        frozenset(number for number, row in enumerate(done) if row.ambiguous),
+    )
+    return rejecting(made, [outcome for outcome in placed if isinstance(outcome, Rejected)])
+
+
+def rejecting(result: Result, rows: Sequence[Rejected]) -> Result:
+    """The result with these rows for the side file as well."""
+    if not rows:
+        return result
+    return replace(
+        result,
+        rejected=result.rejected + b"".join(_line(row.as_dict(result.source)) for row in rows),
+        tally=result.tally + Tally(rejected=len(rows)),
+        first_rejected=result.first_rejected or str(InputError.at(result.source, rows[0].line, rows[0].reason)),
     )
 
 
@@ -108,16 +126,33 @@ def _scored(examples: Sequence[Example], score: Score) -> Sequence[Value | str]:
         return [*_scored(examples[:half], score), *_scored(examples[half:], score)]
 
 
-def _outcome(row: Accepted, said: Value | str) -> _Done | Rejected:
+def _outcome(row: Accepted, said: Value | str, form: Form) -> _Done | Rejected:
     reason = said if isinstance(said, str) else fault_of(said)
     if reason or isinstance(said, str):
         return Rejected(row.line, reason)
-    return _Done(written(row.fields, said), row.ambiguous)
+    fields = row.arrow.cells() if row.arrow and form.name == "parquet" else row.fields
+    return _Done(row.line, written(fields, said), row.ambiguous)
 
 
 def _placed(outcome: _Done | Rejected, line: int | None, columns: Sequence[str], form: Form) -> _Done | Rejected:
     reason = form.unfit(outcome.fields, columns) if isinstance(outcome, _Done) else ""
     return Rejected(line, reason) if reason else outcome
+
+
+def _encoded(
+    outcomes: list[_Done | Rejected], columns: Sequence[str], form: Form
+) -> tuple[bytes, list[_Done | Rejected]]:
+    """What is appended: all at once or, where the form has no place for them together, by halves; and what becomes of each."""
+    try:
+        return form.encode([row.fields for row in outcomes if isinstance(row, _Done)], columns), outcomes
+    except InputError as error:
+        half = len(outcomes) // 2
+        if not half:
+            return b"", [Rejected(outcomes[0].line, str(error))]
+        (content, first), (more, second) = (
+            _encoded(part, columns, form) for part in (outcomes[:half], outcomes[half:])
+        )
+        return content + more, first + second
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

@@ -6,12 +6,14 @@ A few kilobytes can hide gigabytes of text. Texts of people pack to a tenth of t
 from __future__ import annotations
 
 import io
+import os
+import stat
 from pathlib import Path
 from typing import IO, Any
 
 from pssa.errors import InputError
 
-__all__ = ["MOST_BLANK_LINES", "Unpacked", "read_whole"]
+__all__ = ["MOST_BLANK_LINES", "Unpacked", "read_whole", "require_regular"]
 
 MOST_BLANK_LINES = 1_000_000  # in a row: nobody writes them, and a packed file has room for billions
 
@@ -53,11 +55,27 @@ class Unpacked(io.RawIOBase):
 def read_whole(path: Path, most: int) -> bytes:
     """All bytes of a file that should be small.
 
-    :raises InputError: if it has more than `most`.
+    :raises InputError: if it has more than `most`, or is no file.
     :raises OSError: if it cannot be read.
     """
-    with path.open("rb") as stream:
+    require_regular(path)
+    with open(path, "rb", opener=_at_once) as stream:
         content = stream.read(most + 1)
     if len(content) > most:
         raise InputError.at(path, None, f"has more than {most} bytes, which such a file never has; get it again")
     return content
+
+
+def require_regular(path: str | Path) -> None:
+    """Refuse what is there and is no file: a pipe without a writer would be waited for without end, a device read so.
+
+    :raises OSError: if nobody can say.
+    """
+    found = os.stat(path)
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
+        raise InputError.at(path, None, "is a pipe, a socket or a device; expected a file")
+
+
+def _at_once(path: str, flags: int) -> int:
+    # What was put there since it was looked at may be a pipe after all.
+    return os.open(path, flags | os.O_NONBLOCK)

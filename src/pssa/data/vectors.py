@@ -18,6 +18,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from pssa.data.atomic import write_atomically
+from pssa.data.bounded import require_regular
 from pssa.data.packed_text import Observer
 from pssa.data.shown import told
 from pssa.data.vector_file import read_rows
@@ -141,6 +142,7 @@ def load_matrix(path: str | Path) -> npt.NDArray[np.float32]:
     :raises InputError: if the file is missing, damaged or holds something else.
     """
     try:
+        require_regular(path)
         tensors = load_file(path)
     except (OSError, SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError.at(path, None, f"the embedding matrix cannot be read: {told(error)}; make it again") from error

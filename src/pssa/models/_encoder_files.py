@@ -16,7 +16,7 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
-from pssa.data.bounded import read_whole
+from pssa.data.bounded import read_whole, require_regular
 from pssa.data.shown import is_fault, shown, told
 from pssa.errors import InputError, MissingExtra
 
@@ -110,6 +110,9 @@ def check_weights(folder: Path) -> None:
 
 def read_description(transformers: Any, folder: Path) -> tuple[Any, Any]:
     """Configuration and tokenizer of the encoder in `folder`."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.exists():  # and is opened by libraries, under names of theirs
+            require_regular(path)
     config = _read_config(transformers, folder)
     with _told_of(folder):
         tokenizer = _read_tokenizer(transformers, folder)

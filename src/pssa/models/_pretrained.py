@@ -190,7 +190,7 @@ def _transformers() -> Any:
 
 def _drawn(transformers: Any, config: Any, options: dict[str, Any]) -> nn.Module:
     try:
-        return _module(transformers.AutoModel.from_config(config, **options))
+        return _module(transformers.AutoModel.from_config(config, trust_remote_code=False, **options))
     except Exception as error:  # as many kinds as there are numbers that do not go together
         raise InputError(
             f"its configuration describes no {config.model_type} encoder that can be built ({first_line(error)})"

@@ -25,7 +25,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from pssa.data.atomic import replacing, write_atomically
-from pssa.data.bounded import read_whole
+from pssa.data.bounded import read_whole, require_regular
 from pssa.data.shown import told
 from pssa.errors import InputError, RunError
 from pssa.training.checkpoint import Checkpoint
@@ -182,6 +182,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, st
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read tensors and the header's metadata."""
     try:
+        require_regular(path)
         with safe_open(path, framework="pt") as handle:
             return {name: handle.get_tensor(name) for name in handle.keys()}, handle.metadata() or {}  # noqa: SIM118
     except FileNotFoundError as error:

@@ -19,11 +19,14 @@ from pssa.models import AspectClassifier
 __all__ = ["LeaveOneOut"]
 
 
+_MOST_POSITIONS = 1 << 16  # read at once, padding included, however long the sentences are
+
+
 @dataclass(frozen=True)
 class LeaveOneOut:
     """Drop of the predicted class's probability; a word whose absence raises it has score zero unless `signed`."""
 
-    chunk: int = 512  # sentences, each with one word hidden, that are read at once
+    chunk: int = 512  # sentences, each with one word hidden, that are read at once; fewer where they are long
     signed: bool = False  # keep negative drops in the raw scores
 
     def __post_init__(self) -> None:
@@ -37,8 +40,9 @@ class LeaveOneOut:
         whole, classes = _probabilities(model, batch).max(dim=1)
         places = batch.candidates.nonzero()  # (V, 2) row and word of each sentence to read
         drops = whole.new_zeros(batch.candidates.shape)
-        for start in range(0, len(places), self.chunk):
-            rows, words = places[start : start + self.chunk].unbind(dim=1)
+        chunk = min(self.chunk, max(1, _MOST_POSITIONS // batch.positions.shape[1]))
+        for start in range(0, len(places), chunk):
+            rows, words = places[start : start + chunk].unbind(dim=1)
             without = _probabilities(model, _hide(batch, rows, words, mask_id))
             drops[rows, words] = whole[rows] - without.gather(1, classes[rows, None]).squeeze(1)
         return drops if self.signed else drops.clamp(min=0)

@@ -165,10 +165,43 @@ def test_a_header_with_a_field_twice_is_refused(tmp_path: Path, header: str, col
         read(path, format="csv", columns=columns)
 
 
-def test_what_is_no_field_may_be_twice_in_a_header(tmp_path: Path) -> None:
+def test_two_columns_of_one_name_are_refused_also_where_they_are_no_field(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text("text,review,Text,aspect,n,N,label\nx,a bar,y,bar,1,2,positive\n")
-    assert [example.text for example in read(path, columns="text=review")] == ["a bar"]
+    path.write_text("review,aspect,n,n,label\na bar,bar,1,2,positive\n")
+    with pytest.raises(InputError, match="line 1: the column 'n' is there twice; rename one"):
+        read(path, columns="text=review")
+    path.write_text("review,aspect,label,,\na bar,bar,positive,,\n")  # as spreadsheets leave them
+    assert len(read(path, columns="text=review")) == 1
+
+
+def test_two_columns_of_one_name_are_refused_in_parquet(tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    names = ["text", "aspect", "n", "n"]
+    parquet.write_table(pyarrow.table([["a bar"], ["bar"], [1], [2]], names=names), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="line 1: the column 'n' is there twice; rename one"):
+        list(stream(tmp_path / "a.parquet"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_column_that_is_called_like_a_field_can_be_declined(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    row = {"text": "a bar", "aspect": "bar", "from": "Ann", "to": "Bob", "label": "positive"}
+    lines = [",".join(row), ",".join(row.values())] if name == "a.csv" else [json.dumps(row)]
+    path.write_text("\n".join([*lines, ""]))
+    with pytest.raises(InputError, match="`from` is 'Ann'; expected a whole number"):
+        read(path)
+    for columns in ("from=,to=", {"from": "", "to": ""}):
+        assert len(read(path, columns=columns)) == 1
+        (found,) = stream(path, columns=columns)
+        assert (dict(found.given), found.fields.keys() & {"from", "to"}) == (row, set())
+    assert str(Columns.of("from=,to=")) == "from=,to="
+
+
+def test_a_table_whose_place_of_the_aspect_is_declined_has_none(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,from,to\na bar,2,5\n")
+    assert len(list(stream(tmp_path / "a.csv"))) == 1
+    with pytest.raises(InputError, match="a column is missing"):
+        list(stream(tmp_path / "a.csv", columns="from=,to="))
 
 
 def test_class_numbers_get_their_names_whatever_the_column_is_called() -> None:

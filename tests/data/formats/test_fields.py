@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pssa.data.read import doubt_of_place, example_from_fields
@@ -121,3 +122,12 @@ def test_numbers_are_welcome_as_ids_and_nan_is_nothing() -> None:
     fields = {"id": 12, "text": "a menu", "aspect": "menu", "from": float("nan"), "to": float("nan"), "label": None}
     example = example_from_fields(fields, ordinal_required=True)
     assert (example.id, example.label, example.aspect_chars) == ("12", None, (2, 6))
+
+
+def test_arrays_of_a_data_frame_are_lists() -> None:
+    words = np.array([np.array([0, 1]), np.array([2, 6]), np.array([6, 7])], dtype=object)
+    fields = {"text": "a menu.", "aspect": "menu", "words": words, "tags": np.array(["hard", "new"], dtype=object)}
+    example = example_from_fields(fields, ordinal_required=True)
+    assert (example.spans, example.tags) == (((0, 1), (2, 6), (6, 7)), ("hard", "new"))
+    with pytest.raises(InputError, match="`tags` is 5; expected a list"):
+        example_from_fields({**fields, "tags": np.int64(5)}, ordinal_required=True)

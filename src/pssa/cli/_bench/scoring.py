@@ -130,10 +130,10 @@ def _pipeline(encoder: Path, n_labels: int) -> Any:
 
     from pssa.runs.device import choose_device
 
-    config = AutoConfig.from_pretrained(encoder, num_labels=n_labels, local_files_only=True)
-    tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
+    config = AutoConfig.from_pretrained(encoder, num_labels=n_labels, local_files_only=True, trust_remote_code=False)
+    tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True, trust_remote_code=False)
     device = choose_device("auto")
-    model = AutoModelForSequenceClassification.from_config(config)
+    model = AutoModelForSequenceClassification.from_config(config, trust_remote_code=False)
     if device.type == "cuda":
         model = model.bfloat16()
     return pipeline("text-classification", model=model, tokenizer=tokenizer, device=device)

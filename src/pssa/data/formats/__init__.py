@@ -12,11 +12,23 @@ from typing import Protocol
 
 from pssa.data.example import Example
 from pssa.data.formats import csv_file, hugging_face, json_lines, parquet, semeval_xml, tagged, three_line
+from pssa.data.formats._arrow import ArrowRow, Cell
 from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._rows import Event
 from pssa.errors import InputError
 
-__all__ = ["ENCODERS", "FORMATS", "Encoder", "Scanner", "TableScanner", "format_named", "require_named_columns", "scan"]
+__all__ = [
+    "ENCODERS",
+    "FORMATS",
+    "ArrowRow",
+    "Cell",
+    "Encoder",
+    "Scanner",
+    "TableScanner",
+    "format_named",
+    "require_named_columns",
+    "scan",
+]
 
 
 class Scanner(Protocol):

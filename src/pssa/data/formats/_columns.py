@@ -1,13 +1,15 @@
 """Columns by names of their own: which column of a file is which field, as in `--columns text=review,aspect=term`.
 
 A field that nobody names is looked for under its own name. A column that is named for a field is that and nothing else,
-and another column that happens to be called like the field is not read.
+and another column that happens to be called like the field is not read. No name, as in `from=`, says that the file has no such
+field, whatever its columns are called.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +36,7 @@ _ROWS_SEARCHED = 100
 class Columns:
     """The columns that were named, by field."""
 
-    pairs: tuple[tuple[str, str], ...] = ()  # field, column
+    pairs: tuple[tuple[str, str], ...] = ()  # field, column; an empty one for a field that the file has not
 
     @classmethod
     def of(cls, given: ColumnNames | None) -> Columns:
@@ -96,8 +98,8 @@ class Columns:
             return Row(line, given)
         named = dict(self.pairs)
         fields = {name: given[name] for name in self._not_named(given) if name not in named}
-        fields |= {field: given[column] for field, column in named.items() if column in given}
-        absent = {field: column for field, column in self.pairs if column not in given}
+        fields |= {field: given[column] for field, column in self._present() if column in given}
+        absent = {field: column for field, column in self._present() if column not in given}
         return Row(line, fields, renamed_from=given, absent=absent)
 
     def unread(self, given: Iterable[str]) -> Iterator[str]:
@@ -106,12 +108,12 @@ class Columns:
         return (name for name in self._not_named(given) if name in fields or name not in KNOWN)
 
     def require(self, path: str | Path, found: Collection[str]) -> None:
-        """Refuse a table without a column that was named, or without those that every use needs, and one in which a field
-        could be either of two columns; labels are only asked for where they are used.
+        """Refuse a table without a column that was named, or without those that every use needs, and one with two columns of
+        one name, of which one would be lost; labels are only asked for where they are used.
 
         :param found: the columns of the table, as often as they are there.
         """
-        for field, column in self.pairs:
+        for field, column in self._present():
             if column not in found:
                 raise _absent(path, 1, (field, column), found)
         fields = self._fields(found)
@@ -119,6 +121,9 @@ class Columns:
             column = self.column_of(field)
             if field in fields and list(found).count(column) > 1:
                 raise InputError.at(path, 1, f"the column {shown(column)}, read as {field}, is there twice; rename one")
+        doubled = next((name for name, times in Counter(found).items() if name and times > 1), None)
+        if doubled is not None:
+            raise InputError.at(path, 1, f"the column {shown(doubled)} is there twice; rename one")
         if not self.suffice(found):
             expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
             advice = f"if they have other names, say so with `columns` (--columns {_EXAMPLE})"
@@ -135,7 +140,7 @@ class Columns:
 
         :raises InputError: on coming to the row by which it should have, or to the end.
         """
-        missing, rows, last = list(self.pairs), 0, Row(1, {})
+        missing, rows, last = self._present(), 0, Row(1, {})
         for event in events:
             if missing and isinstance(event, Row):
                 rows, last = rows + 1, event
@@ -148,7 +153,12 @@ class Columns:
             _give_up(path, missing, last)
 
     def _fields(self, found: Iterable[str]) -> set[str]:
-        return {*self._not_named(found), *dict(self.pairs)}
+        named = dict(self.pairs)
+        return {name for name in self._not_named(found) if name not in named} | dict(self._present()).keys()
+
+    def _present(self) -> list[tuple[str, str]]:
+        """The columns that the file should have."""
+        return [pair for pair in self.pairs if pair[1]]
 
     def _not_named(self, given: Iterable[str]) -> Iterator[str]:
         columns = {column for _, column in self.pairs}
@@ -160,7 +170,7 @@ AS_NAMED = Columns()
 
 def _parsed(pair: str) -> tuple[str, str]:
     field, equals, column = (part.strip() for part in pair.partition("="))
-    if not (field and equals and column):
+    if not (field and equals and (column or field != "text")):  # without a text there is no instance
         raise InputError(
             f"{COLUMNS} has {shown(pair)}; expected FIELD=COLUMN, with commas between them, such as {_EXAMPLE}"
         )
@@ -170,7 +180,7 @@ def _parsed(pair: str) -> tuple[str, str]:
 def _check(field: Any, column: Any, before: Mapping[str, str]) -> None:
     if field not in KNOWN:
         raise InputError(f"{COLUMNS} names the unknown field {shown(field)}; it can be {', '.join(KNOWN)}")
-    if not isinstance(column, str) or not column.strip():
+    if not isinstance(column, str) or (column and not column.strip()):
         raise InputError(
             f"{COLUMNS} has {shown(column)} for {field}; expected the name of a column, such as {_EXAMPLE}"
         )
@@ -179,7 +189,7 @@ def _check(field: Any, column: Any, before: Mapping[str, str]) -> None:
         raise InputError(f"{COLUMNS} has {shown(column)} for {field}, {what}; give the column another name")
     if field in before:
         raise InputError(f"{COLUMNS} names {field} twice; give it one column")
-    other = next((name for name, taken in before.items() if taken == column), None)
+    other = next((name for name, taken in before.items() if column and taken == column), None)
     if other is not None:
         raise InputError(
             f"{COLUMNS} takes the column {shown(column)} twice, for {other} and for {field}; give it one field"

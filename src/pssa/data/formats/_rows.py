@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pssa.data.formats._arrow import ArrowRow
 from pssa.data.formats._values import names
 from pssa.data.shown import shown
 
@@ -23,6 +24,7 @@ class Row:
     warnings: tuple[str, ...] = ()
     renamed_from: Mapping[str, Any] | None = None  # the fields by the file's own names, where these are others
     absent: Mapping[str, str] = field(default_factory=dict)  # columns that were named and that it has not, by field
+    arrow: ArrowRow | None = None  # the same as its file holds it, where that has kinds of its own
 
     @property
     def given(self) -> Mapping[str, Any]:

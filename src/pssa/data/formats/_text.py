@@ -1,8 +1,8 @@
 """Text files, plain or `.gz`: lines with their numbers, and refusal of what is no text.
 
 Lines end at a line feed and nowhere else, so that characters such as U+2028 stay inside a text. Bytes that are not
-UTF-8 are kept as lone surrogates: the row that holds them can be reported, and the rows after it still be read. No line may
-be so long that holding it would matter.
+UTF-8 are kept as lone surrogates: the row that holds them can be reported, and the rows after it still be read. In place of a
+line so long that holding it would matter there is a mark, which `decoding_fault` knows.
 """
 
 from __future__ import annotations
@@ -22,13 +22,40 @@ from pssa.data.bounded import MOST_BLANK_LINES, Unpacked
 from pssa.data.shown import told
 from pssa.errors import InputError
 
-__all__ = ["LONGEST_TEXT", "decoding_fault", "lines", "open_text", "require_file", "starts_with"]
+__all__ = [
+    "LONGEST_TEXT",
+    "LONG_LINE",
+    "all_lines",
+    "decoding_fault",
+    "lines",
+    "open_text",
+    "require_file",
+    "starts_with",
+]
 
 LONGEST_TEXT = 100_000  # characters of one instance; more is no sentence
 _LONGEST_LINE = 1 << 22  # bytes
 _BUFFER = 1 << 16
-_UNDECODED = re.compile("[\udc80-\udcff]")
+LONG_LINE = "\ud800\n"  # in place of one; no bytes are decoded to it
+_NO_TEXT = re.compile("[\0\ud800\udc80-\udcff]")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_BINARY = (  # how files of other kinds begin
+    b"\x89PNG",
+    b"\xff\xd8\xff",  # JPEG
+    b"GIF8",
+    b"%PDF-",
+    b"PK\x03\x04",  # zip, and what offices write
+    b"\xd0\xcf\x11\xe0",  # what they wrote before
+    b"\x1f\x8b",  # gzip
+    b"\x28\xb5\x2f\xfd",  # zstd
+    b"\xfd7zXZ",
+    b"7z\xbc\xaf",
+    b"PAR1",
+    b"ARROW1",
+    b"SQLite format 3",
+    b"\x7fELF",
+)
+_MANY = 10  # one byte in so many being NUL, it is no text with a slip in it
 
 
 def lines(path: Path, longest: int = _LONGEST_LINE) -> Iterator[tuple[int, str]]:
@@ -36,6 +63,14 @@ def lines(path: Path, longest: int = _LONGEST_LINE) -> Iterator[tuple[int, str]]
 
     :raises InputError: if one has more than `longest` bytes.
     """
+    for number, content in all_lines(path, longest):
+        if content == LONG_LINE:
+            raise InputError.at(path, number, f"is longer than {longest} bytes; expected one instance a line")
+        yield number, content
+
+
+def all_lines(path: Path, longest: int = _LONGEST_LINE) -> Iterator[tuple[int, str]]:
+    """The same, with a mark in place of a line that is too long, for those who can report it and go on."""
     with open_text(path) as stream:
         blank = 0
         for number in count(1):
@@ -46,9 +81,17 @@ def lines(path: Path, longest: int = _LONGEST_LINE) -> Iterator[tuple[int, str]]
             if blank > MOST_BLANK_LINES:
                 raise InputError.at(path, number, f"comes after {MOST_BLANK_LINES} blank lines; expected instances")
             if len(line) > longest:
-                raise InputError.at(path, number, f"is longer than {longest} bytes; expected one instance a line")
+                _pass_over(line, stream)
+                yield number, LONG_LINE
+                continue
             content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
             yield number, content.decode("utf-8", "surrogateescape")
+
+
+def _pass_over(line: bytes, stream: BinaryIO) -> None:
+    """Read on to the end of the line, a piece at a time."""
+    while line and not line.endswith(b"\n"):
+        line = stream.readline(_BUFFER)
 
 
 @contextmanager
@@ -89,10 +132,14 @@ def starts_with(path: Path, magic: bytes) -> bool:
 
 
 def decoding_fault(text: str) -> str | None:
-    """What to say about a text that `lines` could not decode; None if it could."""
-    found = _UNDECODED.search(text)
+    """What to say about a line, or a part of one, that is no text or too long; None if it can be used."""
+    found = _NO_TEXT.search(text)
     if found is None:
         return None
+    if found.group() == "\0":
+        return f"holds a NUL at character {found.start() + 1}, which no text has; remove it"
+    if found.group() == LONG_LINE[0]:
+        return f"is longer than {_LONGEST_LINE} bytes; expected one instance a line"
     byte = ord(found.group()) - 0xDC00
     return f"is not UTF-8 (byte 0x{byte:02x} at character {found.start() + 1}); save the file as UTF-8"
 
@@ -102,5 +149,5 @@ def _refuse_other_than_text(path: Path, head: bytes) -> None:
         raise InputError.at(path, None, "is empty; expected at least one instance")
     if head.startswith(_UTF16):
         raise InputError.at(path, 1, "is UTF-16; save the file as UTF-8")
-    if b"\0" in head:
+    if head.startswith(_BINARY) or head.count(0) * _MANY > len(head):
         raise InputError.at(path, None, "is a binary file; expected text in UTF-8 (Parquet files must end in .parquet)")

@@ -1,4 +1,4 @@
-"""Single values out of fields: tables give numbers as text, data frames give them as floats with NaN for nothing."""
+"""Single values out of fields: tables give numbers as text, data frames as floats with NaN for nothing, and lists as arrays."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def integer(fields: Mapping[str, Any], name: str) -> int | None:
 
 def spans(fields: Mapping[str, Any], name: str, length: int) -> tuple[Span, ...] | None:
     """Ordered spans inside a text of this length; None if the field is absent."""
-    value: Any = fields.get(name)
+    value: Any = _listed(fields.get(name))
     if _is_absent(value):
         return None
     if isinstance(value, str) and _SPANS.fullmatch(value):
@@ -74,7 +74,7 @@ def spans(fields: Mapping[str, Any], name: str, length: int) -> tuple[Span, ...]
 
 def tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """The tags: a list, or text with `|` between them."""
-    value = fields.get("tags")
+    value = _listed(fields.get("tags"))
     if _is_absent(value):
         return ()
     if isinstance(value, str):
@@ -90,6 +90,13 @@ def names(found: Iterable[str]) -> str:
     some = [name if name.isprintable() and len(name) <= _LONGEST_NAME else shown(name) for name in known[:_MOST_NAMES]]
     more = [f"and {len(known) - _MOST_NAMES} more"] if len(known) > _MOST_NAMES else []
     return ", ".join(some + more) or "(none)"
+
+
+def _listed(value: Any) -> Any:
+    """The value with lists in place of arrays; those of a data frame may hold others."""
+    if hasattr(value, "tolist"):
+        return [_listed(item) for item in found] if isinstance(found := value.tolist(), list) else found
+    return value
 
 
 def _is_absent(value: object) -> bool:

@@ -15,7 +15,7 @@ from pssa.data.example import Example
 from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._fields import fields_of, words_as_text
 from pssa.data.formats._rows import Event, Problem
-from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.formats._text import LONG_LINE, all_lines, decoding_fault
 from pssa.data.shown import told
 from pssa.errors import InputError
 
@@ -26,8 +26,10 @@ _COLUMNS = ("id", "sentence_id", "text", "aspect", "from", "to", "label")
 
 def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each record; its line is the one on which the record starts."""
-    source = (content for _, content in lines(path))
+    source = (content for _, content in all_lines(path))
     header = next(source)
+    if header == LONG_LINE:
+        raise InputError.at(path, 1, f"{decoding_fault(header)}, with names of columns in the first")
     found = columns_in(header)
     columns = columns.spelled_by(path, found)
     columns.require(path, found)

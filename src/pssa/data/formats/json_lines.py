@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._fields import fields_of
 from pssa.data.formats._rows import Event, Problem
-from pssa.data.formats._text import decoding_fault, lines
-from pssa.data.shown import told
+from pssa.data.formats._text import all_lines, decoding_fault
+from pssa.data.shown import shown, told
 
 __all__ = ["encode", "scan"]
+
+_KEY_END = re.compile(r'"\s*:')
 
 
 def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each line that is a JSON object; blank lines are skipped."""
-    rows = (_parse(line, content, columns) for line, content in lines(path) if content.strip())
+    rows = (_parse(line, content, columns) for line, content in all_lines(path) if content.strip())
     return columns.required_of(path, rows) if columns else rows
 
 
@@ -39,6 +44,7 @@ def _parse(line: int, content: str, columns: Columns) -> Event:
         return Problem(line, fault)
     try:
         fields = json.loads(content)
+        twice = _doubled_key(content, fields) if isinstance(fields, dict) else None
     except (ValueError, RecursionError) as error:
         return Problem(
             line, f'is no JSON ({told(error)}); expected one object a line, such as {{"text": ..., "aspect": ...}}'
@@ -46,4 +52,23 @@ def _parse(line: int, content: str, columns: Columns) -> Event:
     if not isinstance(fields, dict):
         kind = type(fields).__name__
         return Problem(line, f'is a JSON {kind}; expected one object a line, such as {{"text": ..., "aspect": ...}}')
+    if twice is not None:
+        return Problem(line, f"has the key {shown(twice)} twice in one object; keep one")
     return columns.row(line, fields)
+
+
+def _doubled_key(content: str, fields: dict[str, Any]) -> str | None:
+    """A key that an object has twice, of which one value is lost; None if there is none."""
+    found = len(fields) + sum(len(value) for value in fields.values() if isinstance(value, dict))
+    # Every key has a colon, and few rows another: to parse the line again, with a look at each object, is rarely needed.
+    if content.count(":") == found or len(_KEY_END.findall(content)) == found:
+        return None
+    doubled: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            doubled.append(next(name for name, times in Counter(names).items() if times > 1))
+
+    json.loads(content, object_pairs_hook=note)
+    return doubled[0] if doubled else None

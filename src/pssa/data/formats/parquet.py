@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
+from pssa.data.formats._arrow import ArrowRow, plain_values
 from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._fields import fields_of
 from pssa.data.formats._rows import Event
@@ -31,11 +33,11 @@ def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
             columns.require(path, table.schema_arrow.names)
             _refuse_bomb(path, table.metadata)
             records = chain.from_iterable(_rows(path, batch) for batch in table.iter_batches(_BATCH))
-            for line, fields in enumerate(records, 1):
-                yield columns.row(line, fields)
+            for line, (fields, arrow) in enumerate(records, 1):
+                yield replace(columns.row(line, fields), arrow=arrow)
     except InputError:
         raise
-    except Exception as error:  # Arrow's own, and Python's for values that it has no place for, such as the year 90000
+    except Exception as error:  # Arrow's own, and Python's for text that is not UTF-8
         raise InputError.at(path, None, f"cannot be read as Parquet ({told(error)}); write the file again") from error
 
 
@@ -70,11 +72,14 @@ def _refuse_bomb(path: Path, metadata: Any) -> None:
         )
 
 
-def _rows(path: Path, batch: Any) -> list[dict[str, Any]]:
+def _rows(path: Path, batch: Any) -> Iterator[tuple[dict[str, Any], ArrowRow]]:
     size = sum(map(_decoded_bytes, batch.columns))
     if size > _MOST_BATCH:
         raise InputError.at(path, None, f"{len(batch)} of its rows have {size} bytes; expected a sentence in each")
-    return list(batch.to_pylist())
+    values = zip(*map(plain_values, batch.columns), strict=True)
+    return (
+        (dict(zip(batch.schema.names, row, strict=True)), ArrowRow(batch, number)) for number, row in enumerate(values)
+    )
 
 
 def _decoded_bytes(column: Any) -> int:

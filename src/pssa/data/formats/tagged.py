@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pssa.data.example import Example
 from pssa.data.formats._rows import Event, Problem, Row
-from pssa.data.formats._text import LONGEST_TEXT, decoding_fault, lines
+from pssa.data.formats._text import LONGEST_TEXT, all_lines, decoding_fault
 from pssa.data.shown import shown
 from pssa.data.tokenize import split_on_space
 from pssa.errors import InputError
@@ -28,7 +28,7 @@ _SUFFIXES = {label: suffix for suffix, label in _LABELS.items()}
 
 def scan(path: Path) -> Iterator[Event]:
     """A row for each line that is not blank; odd tags are warnings."""
-    for line, content in lines(path):
+    for line, content in all_lines(path):
         tokens = content.split()
         if tokens:
             fault = decoding_fault(content)

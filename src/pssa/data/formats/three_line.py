@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pssa.data.example import Example
 from pssa.data.formats._rows import Event, Problem, Row
-from pssa.data.formats._text import LONGEST_TEXT, decoding_fault, lines
+from pssa.data.formats._text import LONGEST_TEXT, all_lines, decoding_fault
 from pssa.data.tokenize import split_on_space
 from pssa.errors import InputError
 
@@ -29,7 +29,7 @@ _NUMBERS = {label: number for number, label in _LABELS.items()}
 def scan(path: Path) -> Iterator[Event]:
     """A row for each three lines, blank ones skipped; after a fault it goes on at the next line with `$T$`."""
     group: list[tuple[int, str]] = []
-    for line, content in lines(path):
+    for line, content in all_lines(path):
         if not content.strip():
             continue
         if PLACEHOLDER in content and group:
@@ -37,7 +37,8 @@ def scan(path: Path) -> Iterator[Event]:
             group = []
         group.append((line, content.strip()))
         if PLACEHOLDER not in group[0][1]:
-            yield Problem(line, f"expected a sentence with {PLACEHOLDER} in it; every instance is three lines")
+            other = f"expected a sentence with {PLACEHOLDER} in it; every instance is three lines"
+            yield Problem(line, decoding_fault(content) or other)
             group = []
         elif len(group) == 3:
             yield _parse(group[0][0], [content for _, content in group])
