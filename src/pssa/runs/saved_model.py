@@ -70,11 +70,11 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
     if len(folders) > 1 and (lost := [member for member in folders if not (member / "model.safetensors").is_file()]):
         raise InputError(f"{lost[0]} is missing; the ensemble has {len(folders)} members; copy the run again")
     sources = [_weights_of(member) for member in folders]
+    loaded = (_load_model(*of, description, lexicon) for of in zip(folders, sources, strict=True))
+    members = tuple(member.to(place).eval() for member in loaded)
     if (stage := sources[0].parent) != folders[0]:
         said = f"{folder} is not a finished run, and its stage {stage.name} answers in its place"
         warnings.warn(f"{said}; go on with: pssa train --resume {folder}", stacklevel=2)
-    loaded = (_load_model(*of, description, lexicon) for of in zip(folders, sources, strict=True))
-    members = tuple(member.to(place).eval() for member in loaded)
     if narrow:
         for member in members:
             models.narrow(member)
