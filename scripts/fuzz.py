@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import io
 import json
 import os
 import random
@@ -79,11 +80,12 @@ def _arguments() -> argparse.Namespace:
 def _targets(folder: Path) -> dict[str, Target]:
     """Every target, imported so that libFuzzer can see the branches of the package."""
     folder.mkdir()
-    with _instrumented(), contextlib.redirect_stderr(None):
+    with _instrumented(), contextlib.redirect_stderr(io.StringIO()):
+        from fuzzing.bulk import bulk_targets
         from fuzzing.folders import folder_targets
         from fuzzing.readers import reader_targets
         from fuzzing.service import service_targets
-    return reader_targets(folder) | folder_targets(folder) | service_targets(folder)
+    return reader_targets(folder) | folder_targets(folder) | service_targets(folder) | bulk_targets(folder)
 
 
 def _attack(targets: Mapping[str, Target], arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pssa.bulk import table
 from pssa.bulk.fitting import fit
 from pssa.bulk.window import Position
 from pssa.bulk.work import Result, Tally
+from pssa.errors import InputError
 
 pytest.importorskip("pyarrow")
 
@@ -73,3 +74,9 @@ def test_a_window_that_fits_is_passed_on_as_it_is(tmp_path: Path) -> None:
     found = fit(made, b"", tmp_path / "data")
     assert found.content is made.content
     assert found.tally == made.tally
+
+
+def test_a_damaged_schema_ends_the_job_and_rejects_nothing(tmp_path: Path) -> None:
+    schema = fit(window([1, 2]), b"", tmp_path / "data").schema or b""
+    with pytest.raises(InputError, match="the journal has a damaged schema"):
+        fit(window([1, 2]), schema[:-9], tmp_path / "data")

@@ -106,3 +106,9 @@ def test_what_cannot_be_joined_is_told(tmp_path: Path) -> None:
 
 def test_half_of_a_surrogate_pair_is_no_character(tmp_path: Path) -> None:
     assert joined(tmp_path, [{"half\ud83d": ["a\ud83d"]}]).read().to_pylist() == [{"half?": ["a?"]}]
+
+
+def test_a_damaged_schema_is_told(tmp_path: Path) -> None:
+    schema = widened(b"", table.encode([{"n": 1}]), tmp_path / "data")
+    with pytest.raises(InputError, match=r"the journal has a damaged schema .*; begin again with --force"):
+        widened(schema[:-9], table.encode([{"n": 1}]), tmp_path / "data")

@@ -23,7 +23,9 @@ def fit(result: Result, schema: bytes, part: Path) -> Result:
 
     :param schema: of the windows before, serialised; empty where there are none.
     :param part: the windows before.
+    :raises InputError: if the schema is damaged.
     """
+    table.read_schema(schema)  # damage is no fault of a row
     fitting = _Fitting(schema, part)
     windows = list(table.tables(io.BytesIO(result.content)))
     for window in windows:

@@ -15,7 +15,7 @@ from pssa.data.formats import Cell
 from pssa.data.shown import told
 from pssa.errors import InputError
 
-__all__ = ["as_before", "encode", "join", "stream", "tables", "together", "widened"]
+__all__ = ["as_before", "encode", "join", "read_schema", "stream", "tables", "together", "widened"]
 
 _LENGTH = 8  # bytes before each stream, that say how long it is
 _GROUP, _GROUP_BYTES = 1 << 16, 1 << 25  # rows of a row group and their size; it is written when it has either
@@ -58,7 +58,7 @@ def widened(schema: bytes, window: Any, before: Callable[[], Iterator[Any]]) -> 
     import pyarrow
     from pyarrow import parquet
 
-    held = _read_schema(schema)
+    held = read_schema(schema)
     try:
         whole = pyarrow.unify_schemas([held, window.schema], promote_options="permissive")
         found: bytes = whole.serialize().to_pybytes()
@@ -82,7 +82,7 @@ def as_before(schema: bytes, window: Any) -> Any:
     import pyarrow
     from pyarrow import types
 
-    held = _read_schema(schema)
+    held = read_schema(schema)
     numbers = types.is_integer, types.is_floating
     try:
         for column, found in enumerate(window.schema):
@@ -102,7 +102,7 @@ def join(part: Path, target: Path, schema: bytes) -> None:
     import pyarrow
 
     try:
-        _join(part, target, _read_schema(schema))
+        _join(part, target, read_schema(schema))
     except pyarrow.ArrowException as error:
         raise InputError(f"cannot be written as Parquet ({told(error)}); {_ADVICE}") from error
 
@@ -121,10 +121,17 @@ def _join(part: Path, target: Path, whole: Any) -> None:
             writer.write_table(together(group))
 
 
-def _read_schema(schema: bytes) -> Any:
+def read_schema(schema: bytes) -> Any:
+    """A schema as `widened` gives it; empty bytes are one without columns.
+
+    :raises InputError: if it is damaged.
+    """
     import pyarrow
 
-    return pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)) if schema else pyarrow.schema([])
+    try:
+        return pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)) if schema else pyarrow.schema([])
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(f"the journal has a damaged schema ({told(error)}); begin again with --force") from error
 
 
 def _may_fail(old: Any, new: Any) -> bool:

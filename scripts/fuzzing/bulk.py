@@ -1,0 +1,142 @@
+"""Targets of the room `bulk`: inputs of a job, into each form of output, and the journal of one that was left."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import pyarrow
+from pyarrow import parquet
+
+from fuzzing.grammars import json_document, json_rows, table
+from fuzzing.readers import CORPUS
+from fuzzing.target import Attack, Target
+from pssa.bulk import Job, Scoring, predict
+from pssa.bulk.job import Task
+from pssa.bulk.scorer import open_scorer
+from pssa.bulk.window import windows
+from pssa.bulk.work import Result, Score, process
+from pssa.data import embedded
+from pssa.data.formats import ENCODERS
+from pssa.runs import train
+
+__all__ = ["bulk_targets"]
+
+_COLUMNS = ("text", "aspect", "from", "to", "label", "gold", "probabilities", "note")
+_OUTPUTS = ("out.jsonl", "out.csv", "out.parquet")
+_ON_CPU = Scoring(device="cpu", batch_size=8)
+
+
+class _Left(BaseException):
+    """The end of a process in the midst of a job."""
+
+
+@dataclass(frozen=True)
+class _Engine:
+    """Scores in this thread, by a run that is loaded once; the process ends after so many windows."""
+
+    score: Score
+    most: int | None = None
+
+    def resolve(self, scoring: Scoring) -> Scoring:
+        return scoring
+
+    def results(self, task: Task) -> Generator[Result]:
+        for window in islice(windows(task.reading, task.start, task.columns), self.most):
+            yield process(window, self.score, task.form)
+        if self.most is not None:
+            raise _Left
+
+
+def bulk_targets(folder: Path) -> dict[str, Target]:
+    """By name; a run is trained in `folder`, and jobs are left there."""
+    run = train(
+        embedded.load("train").select(range(24)), folder / "bulk", model="memnet", dimension=4, epochs=1, device="cpu"
+    )
+    sound = {name: ENCODERS[name].encode(CORPUS) for name in ("csv", "json_lines", "parquet")}
+    rows = [json.loads(line) for line in sound["json_lines"].splitlines()]
+    packed = bytes(pyarrow.compress(sound["json_lines"], codec="zstd", asbytes=True))
+    found = {
+        "bulk/jsonl": Target(_scoring(run, "case.jsonl"), (sound["json_lines"],), grown=json_rows(rows), share=0.25),
+        "bulk/csv": Target(_scoring(run, "case.csv"), (sound["csv"],), grown=table(_COLUMNS), share=0.25),
+        "bulk/parquet": Target(_scoring(run, "case.parquet"), (sound["parquet"],), share=0.25),
+        "bulk/zst": Target(_scoring(run, "case.jsonl.zst"), (packed,), share=0.25),
+    }
+    for name in ("out.jsonl", "out.parquet"):
+        left = _left(run, folder / f"left-{name}", name)
+        journal = (left / f"{name}.part" / "journal.json").read_bytes()
+        found[f"bulk/journal of {name}"] = Target(
+            _resuming(run, left, name), (journal,), grown=json_document(json.loads(journal)), share=0.25
+        )
+    return found
+
+
+def _scoring(run: Path, name: str) -> Callable[[Path], Attack]:
+    """An attack by an input, into one form after the other."""
+
+    def prepare(folder: Path) -> Attack:
+        engine = _Engine(open_scorer(run, _ON_CPU).score)
+
+        def attack(content: bytes) -> None:
+            (folder / name).write_bytes(content)
+            output = folder / _OUTPUTS[len(content) % len(_OUTPUTS)]
+            job = Job(run, (str(folder / name),), str(output), errors="skip", begin="replace", scoring=_ON_CPU)
+            summary = predict(job, engine)
+            written = _rows(output)
+            rejected = len(job.side.read_bytes().splitlines()) if job.side.exists() else 0
+            if (written, rejected) != (summary.rows, summary.rejected):
+                raise AssertionError(f"{written} rows and {rejected} rejected are there, and {summary} was said")
+
+        return attack
+
+    return prepare
+
+
+def _rows(output: Path) -> int:
+    """How many rows an output has, by another reader than ours."""
+    if output.suffix == ".parquet":
+        return int(parquet.read_table(output).num_rows)
+    if output.suffix == ".jsonl":
+        return len([json.loads(line) for line in output.read_bytes().split(b"\n") if line])
+    with output.open(newline="", encoding="utf-8") as file:
+        return max(0, sum(1 for _ in csv.reader(file)) - 1)
+
+
+def _left(run: Path, folder: Path, name: str) -> Path:
+    """A folder with a job that was ended after a window."""
+    folder.mkdir()
+    for part in (1, 2):
+        (folder / f"in{part}.jsonl").write_bytes(ENCODERS["json_lines"].encode(CORPUS))
+    with suppress(_Left):
+        predict(_job(run, folder, name, "new"), _Engine(open_scorer(run, _ON_CPU).score, 1))
+    return folder
+
+
+def _resuming(run: Path, left: Path, name: str) -> Callable[[Path], Attack]:
+    def prepare(folder: Path) -> Attack:
+        engine = _Engine(open_scorer(run, _ON_CPU).score)
+        begun = folder / "begun"
+        shutil.copytree(left / f"{name}.part", begun)
+
+        def attack(content: bytes) -> None:
+            shutil.rmtree(left / f"{name}.part", ignore_errors=True)
+            for old in (left / name, left / f"{name}.rejected.jsonl"):
+                old.unlink(missing_ok=True)
+            shutil.copytree(begun, left / f"{name}.part")
+            (left / f"{name}.part" / "journal.json").write_bytes(content)
+            predict(_job(run, left, name, "resume"), engine)
+
+        return attack
+
+    return prepare
+
+
+def _job(run: Path, folder: Path, name: str, begin: str) -> Job:
+    inputs = tuple(str(folder / f"in{part}.jsonl") for part in (1, 2))
+    return Job(run, inputs, str(folder / name), errors="skip", begin=begin, scoring=_ON_CPU)
