@@ -115,6 +115,11 @@ class Sink(Protocol):
 
     journal: Journal
 
+    @property
+    def kept(self) -> int:
+        """Rows after which another job can go on."""
+        ...
+
     def append(self, result: Result) -> None:
         """Write a window."""
         ...

@@ -19,7 +19,7 @@ from pssa.bulk.collecting import collecting_rarely
 from pssa.bulk.form import Form, form_of
 from pssa.bulk.job import Summary, Task
 from pssa.bulk.part import opened_part
-from pssa.bulk.place import Place
+from pssa.bulk.place import Place, followed
 from pssa.bulk.run_job import fill
 from pssa.bulk.scorer import Scorer, Scoring, by_length, export, open_scorer, threads_of
 from pssa.bulk.source import find_sources, require_apart
@@ -72,7 +72,7 @@ def predict_file(
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
     reading = Reading(find_sources([str(source)], format, columns), _WINDOW)
     form = form_of(str(target), None, classifier.labels)
-    place = Place(target, target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
+    place = Place(followed(target), target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
     require_apart(reading.sources, target, place.side)
     score = partial(by_length, partial(classifier.answer, batch_size=batch_size))
     scorer = Scorer(score, threads_of(classifier))

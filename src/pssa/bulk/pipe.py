@@ -27,6 +27,11 @@ class Pipe:
     side: IO[bytes] | None
     journal: Journal = field(default_factory=Journal)
 
+    @property
+    def kept(self) -> int:
+        """None: what was written cannot be gone on with."""
+        return 0
+
     def append(self, result: Result) -> None:
         """Write a window, and let it be seen."""
         header = self.form.header(result.columns) if result.content and not self.journal.written else b""

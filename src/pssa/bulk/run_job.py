@@ -17,11 +17,11 @@ from typing import Any
 import torch
 
 from pssa.bulk.asked import asked_of
-from pssa.bulk.form import Form, form_of
+from pssa.bulk.form import form_of
 from pssa.bulk.job import Engine, Job, Observer, Progress, Sink, Summary, Task
-from pssa.bulk.part import opened_part
+from pssa.bulk.part import is_settled, opened_part
 from pssa.bulk.pipe import opened_pipe
-from pssa.bulk.place import Place, part_of
+from pssa.bulk.place import Place, followed
 from pssa.bulk.scorer import Scoring, sizes
 from pssa.bulk.source import STANDARD, Source, find_sources, require_apart
 from pssa.bulk.window import Position, Reading
@@ -47,14 +47,15 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     form = form_of(job.output, job.output_format, known.labels)
     sources = find_sources(job.inputs, job.format, job.columns)
     _check(job, sources)
-    if _has_nothing_to_resume(job):
+    place = Place(followed(Path(job.output)), followed(job.side), form, job.begin)
+    if job.output != STANDARD and is_settled(place):
         found = f"{job.output} exists and no part of it is unfinished; nothing was done"
         warnings.warn(f"{found}. Whether this job made it is not known: --force makes it again", stacklevel=2)
         return Summary(0, dict.fromkeys(known.labels, 0), 0, existed=True)
     with _told_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
         reading = _reading(sources, known.model, job.scoring)
-        with _sink(job, form, reading) as sink, _hinting(job, sink):
+        with _sink(job, place, reading) as sink, _hinting(job, sink):
             if not sink.journal.complete:
                 _check_position(sink.journal.position, len(sources))
                 task = Task(job.run, job.scoring, reading, form, sink.journal.position, sink.journal.columns)
@@ -94,12 +95,6 @@ def _check(job: Job, sources: Sequence[Source]) -> None:
     require_apart(sources, None if job.output == STANDARD else Path(job.output), job.side)
 
 
-def _has_nothing_to_resume(job: Job) -> bool:
-    """Whether the output is there, and no part of it; the journal went when it was complete, so nobody knows whose it is."""
-    output = Path(job.output)
-    return job.begin == "resume" and output.is_file() and not part_of(output).exists()
-
-
 def _check_position(position: Position, n_sources: int) -> None:
     if position.source >= n_sources:
         raise InputError(f"the journal speaks of input {position.source + 1} of {n_sources}; begin again with --force")
@@ -113,10 +108,10 @@ def _reading(sources: tuple[Source, ...], model: str, scoring: Scoring) -> Readi
     return Reading(sources, -(-rows // _EXPLAINED), explained=True)
 
 
-def _sink(job: Job, form: Form, reading: Reading) -> AbstractContextManager[Sink]:
+def _sink(job: Job, place: Place, reading: Reading) -> AbstractContextManager[Sink]:
     if job.output == STANDARD:
-        return opened_pipe(form, job.side if job.errors == "skip" else None, job.begin)
-    return opened_part(Place(Path(job.output), job.side, form, job.begin), asked_of(job, reading))
+        return opened_pipe(place.form, place.side if job.errors == "skip" else None, job.begin)
+    return opened_part(place, asked_of(job, reading))
 
 
 @contextmanager
@@ -125,7 +120,7 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
     try:
         yield
     except (_RejectedRow, KeyboardInterrupt, OSError, *_NO_MEMORY) as end:
-        rows = 0 if job.output == STANDARD else sink.journal.tally.rows
+        rows = sink.kept
         how = "--resume --errors skip" if isinstance(end, _RejectedRow) else "--resume"
         kept = f"the {rows} rows before are kept: go on with {how}"
         if isinstance(end, _NO_MEMORY):
@@ -133,6 +128,8 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
             raise RunError(f"{said}; {kept}" if rows else said) from end
         if not rows and isinstance(end, _RejectedRow):
             raise InputError(f"{end}; --errors skip leaves such rows out") from end
+        if not rows and isinstance(end, OSError) and job.output != STANDARD and sink.journal.tally.rows:
+            raise RunError(f"{end}; somebody has removed the part and nothing is kept: begin again") from end
         if not rows:
             raise
         if isinstance(end, KeyboardInterrupt):
