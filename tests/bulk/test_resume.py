@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
@@ -132,6 +133,29 @@ def test_a_journal_that_speaks_of_other_inputs_is_refused(job: Job) -> None:
     path.write_text(path.read_text().replace('"source": 0', '"source": 1'))
     with pytest.raises(InputError, match="the journal speaks of input 2 of 1; begin again with --force"):
         predict(replace(job, begin="resume"), LocalEngine())
+
+
+def test_a_journal_that_speaks_of_more_rows_than_there_are_is_refused(job: Job) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        predict(job, Stopping(1, KeyboardInterrupt()))
+    path = Path(f"{job.output}.part") / "journal.json"
+    path.write_text(path.read_text().replace('"events": 4', '"events": 11'))
+    with pytest.raises(InputError, match=r"in\.jsonl: ends before the place that the journal speaks of; begin again"):
+        predict(replace(job, begin="resume"), LocalEngine())
+
+
+def test_an_input_that_changes_under_a_job_is_noticed(job: Job, tmp_path: Path) -> None:
+    source = Path(job.inputs[0])
+    content = source.read_bytes()
+    with pytest.raises(InputError, match=r"in\.jsonl has changed while it was read: its size is 9, and was \d+ at"):
+        predict(job, Meddling(lambda: source.write_text("changed!\n")))
+    assert names(job) == ["in.jsonl", "out.jsonl.part"]
+    source.write_bytes(content)
+    with pytest.raises(InputError, match=r"in\.jsonl has changed while it was read: its time is .*; begin again with"):
+        predict(replace(job, begin="replace"), Meddling(lambda: os.utime(source, ns=(1, 1))))
+    with pytest.raises(InputError, match=r"in\.jsonl has changed while it was read: it is gone"):
+        predict(replace(job, begin="replace"), Meddling(source.unlink))
+    assert names(job) == ["out.jsonl.part"]
 
 
 def test_what_cannot_be_read_again_cannot_be_resumed(job: Job) -> None:

@@ -22,7 +22,7 @@ from pssa.bulk.part import opened_part
 from pssa.bulk.place import Place, followed
 from pssa.bulk.run_job import fill
 from pssa.bulk.scorer import Scorer, Scoring, by_length, export, open_scorer, threads_of
-from pssa.bulk.source import find_sources, require_apart
+from pssa.bulk.source import find_sources, require_apart, require_unchanged
 from pssa.bulk.window import Reading, Window, windows
 from pssa.bulk.work import Result, process
 from pssa.data.read import ColumnNames
@@ -78,6 +78,7 @@ def predict_file(
     scorer = Scorer(score, threads_of(classifier))
     with opened_part(place, None) as part, closing(scored(windows(reading), scorer, form)) as results:
         fill(part, results, "fail")
+        require_unchanged(reading.sources)
         part.finish()
     tally = part.journal.tally
     labels = {label: tally.labels.get(label, 0) for label in classifier.labels}

@@ -23,7 +23,7 @@ from pssa.bulk.part import is_settled, opened_part
 from pssa.bulk.pipe import opened_pipe
 from pssa.bulk.place import Place, followed
 from pssa.bulk.scorer import Scoring, sizes
-from pssa.bulk.source import STANDARD, Source, find_sources, require_apart
+from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
 from pssa.bulk.window import Position, Reading
 from pssa.bulk.work import Result
 from pssa.data.shown import told
@@ -61,6 +61,7 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
                 task = Task(job.run, job.scoring, reading, form, sink.journal.position, sink.journal.columns)
                 with closing(engine.results(task)) as results:
                     fill(sink, results, job.errors, _reporter(sources, sink, observer))
+                require_unchanged(sources)
             sink.finish()
     tally = sink.journal.tally
     labels = {label: tally.labels.get(label, 0) for label in known.labels}

@@ -20,7 +20,7 @@ from pssa.data.formats import hugging_face, require_named_columns, scan
 from pssa.data.read import ColumnNames, Columns, Dropped, Problem, Row, format_of
 from pssa.errors import InputError, MissingExtra
 
-__all__ = ["STANDARD", "Event", "Source", "find_sources", "require_apart"]
+__all__ = ["STANDARD", "Event", "Source", "find_sources", "require_apart", "require_unchanged"]
 
 STANDARD = "-"  # standard input, or output
 _BUFFER = 1 << 16
@@ -78,6 +78,28 @@ def require_apart(sources: Sequence[Source], output: Path | None, side: Path) ->
         raise InputError(f"{side} is both the output and the file of rejected rows; choose another --rejected")
 
 
+def require_unchanged(sources: Sequence[Source]) -> None:
+    """Refuse what was read of files that somebody was writing meanwhile.
+
+    :raises InputError: naming the first that is not what it was when the job was asked for.
+    """
+    for source in sources:
+        if not source.size:  # a folder, whose time changes with what libraries keep there, or what is read once
+            continue
+        try:
+            size, modified = _size_and_time(Path(source.name))
+        except OSError:
+            change = "it is gone"
+        else:
+            changes = (("size", size, source.size), ("time", modified, source.modified))
+            change = next(
+                (f"its {what} is {now}, and was {then} at the start" for what, now, then in changes if now != then), ""
+            )
+        if change:
+            advice = "begin again with --force once nobody writes it"
+            raise InputError(f"{source.title} has changed while it was read: {change}; {advice}")
+
+
 def find_sources(inputs: Sequence[str], format: str | None, columns: ColumnNames | None = None) -> tuple[Source, ...]:
     """The sources that are meant, those of a pattern by name; empty files among several hold no row and are left out.
 
@@ -125,8 +147,13 @@ def _source(name: str, format: str | None) -> Source:
         return Source(name, found)
     if not path.exists():
         raise InputError.at(path, None, "does not exist; check the name")
+    return Source(name, found, *_size_and_time(path))
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    """What tells whether it has changed; of a folder, which has no size, the time."""
     known = path.stat()
-    return Source(name, found, known.st_size if path.is_file() else 0, known.st_mtime_ns)
+    return known.st_size if path.is_file() else 0, known.st_mtime_ns
 
 
 def _to_the_end(events: Iterator[Event], source: Source) -> Iterator[Event]:
