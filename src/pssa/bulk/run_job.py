@@ -56,7 +56,7 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
         job = replace(job, scoring=engine.resolve(job.scoring))
         reading = _reading(sources, known.model, job.scoring)
         with _sink(job, place, reading) as sink, _hinting(job, sink):
-            if not sink.journal.complete:
+            if sources and not sink.journal.complete:
                 _check_position(sink.journal.position, len(sources))
                 task = Task(job.run, job.scoring, reading, form, sink.journal.position, sink.journal.columns)
                 with closing(engine.results(task)) as results:
@@ -64,6 +64,9 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
                 require_unchanged(sources)
             sink.finish()
     tally = sink.journal.tally
+    if not tally.rows:
+        why = f"none of {tally.rejected} can be used, {job.side} says why" if tally.rejected else "the input has none"
+        warnings.warn(f"{_shown(job.output)} has no rows: {why}", stacklevel=2)
     labels = {label: tally.labels.get(label, 0) for label in known.labels}
     return Summary(tally.rows, labels, tally.ambiguous, tally.rejected)
 
@@ -94,6 +97,10 @@ def _check(job: Job, sources: Sequence[Source]) -> None:
         if source.once and job.begin == "resume":
             raise InputError(f"{source.title} cannot be read again, so the job cannot be resumed; read from a file")
     require_apart(sources, None if job.output == STANDARD else Path(job.output), job.side)
+
+
+def _shown(output: str) -> str:
+    return "standard output" if output == STANDARD else output
 
 
 def _check_position(position: Position, n_sources: int) -> None:

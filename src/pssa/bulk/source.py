@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 from pssa.data.bounded import Unpacked
 from pssa.data.formats import hugging_face, require_named_columns, scan
 from pssa.data.read import ColumnNames, Columns, Dropped, Problem, Row, format_of
-from pssa.errors import InputError, MissingExtra
+from pssa.errors import EmptyFile, InputError, MissingExtra
 
 __all__ = ["STANDARD", "Event", "Source", "find_sources", "require_apart", "require_unchanged"]
 
@@ -101,7 +101,7 @@ def require_unchanged(sources: Sequence[Source]) -> None:
 
 
 def find_sources(inputs: Sequence[str], format: str | None, columns: ColumnNames | None = None) -> tuple[Source, ...]:
-    """The sources that are meant, those of a pattern by name; empty files among several hold no row and are left out.
+    """The sources that are meant, those of a pattern by name; empty files hold no row and are left out.
 
     :raises InputError: if there is no such file, one is named twice, its format is unknown, or it has no columns to be named.
     """
@@ -110,11 +110,9 @@ def find_sources(inputs: Sequence[str], format: str | None, columns: ColumnNames
     places = Counter(os.path.abspath(name) for name in names)
     if twice := [name for name in names if places[os.path.abspath(name)] > 1]:
         raise InputError(f"input {twice[0]} is named twice; name it once")
-    if len(names) > 1:
-        names = [name for name in names if not _is_blank(name)] or names
     if not names:
         raise InputError("there is no input; name at least one file, or - for standard input")
-    found = tuple(replace(_source(name, format), columns=named) for name in names)
+    found = tuple(replace(_source(name, format), columns=named) for name in names if not _is_empty(name))
     for source in found:
         require_named_columns(source.title, source.format, named)
     return found
@@ -129,7 +127,7 @@ def _expanded(given: str) -> list[str]:
     return found
 
 
-def _is_blank(name: str) -> bool:
+def _is_empty(name: str) -> bool:
     path = Path(name)
     return name != STANDARD and path.is_file() and path.stat().st_size == 0
 
@@ -157,11 +155,14 @@ def _size_and_time(path: Path) -> tuple[int, int]:
 
 
 def _to_the_end(events: Iterator[Event], source: Source) -> Iterator[Event]:
-    """The events; a problem after which nothing can be read is no row that could be skipped."""
-    for event in events:
-        if isinstance(event, Problem) and event.last:
-            raise InputError.at(source.title, event.line, event.what)
-        yield event
+    """The events, none of what is empty; a problem after which nothing can be read is no row that could be skipped."""
+    try:
+        for event in events:
+            if isinstance(event, Problem) and event.last:
+                raise InputError.at(source.title, event.line, event.what)
+            yield event
+    except EmptyFile:
+        return
 
 
 def _counted(events: Iterator[Event], source: Source, watch: Watch) -> Iterator[Event]:

@@ -64,7 +64,7 @@ def process(window: Window, score: Score, form: Form) -> Result:
     judged = [judge(row) for row in window.rows]
     said = iter(_scored([row.example for row in judged if isinstance(row, Accepted)], score))
     outcomes = [row if isinstance(row, Rejected) else _outcome(row, next(said)) for row in judged]
-    placed = [_placed(outcome, row.line, window.columns, form) for outcome, row in zip(outcomes, judged, strict=True)]
+    placed = [_placed(outcome, row, window.columns, form) for outcome, row in zip(outcomes, judged, strict=True)]
     done = [outcome for outcome in placed if isinstance(outcome, _Done)]
     rejected = [outcome for outcome in placed if isinstance(outcome, Rejected)]
     content, fault = b"", window.fault
@@ -111,13 +111,17 @@ def _scored(examples: Sequence[Example], score: Score) -> Sequence[Value | str]:
 def _outcome(row: Accepted, said: Value | str) -> _Done | Rejected:
     reason = said if isinstance(said, str) else fault_of(said)
     if reason or isinstance(said, str):
-        return Rejected(row.line, reason)
+        return Rejected(row.line, reason, row.fields)
     return _Done(written(row.fields, said), row.ambiguous)
 
 
-def _placed(outcome: _Done | Rejected, line: int | None, columns: Sequence[str], form: Form) -> _Done | Rejected:
-    reason = form.unfit(outcome.fields, columns) if isinstance(outcome, _Done) else ""
-    return Rejected(line, reason) if reason else outcome
+def _placed(
+    outcome: _Done | Rejected, row: Accepted | Rejected, columns: Sequence[str], form: Form
+) -> _Done | Rejected:
+    if isinstance(outcome, Rejected) or isinstance(row, Rejected):
+        return outcome
+    reason = form.unfit(outcome.fields, columns)
+    return Rejected(row.line, reason, row.fields) if reason else outcome
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

@@ -11,6 +11,8 @@ from pssa.data.shown import shown
 
 __all__ = ["Dropped", "Event", "Problem", "Row"]
 
+_MOST_GIVEN = 8192  # characters
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -55,6 +57,11 @@ class Problem:
     what: str
     rejected: bool = True
     last: bool = False  # nothing after it can be read
+    given: str = ""  # what the file has there, or the beginning of it, where it is known
+
+    def __post_init__(self) -> None:
+        if len(self.given) > _MOST_GIVEN:  # many of them may be held at once
+            object.__setattr__(self, "given", self.given[:_MOST_GIVEN])
 
 
 Event = Row | Dropped | Problem

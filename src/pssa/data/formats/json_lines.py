@@ -15,6 +15,8 @@ from pssa.data.shown import told
 
 __all__ = ["encode", "scan"]
 
+_EXPECTED = 'expected one object a line, such as {"text": ..., "aspect": ...}'
+
 
 def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each line that is a JSON object; blank lines are skipped."""
@@ -36,14 +38,12 @@ def encode(examples: Sequence[Example]) -> bytes:
 def _parse(line: int, content: str, columns: Columns) -> Event:
     fault = decoding_fault(content)
     if fault:
-        return Problem(line, fault)
+        return Problem(line, fault, given=content)
     try:
         fields = json.loads(content)
     except (ValueError, RecursionError) as error:
-        return Problem(
-            line, f'is no JSON ({told(error)}); expected one object a line, such as {{"text": ..., "aspect": ...}}'
-        )
+        return Problem(line, f"is no JSON ({told(error)}); {_EXPECTED}", given=content)
     if not isinstance(fields, dict):
         kind = type(fields).__name__
-        return Problem(line, f'is a JSON {kind}; expected one object a line, such as {{"text": ..., "aspect": ...}}')
+        return Problem(line, f"is a JSON {kind}; {_EXPECTED}", given=content)
     return columns.row(line, fields)
