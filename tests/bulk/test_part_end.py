@@ -157,7 +157,12 @@ def test_a_job_that_was_to_replace_its_output_and_wrote_nothing_yet_is_begun_aga
     where.output.write_text("older")
     where.folder.mkdir()
     (where.folder / "job.json").write_text(json.dumps({"replaces": True, "asked": ASKED}))
-    assert not is_settled(place(tmp_path, "resume"))
+    for moment in range(1, 5):  # killed again and again just as it begins
+        assert not is_settled(place(tmp_path, "resume"))
+        with pytest.MonkeyPatch.context() as patch:
+            deadly(patch, moment)
+            with pytest.raises(Killed):
+                go_on(place(tmp_path, "resume"), 1)
     go_on(place(tmp_path, "resume"), 1)
     assert where.output.read_bytes() == b"n\r\n1\r\n"
 

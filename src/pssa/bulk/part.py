@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from io import FileIO
@@ -163,8 +163,8 @@ def _begun(place: Place, asked: Mapping[str, Any], replaces: bool) -> Journal:
     for option, path in (("--output", place.output), ("--rejected", place.side)):
         if path.exists() and not replaces:
             raise InputError(f"{path} exists already; choose another {option}, or replace it with --force")
-    (place.folder / _JOURNAL).unlink(missing_ok=True)
-    _empty(place.folder)
+    # What was asked before stays until it is replaced: whoever resumes must learn from it that files may be.
+    _empty(place.folder, (_JOURNAL, _DATA, _REJECTED, _JOINED))
     _copy_of(place).unlink(missing_ok=True)
     record = {"replaces": replaces, "asked": asked}
     write_atomically(place.folder / _JOB, json.dumps(record).encode() + b"\n")
@@ -248,14 +248,14 @@ def _copy(source: Path, target: Path) -> None:
         raise
 
 
-def _empty(folder: Path) -> None:
-    """Remove what this module has written there, and nothing else."""
-    for name in (_DATA, _REJECTED, _JOINED, _JOB, _JOURNAL):
+def _empty(folder: Path, names: Sequence[str]) -> None:
+    """Remove files that this module has written there, one after the other, and nothing else."""
+    for name in names:
         for path in (folder / name, *folder.glob(f".{name}.*.part")):
             path.unlink(missing_ok=True)
 
 
 def _clear(folder: Path) -> None:
-    _empty(folder)
+    _empty(folder, (_DATA, _REJECTED, _JOINED, _JOB, _JOURNAL))
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
