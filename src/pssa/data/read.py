@@ -144,6 +144,10 @@ def outcomes(events: Iterable[Event], rule: LabelRule) -> Iterator[Outcome]:
             uses[name] += 1
             if uses[name] > 1:
                 outcome = _renamed(outcome, f"{name}#{uses[name]}")
+        elif (
+            isinstance(outcome, Problem) and outcome.given
+        ):  # those who list problems do not show it, and may hold many
+            outcome = replace(outcome, given="")
         yield outcome
 
 
