@@ -31,7 +31,7 @@ def kill_reproducing(lab: Lab, check: Check, kills: int, moments: random.Random)
     while check.kills < kills and check.times < kills and not check.wrong:
         shutil.rmtree(out, ignore_errors=True)
         for _ in range(min(_KILLS_OF_ONE, kills - check.kills)):
-            check.kills += kill(lab.start(*words, out), moments.uniform(0.2, 1.0) * lasts)
+            check.kills += kill(lab.start(*words, out), moments.uniform(0.1, 0.8) * lasts)
         ended = lab.run(*words, out)
         check.times += 1
         check.expect(ended.code == 0, f"does not go on: {ended.err[-200:]}")
@@ -64,6 +64,6 @@ def _cells(out: Path) -> list[dict[str, Any]]:
 
 
 def _files(out: Path) -> dict[str, bytes]:
-    """Everything that people read, but for what has times."""
+    """Everything that people read, but for what has times; the command that is told there names its own folder."""
     found = (path for path in out.rglob("*") if path.suffix in _SHOWN and path.name not in _OF_TIMES)
-    return {str(path.relative_to(out)): path.read_bytes() for path in found}
+    return {str(path.relative_to(out)): path.read_bytes().replace(str(out).encode(), b"OUT") for path in found}
