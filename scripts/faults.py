@@ -2,10 +2,10 @@
 
     python scripts/faults.py --kills 30
 
-Kills at random moments, disks that are full, read-only or gone, two processes on one run, a clock that goes backwards, downloads
-that are cut. Nothing may be lost or half-written, the message is one line, the exit code is right, and what is carried through
-afterwards equals, byte for byte, what nobody disturbed. Exit code 1 if anything is wrong. Mounting small disks needs root; where
-that is not allowed those checks are skipped, with the reason.
+Kills at random moments and at every change to a folder, disks that are full, read-only or gone, two processes on one run or
+output, a clock that goes backwards, downloads that are cut. Nothing may be lost or half-written, the message is one line, the
+exit code is right, and what is carried through afterwards equals, byte for byte, what nobody disturbed. Exit code 1 if anything
+is wrong. Mounting small disks needs root; where that is not allowed those checks are skipped, with the reason.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SIGKILL at random moments of a training, a mining and a review of evidence.
+"""SIGKILL at random moments of a training, a mining, a review and a reproduction, and at every change that a prediction makes.
 
 `KILLED` names what is killed; another command that must survive it goes here, as a function of the same kind.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import random
 import shutil
@@ -20,8 +21,11 @@ from typing import Any
 from kill_and_resume import digest
 
 from faulting.lab import Check, Lab, kill
+from faulting.reproducing import kill_reproducing
 
 __all__ = ["KILLED", "Service", "serving"]
+
+_DYING = str(Path(__file__).with_name("dying.py"))
 
 
 def kill_training(lab: Lab, check: Check, kills: int, moments: random.Random) -> None:
@@ -135,8 +139,30 @@ def kill_review(lab: Lab, check: Check, kills: int, moments: random.Random) -> N
     check.said.append(f"{answered} changes were answered and kept")
 
 
+def kill_predicting(lab: Lab, check: Check, kills: int, moments: random.Random) -> None:
+    """A prediction that was killed just before any change to a folder goes on to the very files of one that nobody disturbed."""
+    rows = lab.train_file.read_text().splitlines()[:12]
+    source = lab.folder / "dying.jsonl"
+    source.write_text("\n".join([*rows[:5], '{"text": "a keyboard", "aspect": "screen"}', *rows[5:], ""]))
+    words = (serving(lab), "--input", source, "--errors", "skip", "--device", "cpu")
+    step = max(1, 20 // kills)  # all of them, unless a few kills are wanted
+    for output, more in itertools.product(("out.jsonl", "out.csv.gz", "out.parquet"), ((), ("--force",))):
+        folder = lab.folder / f"dying-{output}{''.join(more)}"
+        folder.mkdir()
+        ended = lab.run(str(moments.randrange(1000)), str(step), folder, output, *words, *more, python=(_DYING,))
+        check.expect(ended.code == 0, f"{output}: the script itself failed: {ended.err[-200:]}")
+        if ended.code == 0:
+            found = json.loads(ended.out)
+            check.times += found["changes"]
+            check.kills += found["kills"]
+            check.wrong += found["wrong"]
+            check.said.append(f"{output} {' '.join(more)}: {found['changes']} changes, {found['kills']} kills")
+
+
 KILLED: Mapping[str, Callable[[Lab, Check, int, random.Random], None]] = {
     "train killed": kill_training,
     "mine killed": kill_mining,
     "review killed": kill_review,
+    "predict killed at every change": kill_predicting,
+    "reproduce killed": kill_reproducing,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -70,6 +71,80 @@ def two_reviews(lab: Lab, check: Check) -> None:
     service.end()
 
 
+def two_predictions(lab: Lab, check: Check) -> None:
+    """Whoever comes second to an output is told that it is being written, and changes nothing."""
+    source, out = _many_rows(lab, 100), lab.folder / "contested.jsonl"
+    words = ("predict", serving(lab), "--input", source, "--device", "cpu", "--output")
+    check.expect(lab.run(*words, lab.folder / "alone.jsonl").code == 0, "cannot predict at all")
+    first = _stopped(lab, (*words, out))
+    for how in ("--resume", "--force"):
+        second = lab.run(*words, out, how)
+        check.times += 1
+        check.said.append(second.err.strip())
+        check.expect(second.code == 1 and second.one_line, f"{how}: exit code {second.code}, said {second.err}")
+    first.send_signal(signal.SIGCONT)
+    ended = lab.end(first)
+    check.expect(ended.code == 0, f"the first failed: {ended.err}")
+    check.expect(out.read_bytes() == (lab.folder / "alone.jsonl").read_bytes(), "other rows than of a job alone")
+
+
+def two_predictions_at_once(lab: Lab, check: Check) -> None:
+    """Of two that begin together one makes the output."""
+    source, out = _many_rows(lab, 20), lab.folder / "at-once.jsonl"
+    words = ("predict", serving(lab), "--input", source, "--device", "cpu", "--output")
+    check.expect(lab.run(*words, lab.folder / "by-itself.jsonl").code == 0, "cannot predict at all")
+    for _ in range(5):
+        ended = [lab.end(process) for process in [lab.start(*words, out) for _ in range(2)]]
+        check.times += 1
+        codes = [end.code for end in ended]
+        check.expect(0 in codes and set(codes) - {0} in ({1}, {2}), f"exit codes {codes}, not 0 and 1 or 2")
+        check.expect(all(end.code == 0 or end.one_line for end in ended), f"said {[end.err for end in ended]}")
+        check.expect(
+            out.read_bytes() == (lab.folder / "by-itself.jsonl").read_bytes(), "other rows than of a job alone"
+        )
+        check.expect(not Path(f"{out}.part").exists(), "a part is left")
+        out.unlink()
+
+
+def one_file_of_rejected_rows(lab: Lab, check: Check) -> None:
+    """Of two jobs that share one, the last to end keeps its rows in its part and goes on once the file is moved away."""
+    side, bad = lab.folder / "shared-bad.jsonl", b'{"text": "a keyboard", "aspect": "screen"}\n'
+    jobs: list[tuple[str | Path, ...]] = []
+    for number in (1, 2):
+        source, out = (lab.folder / f"sharing-{number}{end}" for end in (".jsonl", "-out.jsonl"))
+        source.write_bytes(lab.train_file.read_bytes() * 100 + bad * 40 * number)
+        words = ("--input", source, "--errors", "skip", "--rejected", side, "--device", "cpu", "--output", out)
+        jobs.append(("predict", serving(lab), *words))
+    first = _stopped(lab, jobs[0])
+    second = lab.run(*jobs[1])
+    first.send_signal(signal.SIGCONT)
+    ended = lab.end(first)
+    check.times += 1
+    check.said.append(ended.err.strip())
+    check.expect(second.code == 0, f"the second failed: {second.err}")
+    check.expect(ended.code == 2 and ended.one_line, f"the first: exit code {ended.code}, said {ended.err}")
+    check.expect(side.read_bytes().count(b"\n") == 80, "the rejected rows of the second are lost")
+    side.rename(lab.folder / "moved-bad.jsonl")
+    again = lab.run(*jobs[0], "--resume")
+    check.expect(again.code == 0, f"does not go on: {again.err}")
+    check.expect(side.exists() and side.read_bytes().count(b"\n") == 40, "the rejected rows of the first are lost")
+
+
+def _stopped(lab: Lab, words: tuple[str | Path, ...]) -> subprocess.Popen[str]:
+    """A prediction that stands still after its first window; its last word is the output."""
+    process = lab.start(*words)
+    while process.poll() is None and not Path(f"{words[-1]}.part", "journal.json").exists():
+        time.sleep(0.005)
+    process.send_signal(signal.SIGSTOP)
+    return process
+
+
+def _many_rows(lab: Lab, times: int) -> Path:
+    path = lab.folder / f"many-{times}.jsonl"
+    path.write_bytes(lab.train_file.read_bytes() * times)
+    return path
+
+
 def clock_backwards(lab: Lab, check: Check) -> None:
     """A clock that falls, and files from the future, change nothing about a run or how it goes on."""
     reference, run = _reference(lab), lab.folder / "backwards"
@@ -97,5 +172,8 @@ SHARED: Mapping[str, Callable[[Lab, Check], None]] = {
     "two trainings of one run": two_trainings,
     "two resumings of one run": two_resumings,
     "two reviews of one file": two_reviews,
+    "two predictions of one output": two_predictions,
+    "two predictions at once": two_predictions_at_once,
+    "two predictions with one file of rejected rows": one_file_of_rejected_rows,
     "clock going backwards": clock_backwards,
 }

@@ -2,6 +2,7 @@
 
 PssaError
 ├── InputError          what the user gave cannot be used; the command ends with exit code 2
+│   ├── EmptyFile       there is nothing in a file
 │   └── MissingExtra    an optional dependency is not installed
 └── RunError            a run directory is locked, unfinished or damaged
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["InputError", "MissingExtra", "PssaError", "RunError"]
+__all__ = ["EmptyFile", "InputError", "MissingExtra", "PssaError", "RunError"]
 
 
 class PssaError(Exception):
@@ -24,6 +25,10 @@ class InputError(PssaError, ValueError):
     def at(cls, path: str | Path, line: int | None, what: str) -> InputError:
         """Build an error that names the file and, where there is one, the line (counted from 1)."""
         return cls(f"{path}: {what}" if line is None else f"{path}, line {line}: {what}")
+
+
+class EmptyFile(InputError):
+    """A file has no content, or none once it is unpacked."""
 
 
 class MissingExtra(InputError):

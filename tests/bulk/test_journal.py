@@ -13,6 +13,7 @@ from pssa.bulk.window import Position
 from pssa.bulk.work import Result, Tally
 from pssa.errors import InputError
 
+TALLY = {"rows": 0, "labels": {}, "ambiguous": 0, "rejected": 0}
 RESULT = Result(Position(1, 30), 77, ("text",), b"12345", b"123", Tally(4, {"positive": 4}, 1, 2), "", "")
 
 
@@ -33,6 +34,17 @@ def test_a_window_moves_everything_on(tmp_path: Path) -> None:
         {"position": {"source": True, "events": 0}},
         {"schema": "zz"},
         {"tally": {"lost": 1}},
+        {"tally": TALLY | {"rows": "7"}},
+        {"tally": TALLY | {"rows": 7}},
+        {"tally": TALLY | {"labels": ["positive"]}},
+        {"tally": TALLY | {"labels": {"positive": None}}},
+        {"tally": TALLY | {"ambiguous": 0.5}},
+        {"tally": TALLY | {"rejected": None}},
+        {"columns": "text"},
+        {"columns": [1]},
+        {"position": {"source": 0, "events": 1 << 70}},
+        {"complete": "no"},
+        {"complete": 1},
         {"more": 1},
     ],
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import json
 import math
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -17,9 +19,10 @@ import pytest
 from tests.bulk.made_parts import ASKED, CSV, Killed, go_on, names, place, result
 
 from pssa.bulk.form import Form
-from pssa.bulk.part import opened_part
+from pssa.bulk.part import is_settled, opened_part
 from pssa.bulk.place import Place
 from pssa.bulk.work import Tally
+from pssa.errors import InputError
 
 
 def test_rejected_rows_may_lie_on_another_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +85,7 @@ def test_an_output_without_rows_can_be_read(tmp_path: Path) -> None:
 
 
 def deadly(patch: pytest.MonkeyPatch, moment: float) -> Iterator[int]:
-    """Kill whoever makes one more change to a folder after so many; they are counted."""
+    """Kill whoever makes one more change to a folder, or has one kept, after so many; they are counted."""
     made = count()
 
     def die_at(change: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,9 +96,12 @@ def deadly(patch: pytest.MonkeyPatch, moment: float) -> Iterator[int]:
 
         return changed
 
-    for name in ("replace", "unlink", "rmdir"):
-        patch.setattr(Path, name, die_at(getattr(Path, name)))
+    for owner, name in DEADLY:
+        patch.setattr(owner, name, die_at(getattr(owner, name)))
     return made
+
+
+DEADLY = ((Path, "replace"), (Path, "unlink"), (Path, "rmdir"), (os, "link"), (os, "fsync"), (shutil, "copyfile"))
 
 
 def finish(where: Place, moment: float) -> int:
@@ -110,24 +116,93 @@ def finish(where: Place, moment: float) -> int:
     return next(made)
 
 
+@pytest.mark.parametrize("begin", ["new", "replace"])
 @pytest.mark.parametrize("form", [CSV, Form("parquet")])
-def test_killed_while_it_gives_out_names_it_can_be_resumed(tmp_path: Path, form: Form) -> None:
+def test_killed_while_it_gives_out_names_it_can_be_resumed(tmp_path: Path, form: Form, begin: str) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "undisturbed").mkdir()
-    for moment in range(finish(place(tmp_path / "undisturbed", form=form), math.inf)):
+    moments = finish(place(tmp_path / "undisturbed", begin, form), math.inf)
+    assert moments > 15
+    for moment in range(moments):
         folder = tmp_path / str(moment)
         folder.mkdir()
-        finish(place(folder, form=form), moment)
+        finish(place(folder, begin, form), moment)
         check_resumed(folder, form, parquet)
 
 
 def check_resumed(tmp_path: Path, form: Form, parquet: Any) -> None:
-    where = place(tmp_path, form=form)
-    # Where one of the two is gone, the last traces of a complete job were being removed.
-    if all((where.folder / name).exists() for name in ("job.json", "journal.json")):
-        with opened_part(place(tmp_path, "resume", form), ASKED) as part:
+    where = place(tmp_path, "resume", form)
+    if not is_settled(where):
+        with opened_part(where, ASKED) as part:
             assert part.journal.tally.rows == 1
             part.finish()
+    assert names(tmp_path) == ["out.csv", "out.csv.rejected.jsonl"]
     assert where.side.read_bytes() == b"bad\n"
     found = parquet.read_table(where.output).to_pylist() if form != CSV else where.output.read_bytes()
     assert found in (b"n\r\n1\r\n", [{"n": 1}])
+
+
+def test_an_empty_part_beside_an_output_is_no_job(tmp_path: Path) -> None:
+    where = place(tmp_path, "resume")
+    where.folder.mkdir()
+    assert not is_settled(where)
+    where.output.write_text("complete")
+    assert not is_settled(place(tmp_path))
+    assert is_settled(where)
+    assert names(tmp_path) == ["out.csv"]
+
+
+def test_a_job_that_was_to_replace_its_output_and_wrote_nothing_yet_is_begun_again(tmp_path: Path) -> None:
+    where = place(tmp_path, "replace")
+    where.output.write_text("older")
+    where.folder.mkdir()
+    (where.folder / "job.json").write_text(json.dumps({"replaces": True, "asked": ASKED}))
+    for moment in range(1, 5):  # killed again and again just as it begins
+        assert not is_settled(place(tmp_path, "resume"))
+        with pytest.MonkeyPatch.context() as patch:
+            deadly(patch, moment)
+            with pytest.raises(Killed):
+                go_on(place(tmp_path, "resume"), 1)
+    go_on(place(tmp_path, "resume"), 1)
+    assert where.output.read_bytes() == b"n\r\n1\r\n"
+
+
+def finish_late(where: Place, meanwhile: Path) -> None:
+    """A job beside which somebody writes a file."""
+    with opened_part(where, ASKED) as part:
+        part.append(result(1, b"bad\n"))
+        meanwhile.write_text("somebody else's")
+        part.finish()
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.rejected.jsonl"])
+def test_a_file_that_appears_during_a_job_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, links: bool
+) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if not links:
+        monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(InputError, match=rf"{name} has appeared since the job was begun; move it away, then --resume"):
+        finish_late(place(tmp_path), tmp_path / name)
+    assert (tmp_path / name).read_text() == "somebody else's"
+    (tmp_path / name).rename(tmp_path / "moved")
+    go_on(place(tmp_path, "resume"), 1)
+    assert names(tmp_path) == ["moved", "out.csv", "out.csv.rejected.jsonl"]
+    assert (tmp_path / "out.csv").read_bytes() == b"n\r\n1\r\n"
+    assert (tmp_path / "out.csv.rejected.jsonl").read_bytes() == b"bad\n"
+
+
+def test_a_side_file_of_somebody_else_stays_where_no_row_was_rejected(tmp_path: Path) -> None:
+    with opened_part(place(tmp_path), ASKED) as part:
+        part.append(result(1))
+        part.place.side.write_text("somebody else's")
+        part.finish()
+    assert part.place.side.read_text() == "somebody else's"
+
+
+def test_what_may_be_replaced_is_also_where_it_appears_late(tmp_path: Path) -> None:
+    finish_late(place(tmp_path, "replace"), tmp_path / "out.csv.rejected.jsonl")
+    assert (tmp_path / "out.csv.rejected.jsonl").read_bytes() == b"bad\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,3 +62,25 @@ def test_a_file_of_rejected_rows_is_not_replaced_unasked(tmp_path: Path) -> None
     with opened_pipe(Form("csv"), side, "replace") as pipe:
         pipe.append(result(1))
     assert side.read_bytes() == b"bad\n"
+
+
+def test_a_file_of_rejected_rows_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    side = tmp_path / "bad.jsonl"
+
+    def meanwhile() -> None:
+        with opened_pipe(Form("csv"), side, "new") as pipe:
+            pipe.append(result(1))
+            side.write_text("somebody else's")
+
+    with pytest.raises(InputError, match=r"bad\.jsonl has appeared since .*; the rejected rows are in .*bad\.jsonl\."):
+        meanwhile()
+    assert side.read_text() == "somebody else's"
+    (copy,) = tmp_path.glob(".bad.jsonl.*.part")
+    assert copy.read_bytes() == b"bad\n"
+
+
+def test_a_job_that_fails_leaves_no_file_of_rejected_rows(tmp_path: Path) -> None:
+    with suppress(InputError), opened_pipe(Form("csv"), tmp_path / "bad.jsonl", "new") as pipe:
+        pipe.append(result(1))
+        raise InputError("a bad row")
+    assert list(tmp_path.iterdir()) == []

@@ -12,6 +12,7 @@ import pytest
 from tests.bulk.made_parts import ASKED, go_on, leave, names, place, result
 
 from pssa.bulk.part import opened_part
+from pssa.bulk.place import followed
 from pssa.errors import InputError, RunError
 
 
@@ -72,3 +73,16 @@ def test_a_folder_that_was_removed_before_the_lock_was_had_is_no_part(
     monkeypatch.setattr(fcntl, "flock", lambda lock, how: where.folder.rmdir())
     with pytest.raises(RunError, match=r"out\.csv is being written by another process"):
         go_on(where, 1)
+
+
+def test_a_symbolic_link_stands_for_the_file_that_it_means(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    link, target = tmp_path / "link.csv", tmp_path / "real" / "out.csv"
+    link.symlink_to(Path("real") / "out.csv")
+    assert followed(link) == target.resolve()  # which is not there yet
+    target.write_text("older")
+    assert followed(link) == target.resolve()
+    assert followed(Path("plain.csv")) == Path("plain.csv")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "to-pipe").symlink_to("pipe")
+    assert followed(tmp_path / "to-pipe") == tmp_path / "to-pipe"  # to be refused under this name

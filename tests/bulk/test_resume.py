@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import os
+import shutil
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,8 @@ from tests.bulk.made_jobs import BAD, Stopping, names
 from tests.bulk.made_rows import read_rows, sentences, write_rows
 
 from pssa.bulk import Job, LocalEngine, Scoring, predict
+from pssa.bulk.job import Task
+from pssa.bulk.work import Result
 from pssa.errors import InputError, RunError
 
 pytestmark = pytest.mark.usefixtures("small_windows")
@@ -96,8 +101,11 @@ def test_what_has_changed_meanwhile_is_refused(job: Job, tmp_path: Path) -> None
     assert predict(replace(job, begin="replace"), LocalEngine()).rows == 10
 
 
-def test_a_job_that_is_done_has_nothing_to_be_resumed(job: Job) -> None:
+@pytest.mark.parametrize("left", [False, True])
+def test_a_job_that_is_done_has_nothing_to_be_resumed(job: Job, left: bool) -> None:
     predict(job, LocalEngine())
+    if left:  # by a kill just before its end
+        Path(f"{job.output}.part").mkdir()
     before = Path(job.output).read_bytes()
     expected = (
         r"out\.jsonl exists and no part of it is unfinished; nothing was done\. Whether .* --force makes it again"
@@ -127,6 +135,63 @@ def test_a_journal_that_speaks_of_other_inputs_is_refused(job: Job) -> None:
         predict(replace(job, begin="resume"), LocalEngine())
 
 
+def test_a_journal_that_speaks_of_more_rows_than_there_are_is_refused(job: Job) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        predict(job, Stopping(1, KeyboardInterrupt()))
+    path = Path(f"{job.output}.part") / "journal.json"
+    path.write_text(path.read_text().replace('"events": 4', '"events": 11'))
+    with pytest.raises(InputError, match=r"in\.jsonl: ends before the place that the journal speaks of; begin again"):
+        predict(replace(job, begin="resume"), LocalEngine())
+
+
+def test_an_input_that_changes_under_a_job_is_noticed(job: Job, tmp_path: Path) -> None:
+    source = Path(job.inputs[0])
+    content = source.read_bytes()
+    with pytest.raises(InputError, match=r"in\.jsonl has changed while it was read: its size is 9, and was \d+ at"):
+        predict(job, Meddling(lambda: source.write_text("changed!\n")))
+    assert names(job) == ["in.jsonl", "out.jsonl.part"]
+    source.write_bytes(content)
+    with pytest.raises(InputError, match=r"in\.jsonl has changed while it was read: its time is .*; begin again with"):
+        predict(replace(job, begin="replace"), Meddling(lambda: os.utime(source, ns=(1, 1))))
+    with pytest.raises(InputError, match=r"in\.jsonl has changed while it was read: it is gone"):
+        predict(replace(job, begin="replace"), Meddling(source.unlink))
+    assert names(job) == ["out.jsonl.part"]
+
+
 def test_what_cannot_be_read_again_cannot_be_resumed(job: Job) -> None:
     with pytest.raises(InputError, match="standard input cannot be read again, so the job cannot be resumed"):
         predict(replace(job, inputs=("-",), begin="resume"), LocalEngine())
+
+
+@dataclass(frozen=True)
+class Meddling:
+    """An engine beside which somebody does something after a window."""
+
+    what: Callable[[], object]
+
+    def resolve(self, scoring: Scoring) -> Scoring:
+        return LocalEngine().resolve(scoring)
+
+    def results(self, task: Task) -> Generator[Result]:
+        for number, result in enumerate(LocalEngine().results(task)):
+            if number == 1:
+                self.what()
+            yield result
+
+
+def test_nobody_is_sent_on_with_a_part_that_is_gone(job: Job) -> None:
+    with pytest.raises(RunError, match=r"No such file.*; somebody has removed the part and nothing is kept: begin a"):
+        predict(job, Meddling(lambda: shutil.rmtree(f"{job.output}.part")))
+
+
+def test_a_link_is_left_a_link_and_what_it_means_is_written(job: Job, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    link, target = tmp_path / "link.jsonl", tmp_path / "real" / "out.jsonl"
+    link.symlink_to(target)
+    linked = replace(job, output=str(link))
+    with pytest.raises(KeyboardInterrupt):
+        predict(linked, Stopping(1, KeyboardInterrupt()))
+    assert names(linked) == ["in.jsonl", "link.jsonl", "real"]
+    predict(replace(linked, begin="resume"), LocalEngine())
+    assert link.is_symlink()
+    assert [row["key"] for row in read_rows(target)] == list(range(10))

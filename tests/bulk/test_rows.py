@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -48,12 +49,33 @@ def test_a_doubtful_aspect_is_noted() -> None:
 
 
 def test_what_cannot_be_used_is_rejected_with_its_line_and_reason() -> None:
-    judged = judge(Row(7, {"text": "a screen", "aspect": "menu"}))
-    assert judged == Rejected(
-        7, "aspect 'menu' is not in the text 'a screen'; give it as it stands there, or `from` and `to`"
-    )
-    assert judge(Problem(8, "is no JSON")) == Rejected(8, "is no JSON")
+    fields = {"text": "a screen", "aspect": "menu"}
+    reason = "aspect 'menu' is not in the text 'a screen'; give it as it stands there, or `from` and `to`"
+    assert judge(Row(7, fields)) == Rejected(7, reason, fields)
+    assert judge(Problem(8, "is no JSON", given="{")) == Rejected(8, "is no JSON", "{")
     assert Rejected(8, "is no JSON").as_dict("in.jsonl") == {"source": "in.jsonl", "line": 8, "reason": "is no JSON"}
+
+
+NESTED: Any = [1]
+for _ in range(5000):
+    NESTED = [NESTED]
+
+
+@pytest.mark.parametrize(
+    ("row", "kept"),
+    [
+        ({"text": "a screen", "n": [1]}, {"row": {"text": "a screen", "n": [1]}}),
+        ("{half an object\n", {"row": "{half an object"}),
+        ({"when": date(2026, 1, 2)}, {"row": {"when": "2026-01-02"}}),
+        ("x" * 4096, {"row": "x" * 4096}),
+        ("x" * 4097, {"row": "x" * 4096, "shortened": True}),
+        ({"text": "x" * 5000}, {"row": '{"text": "' + "x" * 4086, "shortened": True}),
+        ({"n": float("nan")}, {"row": "{'n': nan}", "shortened": True}),
+        ({"n": NESTED}, {"row": "{'n': [[...]]}", "shortened": True}),
+    ],
+)
+def test_a_rejected_row_is_kept_within_bounds(row: Any, kept: dict[str, Any]) -> None:
+    assert Rejected(1, "why", row).as_dict("in") == {"source": "in", "line": 1, "reason": "why"} | kept
 
 
 def test_a_row_that_is_nested_too_deep_is_rejected() -> None:
@@ -63,7 +85,8 @@ def test_a_row_that_is_nested_too_deep_is_rejected() -> None:
     row = {"text": "a screen", "aspect": "screen"}
     assert isinstance(judge(Row(1, row | {"deep": deep})), Accepted)
     judged = judge(Row(1, row | {"deep": [deep]}))
-    assert judged == Rejected(1, "has more than 64 lists or objects inside each other; leave out that field")
+    assert isinstance(judged, Rejected)
+    assert judged.reason == "has more than 64 lists or objects inside each other; leave out that field"
 
 
 LABELLED: list[tuple[dict[str, Any], list[str]]] = [

@@ -82,9 +82,27 @@ def test_bad_rows_are_skipped_into_a_file_of_their_own(job: Job, tmp_path: Path)
     assert (summary.rows, summary.rejected) == (10, 2)
     assert [row["key"] for row in read_rows(Path(job.output))] == list(range(10))
     first, second = read_rows(tmp_path / "out.jsonl.rejected.jsonl")
-    reason = "aspect 'screen' is not in the text 'a keyboard'; give it as it stands there, or `from` and `to`"
-    assert first == {"source": str(source), "line": 3, "reason": reason}
+    why = "aspect 'screen' is not in the text 'a keyboard'; give it as it stands there, or `from` and `to`"
+    assert first == {"source": str(source), "line": 3, "reason": why, "row": BAD}
+    assert second["row"] == {"text": "no aspect"}
     assert (second["line"], second["reason"][:11]) == (8, "no `aspect`")
+
+
+@pytest.mark.parametrize("content", ["", "\n"])
+def test_an_input_without_rows_makes_an_output_without_rows(job: Job, content: str) -> None:
+    Path(job.inputs[0]).write_text(content)
+    with pytest.warns(UserWarning, match=r"out\.jsonl has no rows: the input has none$"):
+        assert predict(job, LocalEngine()).rows == 0
+    assert Path(job.output).read_bytes() == b""
+    assert names(job) == ["in.jsonl", "out.jsonl"]
+
+
+def test_where_no_row_can_be_used_a_warning_says_so(job: Job) -> None:
+    write_rows(Path(job.inputs[0]), [BAD, BAD])
+    with pytest.warns(
+        UserWarning, match=r"out\.jsonl has no rows: none of 2 can be used, .*\.rejected\.jsonl says why$"
+    ):
+        assert predict(replace(job, errors="skip"), LocalEngine()).rejected == 2
 
 
 def test_word_scores_are_written_with_the_answers(job: Job) -> None:

@@ -95,8 +95,6 @@ def test_empty_files_among_several_hold_no_rows(tmp_path: Path) -> None:
     first, empty = packed(tmp_path / "a.jsonl"), tmp_path / "b.jsonl"
     empty.touch()
     assert [source.name for source in find_sources([str(first), str(empty)], None)] == [str(first)]
-    with pytest.raises(InputError, match="is empty"):
-        texts_of(find_sources([str(empty)], None)[0])
 
 
 def test_what_is_not_there_or_named_twice_is_refused(tmp_path: Path) -> None:
@@ -162,9 +160,45 @@ def test_files_are_never_written_over_inputs_or_each_other(tmp_path: Path) -> No
 
 
 def test_standard_input_is_named_in_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    with pytest.raises(InputError, match="standard input: is empty"):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\0")))
+    with pytest.raises(InputError, match="standard input: is a binary file"):
         texts_of(find_sources(["-"], None)[0])
+
+
+def test_what_is_empty_has_no_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    empty, unpacked = tmp_path / "in.jsonl", tmp_path / "in.csv.gz"
+    empty.touch()
+    unpacked.write_bytes(gzip.compress(b""))
+    assert find_sources([str(empty)], None) == ()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    for name in ("-", str(unpacked)):
+        assert texts_of(find_sources([name], None)[0]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "given"),
+    [
+        ("a.jsonl", b"{half\n[1]\n", ["{half\n", "[1]\n"]),
+        ("a.jsonl", b'{"\xff": 1}\n', ['{"\udcff": 1}\n']),
+        ("a.csv", b'text,aspect\none\n"a"b,c\n', ["one\n", '"a"b,c\n']),
+        ("a.csv", b'text,aspect\n"no\nend', ['"no\nend']),
+        ("a.txt", b"no  tag\na screen/p\n", ["no tag"]),
+        ("a.raw", b"a $T$\nscreen\nb $T$\nx\n1\nstray\n", ["a $T$\nscreen", "stray"]),
+    ],
+)
+def test_a_bad_line_comes_as_it_stands_in_the_file(tmp_path: Path, name: str, content: bytes, given: list[str]) -> None:
+    (tmp_path / name).write_bytes(content)
+    (source,) = find_sources([str(tmp_path / name)], {".txt": "tagged", ".raw": "three_line"}.get(name[1:]))
+    events = list(source.events(lambda read: None))
+    assert [event.given for event in events if isinstance(event, Problem)] == given
+
+
+def test_of_a_long_bad_line_only_the_beginning_is_held(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text("x" * 100_000 + "\n")
+    (source,) = find_sources([str(tmp_path / "in.jsonl")], None)
+    (problem,) = source.events(lambda read: None)
+    assert isinstance(problem, Problem)
+    assert len(problem.given) == 8192
 
 
 def test_the_first_rows_of_a_pipe_are_not_lost_to_a_look_at_its_format(tmp_path: Path) -> None:

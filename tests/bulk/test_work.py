@@ -54,7 +54,7 @@ def test_rows_are_scored_and_counted() -> None:
 
 def test_rejected_rows_keep_their_order_whatever_the_reason() -> None:
     rows: list[Row | Problem] = [
-        Problem(1, "is no JSON"),
+        Problem(1, "is no JSON", given="{"),
         row(2, "a screen"),
         row(3, "a nan screen"),
         row(4, "a menu"),
@@ -64,6 +64,10 @@ def test_rejected_rows_keep_their_order_whatever_the_reason() -> None:
     result = processed(rows, Form("csv"))
     rejected = [json.loads(line) for line in result.rejected.splitlines()]
     assert [(one["source"], one["line"]) for one in rejected] == [("in.jsonl", line) for line in (1, 3, 4, 5, 6)]
+    assert rejected[0]["row"] == "{"
+    texts = ["a nan screen", "a menu", "never a screen", "screen"]
+    assert [one["row"]["text"] for one in rejected[1:]] == texts
+    assert rejected[-1]["row"] == {"text": "screen", "aspect": "screen", "more": 1}  # nothing that the model said
     assert [one["reason"] for one in rejected] == [
         "is no JSON",
         "the model gives no finite number for this text",

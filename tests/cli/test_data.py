@@ -42,6 +42,7 @@ def test_a_rejected_instance_gives_exit_code_2_and_its_line(tmp_path: Path, caps
     path = _file(tmp_path, _SOUND + "a bar,pub,neutral\n")
     assert _run("check", path, "--json") == 2
     (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert set(problem) == {"line", "what", "rejected", "last"}
     assert (problem["line"], problem["rejected"]) == (4, True)
     assert _run("check", path) == 2
     assert "rejected   line 4: aspect 'pub' is not in the text" in capsys.readouterr().out

@@ -78,3 +78,9 @@ def test_an_aspect_inside_a_word_is_a_warning(tmp_path: Path) -> None:
     (problem,) = report.problems
     assert (report.instances, report.rejected, problem.line) == (2, 0, 2)
     assert problem.what == "aspect 'art' is found inside the word 'smart' only; check that it is meant"
+
+
+def test_lines_are_not_held_since_there_may_be_very_many(tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").write_text("{half\n")
+    (problem,) = (problem for problem in check(tmp_path / "in.jsonl").problems if problem.rejected)
+    assert problem.given == ""

@@ -115,6 +115,11 @@ class Sink(Protocol):
 
     journal: Journal
 
+    @property
+    def kept(self) -> int:
+        """Rows after which another job can go on."""
+        ...
+
     def fitted(self, result: Result) -> Result:
         """The window, with those rows rejected that cannot stand beside the ones before."""
         ...

@@ -6,6 +6,7 @@ It is replaced after each window, once that window's bytes are on the disk. What
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -16,6 +17,8 @@ from pssa.bulk.work import Result, Tally
 from pssa.data.atomic import write_atomically
 from pssa.data.bounded import read_whole
 from pssa.data.shown import shown, told
+from pssa.data.strict_fields import Parser, integer, list_of, object_of, text
+from pssa.data.strict_fields import record as checked
 from pssa.errors import InputError
 
 __all__ = ["Journal", "difference"]
@@ -71,19 +74,48 @@ class Journal:
 
     @classmethod
     def _of(cls, record: dict[str, Any]) -> Journal:
-        made = cls(
-            **record
-            | {
-                "position": Position(**record["position"]),
-                "columns": tuple(record["columns"]),
-                "tally": Tally(**record["tally"]),
-            }
-        )
-        counts = (*asdict(made.position).values(), made.read, made.written, made.written_rejected, made.tally.rows)
-        if not all(type(count) is int and count >= 0 for count in counts):
-            raise ValueError("a count is none")
-        bytes.fromhex(made.schema)
-        return made
+        values = checked(record, "journal", _FIELDS)
+        bytes.fromhex(values["schema"])
+        tally = Tally(**values["tally"])
+        if sum(tally.labels.values()) != tally.rows:
+            raise ValueError(f"{tally.rows} rows have {sum(tally.labels.values())} labels")
+        return cls(**values | {"position": Position(**values["position"]), "tally": tally})
+
+
+def _count(value: Any, name: str) -> int:
+    if not 0 <= integer(value, name) <= sys.maxsize:
+        raise InputError(f"`{name}` is {shown(value)}; expected a count")
+    return int(value)
+
+
+def _counts(value: Any, name: str) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise InputError(f"`{name}` is {shown(value)}; expected an object")
+    return {key: _count(number, f"{name}.{key}") for key, number in value.items()}
+
+
+def _name(value: Any, name: str) -> str:
+    if not isinstance(value, str):  # any text: an input may call a column what is no character
+        raise InputError(f"`{name}` is {shown(value)}; expected text")
+    return value
+
+
+def _yes_or_no(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"`{name}` is {shown(value)}; expected true or false")
+    return value
+
+
+_FIELDS: dict[str, Parser] = {
+    "position": object_of({"source": _count, "events": _count}),
+    "read": _count,
+    "written": _count,
+    "written_rejected": _count,
+    "columns": list_of(_name),
+    "schema": text,
+    "tally": object_of({"rows": _count, "labels": _counts, "ambiguous": _count, "rejected": _count}),
+    "complete": _yes_or_no,
+}
 
 
 def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -19,10 +19,10 @@ from pssa.bulk.collecting import collecting_rarely
 from pssa.bulk.form import Form, form_of
 from pssa.bulk.job import Summary, Task
 from pssa.bulk.part import opened_part
-from pssa.bulk.place import Place
+from pssa.bulk.place import Place, followed
 from pssa.bulk.run_job import fill
 from pssa.bulk.scorer import Scorer, Scoring, by_length, export, open_scorer, threads_of
-from pssa.bulk.source import find_sources, require_apart
+from pssa.bulk.source import find_sources, require_apart, require_unchanged
 from pssa.bulk.window import Reading, Window, windows
 from pssa.bulk.work import Result, process
 from pssa.data.read import ColumnNames
@@ -72,12 +72,13 @@ def predict_file(
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
     reading = Reading(find_sources([str(source)], format, columns), _WINDOW)
     form = form_of(str(target), None, classifier.labels)
-    place = Place(target, target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
+    place = Place(followed(target), target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
     require_apart(reading.sources, target, place.side)
     score = partial(by_length, partial(classifier.answer, batch_size=batch_size))
     scorer = Scorer(score, threads_of(classifier))
     with opened_part(place, None) as part, closing(scored(windows(reading), scorer, form)) as results:
         fill(part, results, "fail")
+        require_unchanged(reading.sources)
         part.finish()
     tally = part.journal.tally
     labels = {label: tally.labels.get(label, 0) for label in classifier.labels}

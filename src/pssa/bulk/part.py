@@ -5,15 +5,17 @@
     data           the output's bytes so far, and a little more than the journal knows of where the job was killed
     rejected       those of the side file
 
-The process that writes holds a lock on the folder. It is gone when the output is there under its own name.
+The process that writes holds a lock on the folder. It is gone when the output is there under its own name. Of the two records
+the journal is the first to go where a job begins again and the last where it has ended: a kill leaves no doubt which it was.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from io import FileIO
@@ -23,6 +25,7 @@ from typing import Any
 from pssa.bulk import table
 from pssa.bulk.fitting import fit
 from pssa.bulk.journal import Journal, difference
+from pssa.bulk.naming import appeared, give_name, keep_names
 from pssa.bulk.place import Place, locked
 from pssa.bulk.work import Result
 from pssa.data.atomic import replacing, write_atomically
@@ -30,7 +33,7 @@ from pssa.data.bounded import read_whole
 from pssa.data.shown import told
 from pssa.errors import InputError
 
-__all__ = ["Part", "opened_part"]
+__all__ = ["Part", "is_settled", "opened_part"]
 
 _JOB, _JOURNAL, _DATA, _REJECTED, _JOINED = "job.json", "journal.json", "data", "rejected", "joined"
 _MOST = 1 << 28  # bytes of job.json, which names every input
@@ -43,6 +46,12 @@ class Part:
     place: Place
     journal: Journal
     files: tuple[FileIO, ...]  # the output's and the side file's bytes
+    replaces: bool  # whether files may be replaced that were there before
+
+    @property
+    def kept(self) -> int:
+        """Rows after which a job can go on; none where somebody has removed the part."""
+        return self.journal.tally.rows if (self.place.folder / _JOURNAL).exists() else 0
 
     def fitted(self, result: Result) -> Result:
         """The window with what the output can hold of it; a column of Parquet has values of one kind."""
@@ -70,17 +79,48 @@ class Part:
         self.journal = replace(self.journal, complete=True)
         self.journal.save(folder / _JOURNAL)
         ready = _joined(place, self.journal) if place.form.name == "parquet" else folder / _DATA
-        if not self.journal.written_rejected:
-            place.side.unlink(missing_ok=True)
-        elif (folder / _REJECTED).exists():
-            with replacing(place.side) as copy:  # which may lie on another disk
-                shutil.copyfile(folder / _REJECTED, copy)
+        self._finish_side()
         # Last: who sees the output sees a complete job.
         if ready.exists():
-            ready.replace(place.output)
-        for parent in {place.side.parent, place.output.parent}:
-            _keep_names(parent)
+            give_name(ready, place.output, self.replaces)
+        keep_names(place.output.parent)
         _clear(folder)
+
+    def _finish_side(self) -> None:
+        side, rejected, copy = self.place.side, self.place.folder / _REJECTED, _copy_of(self.place)
+        if not self.journal.written_rejected and self.replaces:
+            side.unlink(missing_ok=True)
+        if self.journal.written_rejected and rejected.exists():
+            if not (
+                side.exists() and copy.exists() and copy.samefile(side)
+            ):  # else a kill came just after it was named
+                _copy(rejected, copy)
+            give_name(copy, side, self.replaces)
+            # On the disk each before the next: while the rows are in the part, the copy tells whose the side file is.
+            keep_names(side.parent)
+            rejected.unlink()
+            keep_names(rejected.parent)
+        copy.unlink(missing_ok=True)
+
+
+def is_settled(place: Place) -> bool:
+    """Whether a job to be resumed has its output and nothing to go on with; what a kill at the very end has left is removed.
+
+    :raises RunError: if another process is writing it.
+    """
+    if place.begin != "resume" or not place.output.is_file():
+        return False
+    job, journal = place.folder / _JOB, place.folder / _JOURNAL
+    if not place.folder.exists():
+        return True
+    with locked(place):
+        if job.exists():
+            settled = not journal.exists() and not _asked_before(job)[1]
+        else:
+            settled = not journal.exists() or Journal.load(journal).complete
+        if settled:
+            _clear(place.folder)
+    return settled
 
 
 @contextmanager
@@ -100,40 +140,56 @@ def opened_part(place: Place, asked: Mapping[str, Any] | None) -> Iterator[Part]
                 f"{folder} holds a job that was not finished, {rows} rows; go on with --resume, or begin again with --force"
             )
         try:
-            journal = _resumed(place, asked or {}) if left and place.begin == "resume" else _begun(place, asked or {})
-            files = _opened(folder, journal, stack)
-            yield Part(place, journal, files)
+            replaces = _replaces(place)
+            if left and place.begin == "resume":
+                journal = _resumed(place, asked or {}, replaces)
+            else:
+                journal = _begun(place, asked or {}, replaces)
+            yield Part(place, journal, _opened(folder, journal, stack), replaces)
         except BaseException:
             if asked is None or not (folder / _JOURNAL).exists():
+                _copy_of(place).unlink(missing_ok=True)
                 _clear(folder)
             raise
 
 
-def _begun(place: Place, asked: Mapping[str, Any]) -> Journal:
+def _replaces(place: Place) -> bool:
+    """Whether the job may replace files, as it was told now or, where it is resumed, when it was begun."""
+    job = place.folder / _JOB
+    return place.begin == "replace" or (place.begin == "resume" and job.exists() and _asked_before(job)[1])
+
+
+def _begun(place: Place, asked: Mapping[str, Any], replaces: bool) -> Journal:
     """A new job, written down."""
     for option, path in (("--output", place.output), ("--rejected", place.side)):
-        if path.exists() and place.begin != "replace":
+        if path.exists() and not replaces:
             raise InputError(f"{path} exists already; choose another {option}, or replace it with --force")
-    _empty(place.folder)
-    record = {"replaces": place.begin == "replace", "asked": asked}
+    # What was asked before stays until it is replaced: whoever resumes must learn from it that files may be.
+    _empty(place.folder, (_JOURNAL, _DATA, _REJECTED, _JOINED))
+    _copy_of(place).unlink(missing_ok=True)
+    record = {"replaces": replaces, "asked": asked}
     write_atomically(place.folder / _JOB, json.dumps(record).encode() + b"\n")
     return Journal()
 
 
-def _resumed(place: Place, asked: Mapping[str, Any]) -> Journal:
-    path = place.folder / _JOB
-    try:
-        record = json.loads(read_whole(path, _MOST))
-        before, replaces = dict(record["asked"]), bool(record["replaces"])
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise InputError.at(path, None, f"is damaged ({told(error)}); begin again with --force") from error
+def _resumed(place: Place, asked: Mapping[str, Any], replaces: bool) -> Journal:
+    before, _ = _asked_before(place.folder / _JOB)
     if changed := difference(before, json.loads(json.dumps(asked))):
         raise InputError(changed)
     journal = Journal.load(place.folder / _JOURNAL)
     for path in (place.output, place.side):
         if path.exists() and not (replaces or journal.complete):
-            raise InputError(f"{path} has appeared since the job was begun; move it away, then --resume")
+            raise appeared(path)
     return journal
+
+
+def _asked_before(path: Path) -> tuple[dict[str, Any], bool]:
+    """What was asked when the job was begun, and whether it may replace files."""
+    try:
+        record = json.loads(read_whole(path, _MOST))
+        return dict(record["asked"]), bool(record["replaces"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise InputError.at(path, None, f"is damaged ({told(error)}); begin again with --force") from error
 
 
 def _opened(folder: Path, journal: Journal, stack: ExitStack) -> tuple[FileIO, ...]:
@@ -176,23 +232,31 @@ def _joined(place: Place, journal: Journal) -> Path:
     return target
 
 
-def _keep_names(folder: Path) -> None:
-    """Let the names that were given in a folder outlast a power cut."""
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def _copy_of(place: Place) -> Path:
+    """A name beside the side file, which may lie on another disk; no other output has the same."""
+    whose = hashlib.sha256(str(place.output.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return place.side.with_name(f".{place.side.name}.{whose}.part")
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.unlink(missing_ok=True)
     try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+        shutil.copyfile(source, target)
+        with target.open("rb") as file:
+            os.fsync(file.fileno())
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
 
 
-def _empty(folder: Path) -> None:
-    """Remove what this module has written there, and nothing else."""
-    for name in (_DATA, _REJECTED, _JOINED, _JOURNAL, _JOB):
+def _empty(folder: Path, names: Sequence[str]) -> None:
+    """Remove files that this module has written there, one after the other, and nothing else."""
+    for name in names:
         for path in (folder / name, *folder.glob(f".{name}.*.part")):
             path.unlink(missing_ok=True)
 
 
 def _clear(folder: Path) -> None:
-    _empty(folder)
+    _empty(folder, (_DATA, _REJECTED, _JOINED, _JOB, _JOURNAL))
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()

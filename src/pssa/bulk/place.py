@@ -12,7 +12,7 @@ from pathlib import Path
 from pssa.bulk.form import Form
 from pssa.errors import InputError, RunError
 
-__all__ = ["Place", "locked", "part_of"]
+__all__ = ["Place", "followed", "locked"]
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,14 @@ class Place:
 
     @property
     def folder(self) -> Path:
-        """The part."""
-        return part_of(self.output)
+        """The part, in which the output is made."""
+        return self.output.with_name(f"{self.output.name}.part")
 
 
-def part_of(output: Path) -> Path:
-    """The folder in which an output is made."""
-    return output.with_name(f"{output.name}.part")
+def followed(path: Path) -> Path:
+    """The file that a symbolic link means, which need not be there yet; any other path as it is."""
+    meant = Path(os.path.realpath(path)) if path.is_symlink() else path
+    return meant if meant.is_file() or not path.exists() else path
 
 
 @contextmanager

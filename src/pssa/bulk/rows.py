@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 from pssa.data.example import Example
 from pssa.data.formats import ArrowRow
 from pssa.data.read import Problem, Row, example_from_fields
+from pssa.data.shown import shown
 from pssa.errors import InputError
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
@@ -21,6 +23,7 @@ Value = Answer | Explanation  # what is said of an example
 
 _CONTAINERS = (dict, list, tuple)
 _DEEPEST = 64  # of them inside each other
+_LONGEST_ROW = 4096  # characters of a rejected row that are kept
 PROBABILITIES = "probabilities"
 _GOLD, _LABEL, _EXPLANATION = "gold", "label", "explanation"
 OURS = (_GOLD, _LABEL, PROBABILITIES, _EXPLANATION)  # fields that have a meaning in an output
@@ -43,26 +46,26 @@ class Rejected:
 
     line: int | None
     reason: str
+    row: Mapping[str, Any] | str = ""  # its fields, or what stands there; empty where nobody knows
 
     def as_dict(self, source: str) -> dict[str, Any]:
         """Plain values, for the side file."""
-        return {"source": source, "line": self.line, "reason": self.reason}
+        return {"source": source, "line": self.line, "reason": self.reason, **_shortened(self.row)}
 
 
 def judge(event: Row | Problem) -> Accepted | Rejected:
     """What becomes of a row; its label, if it has one, is not looked at."""
     if isinstance(event, Problem):
-        return Rejected(event.line, event.what)
+        return Rejected(event.line, event.what, event.given)
     if _is_deep(event.given):
-        return Rejected(
-            event.line, f"has more than {_DEEPEST} lists or objects inside each other; leave out that field"
-        )
+        reason = f"has more than {_DEEPEST} lists or objects inside each other; leave out that field"
+        return Rejected(event.line, reason, event.given)
     doubts: list[str] = []
     fields = {key: value for key, value in event.fields.items() if key != _LABEL}
     try:
         example = example_from_fields(fields, ordinal_required=False, warn=doubts.append, row=event)
     except InputError as error:
-        return Rejected(event.line, str(error))
+        return Rejected(event.line, str(error), event.given)
     return Accepted(event.line, event.given, example, bool(doubts), event.arrow)
 
 
@@ -89,6 +92,19 @@ def columns_of(fields: Mapping[str, Any], explained: bool) -> tuple[str, ...]:
     """The names of `written`, before anything is scored."""
     names = dict(_kept(fields)) | {_LABEL: None, PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
     return tuple(names)
+
+
+def _shortened(row: Mapping[str, Any] | str) -> dict[str, Any]:
+    """The row as the side file has it: whole, or the beginning of its JSON where it is long or JSON has no words for it."""
+    if not row:
+        return {}
+    try:
+        text = row if isinstance(row, str) else json.dumps(dict(row), default=str, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):  # NaN, odd keys, or too deep
+        return {"row": shown(row), "shortened": True}
+    if len(text) > _LONGEST_ROW:
+        return {"row": text[:_LONGEST_ROW], "shortened": True}
+    return {"row": text.rstrip("\r\n") if isinstance(row, str) else json.loads(text)}
 
 
 def _is_deep(fields: Mapping[str, Any]) -> bool:

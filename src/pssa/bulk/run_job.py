@@ -17,13 +17,13 @@ from typing import Any
 import torch
 
 from pssa.bulk.asked import asked_of
-from pssa.bulk.form import Form, form_of
+from pssa.bulk.form import form_of
 from pssa.bulk.job import Engine, Job, Observer, Progress, Sink, Summary, Task
-from pssa.bulk.part import opened_part
+from pssa.bulk.part import is_settled, opened_part
 from pssa.bulk.pipe import opened_pipe
-from pssa.bulk.place import Place, part_of
+from pssa.bulk.place import Place, followed
 from pssa.bulk.scorer import Scoring, sizes
-from pssa.bulk.source import STANDARD, Source, find_sources, require_apart
+from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
 from pssa.bulk.window import Position, Reading
 from pssa.bulk.work import Result
 from pssa.data.shown import told
@@ -47,21 +47,26 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     form = form_of(job.output, job.output_format, known.labels)
     sources = find_sources(job.inputs, job.format, job.columns)
     _check(job, sources)
-    if _has_nothing_to_resume(job):
+    place = Place(followed(Path(job.output)), followed(job.side), form, job.begin)
+    if job.output != STANDARD and is_settled(place):
         found = f"{job.output} exists and no part of it is unfinished; nothing was done"
         warnings.warn(f"{found}. Whether this job made it is not known: --force makes it again", stacklevel=2)
         return Summary(0, dict.fromkeys(known.labels, 0), 0, existed=True)
     with _told_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
         reading = _reading(sources, known.model, job.scoring)
-        with _sink(job, form, reading) as sink, _hinting(job, sink):
-            if not sink.journal.complete:
+        with _sink(job, place, reading) as sink, _hinting(job, sink):
+            if sources and not sink.journal.complete:
                 _check_position(sink.journal.position, len(sources))
                 task = Task(job.run, job.scoring, reading, form, sink.journal.position, sink.journal.columns)
                 with closing(engine.results(task)) as results:
                     fill(sink, results, job.errors, _reporter(sources, sink, observer))
+                require_unchanged(sources)
             sink.finish()
     tally = sink.journal.tally
+    if not tally.rows:
+        why = f"none of {tally.rejected} can be used, {job.side} says why" if tally.rejected else "the input has none"
+        warnings.warn(f"{_shown(job.output)} has no rows: {why}", stacklevel=2)
     labels = {label: tally.labels.get(label, 0) for label in known.labels}
     return Summary(tally.rows, labels, tally.ambiguous, tally.rejected)
 
@@ -99,10 +104,8 @@ def _check(job: Job, sources: Sequence[Source]) -> None:
     require_apart(sources, None if job.output == STANDARD else Path(job.output), job.side)
 
 
-def _has_nothing_to_resume(job: Job) -> bool:
-    """Whether the output is there, and no part of it; the journal went when it was complete, so nobody knows whose it is."""
-    output = Path(job.output)
-    return job.begin == "resume" and output.is_file() and not part_of(output).exists()
+def _shown(output: str) -> str:
+    return "standard output" if output == STANDARD else output
 
 
 def _check_position(position: Position, n_sources: int) -> None:
@@ -118,10 +121,10 @@ def _reading(sources: tuple[Source, ...], model: str, scoring: Scoring) -> Readi
     return Reading(sources, -(-rows // _EXPLAINED), explained=True)
 
 
-def _sink(job: Job, form: Form, reading: Reading) -> AbstractContextManager[Sink]:
+def _sink(job: Job, place: Place, reading: Reading) -> AbstractContextManager[Sink]:
     if job.output == STANDARD:
-        return opened_pipe(form, job.side if job.errors == "skip" else None, job.begin)
-    return opened_part(Place(Path(job.output), job.side, form, job.begin), asked_of(job, reading))
+        return opened_pipe(place.form, place.side if job.errors == "skip" else None, job.begin)
+    return opened_part(place, asked_of(job, reading))
 
 
 @contextmanager
@@ -130,7 +133,7 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
     try:
         yield
     except (_RejectedRow, _Fault, KeyboardInterrupt, OSError, *_NO_MEMORY) as end:
-        rows = 0 if job.output == STANDARD else sink.journal.tally.rows
+        rows = sink.kept
         how = "--resume --errors skip" if isinstance(end, _RejectedRow) else "--resume"
         kept = f"the {rows} rows before are kept: go on with {how}"
         if isinstance(end, _NO_MEMORY):
@@ -138,6 +141,8 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
             raise RunError(f"{said}; {kept}" if rows else said) from end
         if not rows and isinstance(end, _RejectedRow):
             raise InputError(f"{end}; --errors skip leaves such rows out") from end
+        if not rows and isinstance(end, OSError) and job.output != STANDARD and sink.journal.tally.rows:
+            raise RunError(f"{end}; somebody has removed the part and nothing is kept: begin again") from end
         if not rows:
             raise
         if isinstance(end, _Fault):

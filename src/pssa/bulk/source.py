@@ -18,9 +18,9 @@ from typing import IO, Any, cast
 from pssa.data.bounded import Unpacked
 from pssa.data.formats import hugging_face, require_named_columns, scan
 from pssa.data.read import ColumnNames, Columns, Dropped, Problem, Row, format_of
-from pssa.errors import InputError, MissingExtra
+from pssa.errors import EmptyFile, InputError, MissingExtra
 
-__all__ = ["STANDARD", "Event", "Source", "find_sources", "require_apart"]
+__all__ = ["STANDARD", "Event", "Source", "find_sources", "require_apart", "require_unchanged"]
 
 STANDARD = "-"  # standard input, or output
 _BUFFER = 1 << 16
@@ -87,8 +87,30 @@ def require_apart(sources: Sequence[Source], output: Path | None, side: Path) ->
         raise InputError(f"{side} is both the output and the file of rejected rows; choose another --rejected")
 
 
+def require_unchanged(sources: Sequence[Source]) -> None:
+    """Refuse what was read of files that somebody was writing meanwhile.
+
+    :raises InputError: naming the first that is not what it was when the job was asked for.
+    """
+    for source in sources:
+        if not source.size:  # a folder, whose time changes with what libraries keep there, or what is read once
+            continue
+        try:
+            size, modified = _size_and_time(Path(source.name))
+        except OSError:
+            change = "it is gone"
+        else:
+            changes = (("size", size, source.size), ("time", modified, source.modified))
+            change = next(
+                (f"its {what} is {now}, and was {then} at the start" for what, now, then in changes if now != then), ""
+            )
+        if change:
+            advice = "begin again with --force once nobody writes it"
+            raise InputError(f"{source.title} has changed while it was read: {change}; {advice}")
+
+
 def find_sources(inputs: Sequence[str], format: str | None, columns: ColumnNames | None = None) -> tuple[Source, ...]:
-    """The sources that are meant, those of a pattern by name; empty files among several hold no row and are left out.
+    """The sources that are meant, those of a pattern by name; empty files hold no row and are left out.
 
     :raises InputError: if there is no such file, one is named twice, its format is unknown, or it has no columns to be named.
     """
@@ -97,11 +119,9 @@ def find_sources(inputs: Sequence[str], format: str | None, columns: ColumnNames
     places = Counter(os.path.abspath(name) for name in names)
     if twice := [name for name in names if places[os.path.abspath(name)] > 1]:
         raise InputError(f"input {twice[0]} is named twice; name it once")
-    if len(names) > 1:
-        names = [name for name in names if not _is_blank(name)] or names
     if not names:
         raise InputError("there is no input; name at least one file, or - for standard input")
-    found = tuple(replace(_source(name, format), columns=named) for name in names)
+    found = tuple(replace(_source(name, format), columns=named) for name in names if not _is_empty(name))
     for source in found:
         require_named_columns(source.title, source.format, named)
     return found
@@ -116,7 +136,7 @@ def _expanded(given: str) -> list[str]:
     return found
 
 
-def _is_blank(name: str) -> bool:
+def _is_empty(name: str) -> bool:
     path = Path(name)
     return name != STANDARD and path.is_file() and path.stat().st_size == 0
 
@@ -134,16 +154,24 @@ def _source(name: str, format: str | None) -> Source:
         return Source(name, found)
     if not path.exists():
         raise InputError.at(path, None, "does not exist; check the name")
+    return Source(name, found, *_size_and_time(path))
+
+
+def _size_and_time(path: Path) -> tuple[int, int]:
+    """What tells whether it has changed; of a folder, which has no size, the time."""
     known = path.stat()
-    return Source(name, found, known.st_size if path.is_file() else 0, known.st_mtime_ns)
+    return known.st_size if path.is_file() else 0, known.st_mtime_ns
 
 
 def _to_the_end(events: Iterator[Event], source: Source) -> Iterator[Event]:
-    """The events; a problem after which nothing can be read is no row that could be skipped."""
-    for event in events:
-        if isinstance(event, Problem) and event.last:
-            raise InputError.at(source.title, event.line, event.what)
-        yield event
+    """The events, none of what is empty; a problem after which nothing can be read is no row that could be skipped."""
+    try:
+        for event in events:
+            if isinstance(event, Problem) and event.last:
+                raise InputError.at(source.title, event.line, event.what)
+            yield event
+    except EmptyFile:
+        return
 
 
 def _counted(events: Iterator[Event], source: Source, watch: Watch) -> Iterator[Event]:

@@ -70,7 +70,7 @@ def windows_of(reading: Reading, start: Position, columns: tuple[str, ...]) -> I
     source = reading.sources[start.source]
     gauge = _Gauge()
     passed = start.events
-    events = islice(source.events(gauge.set), passed, None)
+    events = _after(source.events(gauge.set), start.events, source.title)
     fault = ""
     while True:
         try:
@@ -87,6 +87,13 @@ def windows_of(reading: Reading, start: Position, columns: tuple[str, ...]) -> I
         yield Window(source.title, Position(start.source, passed), gauge.read, rows, columns, fault)
         if fault:
             return
+
+
+def _after(events: Iterator[Event], count: int, title: str) -> Iterator[Event]:
+    """What comes after so many; a journal that speaks of more than there are is not believed."""
+    if sum(1 for _ in islice(events, count)) < count:
+        raise InputError.at(title, None, "ends before the place that the journal speaks of; begin again with --force")
+    yield from events
 
 
 def first_columns(reading: Reading) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ def process(window: Window, score: Score, form: Form) -> Result:
     judged = [judge(row) for row in window.rows]
     said = iter(_scored([row.example for row in judged if isinstance(row, Accepted)], score))
     outcomes = [row if isinstance(row, Rejected) else _outcome(row, next(said), form) for row in judged]
-    placed = [_placed(outcome, row.line, window.columns, form) for outcome, row in zip(outcomes, judged, strict=True)]
+    placed = [_placed(outcome, row, window.columns, form) for outcome, row in zip(outcomes, judged, strict=True)]
     content, placed = _encoded(placed, window.columns, form)
     done = [outcome for outcome in placed if isinstance(outcome, _Done)]
     labels = Counter(str(row.fields["label"]) for row in done)
@@ -129,14 +129,18 @@ def _scored(examples: Sequence[Example], score: Score) -> Sequence[Value | str]:
 def _outcome(row: Accepted, said: Value | str, form: Form) -> _Done | Rejected:
     reason = said if isinstance(said, str) else fault_of(said)
     if reason or isinstance(said, str):
-        return Rejected(row.line, reason)
+        return Rejected(row.line, reason, row.fields)
     fields = row.arrow.cells() if row.arrow and form.name == "parquet" else row.fields
     return _Done(row.line, written(fields, said), row.ambiguous)
 
 
-def _placed(outcome: _Done | Rejected, line: int | None, columns: Sequence[str], form: Form) -> _Done | Rejected:
-    reason = form.unfit(outcome.fields, columns) if isinstance(outcome, _Done) else ""
-    return Rejected(line, reason) if reason else outcome
+def _placed(
+    outcome: _Done | Rejected, row: Accepted | Rejected, columns: Sequence[str], form: Form
+) -> _Done | Rejected:
+    if isinstance(outcome, Rejected) or isinstance(row, Rejected):
+        return outcome
+    reason = form.unfit(outcome.fields, columns)
+    return Rejected(row.line, reason, row.fields) if reason else outcome
 
 
 def _encoded(
@@ -148,7 +152,8 @@ def _encoded(
     except InputError as error:
         half = len(outcomes) // 2
         if not half:
-            return b"", [Rejected(outcomes[0].line, str(error))]
+            only = outcomes[0]
+            return b"", [Rejected(only.line, str(error), only.fields if isinstance(only, _Done) else only.row)]
         (content, first), (more, second) = (
             _encoded(part, columns, form) for part in (outcomes[:half], outcomes[half:])
         )

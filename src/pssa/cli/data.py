@@ -38,7 +38,10 @@ def run_check(arguments: argparse.Namespace) -> int:
 
     report = check(arguments.file, **reading(arguments, arguments.labels or DEFAULT_LABELS))
     if arguments.json:
-        print_json({"file": arguments.file, **asdict(report)})
+        found = asdict(report)
+        for problem in found["problems"]:
+            del problem["given"]  # which is for those who skip rows
+        print_json({"file": arguments.file, **found})
     else:
         _show(arguments.file, report)
     return 2 if report.rejected else 0

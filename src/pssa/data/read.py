@@ -163,6 +163,8 @@ def outcomes(events: Iterable[Event], rule: LabelRule) -> Iterator[Outcome]:
             uses[name] += 1
             if uses[name] > 1:
                 outcome = _renamed(outcome, f"{name}#{uses[name]}")
+        elif isinstance(outcome, Problem) and outcome.given:
+            outcome = replace(outcome, given="")  # which those who list problems do not show, and they may list many
         yield outcome
 
 

@@ -14,6 +14,8 @@ __all__ = ["COLUMNS", "Dropped", "Event", "Problem", "Row"]
 
 COLUMNS = "`columns` (--columns)"  # as an error names the option, to those who call us and to those who type
 
+_MOST_GIVEN = 8192  # characters
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -59,6 +61,11 @@ class Problem:
     what: str
     rejected: bool = True
     last: bool = False  # nothing after it can be read
+    given: str = ""  # what the file has there, or the beginning of it, where it is known
+
+    def __post_init__(self) -> None:
+        if len(self.given) > _MOST_GIVEN:  # many of them may be held at once
+            object.__setattr__(self, "given", self.given[:_MOST_GIVEN])
 
 
 Event = Row | Dropped | Problem

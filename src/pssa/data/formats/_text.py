@@ -20,7 +20,7 @@ from typing import BinaryIO, cast
 
 from pssa.data.bounded import MOST_BLANK_LINES, Unpacked
 from pssa.data.shown import told
-from pssa.errors import InputError
+from pssa.errors import EmptyFile, InputError
 
 __all__ = [
     "LONGEST_TEXT",
@@ -146,7 +146,7 @@ def decoding_fault(text: str) -> str | None:
 
 def _refuse_other_than_text(path: Path, head: bytes) -> None:
     if not head:
-        raise InputError.at(path, None, "is empty; expected at least one instance")
+        raise EmptyFile.at(path, None, "is empty; expected at least one instance")
     if head.startswith(_UTF16):
         raise InputError.at(path, 1, "is UTF-16; save the file as UTF-8")
     if head.startswith(_BINARY) or head.count(0) * _MANY > len(head):

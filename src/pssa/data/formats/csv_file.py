@@ -26,7 +26,8 @@ _COLUMNS = ("id", "sentence_id", "text", "aspect", "from", "to", "label")
 
 def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each record; its line is the one on which the record starts."""
-    source = (content for _, content in all_lines(path))
+    taken: list[str] = []  # lines of the record that is being read, but for the header
+    source = _noting((content for _, content in all_lines(path)), taken)
     header = next(source)
     if header == LONG_LINE:
         raise InputError.at(path, 1, f"{decoding_fault(header)}, with names of columns in the first")
@@ -37,6 +38,7 @@ def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     records = csv.reader(source, delimiter=delimiter_of(header), strict=True)
     while True:
         line = records.line_num + 2  # the header is not the reader's, and the record starts after the lines read so far
+        taken.clear()
         try:
             record = next(records)
         except StopIteration:
@@ -45,11 +47,14 @@ def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
             end = records.line_num + 1  # a quote without an end takes the lines after it along
             reach = f", up to line {end}" if end > line else ""
             advice = "quote texts that hold the delimiter, and double the quotes in them"
-            yield Problem(line, f"is no CSV ({told(error)}){reach}; {advice}")
+            yield Problem(line, f"is no CSV ({told(error)}){reach}; {advice}", given="".join(taken))
             continue
         if record:
             fault = _fault(found, record)
-            yield Problem(line, fault) if fault else columns.row(line, dict(zip(found, record, strict=True)))
+            if fault:
+                yield Problem(line, fault, given="".join(taken))
+            else:
+                yield columns.row(line, dict(zip(found, record, strict=True)))
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -61,6 +66,13 @@ def encode(examples: Sequence[Example]) -> bytes:
     writer.writeheader()
     writer.writerows(rows)
     return target.getvalue().encode()
+
+
+def _noting(source: Iterator[str], taken: list[str]) -> Iterator[str]:
+    """The same lines; those that were handed out are appended to `taken`."""
+    for content in source:
+        taken.append(content)
+        yield content
 
 
 def columns_in(header: str) -> list[str]:

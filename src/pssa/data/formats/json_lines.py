@@ -18,6 +18,7 @@ from pssa.data.shown import shown, told
 
 __all__ = ["encode", "scan"]
 
+_EXPECTED = 'expected one object a line, such as {"text": ..., "aspect": ...}'
 _KEY_END = re.compile(r'"\s*:')
 
 
@@ -41,19 +42,17 @@ def encode(examples: Sequence[Example]) -> bytes:
 def _parse(line: int, content: str, columns: Columns) -> Event:
     fault = decoding_fault(content)
     if fault:
-        return Problem(line, fault)
+        return Problem(line, fault, given=content)
     try:
         fields = json.loads(content)
         twice = _doubled_key(content, fields) if isinstance(fields, dict) else None
     except (ValueError, RecursionError) as error:
-        return Problem(
-            line, f'is no JSON ({told(error)}); expected one object a line, such as {{"text": ..., "aspect": ...}}'
-        )
+        return Problem(line, f"is no JSON ({told(error)}); {_EXPECTED}", given=content)
     if not isinstance(fields, dict):
         kind = type(fields).__name__
-        return Problem(line, f'is a JSON {kind}; expected one object a line, such as {{"text": ..., "aspect": ...}}')
+        return Problem(line, f"is a JSON {kind}; {_EXPECTED}", given=content)
     if twice is not None:
-        return Problem(line, f"has the key {shown(twice)} twice in one object; keep one")
+        return Problem(line, f"has the key {shown(twice)} twice in one object; keep one", given=content)
     return columns.row(line, fields)
 
 

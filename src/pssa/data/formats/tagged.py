@@ -32,7 +32,7 @@ def scan(path: Path) -> Iterator[Event]:
         tokens = content.split()
         if tokens:
             fault = decoding_fault(content)
-            yield Problem(line, fault) if fault else _parse(line, tokens)
+            yield Problem(line, fault, given=content) if fault else _parse(line, tokens)
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -48,12 +48,14 @@ def is_tagged(token: str) -> bool:
 def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
     start = next((index for index, token in enumerate(tokens) if is_tagged(token)), None)
     if start is None:
-        return Problem(line, "no word ends in /p, /n or /0; expected these tags behind the words of the aspect")
+        what = "no word ends in /p, /n or /0; expected these tags behind the words of the aspect"
+        return Problem(line, what, given=" ".join(tokens))
     run = list(takewhile(is_tagged, tokens[start:]))
     end = start + len(run)
     text = " ".join((*tokens[:start], *(token[:-2] for token in run), *tokens[end:]))
     if len(text) > LONGEST_TEXT:
-        return Problem(line, f"has {len(text)} characters; expected a sentence, of at most {LONGEST_TEXT}")
+        what = f"has {len(text)} characters; expected a sentence, of at most {LONGEST_TEXT}"
+        return Problem(line, what, given=" ".join(tokens))
     words = split_on_space(text)
     fields = {
         "text": text,

@@ -38,7 +38,7 @@ def scan(path: Path) -> Iterator[Event]:
         group.append((line, content.strip()))
         if PLACEHOLDER not in group[0][1]:
             other = f"expected a sentence with {PLACEHOLDER} in it; every instance is three lines"
-            yield Problem(line, decoding_fault(content) or other)
+            yield Problem(line, decoding_fault(content) or other, given=group[0][1])
             group = []
         elif len(group) == 3:
             yield _parse(group[0][0], [content for _, content in group])
@@ -53,18 +53,20 @@ def encode(examples: Sequence[Example]) -> bytes:
 
 
 def _incomplete(group: list[tuple[int, str]]) -> Problem:
-    return Problem(group[0][0], f"has {len(group)} of three lines; expected the sentence, the aspect and the label")
+    what = f"has {len(group)} of three lines; expected the sentence, the aspect and the label"
+    return Problem(group[0][0], what, given="\n".join(content for _, content in group))
 
 
 def _parse(line: int, group: Sequence[str]) -> Row | Problem:
     fault = decoding_fault(" ".join(group))
     if fault:
-        return Problem(line, fault)
+        return Problem(line, fault, given="\n".join(group))
     sentence, aspect, label = group
     # A long aspect in many places would make gigabytes of two short lines.
     length = len(sentence) + sentence.count(PLACEHOLDER) * (len(aspect) - len(PLACEHOLDER))
     if length > LONGEST_TEXT:
-        return Problem(line, f"has {length} characters; expected a sentence, of at most {LONGEST_TEXT}")
+        what = f"has {length} characters; expected a sentence, of at most {LONGEST_TEXT}"
+        return Problem(line, what, given="\n".join(group))
     before, _, after = sentence.partition(PLACEHOLDER)
     text = before + aspect + after.replace(PLACEHOLDER, aspect)
     start, end = len(before), len(before) + len(aspect)

@@ -1,0 +1,69 @@
+"""SIGKILL at random moments of `pssa reproduce`."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from faulting.lab import Check, Lab, kill
+from pssa.data import embedded, write
+
+__all__ = ["kill_reproducing"]
+
+_EXHIBIT = "random-masking"
+_TIMED = ("seconds", "stages", "testing_seconds")
+_SHOWN = (".md", ".tex", ".csv", ".json", ".svg", ".png")
+_OF_TIMES = ("cells.csv", "provenance.json")
+_KILLS_OF_ONE = 3
+
+
+def kill_reproducing(lab: Lab, check: Check, kills: int, moments: random.Random) -> None:
+    """Carried through after kills, it has the cells and files of one that nobody disturbed, and no cell twice."""
+    words = _words(lab)
+    reference, out, began = lab.folder / "reproduced", lab.folder / "reproduced-killed", time.monotonic()
+    ended = lab.run(*words, reference)
+    lasts = time.monotonic() - began
+    check.expect(ended.code == 0, f"the undisturbed run failed: {ended.err[-200:]}")
+    while check.kills < kills and check.times < kills and not check.wrong:
+        shutil.rmtree(out, ignore_errors=True)
+        for _ in range(min(_KILLS_OF_ONE, kills - check.kills)):
+            check.kills += kill(lab.start(*words, out), moments.uniform(0.1, 0.8) * lasts)
+        ended = lab.run(*words, out)
+        check.times += 1
+        check.expect(ended.code == 0, f"does not go on: {ended.err[-200:]}")
+        found, expected = _cells(out), _cells(reference)
+        check.expect(len({cell["key"] for cell in found}) == len(found), "a cell was carried out twice")
+        check.expect(found == expected, "other cells than without a kill")
+        check.expect(_files(out) == _files(reference), "other files than without a kill")
+
+
+def _words(lab: Lab) -> tuple[str | Path, ...]:
+    """The words of a small reproduction, up to the name of its folder."""
+    data, vectors = lab.folder / "data" / "laptop", lab.folder / "vectors.txt"
+    data.mkdir(parents=True, exist_ok=True)
+    train, test = embedded.load("train")[:40], embedded.load("test")[:20]
+    write(train, data / "train.jsonl")
+    write(test, data / "test.jsonl")
+    draws = random.Random(0)
+    known = sorted({word for corpus in (train, test) for example in corpus for word in example.words})
+    rows = (" ".join([word, *(f"{draws.gauss(0, 0.3):.4f}" for _ in range(8))]) for word in known)
+    vectors.write_text("\n".join(rows) + "\n", "utf-8")
+    small = ("--models", "memnet", "--datasets", "laptop", "--seeds", "1", "--workers", "1", "--device", "cpu")
+    return ("reproduce", _EXHIBIT, "--data", data.parent, "--vectors", vectors, *small, "--out")
+
+
+def _cells(out: Path) -> list[dict[str, Any]]:
+    """The ledger's lines without times, in the order of their keys."""
+    lines = [json.loads(line) for line in (out / "cells.jsonl").read_text("utf-8").splitlines()]
+    kept = [{name: value for name, value in line.items() if name not in _TIMED} for line in lines]
+    return sorted(kept, key=lambda line: str(line["key"]))
+
+
+def _files(out: Path) -> dict[str, bytes]:
+    """Everything that people read, but for what has times; the command that is told there names its own folder."""
+    found = (path for path in out.rglob("*") if path.suffix in _SHOWN and path.name not in _OF_TIMES)
+    return {str(path.relative_to(out)): path.read_bytes().replace(str(out).encode(), b"OUT") for path in found}
