@@ -190,7 +190,9 @@ def test_a_line_too_long_is_a_row_that_can_be_skipped(job: Job) -> None:
         file.write('{"text": "' + "a" * (1 << 22) + '"}\n' + '{"text": "a screen", "aspect": "screen"}\n')
     summary = predict(replace(job, errors="skip"), LocalEngine())
     assert (summary.rows, summary.rejected) == (11, 1)
-    assert read_rows(job.side)[0]["reason"].startswith("is longer than 4194304 bytes")
+    (rejected,) = read_rows(job.side)
+    assert rejected["reason"].startswith("is longer than 4194304 bytes")
+    assert "row" not in rejected
 
 
 def test_where_an_input_cannot_be_read_to_its_end_the_part_is_kept(job: Job, tmp_path: Path) -> None:

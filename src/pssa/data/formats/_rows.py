@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pssa.data.formats._arrow import ArrowRow
+from pssa.data.formats._text import LONG_LINE
 from pssa.data.formats._values import names
 from pssa.data.shown import shown
 
@@ -64,6 +65,8 @@ class Problem:
     given: str = ""  # what the file has there, or the beginning of it, where it is known
 
     def __post_init__(self) -> None:
+        if LONG_LINE[0] in self.given:  # it was not kept
+            object.__setattr__(self, "given", "")
         if len(self.given) > _MOST_GIVEN:  # many of them may be held at once
             object.__setattr__(self, "given", self.given[:_MOST_GIVEN])
 
