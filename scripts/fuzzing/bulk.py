@@ -30,6 +30,7 @@ __all__ = ["bulk_targets"]
 
 _COLUMNS = ("text", "aspect", "from", "to", "label", "gold", "probabilities", "note")
 _OUTPUTS = ("out.jsonl", "out.csv", "out.parquet")
+_BEGUN = "begun"  # the part of a job as it was left
 _ON_CPU = Scoring(device="cpu", batch_size=8)
 
 
@@ -115,20 +116,20 @@ def _left(run: Path, folder: Path, name: str) -> Path:
         (folder / f"in{part}.jsonl").write_bytes(ENCODERS["json_lines"].encode(CORPUS))
     with suppress(_Left):
         predict(_job(run, folder, name, "new"), _Engine(open_scorer(run, _ON_CPU).score, 1))
+    # Those who go on with it may finish it, and others come after them.
+    shutil.copytree(folder / f"{name}.part", folder / _BEGUN)
     return folder
 
 
 def _resuming(run: Path, left: Path, name: str) -> Callable[[Path], Attack]:
-    def prepare(folder: Path) -> Attack:
+    def prepare(_: Path) -> Attack:
         engine = _Engine(open_scorer(run, _ON_CPU).score)
-        begun = folder / "begun"
-        shutil.copytree(left / f"{name}.part", begun)
 
         def attack(content: bytes) -> None:
             shutil.rmtree(left / f"{name}.part", ignore_errors=True)
             for old in (left / name, left / f"{name}.rejected.jsonl"):
                 old.unlink(missing_ok=True)
-            shutil.copytree(begun, left / f"{name}.part")
+            shutil.copytree(left / _BEGUN, left / f"{name}.part")
             (left / f"{name}.part" / "journal.json").write_bytes(content)
             predict(_job(run, left, name, "resume"), engine)
 

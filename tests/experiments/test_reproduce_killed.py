@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from pssa.experiments.reproduce import Means, reproduce
 
 ROOT = Path(__file__).resolve().parents[2]
 ONE = Means(workers=1)
+_SHOWN_BY = re.compile(rb"(Made|Shown) by .*? seeds? at most", re.S)
 
 
 def start(files: Path, out: Path, workers: int) -> subprocess.Popen[str]:
@@ -49,12 +51,12 @@ def finish(process: subprocess.Popen[str]) -> None:
 
 
 def shown(out: Path) -> dict[str, bytes]:
-    """Everything that people read, but for the table with times."""
+    """Everything that people read, but for the table with times and for whether the last process had anything to carry out."""
     kinds = {".md", ".tex", ".csv", ".json", ".svg", ".png"}
     files = {
         path for path in out.rglob("*") if path.suffix in kinds and path.name not in ("cells.csv", "provenance.json")
     }
-    return {str(path.relative_to(out)): path.read_bytes() for path in files}
+    return {str(path.relative_to(out)): _SHOWN_BY.sub(b"", path.read_bytes()) for path in files}
 
 
 def outcomes(out: Path) -> list[dict[str, Any]]:

@@ -76,7 +76,7 @@ def _reading(arguments: argparse.Namespace) -> Reading:
     from pssa.data.read import Columns
     from pssa.experiments.resources import Reading
 
-    asked = reading(arguments, DEFAULT_LABELS)
+    asked = reading(arguments, arguments.labels or DEFAULT_LABELS)
     return Reading(asked["format"] or "", Columns.of(asked["columns"]), asked["labels"], asked["conflict"])
 
 
