@@ -7,6 +7,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 INPUTS := pyproject.toml constraints.txt
 PACKAGED := tests/cli tests/report tests/serve tests/data/test_embedded.py tests/test_public_surface.py
 
+# Compiled files are kept, also where the environment says otherwise: hundreds of test processes begin with them.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: setup demo test check chromium build clean
 
 $(BIN)/python:

@@ -39,6 +39,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 
 @cache
+@cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"), str(path))
 
