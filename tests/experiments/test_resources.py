@@ -12,7 +12,7 @@ from tests.experiments.rooms import tiny_resources
 
 from pssa.errors import InputError
 from pssa.experiments.cells import Mining, Place, Training, settings
-from pssa.experiments.resources import Reading, Resources
+from pssa.experiments.resources import HowRead, Resources
 
 HERE = Place("laptop", "memnet", 0)
 
@@ -68,9 +68,9 @@ def test_a_key_depends_on_the_cell_the_files_and_the_settings(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "reading", [Reading(labels=("neutral", "negative", "positive")), Reading(conflict="keep"), Reading(format="jsonl")]
+    "reading", [HowRead(labels=("neutral", "negative", "positive")), HowRead(conflict="keep"), HowRead(format="jsonl")]
 )
-def test_a_file_that_is_read_otherwise_is_another_file(tmp_path: Path, reading: Reading) -> None:
+def test_a_file_that_is_read_otherwise_is_another_file(tmp_path: Path, reading: HowRead) -> None:
     resources = tiny_resources(tmp_path)
     source = replace(resources.sources["laptop"], reading=reading)
     other = replace(resources, sources={"laptop": source})

@@ -24,7 +24,7 @@ from pssa.experiments.exhibit import Prose, Scope, Table
 from pssa.experiments.grid import DATA, Point, Study
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.reproduce import Means, Recorded
-from pssa.experiments.resources import Reading, Resources
+from pssa.experiments.resources import HowRead, Resources
 from pssa.experiments.tune import Tuned, exhibit_of, resources_of, tune
 from pssa.runs import Config
 
@@ -138,10 +138,10 @@ def test_a_file_with_other_names_is_another_file_and_the_best_settings_name_them
 ) -> None:
     ours, theirs = resources.sources[DATA].train, tmp_path / "theirs.jsonl"
     theirs.write_text(ours.read_text().replace('"text":', '"review":'))
-    named, place = Reading(columns=Columns.of("text=review")), Place(DATA, "memnet", 0, held_out=True)
+    named, place = HowRead(columns=Columns.of("text=review")), Place(DATA, "memnet", 0, held_out=True)
     found = resources_of(theirs, None, None, "cpu", named)
     assert found.corpora(place) == resources.corpora(place)
-    same = resources_of(ours, None, None, "cpu", Reading(columns=Columns.of("text=text")))
+    same = resources_of(ours, None, None, "cpu", HowRead(columns=Columns.of("text=text")))
     assert same.key(Training(place)) != resources.key(Training(place))
     monkeypatch.setattr(engines, "carry_out", StandIn())
     tune(study("aw-as", {"gamma": [1]}), Scope(found, 1), tmp_path / "out", Means(workers=1))
@@ -156,7 +156,7 @@ def test_labels_of_ones_own_are_read_and_stand_in_the_best_settings(
     for ours, own in (("positive", "good"), ("negative", "bad"), ("neutral", "mixed")):
         whole = whole.replace(f'"label": "{ours}"', f'"label": "{own}"')
     theirs.write_text(whole)
-    reading = Reading(format="jsonl", labels=("good", "bad", "mixed"), conflict="error")
+    reading = HowRead(format="jsonl", labels=("good", "bad", "mixed"), conflict="error")
     found = resources_of(theirs, None, None, "cpu", reading)
     train, _ = found.corpora(Place(DATA, "memnet", 0, held_out=True))
     assert (train.labels, {example.label for example in train}) == (reading.labels, set(reading.labels))

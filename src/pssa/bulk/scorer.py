@@ -164,11 +164,11 @@ def _explained(classifier: Classifier, saliency: str, batch: int, examples: Sequ
 
     :raises InputError: if a text is too long to be read once for each of its words.
     """
-    examples = classifier.lexicon.cut(examples)
-    longest = max(len(example.spans) for example in examples)
-    if saliency == _OFTEN and longest > _MOST_OFTEN:
-        most = f"{_OFTEN} scores the words of texts of at most {_MOST_OFTEN}"
-        raise InputError(
-            f"the text has {longest} words, and {most}; shorten it, or take another saliency for --explain"
-        )
+    if saliency == _OFTEN:
+        longest = max(len(example.spans) for example in classifier.lexicon.cut(examples))
+        if longest > _MOST_OFTEN:
+            most = f"{_OFTEN} scores the words of texts of at most {_MOST_OFTEN}"
+            raise InputError(
+                f"the text has {longest} words, and {most}; shorten it, or take another saliency for --explain"
+            )
     return explain(classifier, examples, saliency=saliency, batch_size=batch)

@@ -64,6 +64,7 @@ class _Done:
     """A row that was scored, as it is written."""
 
     line: int
+    row: Mapping[str, Any]  # as it was given
     fields: dict[str, Any]
     ambiguous: bool
 
@@ -73,7 +74,7 @@ def process(window: Window, score: Score, form: Form) -> Result:
     judged = [judge(row) for row in window.rows]
     said = iter(_scored([row.example for row in judged if isinstance(row, Accepted)], score))
     outcomes = [row if isinstance(row, Rejected) else _outcome(row, next(said), form) for row in judged]
-    placed = [_placed(outcome, row, window.columns, form) for outcome, row in zip(outcomes, judged, strict=True)]
+    placed = [_placed(outcome, window.columns, form) for outcome in outcomes]
     content, placed = _encoded(placed, window.columns, form)
     done = [outcome for outcome in placed if isinstance(outcome, _Done)]
     labels = Counter(str(row.fields["label"]) for row in done)
@@ -131,16 +132,12 @@ def _outcome(row: Accepted, said: Value | str, form: Form) -> _Done | Rejected:
     if reason or isinstance(said, str):
         return Rejected(row.line, reason, row.fields)
     fields = row.arrow.cells() if row.arrow and form.name == "parquet" else row.fields
-    return _Done(row.line, written(fields, said), row.ambiguous)
+    return _Done(row.line, row.fields, written(fields, said), row.ambiguous)
 
 
-def _placed(
-    outcome: _Done | Rejected, row: Accepted | Rejected, columns: Sequence[str], form: Form
-) -> _Done | Rejected:
-    if isinstance(outcome, Rejected) or isinstance(row, Rejected):
-        return outcome
-    reason = form.unfit(outcome.fields, columns)
-    return Rejected(row.line, reason, row.fields) if reason else outcome
+def _placed(outcome: _Done | Rejected, columns: Sequence[str], form: Form) -> _Done | Rejected:
+    reason = form.unfit(outcome.fields, columns) if isinstance(outcome, _Done) else ""
+    return Rejected(outcome.line, reason, outcome.row) if reason else outcome
 
 
 def _encoded(
@@ -152,8 +149,7 @@ def _encoded(
     except InputError as error:
         half = len(outcomes) // 2
         if not half:
-            only = outcomes[0]
-            return b"", [Rejected(only.line, str(error), only.fields if isinstance(only, _Done) else only.row)]
+            return b"", [Rejected(outcomes[0].line, str(error), outcomes[0].row)]
         (content, first), (more, second) = (
             _encoded(part, columns, form) for part in (outcomes[:half], outcomes[half:])
         )

@@ -13,7 +13,7 @@ from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.experiments.grid import Study
-    from pssa.experiments.resources import Reading
+    from pssa.experiments.resources import HowRead
     from pssa.experiments.tune import Tuned
     from pssa.experiments.tuning import Tuning
 
@@ -71,13 +71,13 @@ def run(arguments: argparse.Namespace) -> int:
     return _tell(tuned, arguments.out, arguments.json)
 
 
-def _reading(arguments: argparse.Namespace) -> Reading:
+def _reading(arguments: argparse.Namespace) -> HowRead:
     from pssa.data.example import DEFAULT_LABELS
     from pssa.data.read import Columns
-    from pssa.experiments.resources import Reading
+    from pssa.experiments.resources import HowRead
 
     asked = reading(arguments, arguments.labels or DEFAULT_LABELS)
-    return Reading(asked["format"] or "", Columns.of(asked["columns"]), asked["labels"], asked["conflict"])
+    return HowRead(asked["format"] or "", Columns.of(asked["columns"]), asked["labels"], asked["conflict"])
 
 
 def _study(arguments: argparse.Namespace) -> Study:

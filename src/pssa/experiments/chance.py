@@ -13,7 +13,7 @@ import numpy as np
 
 from pssa.evaluation.significance import TIE, Floats, cells_by_run, scores_by_run
 
-__all__ = ["Contest", "chance_of_no_gain", "chance_on_other_tests"]
+__all__ = ["Contest", "chance_of_no_gain", "chance_on_other_tests", "chances_of_standing_still"]
 
 _RESAMPLES = 1000
 Runs = Sequence[Sequence[str]]  # predictions by seed
@@ -28,9 +28,18 @@ class Contest:
     theirs: Runs  # as many, by the same seeds
     labels: Sequence[str]
 
+    @property
+    def observed(self) -> tuple[float, float]:
+        """What ours gains in accuracy and macro-F1 on the instances as they are, mean over seeds."""
+        accuracy, macro_f1 = self._gains(np.ones((1, len(self.gold))))[:, 0].mean(axis=1).tolist()
+        return accuracy, macro_f1
+
     def resampled(self, generator: np.random.Generator) -> Floats:
         """(2, R, S): what every seed gains in accuracy and macro-F1 on every resample of the instances."""
-        instances = _draw(len(self.gold), generator)  # (R, n)
+        return self._gains(_draw(len(self.gold), generator))
+
+    def _gains(self, instances: Floats) -> Floats:
+        """(2, R, S) for resamples (R, n)."""
         ours, theirs = (
             scores_by_run(instances, cells_by_run(self.gold, runs, self.labels)) for runs in (self.ours, self.theirs)
         )
@@ -45,6 +54,13 @@ def chance_of_no_gain(contests: Sequence[Contest]) -> tuple[float, float]:
     generator = np.random.default_rng(0)
     drawn = [(contest.resampled(generator) * _draw(len(contest.ours), generator)).mean(axis=2) for contest in contests]
     return _share_without_gain(drawn)
+
+
+def chances_of_standing_still(contest: Contest) -> tuple[float, float]:
+    """Shares of the resamples of seeds and instances in which macro-F1 does not rise, and in which it does not fall."""
+    generator = np.random.default_rng(0)
+    _, gains = (contest.resampled(generator) * _draw(len(contest.ours), generator)).mean(axis=2)
+    return float((gains <= TIE).mean()), float((gains >= -TIE).mean())
 
 
 def chance_on_other_tests(contests: Sequence[Contest]) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from functools import cache
 
 from pssa.evaluation import paired_bootstrap
 from pssa.experiments.cells import Cell, Place
-from pssa.experiments.chance import Contest, chance_of_no_gain, chance_on_other_tests
+from pssa.experiments.chance import Contest, chance_of_no_gain, chance_on_other_tests, chances_of_standing_still
 from pssa.experiments.exhibit import Findings, Scope
 from pssa.experiments.ledger import Record
 from pssa.experiments.reading import Reading, missing
@@ -124,10 +124,11 @@ def compare_trainings(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gai
 
 def differ(scope: Scope, place: Place, ours: Row, theirs: Row) -> Difference | None:
     """The same of macro-F1 alone, in both directions."""
-    gain, loss = compare_trainings(scope, place, ours, theirs), compare_trainings(scope, place, theirs, ours)
-    if gain is None or loss is None:
+    if not ours.keys() & theirs.keys():
         return None
-    return Difference(gain.macro_f1, gain.p_macro_f1, loss.p_macro_f1, gain.seeds)
+    contest = _contest(scope, place, ours, theirs)
+    p_rise, p_fall = chances_of_standing_still(contest)
+    return Difference(100 * contest.observed[1], p_rise, p_fall, len(contest.ours))
 
 
 def average(scope: Scope, pairs: Sequence[tuple[Place, Row, Row]], chance: Chance = chance_of_no_gain) -> Gain | None:
@@ -136,18 +137,13 @@ def average(scope: Scope, pairs: Sequence[tuple[Place, Row, Row]], chance: Chanc
     :param pairs: a place for its data, our row there and theirs; those without a common seed do not count.
     :param chance: of no gain; usually from resamples of seeds and instances together.
     """
-    found = [(compare(scope, *each), each) for each in pairs]
-    gains = [gain for gain, _ in found if gain is not None]
-    if not gains:
+    contests = [_contest(scope, place, ours, theirs) for place, ours, theirs in pairs if ours.keys() & theirs.keys()]
+    if not contests:
         return None
-    p_accuracy, p_macro_f1 = chance([_contest(scope, *each) for gain, each in found if gain is not None])
-    return Gain(
-        statistics.mean(gain.accuracy for gain in gains),
-        statistics.mean(gain.macro_f1 for gain in gains),
-        p_accuracy,
-        p_macro_f1,
-        min(gain.seeds for gain in gains),
+    accuracy, macro_f1 = (
+        100 * statistics.mean(gains) for gains in zip(*(each.observed for each in contests), strict=True)
     )
+    return Gain(accuracy, macro_f1, *chance(contests), min(len(contest.ours) for contest in contests))
 
 
 def _contest(scope: Scope, place: Place, ours: Row, theirs: Row) -> Contest:

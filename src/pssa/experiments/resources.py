@@ -26,7 +26,7 @@ from pssa.experiments.cells import Cell, Place, describe, with_needs
 from pssa.experiments.settled import settled
 from pssa.experiments.strip_bug import strip_targets
 
-__all__ = ["DATA_SETS", "Reading", "Resources", "Source"]
+__all__ = ["DATA_SETS", "HowRead", "Resources", "Source"]
 
 DATA_SETS = ("laptop", "rest", "twitter")
 _HELD_OUT = 0.2
@@ -41,7 +41,7 @@ _SUFFIXES = (".txt", ".jsonl", ".csv", ".xml", ".parquet")
 
 
 @dataclass(frozen=True)
-class Reading:
+class HowRead:
     """How a file of instances is read."""
 
     format: str = ""  # empty: recognised
@@ -70,7 +70,7 @@ class Source:
     train: Path
     test: Path | None = None  # None: there is none, or it must not be opened
     opinion_words: Path | None = None  # folder with train.tsv and test.tsv
-    reading: Reading = Reading()  # of train
+    reading: HowRead = HowRead()  # of train
 
     def absolute(self) -> Source:
         """The same, wherever it is looked for from."""

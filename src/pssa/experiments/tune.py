@@ -26,7 +26,7 @@ from pssa.experiments.grid import DATA, Study, section_of
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.provenance import FreshLedger
 from pssa.experiments.reproduce import Means, Recorded, Report, reproduce
-from pssa.experiments.resources import Reading, Resources, Source
+from pssa.experiments.resources import HowRead, Resources, Source
 from pssa.experiments.schedule import Progress
 from pssa.experiments.tuning import Judged, Tuning
 
@@ -103,7 +103,7 @@ def exhibit_of(study: Study) -> Exhibit:
 
 
 def resources_of(
-    train: Path, vectors: Path | None, encoder: str | None, device: str = "auto", reading: Reading | None = None
+    train: Path, vectors: Path | None, encoder: str | None, device: str = "auto", reading: HowRead | None = None
 ) -> Resources:
     """One file to tune on; there is no test.
 
@@ -114,7 +114,7 @@ def resources_of(
     for name, path in (("--train", train), ("--vectors", vectors)):
         if path is not None and not path.exists():
             raise InputError(f"{name} {path} does not exist; name a file that does")
-    sources = {DATA: Source(train, reading=reading or Reading())}
+    sources = {DATA: Source(train, reading=reading or HowRead())}
     if encoder is None or Path(encoder).is_dir():
         return Resources(sources, vectors, Path(encoder) if encoder else None, device)
     # Cells are told apart by what is in the encoder's files, so its copy here is what all of them read.

@@ -132,13 +132,10 @@ def noise_helps(found: Found) -> Measured | None:
 
 def rank_correlation(found: Found) -> Measured | None:
     """Whether attention and gradients put words in different orders."""
-    pairs = [record["found"]["correlation"][0]["kendall"] for record in found.records("looked")]
-    known = [pair["mean"] for pair in pairs if pair is not None]
-    if not known:
+    mean = _mean_tau(found)
+    if mean is None:
         return None
-    mean = statistics.mean(known)
-    said = {tau < _UNCORRELATED for tau in known}
-    return Measured(f"tau {mean:.2f}", said.pop() if len(known) >= _FEW and len(said) == 1 else None, (mean,))
+    return Measured(f"tau {mean:.2f}", _agreed(found, _is_uncorrelated), (mean,))
 
 
 def attention_spreads(found: Found) -> Measured | None:
@@ -239,6 +236,18 @@ def _shares_of_marked(found: Found) -> tuple[float, ...]:
     """Of the first round's words, by what was asked for; nothing where one is unknown."""
     shares = [tally_round(found.records(name), 1).precision for name in found.rows]
     return () if None in shares else tuple(share for share in shares if share is not None)
+
+
+def _mean_tau(found: Found) -> float | None:
+    """Kendall's tau of attention and gradients, over the seeds that have one."""
+    pairs = [record["found"]["correlation"][0]["kendall"] for record in found.records("looked")]
+    known = [pair["mean"] for pair in pairs if pair is not None]
+    return statistics.mean(known) if known else None
+
+
+def _is_uncorrelated(found: Found) -> bool | None:
+    mean = _mean_tau(found)
+    return None if mean is None else mean < _UNCORRELATED
 
 
 def _moved(found: Found, kind: str, numbers: Collection[int]) -> tuple[float, ...]:
