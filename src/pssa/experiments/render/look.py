@@ -18,7 +18,8 @@ nav h2 {{ font-size: 0.95rem; margin: 0.6rem 0 0.2rem; border: 0; }}
 nav ul {{ margin: 0; }}
 .mark {{ font-size: 0.75rem; font-weight: 500; border: 1px solid; border-radius: 4px; padding: 0 0.4em; vertical-align: middle; }}
 .wide:focus-visible {{ outline: 3px solid {ACCENT}; outline-offset: 2px; }}
-.fields th, .fields td {{ white-space: nowrap; }}
+.fields tbody th, .fields td {{ white-space: nowrap; }}
+.fields thead th {{ vertical-align: bottom; text-wrap: balance; }}
 .fields .long {{ white-space: normal; min-width: 18rem; }}
 .fields .number {{ text-align: right; }}
 .fields .several {{ white-space: normal; min-width: 8rem; }}
