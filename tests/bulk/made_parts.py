@@ -12,7 +12,7 @@ from pssa.bulk.place import Place
 from pssa.bulk.window import Position
 from pssa.bulk.work import Result, Tally
 
-ASKED = {"the run": "ab", "--explain": None}
+ASKED = {"the run": "ab", "the saliency": None}
 CSV = Form("csv")
 
 

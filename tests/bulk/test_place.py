@@ -41,17 +41,19 @@ def test_an_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
 def test_what_could_not_take_rejected_rows_in_the_end_is_refused_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name, what in (
-        ("nowhere/bad", "nowhere does not exist; make the folder first"),
+        ("nowhere/bad", "nowhere does not exist; make the folder"),
         ("folder", "it is a directory"),
     ):
-        with pytest.raises(InputError, match=f"--rejected .*/{name} cannot be written: .*{what}"):
+        with pytest.raises(InputError, match=f"/{name} cannot be written: .*{what}.*--rejected"):
             go_on(replace(place(tmp_path, "replace"), side=tmp_path / name), 1)
     assert names(tmp_path) == ["folder"]
 
 
 def test_a_device_is_no_file_to_be_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "out.csv")
-    with pytest.raises(InputError, match=r"--output .*out\.csv cannot be written: it is a directory or a device"):
+    with pytest.raises(
+        InputError, match=r"out\.csv cannot be written: it is a directory or a device; name a file with .*--output"
+    ):
         go_on(place(tmp_path, "replace"), 1)
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa.bulk import table
+from pssa.bulk.advice import AGAIN, OUTPUT, REJECTED, REPLACE, RESUME
 from pssa.bulk.fitting import fit
 from pssa.bulk.journal import Journal, difference
 from pssa.bulk.naming import appeared, give_name, keep_names
@@ -137,7 +138,7 @@ def opened_part(place: Place, asked: Mapping[str, Any] | None) -> Iterator[Part]
         if left and (asked is None or place.begin == "new"):
             rows = Journal.load(folder / _JOURNAL).tally.rows
             raise InputError(
-                f"{folder} holds a job that was not finished, {rows} rows; go on with --resume, or begin again with --force"
+                f"{folder} holds a job that was not finished, {rows} rows; go on with {RESUME}, or {AGAIN}"
             )
         try:
             replaces = _replaces(place)
@@ -161,9 +162,9 @@ def _replaces(place: Place) -> bool:
 
 def _begun(place: Place, asked: Mapping[str, Any], replaces: bool) -> Journal:
     """A new job, written down."""
-    for option, path in (("--output", place.output), ("--rejected", place.side)):
+    for option, path in ((OUTPUT, place.output), (REJECTED, place.side)):
         if path.exists() and not replaces:
-            raise InputError(f"{path} exists already; choose another {option}, or replace it with --force")
+            raise InputError(f"{path} exists already; choose another {option}, or replace it with {REPLACE}")
     # What was asked before stays until it is replaced: whoever resumes must learn from it that files may be.
     _empty(place.folder, (_JOURNAL, _DATA, _REJECTED, _JOINED))
     _copy_of(place).unlink(missing_ok=True)
@@ -189,7 +190,7 @@ def _asked_before(path: Path) -> tuple[dict[str, Any], bool]:
         record = json.loads(read_whole(path, _MOST))
         return dict(record["asked"]), bool(record["replaces"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise InputError.at(path, None, f"is damaged ({told(error)}); begin again with --force") from error
+        raise InputError.at(path, None, f"is damaged ({told(error)}); {AGAIN}") from error
 
 
 def _opened(folder: Path, journal: Journal, stack: ExitStack) -> tuple[FileIO, ...]:
@@ -201,7 +202,7 @@ def _opened(folder: Path, journal: Journal, stack: ExitStack) -> tuple[FileIO, .
         # Without a buffer: what a full disk did not take would be tried again, and fail again, when the file is closed.
         file = stack.enter_context((folder / name).open("ab", buffering=0))
         if file.tell() < size:
-            raise InputError.at(folder / name, None, "is shorter than the journal says; begin again with --force")
+            raise InputError.at(folder / name, None, f"is shorter than the journal says; {AGAIN}")
         file.truncate(size)
         files.append(file)
     return tuple(files)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pssa.bulk.advice import OUTPUT, REJECTED
 from pssa.bulk.form import Form
 from pssa.errors import InputError, RunError
 
@@ -44,14 +45,14 @@ def locked(place: Place) -> Iterator[None]:
     :raises RunError: if another process is writing it.
     """
     folder = place.folder
-    _require_file_name(place.output, "--output")
-    _require_file_name(place.side, "--rejected")
+    _require_file_name(place.output, OUTPUT)
+    _require_file_name(place.side, REJECTED)
     try:
         folder.mkdir(exist_ok=True)
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise InputError(
-            f"--output {place.output} cannot be written: {folder}: {error.strerror}; name a file elsewhere"
+            f"{place.output} cannot be written: {folder}: {error.strerror}; name a file elsewhere with {OUTPUT}"
         ) from error
     try:
         _hold(lock, place)
@@ -62,9 +63,11 @@ def locked(place: Place) -> Iterator[None]:
 
 def _require_file_name(path: Path, option: str) -> None:
     if not path.parent.is_dir():
-        raise InputError(f"{option} {path} cannot be written: {path.parent} does not exist; make the folder first")
+        raise InputError(
+            f"{path} cannot be written: {path.parent} does not exist; make the folder, or choose another {option}"
+        )
     if path.exists() and not path.is_file():
-        raise InputError(f"{option} {path} cannot be written: it is a directory or a device; name a file")
+        raise InputError(f"{path} cannot be written: it is a directory or a device; name a file with {option}")
 
 
 def _hold(lock: int, place: Place) -> None:

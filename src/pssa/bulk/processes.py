@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from pssa.bulk.advice import RESUME
 from pssa.bulk.collecting import collect_rarely
 from pssa.bulk.job import Task
 from pssa.bulk.local import in_order
@@ -55,7 +56,7 @@ class ProcessEngine:
             yield from in_order(source, lambda window: pool.submit(_Worker.work, window), self.workers)
         except BrokenProcessPool as error:
             raise RunError(
-                "a worker was ended from outside, perhaps for want of memory; go on with --resume"
+                f"a worker was ended from outside, perhaps for want of memory; go on with {RESUME}"
             ) from error
         finally:
             pool.shutdown(cancel_futures=True)

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from pssa.bulk.advice import AGAIN, REPLACE, RESUME, SKIP
 from pssa.bulk.asked import asked_of
 from pssa.bulk.form import form_of
 from pssa.bulk.job import Engine, Job, Observer, Progress, Sink, Summary, Task
@@ -50,7 +51,7 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     place = Place(followed(Path(job.output)), followed(job.side), form, job.begin)
     if job.output != STANDARD and is_settled(place):
         found = f"{job.output} exists and no part of it is unfinished; nothing was done"
-        warnings.warn(f"{found}. Whether this job made it is not known: --force makes it again", stacklevel=2)
+        warnings.warn(f"{found}. Whether this job made it is not known: {REPLACE} makes it again", stacklevel=2)
         return Summary(0, dict.fromkeys(known.labels, 0), 0, existed=True)
     with _told_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
@@ -110,7 +111,7 @@ def _shown(output: str) -> str:
 
 def _check_position(position: Position, n_sources: int) -> None:
     if position.source >= n_sources:
-        raise InputError(f"the journal speaks of input {position.source + 1} of {n_sources}; begin again with --force")
+        raise InputError(f"the journal speaks of input {position.source + 1} of {n_sources}; {AGAIN}")
 
 
 def _reading(sources: tuple[Source, ...], model: str, scoring: Scoring) -> Reading:
@@ -134,19 +135,19 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
         yield
     except (_RejectedRow, _Fault, KeyboardInterrupt, OSError, *_NO_MEMORY) as end:
         rows = sink.kept
-        how = "--resume --errors skip" if isinstance(end, _RejectedRow) else "--resume"
+        how = f"{RESUME} and {SKIP}" if isinstance(end, _RejectedRow) else RESUME
         kept = f"the {rows} rows before are kept: go on with {how}"
         if isinstance(end, _NO_MEMORY):
-            said = f"there is not enough memory ({told(end)}); give a smaller --batch-size"
+            said = f"there is not enough memory ({told(end)}); give a smaller `batch_size` (--batch-size)"
             raise RunError(f"{said}; {kept}" if rows else said) from end
         if not rows and isinstance(end, _RejectedRow):
-            raise InputError(f"{end}; --errors skip leaves such rows out") from end
+            raise InputError(f"{end}; {SKIP} leaves such rows out") from end
         if not rows and isinstance(end, OSError) and job.output != STANDARD and sink.journal.tally.rows:
             raise RunError(f"{end}; somebody has removed the part and nothing is kept: begin again") from end
         if not rows:
             raise
         if isinstance(end, _Fault):
-            again = "--resume goes on once the same inputs can be read; with others begin again with --force"
+            again = f"{RESUME} goes on once the same inputs can be read; with others {AGAIN}"
             raise InputError(f"{end}; the {rows} rows before are kept: {again}") from end
         if isinstance(end, KeyboardInterrupt):
             raise KeyboardInterrupt(kept) from end

@@ -56,7 +56,7 @@ class Scoring:
         if self.quantize not in _QUANTIZED:
             raise InputError(f"quantize is {self.quantize!r}; it can be int8")
         if self.quantize and self.runtime != "onnx":
-            raise InputError("quantize is int8, which needs the runtime onnx; add --runtime onnx")
+            raise InputError('quantize is int8, which needs the runtime onnx; add `runtime="onnx"` (--runtime onnx)')
         if self.runtime == "onnx":
             self._check_onnx()
 
@@ -169,6 +169,6 @@ def _explained(classifier: Classifier, saliency: str, batch: int, examples: Sequ
         if longest > _MOST_OFTEN:
             most = f"{_OFTEN} scores the words of texts of at most {_MOST_OFTEN}"
             raise InputError(
-                f"the text has {longest} words, and {most}; shorten it, or take another saliency for --explain"
+                f"the text has {longest} words, and {most}; shorten it, or take another `saliency` (--explain)"
             )
     return explain(classifier, examples, saliency=saliency, batch_size=batch)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PosixPath
 from typing import IO, Any, cast
 
+from pssa.bulk.advice import AGAIN, OUTPUT, REJECTED
 from pssa.data.bounded import Unpacked
 from pssa.data.formats import hugging_face, require_named_columns, scan
 from pssa.data.read import ColumnNames, Columns, Dropped, Problem, Row, format_of
@@ -80,11 +81,11 @@ def require_apart(sources: Sequence[Source], output: Path | None, side: Path) ->
     :raises InputError: naming the file.
     """
     read = {Path(source.name).resolve() for source in sources if not source.once}
-    for what, option, path in (("the output", "--output", output), ("the file of rejected rows", "--rejected", side)):
+    for what, option, path in (("the output", OUTPUT, output), ("the file of rejected rows", REJECTED, side)):
         if path is not None and path.resolve() in read:
             raise InputError(f"{path} is both an input and {what}; choose another {option}")
     if output is not None and output.resolve() == side.resolve():
-        raise InputError(f"{side} is both the output and the file of rejected rows; choose another --rejected")
+        raise InputError(f"{side} is both the output and the file of rejected rows; choose another {REJECTED}")
 
 
 def require_unchanged(sources: Sequence[Source]) -> None:
@@ -105,8 +106,7 @@ def require_unchanged(sources: Sequence[Source]) -> None:
                 (f"its {what} is {now}, and was {then} at the start" for what, now, then in changes if now != then), ""
             )
         if change:
-            advice = "begin again with --force once nobody writes it"
-            raise InputError(f"{source.title} has changed while it was read: {change}; {advice}")
+            raise InputError(f"{source.title} has changed while it was read: {change}; {AGAIN} once nobody writes it")
 
 
 def find_sources(inputs: Sequence[str], format: str | None, columns: ColumnNames | None = None) -> tuple[Source, ...]:

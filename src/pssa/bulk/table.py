@@ -11,6 +11,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any
 
+from pssa.bulk.advice import AGAIN, OUTPUT
 from pssa.data.formats import Cell
 from pssa.data.shown import told
 from pssa.errors import InputError
@@ -19,7 +20,7 @@ __all__ = ["as_before", "encode", "join", "read_schema", "stream", "tables", "to
 
 _LENGTH = 8  # bytes before each stream, that say how long it is
 _GROUP, _GROUP_BYTES = 1 << 16, 1 << 25  # rows of a row group and their size; it is written when it has either
-_ADVICE = "JSON Lines can hold any: for those begin again with an --output that ends in .jsonl"
+_ADVICE = f"JSON Lines can hold any: for those begin again with an {OUTPUT} that ends in .jsonl"
 
 
 def encode(rows: Sequence[Mapping[str, Any]]) -> bytes:
@@ -131,7 +132,7 @@ def read_schema(schema: bytes) -> Any:
     try:
         return pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)) if schema else pyarrow.schema([])
     except (pyarrow.ArrowException, OSError) as error:
-        raise InputError(f"the journal has a damaged schema ({told(error)}); begin again with --force") from error
+        raise InputError(f"the journal has a damaged schema ({told(error)}); {AGAIN}") from error
 
 
 def _may_fail(old: Any, new: Any) -> bool:
