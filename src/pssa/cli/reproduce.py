@@ -35,7 +35,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--data", type=Path, metavar="DIR", help="folder with laptop/train.txt, laptop/test.txt, rest/..."
     )
     parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors, for models that read words")
-    parser.add_argument("--encoder", type=Path, metavar="E", help="folder of an encoder, for models on one")
+    parser.add_argument("--encoder", metavar="E", help="folder or hub name of an encoder, for models on one")
     parser.add_argument("--seeds", type=int, default=5, help="trainings of each kind, at most (default 5)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where everything goes, and what is there is reused")
     parser.add_argument(

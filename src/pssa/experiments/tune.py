@@ -115,11 +115,7 @@ def resources_of(
         if path is not None and not path.exists():
             raise InputError(f"{name} {path} does not exist; name a file that does")
     sources = {DATA: Source(train, reading=reading or HowRead())}
-    if encoder is None or Path(encoder).is_dir():
-        return Resources(sources, vectors, Path(encoder) if encoder else None, device)
-    # Cells are told apart by what is in the encoder's files, so its copy here is what all of them read.
-    copy = Path(models.Pretrained.open(encoder).weights)
-    return Resources(sources, vectors, copy, device, encoder_name=encoder)
+    return Resources(sources, vectors, device=device).with_encoder(encoder)
 
 
 def _check(study: Study, resources: Resources) -> None:

@@ -54,7 +54,7 @@ class IntegratedGradients:
         words = encoding.words
         places = (torch.arange(self.steps, device=words.device, dtype=words.dtype) + 0.5) / self.steps
         total = torch.zeros_like(words)
-        for part in places.split(max(1, _MOST_POSITIONS // words.shape[:2].numel())):
+        for part in torch.split(places, max(1, _MOST_POSITIONS // words.shape[:2].numel())):
             path = replace(stack(encoding, len(part)), words=(part[:, None, None, None] * words).flatten(0, 1))
             gradient = logit_gradient(model, path, batch.repeat(len(part)), classes.repeat(len(part)))
             total += gradient.view(len(part), *words.shape).sum(dim=0)
