@@ -39,7 +39,7 @@ def asked_of(job: Job, reading: Reading) -> dict[str, Any]:
         "the output's format": job.output_format,
         "the file of rejected rows": str(job.side),
         "`saliency` (--explain)": scoring.saliency,
-        "`device` (--device)": scoring.place,
+        "`device` (--device)": scoring.chosen_device,
         "`precision` (--precision)": scoring.precision,
         "`runtime` (--runtime)": scoring.runtime,
         "`quantize` (--quantize)": scoring.quantize,

@@ -40,7 +40,7 @@ class ProcessEngine:
 
     def resolve(self, scoring: Scoring) -> Scoring:
         """`auto` is what this machine has."""
-        return replace(scoring, device=scoring.place)
+        return replace(scoring, device=scoring.chosen_device)
 
     def results(self, task: Task) -> Generator[Result]:
         """Results in the order of the windows.

@@ -104,7 +104,7 @@ class RayEngine:
         """How many actors there are, and what each of them needs."""
         ray = self._connected()
         resources = ray.cluster_resources()
-        if scoring.place == "cpu":
+        if scoring.chosen_device == "cpu":
             size = self.actors or max(1, int(resources.get("CPU", 1)))
             needs: dict[str, Any] = {"num_cpus": _ACTOR_CPUS}
         else:

@@ -18,11 +18,11 @@ import torch
 
 from pssa.bulk.advice import AGAIN, REPLACE, RESUME, SKIP
 from pssa.bulk.asked import asked_of
+from pssa.bulk.destination import Destination, followed
 from pssa.bulk.form import form_of
 from pssa.bulk.job import Engine, Job, Observer, Progress, Sink, Summary, Task
 from pssa.bulk.part import is_settled, opened_part
 from pssa.bulk.pipe import opened_pipe
-from pssa.bulk.place import Place, followed
 from pssa.bulk.scorer import Scoring, sizes
 from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
 from pssa.bulk.window import Position, Reading
@@ -48,15 +48,15 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     form = form_of(job.output, job.output_format, known.labels)
     sources = find_sources(job.inputs, job.format, job.columns)
     _check(job, sources)
-    place = Place(followed(Path(job.output)), followed(job.side), form, job.begin)
-    if job.output != STANDARD and is_settled(place):
+    destination = Destination(followed(Path(job.output)), followed(job.side), form, job.begin)
+    if job.output != STANDARD and is_settled(destination):
         found = f"{job.output} exists and no part of it is unfinished; nothing was done"
         warnings.warn(f"{found}. Whether this job made it is not known: {REPLACE} makes it again", stacklevel=2)
         return Summary(0, dict.fromkeys(known.labels, 0), 0, existed=True)
     with _told_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
         reading = _reading(sources, known.model, job.scoring)
-        with _sink(job, place, reading) as sink, _hinting(job, sink):
+        with _sink(job, destination, reading) as sink, _hinting(job, sink):
             if sources and not sink.journal.complete:
                 _check_position(sink.journal.position, len(sources))
                 task = Task(job.run, job.scoring, reading, form, sink.journal.position, sink.journal.columns)
@@ -115,17 +115,17 @@ def _check_position(position: Position, n_sources: int) -> None:
 
 
 def _reading(sources: tuple[Source, ...], model: str, scoring: Scoring) -> Reading:
-    rows = sizes(model, scoring.place).window
+    rows = sizes(model, scoring.chosen_device).window
     if scoring.saliency is None:
         return Reading(sources, rows)
     # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
     return Reading(sources, -(-rows // _EXPLAINED), explained=True)
 
 
-def _sink(job: Job, place: Place, reading: Reading) -> AbstractContextManager[Sink]:
+def _sink(job: Job, destination: Destination, reading: Reading) -> AbstractContextManager[Sink]:
     if job.output == STANDARD:
-        return opened_pipe(place.form, place.side if job.errors == "skip" else None, job.begin)
-    return opened_part(place, asked_of(job, reading))
+        return opened_pipe(destination.form, destination.side if job.errors == "skip" else None, job.begin)
+    return opened_part(destination, asked_of(job, reading))
 
 
 @contextmanager

@@ -69,7 +69,7 @@ class Scoring:
             )
 
     @property
-    def place(self) -> str:
+    def chosen_device(self) -> str:
         """Where it is computed: cpu or cuda; `auto` is what this machine has."""
         if self.runtime == "onnx":
             return "cpu"
@@ -110,8 +110,8 @@ def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> Scorer:
     :param exported: what `export` gave.
     :raises InputError: if the run cannot be loaded, or not be scored in this way.
     """
-    classifier = load(run, device=scoring.place, precision=scoring.precision)
-    batch = scoring.batch_size or sizes(classifier.name, scoring.place).batch
+    classifier = load(run, device=scoring.chosen_device, precision=scoring.precision)
+    batch = scoring.batch_size or sizes(classifier.name, scoring.chosen_device).batch
     threads = threads_of(classifier)
     if scoring.runtime == "onnx":
         # The weights are in the file: what is needed of the run is how it reads.

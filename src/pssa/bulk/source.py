@@ -43,7 +43,7 @@ class Source:
     modified: int = 0  # nanoseconds
     once: bool = False  # standard input or a pipe: it cannot be read again
     columns: Columns = field(default_factory=Columns)
-    place: str = ""  # where it is found, also from another directory; empty: under its name
+    found_at: str = ""  # also from another directory; empty: under its name
 
     @property
     def standard(self) -> bool:
@@ -61,14 +61,14 @@ class Source:
         name = self.name.removeprefix(prefix)
         if self.once or not Path(name.partition(":")[0] if prefix else name).exists():  # a name in a hub
             return self
-        return replace(self, place=prefix + os.path.abspath(name))
+        return replace(self, found_at=prefix + os.path.abspath(name))
 
     def events(self, watch: Watch) -> Iterator[Event]:
         """What is in it, in its order.
 
         :raises InputError: if it cannot be read, or not to its end.
         """
-        path = _Watched(self.place or self.title)
+        path = _Watched(self.found_at or self.title)
         path.watch, path.standard = watch, self.standard
         events = _to_the_end(scan(path, self.format, self.columns), self)
         return _counted(events, self, watch) if self.format == "parquet" else events
@@ -181,7 +181,7 @@ def _counted(events: Iterator[Event], source: Source, watch: Watch) -> Iterator[
     rows = 0
     for event in events:
         if not rows:  # the reader has found that it is sound
-            rows = parquet.read_metadata(source.place or source.name).num_rows
+            rows = parquet.read_metadata(source.found_at or source.name).num_rows
         if isinstance(event, Row):
             watch(source.size * event.line // rows)
         yield event
