@@ -142,6 +142,11 @@ class Resources:
         path = getattr(self, name)
         return {name: str(path)} if path else {}
 
+    def settings_in(self, place: Place) -> dict[str, Any]:
+        """What every training in a place is told."""
+        wanted: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": self.device}
+        return wanted | {**self.starts_from(place.model), **self.settings, **dict(place.settings)}
+
     def corpora(self, place: Place) -> tuple[Corpus, Corpus]:
         """What a place trains on, and what judges it."""
         source = self.sources[place.data]

@@ -180,8 +180,7 @@ def _time(job: Job, cell: Timing) -> Record:
     folder = job.room.timing(cell)
     shutil.rmtree(folder, ignore_errors=True)
     corpus, test = resources.corpora(place)
-    wanted: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": resources.device}
-    wanted |= {**resources.starts_from(place.model), **resources.settings, **dict(place.settings)}
+    wanted = resources.settings_in(place)
     source = resources.sources[place.data].train
     spent: dict[str, Any] = {}
     # The first run of a process also loads libraries and warms the device up; it is done twice.
