@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from pssa.bulk.destination import Destination
 from pssa.bulk.form import Form
 from pssa.bulk.journal import Journal
 from pssa.bulk.part import opened_part
-from pssa.bulk.place import Place
 from pssa.bulk.window import Position
 from pssa.bulk.work import Result, Tally
 
-ASKED = {"the run": "ab", "--explain": None}
+ASKED = {"the run": "ab", "the saliency": None}
 CSV = Form("csv")
 
 
@@ -25,11 +25,11 @@ class Killed(BaseException):
     """The end of a process, as far as a test can have it in its own."""
 
 
-def place(folder: Path, begin: str = "new", form: Form = CSV) -> Place:
-    return Place(folder / "out.csv", folder / "out.csv.rejected.jsonl", form, begin)
+def destination(folder: Path, begin: str = "new", form: Form = CSV) -> Destination:
+    return Destination(folder / "out.csv", folder / "out.csv.rejected.jsonl", form, begin)
 
 
-def leave(where: Place, windows: int, rejected: bytes = b"") -> None:
+def leave(where: Destination, windows: int, rejected: bytes = b"") -> None:
     """A part with so many windows."""
     with suppress(Killed), opened_part(where, ASKED) as part:
         for number in range(1, windows + 1):
@@ -37,7 +37,7 @@ def leave(where: Place, windows: int, rejected: bytes = b"") -> None:
         raise Killed
 
 
-def go_on(where: Place, upto: int, rejected: bytes = b"") -> Journal:
+def go_on(where: Destination, upto: int, rejected: bytes = b"") -> Journal:
     with opened_part(where, ASKED) as part:
         for number in range(part.journal.position.events + 1, upto + 1):
             part.append(result(number, rejected))

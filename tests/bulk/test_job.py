@@ -24,7 +24,7 @@ def test_rejected_rows_lie_beside_the_output_unless_said_otherwise() -> None:
         ("out.csv", {"errors": "ignore"}, "errors is 'ignore'; it can be fail or skip"),
         ("out.csv", {"begin": "Resume"}, "begin is 'Resume'; it can be new, resume, replace"),
         ("-", {"begin": "resume"}, "what went to standard output cannot be gone on with"),
-        ("-", {"errors": "skip"}, "name one by --rejected"),
+        ("-", {"errors": "skip"}, "name one with .*--rejected"),
     ],
 )
 def test_what_cannot_be_is_refused(output: str, options: dict[str, Any], what: str) -> None:

@@ -55,7 +55,7 @@ def test_without_rows_there_is_still_what_packing_or_a_table_needs(capsysbinary:
 def test_a_file_of_rejected_rows_is_not_replaced_unasked(tmp_path: Path) -> None:
     side = tmp_path / "bad.jsonl"
     side.write_text("older")
-    with pytest.raises(InputError, match=r"bad\.jsonl exists already; choose another --rejected"):
+    with pytest.raises(InputError, match=r"bad\.jsonl exists already; choose another .*--rejected"):
         opened_pipe(Form("csv"), side, "new").__enter__()
     with pytest.raises(InputError, match="cannot be written: No such file"):
         opened_pipe(Form("csv"), tmp_path / "nowhere" / "bad.jsonl", "new").__enter__()

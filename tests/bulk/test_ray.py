@@ -126,7 +126,7 @@ def test_the_device_is_what_the_cluster_has_and_the_runtime_can_use(
 ) -> None:
     made = SimpleNamespace(cluster_resources=lambda: {"GPU": gpus})
     monkeypatch.setattr(RayEngine, "_connected", lambda self: made)
-    assert RayEngine().resolve(Scoring(**asked)).place == found
+    assert RayEngine().resolve(Scoring(**asked)).chosen_device == found
 
 
 def test_a_gpu_that_the_cluster_has_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +174,7 @@ def test_names_in_a_hub_stay_and_saved_datasets_are_found(tmp_path: Path, monkey
     (tmp_path / "saved").mkdir()
     monkeypatch.chdir(tmp_path)
     places = [
-        Source(name, "hugging_face").anywhere().place for name in ("hf:owner/name:test", "hf:saved:test", "saved")
+        Source(name, "hugging_face").anywhere().found_at for name in ("hf:owner/name:test", "hf:saved:test", "saved")
     ]
     assert places == ["", f"hf:{tmp_path}/saved:test", f"{tmp_path}/saved"]
 

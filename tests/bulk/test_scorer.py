@@ -46,9 +46,9 @@ def test_what_does_not_go_together_is_refused(options: dict[str, Any], what: str
 
 
 def test_a_device_is_where_it_is_computed() -> None:
-    assert Scoring(device="cuda").place == "cuda"
-    assert Scoring(runtime="onnx").place == "cpu"
-    assert Scoring().place == ("cuda" if torch.cuda.is_available() else "cpu")
+    assert Scoring(device="cuda").chosen_device == "cuda"
+    assert Scoring(runtime="onnx").chosen_device == "cpu"
+    assert Scoring().chosen_device == ("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def test_what_suits_follows_from_the_model_and_the_device() -> None:

@@ -110,5 +110,5 @@ def test_half_of_a_surrogate_pair_is_no_character(tmp_path: Path) -> None:
 
 def test_a_damaged_schema_is_told(tmp_path: Path) -> None:
     schema = widened(b"", table.encode([{"n": 1}]), tmp_path / "data")
-    with pytest.raises(InputError, match=r"the journal has a damaged schema .*; begin again with --force"):
+    with pytest.raises(InputError, match=r"the journal has a damaged schema .*; begin again with .*--force"):
         widened(schema[:-9], table.encode([{"n": 1}]), tmp_path / "data")

@@ -98,7 +98,7 @@ def test_a_value_of_another_kind_is_a_row_that_can_be_skipped(job: Job, tmp_path
     rows = [{**row, "id": value} for row, value in zip(sentences(17), ids, strict=True)]
     made = replace(job, inputs=(str(write_rows(tmp_path / "in.jsonl", rows)),), output=str(tmp_path / "out.parquet"))
     with pytest.raises(
-        InputError, match=r"line 10: .*id.*the 8 rows before are kept: go on with --resume --errors skip"
+        InputError, match=r"line 10: .*id.*the 8 rows before are kept: go on with .*--resume.* and .*--errors skip"
     ):
         predict(made, LocalEngine())
     summary = predict(replace(made, begin="resume", errors="skip"), LocalEngine())

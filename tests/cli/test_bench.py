@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from tests.cli.command import Command
@@ -11,7 +12,7 @@ from tests.cli.command import Command
 from pssa.cli import _bench
 from pssa.cli._bench import Measurement, Request, Table
 from pssa.cli._bench._clock import exponent, fresh_process, in_turns, medians
-from pssa.cli._bench._material import write_rows
+from pssa.cli._bench._material import model_settings, write_rows
 from pssa.cli._bench.growth import prolonged
 from pssa.cli._bench.scoring import at_pace
 from pssa.data.example import Corpus, Example
@@ -114,9 +115,16 @@ def test_what_cannot_be_measured_is_refused(command: Command, words: tuple[str, 
     assert command("bench", *words).refusal.startswith(f"pssa: {said}")
 
 
+def test_an_encoder_is_named_as_for_training(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    measure = Mock(return_value=Measurement(()))
+    monkeypatch.setattr("pssa.cli._bench.startup.measure", measure)
+    assert command("bench", "startup", "--encoder", "owner/encoder").code == 0
+    assert model_settings(measure.call_args.args[0]) == {"model": "bertabsa_att", "encoder": "owner/encoder"}
+
+
 def test_vectors_and_an_encoder_exclude_each_other(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="give one of them"):
-        Request(vectors=tmp_path, encoder=tmp_path)
+        Request(vectors=tmp_path, encoder="owner/encoder")
 
 
 def test_a_benchmark_of_one_size_refuses_several() -> None:

@@ -185,7 +185,7 @@ def test_help_offers_no_setting_of_the_final_training(capsys: pytest.CaptureFixt
 def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     path.write_text("older\n")
-    assert f"{path} exists already; choose another --out" in command("mine", *tiny, "--out", path).refusal
+    assert f"{path} exists already; choose another `out` (--out)" in command("mine", *tiny, "--out", path).refusal
     assert path.read_text() == "older\n"
 
 

@@ -126,7 +126,10 @@ def test_an_existing_output_is_kept_unless_force_is_used(
     target = tmp_path / "out.jsonl"
     target.write_text("older\n")
     words = ("predict", run, "--input", source, "--output", target)
-    assert f"{target} exists already; choose another --output" in command(*words).refusal
+    told = (
+        f'{target} exists already; choose another `output` (--output), or replace it with `begin="replace"` (--force)'
+    )
+    assert told in command(*words).refusal
     assert target.read_text() == "older\n"
     assert command(*words, "--force").code == 0
     assert len(rows_of(target)) == 20
@@ -192,7 +195,9 @@ def test_a_job_that_was_left_is_gone_on_with(command: Command, run: Path, source
         with pytest.raises(KeyboardInterrupt):
             predict(job, LocalEngine(), interrupt)
     words = ("predict", run, "--input", source, "--output", target, "--device", "cpu")
-    assert "holds a job that was not finished, 8 rows; go on with --resume" in command(*words).refusal
+    assert (
+        'holds a job that was not finished, 8 rows; go on with `begin="resume"` (--resume)' in command(*words).refusal
+    )
     assert "give one of the two" in command(*words, "--resume", "--force").refusal
     assert command(*words, "--resume", "--json").json["rows"] == 20
     assert [row["key"] for row in rows_of(target)] == list(range(20))

@@ -6,12 +6,14 @@ import json
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.cli.command import Command
 from tests.experiments.rooms import tiny_resources
 from tests.experiments.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn
 
+from pssa import models
 from pssa.cli.reproduce import CellsBar
 from pssa.errors import InputError
 from pssa.experiments import engines, exhibits
@@ -106,6 +108,23 @@ def test_what_cannot_be_done_is_refused(
 ) -> None:
     assert said in command("reproduce", *files, "--out", tmp_path / "out", *words).refusal
     assert stand_in.done == []
+
+
+def test_an_encoder_may_be_named_as_the_hub_does(
+    command: Command,
+    stand_in: StandIn,
+    files: tuple[str | Path, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "copy").mkdir()
+    words = ("reproduce", "lacking", *files, "--out", tmp_path / "out", "--encoder")
+    with monkeypatch.context() as patch:
+        patch.setattr(models.Pretrained, "open", lambda name: SimpleNamespace(weights=str(tmp_path / "copy")))
+        assert command(*words, "owner/encoder").out.startswith(f"{tmp_path}/out/index.html: lacking\n")
+    told = json.loads((tmp_path / "out" / "provenance.json").read_text("utf-8"))["command"]
+    assert "--encoder owner/encoder" in told
+    assert "none' is neither a folder nor a name on the Hugging Face hub" in command(*words, tmp_path / "none").refusal
 
 
 def test_an_unknown_exhibit_is_refused_with_those_there_are(

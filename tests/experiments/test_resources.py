@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
 from tests.experiments.rooms import tiny_resources
 
+from pssa import models
 from pssa.errors import InputError
 from pssa.experiments.cells import Mining, Place, Training, settings
 from pssa.experiments.resources import HowRead, Resources
@@ -29,6 +31,24 @@ def test_data_sets_are_found_by_their_folders(tmp_path: Path) -> None:
 def test_what_is_not_there_is_named(tmp_path: Path, data: str, vectors: str | None, said: str) -> None:
     with pytest.raises(InputError, match=said):
         Resources.find(tmp_path / data, vectors and tmp_path / vectors, None)  # type: ignore[arg-type]
+
+
+def test_an_encoder_of_the_hub_is_known_by_the_files_of_its_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny_resources(tmp_path)
+    copy = tmp_path / "snapshots" / "0a1b2c"
+    copy.mkdir(parents=True)
+    (copy / "config.json").write_text("{}")
+    monkeypatch.setattr(models.Pretrained, "open", lambda name: SimpleNamespace(weights=str(copy)))
+    named, same = (Resources.find(tmp_path / "data", None, given) for given in ("owner/encoder", copy))
+    assert (named.encoder, named.encoder_name) == (copy, "owner/encoder")
+    assert (same.encoder, same.encoder_name) == (copy, "")
+    cell = Training(Place("laptop", "bertabsa_att", 0))
+    key = named.key(cell)
+    assert key == same.key(cell)
+    (copy / "config.json").write_text('{"model_type": "bert"}')
+    assert named.key(cell) != key
 
 
 def test_a_folder_without_data_sets_is_refused(tmp_path: Path) -> None:

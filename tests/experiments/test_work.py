@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from tests.experiments.rooms import tiny_resources
+from tests.experiments.rooms import SETTINGS, tiny_resources
 
+from pssa.data import Corpus, embedded, write
 from pssa.data.evidence_file import read_evidence
 from pssa.evaluation import score
 from pssa.experiments import work
 from pssa.experiments.cells import Cell, Mining, Place, Timing, Training, settings
+from pssa.experiments.comparison import labels_of
 from pssa.experiments.engines import open_engine
 from pssa.experiments.ledger import Ledger
+from pssa.experiments.resources import HowRead, Resources, Source
 from pssa.experiments.schedule import carry_out_all
 from pssa.experiments.workroom import Workroom
 from pssa.runs import load, train
 
 pytestmark = pytest.mark.slow
 HERE = Place("laptop", "memnet", 0)
+SOME = embedded.load("train")[:40]
 
 
 def records_of(room: Workroom, *cells: Cell) -> list[dict[str, object]]:
@@ -56,6 +61,22 @@ def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(room: Workroom,
     assert read_evidence(room.evidence(mined)).examples == read_evidence(run / "evidence.jsonl").examples
     assert evidence["instances"] == 40
     assert record["gamma"] == 2.0
+
+
+def test_predictions_of_more_labels_than_there_are_digits_are_told_apart(tmp_path: Path) -> None:
+    labels = tuple(f"kind {number}" for number in range(11))
+    path = tmp_path / "train.jsonl"
+    # Most are of the last kind, which a model learns at once.
+    examples = (replace(example, label=labels[min(number, 10)]) for number, example in enumerate(SOME))
+    write(Corpus(tuple(examples), labels), path)
+    sources = {"laptop": Source(path, reading=HowRead(labels=labels))}
+    room = Workroom(tmp_path / "out", Resources(sources, device="cpu", settings=SETTINGS))
+    here = Place("laptop", "memnet", 0, held_out=True)
+    (record,) = records_of(room, Training(here))
+    _, judged = room.resources.corpora(here)
+    predicted = labels_of(record)
+    assert "kind 10" in predicted
+    assert record["accuracy"] == score([example.label or "" for example in judged], predicted, labels).accuracy
 
 
 def test_a_training_tells_what_choosing_on_test_would_report_but_not_on_held_out_data(room: Workroom) -> None:

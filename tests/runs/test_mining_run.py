@@ -57,7 +57,7 @@ def test_cross_fitted_mining_finds_other_words(corpus: Corpus, tmp_path: Path) -
 def test_a_file_that_exists_is_never_overwritten(corpus: Corpus, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     path.write_text("mine")
-    with pytest.raises(InputError, match=r"evidence\.jsonl exists already; choose another --out"):
+    with pytest.raises(InputError, match=r"evidence\.jsonl exists already; choose another `out` \(--out\)"):
         mine(corpus, path, **SETTINGS, method="pg-as")
     assert path.read_text() == "mine"
 

@@ -276,7 +276,8 @@ def test_a_file_that_exists_is_replaced_only_where_that_is_asked_for(
     path = tmp_path / "model.onnx"
     path.write_bytes(b"mine")
     with pytest.raises(
-        InputError, match=r"model\.onnx exists already; choose another --onnx, or replace it with --force"
+        InputError,
+        match=r"model\.onnx exists already; choose another `path` \(--onnx\), or replace it with `force=True` \(--force\)",
     ):
         export_onnx(finished_run, path)
     assert path.read_bytes() == b"mine"

@@ -37,6 +37,18 @@ def test_the_encoder_runs_once_and_the_steps_are_one_batch() -> None:
     assert model.classified == [2, 40]
 
 
+@pytest.mark.parametrize(("most", "rows"), [(13, [4, 4, 2]), (1, [2] * 5)])  # two steps of two rows of three, and a bit
+def test_steps_that_are_many_go_in_parts_and_say_the_same(
+    most: int, rows: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saliency = IntegratedGradients(steps=5)
+    whole = saliency(Toy(TABLE, WEIGHTS, saturates=True), BATCH)
+    monkeypatch.setattr("pssa.saliency.integrated_gradients._MOST_POSITIONS", most)
+    model = Toy(TABLE, WEIGHTS, saturates=True)
+    torch.testing.assert_close(saliency(model, BATCH), whole)
+    assert model.classified == [2, *rows]
+
+
 @pytest.mark.parametrize("name", models.names())
 def test_attributions_sum_to_the_change_of_the_logit(name: str) -> None:
     model = draw_model(name, 6)

@@ -35,14 +35,14 @@ def asked_of(job: Job, reading: Reading) -> dict[str, Any]:
             for source in reading.sources
         },
         "the order of the inputs": hashlib.sha256("\0".join(s.name for s in reading.sources).encode()).hexdigest(),
-        "--columns": _columns(job, reading),
+        "`columns` (--columns)": _columns(job, reading),
         "the output's format": job.output_format,
         "the file of rejected rows": str(job.side),
-        "--explain": scoring.saliency,
-        "--device": scoring.place,
-        "--precision": scoring.precision,
-        "--runtime": scoring.runtime,
-        "--quantize": scoring.quantize,
+        "`saliency` (--explain)": scoring.saliency,
+        "`device` (--device)": scoring.chosen_device,
+        "`precision` (--precision)": scoring.precision,
+        "`runtime` (--runtime)": scoring.runtime,
+        "`quantize` (--quantize)": scoring.quantize,
     }
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from pssa.bulk import table
 from pssa.bulk.rows import PROBABILITIES
 from pssa.bulk.source import STANDARD
+from pssa.data.formats import spans_as_text, tags_as_text
 from pssa.data.shown import shown
 from pssa.errors import InputError, MissingExtra
 from pssa.runs.classifier import probability_column
@@ -173,12 +174,11 @@ def _cell(value: Any, name: str) -> Any:
 
 def _words(value: Sequence[Any]) -> str | None:
     sound = all(isinstance(span, list | tuple) and [*map(type, span)] == [int, int] for span in value)
-    return " ".join(f"{start}-{end}" for start, end in value) if sound else None
+    return spans_as_text(value) if sound else None
 
 
 def _tags(value: Sequence[Any]) -> str | None:
-    sound = all(isinstance(tag, str) and "|" not in tag for tag in value)
-    return "|".join(value) if sound else None
+    return tags_as_text(value) if all(isinstance(tag, str) for tag in value) else None
 
 
 # Lists that the reader of CSV knows, as it reads them; None for what it would not.

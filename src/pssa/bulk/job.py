@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from pssa.bulk.advice import OUTPUT, REJECTED
 from pssa.bulk.form import Form
 from pssa.bulk.journal import Journal
 from pssa.bulk.scorer import Scoring
@@ -46,9 +47,9 @@ class Job:
         if self.begin not in _BEGINNINGS:
             raise InputError(f"begin is {self.begin!r}; it can be {', '.join(_BEGINNINGS)}")
         if self.output == STANDARD and self.begin == "resume":
-            raise InputError("what went to standard output cannot be gone on with; name a file by --output")
+            raise InputError(f"what went to standard output cannot be gone on with; name a file with {OUTPUT}")
         if self.output == STANDARD and self.errors == "skip" and self.rejected is None:
-            raise InputError("standard output has no file of rejected rows beside it; name one by --rejected")
+            raise InputError(f"standard output has no file of rejected rows beside it; name one with {REJECTED}")
 
     @property
     def side(self) -> Path:

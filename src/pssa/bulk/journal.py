@@ -1,4 +1,4 @@
-"""How far a job came: a small file beside its part, which `--resume` goes on from.
+"""How far a job came: a small file beside its part, which a job that is resumed goes on from.
 
 It is replaced after each window, once that window's bytes are on the disk. What was written after it is cut off again.
 """
@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from pssa.bulk.advice import AGAIN
 from pssa.bulk.window import START, Position
 from pssa.bulk.work import Result, Tally
 from pssa.data.atomic import write_atomically
@@ -25,7 +26,6 @@ __all__ = ["Journal", "difference"]
 
 _SCHEMA = 2
 _MOST = 1 << 24  # bytes
-_AGAIN = "begin again with --force instead of --resume"
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Journal:
             if record.pop("version") == _SCHEMA:
                 return cls._of(record)
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise InputError.at(path, None, f"is damaged ({told(error)}); {_AGAIN}") from error
-        raise InputError.at(path, None, f"another version of pssa began this job; {_AGAIN}")
+            raise InputError.at(path, None, f"is damaged ({told(error)}); {AGAIN}") from error
+        raise InputError.at(path, None, f"another version of pssa began this job; {AGAIN}")
 
     @classmethod
     def _of(cls, record: dict[str, Any]) -> Journal:
@@ -125,5 +125,5 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         if isinstance(old, dict) and isinstance(new, dict) and (inner := difference(old, new)):
             return inner
         if old != new:
-            return f"{name} is not what it was when the job was begun ({shown(new)}, then {shown(old)}); {_AGAIN}"
+            return f"{name} is not what it was when the job was begun ({shown(new)}, then {shown(old)}); {AGAIN}"
     return ""

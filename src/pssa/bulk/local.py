@@ -16,10 +16,10 @@ from pathlib import Path
 import torch
 
 from pssa.bulk.collecting import collecting_rarely
+from pssa.bulk.destination import Destination, followed
 from pssa.bulk.form import Form, form_of
 from pssa.bulk.job import Summary, Task
 from pssa.bulk.part import opened_part
-from pssa.bulk.place import Place, followed
 from pssa.bulk.run_job import fill
 from pssa.bulk.scorer import Scorer, Scoring, by_length, export, open_scorer, threads_of
 from pssa.bulk.source import find_sources, require_apart, require_unchanged
@@ -44,7 +44,7 @@ class LocalEngine:
 
     def resolve(self, scoring: Scoring) -> Scoring:
         """`auto` is what this machine has."""
-        return replace(scoring, device=scoring.place)
+        return replace(scoring, device=scoring.chosen_device)
 
     def results(self, task: Task) -> Generator[Result]:
         """Results in the order of the windows."""
@@ -72,11 +72,11 @@ def predict_file(
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
     reading = Reading(find_sources([str(source)], format, columns), _WINDOW)
     form = form_of(str(target), None, classifier.labels)
-    place = Place(followed(target), target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
-    require_apart(reading.sources, target, place.side)
+    destination = Destination(followed(target), target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
+    require_apart(reading.sources, target, destination.side)
     score = partial(by_length, partial(classifier.answer, batch_size=batch_size))
     scorer = Scorer(score, threads_of(classifier))
-    with opened_part(place, None) as part, closing(scored(windows(reading), scorer, form)) as results:
+    with opened_part(destination, None) as part, closing(scored(windows(reading), scorer, form)) as results:
         fill(part, results, "fail")
         require_unchanged(reading.sources)
         part.finish()

@@ -7,6 +7,7 @@ import filecmp
 import os
 from pathlib import Path
 
+from pssa.bulk.advice import RESUME
 from pssa.errors import InputError
 
 __all__ = ["appeared", "give_name", "keep_names"]
@@ -41,7 +42,7 @@ def give_name(ready: Path, target: Path, replaces: bool) -> None:
 
 def appeared(target: Path) -> InputError:
     """What to say of a file that a job would have to replace without having been asked to."""
-    return InputError(f"{target} has appeared since the job was begun; move it away, then --resume")
+    return InputError(f"{target} has appeared since the job was begun; move it away, then go on with {RESUME}")
 
 
 def keep_names(folder: Path) -> None:

@@ -79,7 +79,9 @@ def _quantized(path: Path) -> Path:
     try:
         quantization.quantize_dynamic(path, target, **_IN_EIGHT_BITS, weight_type=quantization.QuantType.QInt8)
     except Exception as error:  # as many kinds as there are operations
-        raise InputError(f"the model cannot be put into eight bits ({told(error)}); leave out --quantize") from error
+        raise InputError(
+            f"the model cannot be put into eight bits ({told(error)}); leave out `quantize` (--quantize)"
+        ) from error
     finally:
         logger.setLevel(level)
     return target

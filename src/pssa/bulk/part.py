@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from pssa.bulk import table
+from pssa.bulk.advice import AGAIN, OUTPUT, REJECTED, REPLACE, RESUME
+from pssa.bulk.destination import Destination, locked
 from pssa.bulk.fitting import fit
 from pssa.bulk.journal import Journal, difference
 from pssa.bulk.naming import appeared, give_name, keep_names
-from pssa.bulk.place import Place, locked
 from pssa.bulk.work import Result
 from pssa.data.atomic import replacing, write_atomically
 from pssa.data.bounded import read_whole
@@ -43,7 +44,7 @@ _MOST = 1 << 28  # bytes of job.json, which names every input
 class Part:
     """An output that grows by windows."""
 
-    place: Place
+    destination: Destination
     journal: Journal
     files: tuple[FileIO, ...]  # the output's and the side file's bytes
     replaces: bool  # whether files may be replaced that were there before
@@ -51,13 +52,13 @@ class Part:
     @property
     def kept(self) -> int:
         """Rows after which a job can go on; none where somebody has removed the part."""
-        return self.journal.tally.rows if (self.place.folder / _JOURNAL).exists() else 0
+        return self.journal.tally.rows if (self.destination.folder / _JOURNAL).exists() else 0
 
     def fitted(self, result: Result) -> Result:
         """The window with what the output can hold of it; a column of Parquet has values of one kind."""
-        if not result.content or self.place.form.name != "parquet" or result.schema is not None:
+        if not result.content or self.destination.form.name != "parquet" or result.schema is not None:
             return result
-        return fit(result, bytes.fromhex(self.journal.schema), self.place.folder / _DATA)
+        return fit(result, bytes.fromhex(self.journal.schema), self.destination.folder / _DATA)
 
     def append(self, result: Result) -> None:
         """Write a window so that it is never lost again."""
@@ -65,29 +66,29 @@ class Part:
         content = result.content
         schema = self.journal.schema if result.schema is None else result.schema.hex()
         if content and not self.journal.written:
-            content = self.place.form.header(result.columns) + content
+            content = self.destination.form.header(result.columns) + content
         for file, more in zip(self.files, (content, result.rejected), strict=True):
             _write(file, more)
         self.journal = self.journal.after(result, schema, len(content))
-        self.journal.save(self.place.folder / _JOURNAL)
+        self.journal.save(self.destination.folder / _JOURNAL)
 
     def finish(self) -> None:
         """Give everything its own name; a job that is killed in the midst of this can be resumed."""
-        place, folder = self.place, self.place.folder
+        destination, folder = self.destination, self.destination.folder
         if not (self.journal.written or self.journal.complete):
-            _write(self.files[0], place.form.empty(self.journal.columns))
+            _write(self.files[0], destination.form.empty(self.journal.columns))
         self.journal = replace(self.journal, complete=True)
         self.journal.save(folder / _JOURNAL)
-        ready = _joined(place, self.journal) if place.form.name == "parquet" else folder / _DATA
+        ready = _joined(destination, self.journal) if destination.form.name == "parquet" else folder / _DATA
         self._finish_side()
         # Last: who sees the output sees a complete job.
         if ready.exists():
-            give_name(ready, place.output, self.replaces)
-        keep_names(place.output.parent)
+            give_name(ready, destination.output, self.replaces)
+        keep_names(destination.output.parent)
         _clear(folder)
 
     def _finish_side(self) -> None:
-        side, rejected, copy = self.place.side, self.place.folder / _REJECTED, _copy_of(self.place)
+        side, rejected, copy = self.destination.side, self.destination.folder / _REJECTED, _copy_of(self.destination)
         if not self.journal.written_rejected and self.replaces:
             side.unlink(missing_ok=True)
         if self.journal.written_rejected and rejected.exists():
@@ -103,81 +104,81 @@ class Part:
         copy.unlink(missing_ok=True)
 
 
-def is_settled(place: Place) -> bool:
+def is_settled(destination: Destination) -> bool:
     """Whether a job to be resumed has its output and nothing to go on with; what a kill at the very end has left is removed.
 
     :raises RunError: if another process is writing it.
     """
-    if place.begin != "resume" or not place.output.is_file():
+    if destination.begin != "resume" or not destination.output.is_file():
         return False
-    job, journal = place.folder / _JOB, place.folder / _JOURNAL
-    if not place.folder.exists():
+    job, journal = destination.folder / _JOB, destination.folder / _JOURNAL
+    if not destination.folder.exists():
         return True
-    with locked(place):
+    with locked(destination):
         if job.exists():
             settled = not journal.exists() and not _asked_before(job)[1]
         else:
             settled = not journal.exists() or Journal.load(journal).complete
         if settled:
-            _clear(place.folder)
+            _clear(destination.folder)
     return settled
 
 
 @contextmanager
-def opened_part(place: Place, asked: Mapping[str, Any] | None) -> Iterator[Part]:
+def opened_part(destination: Destination, asked: Mapping[str, Any] | None) -> Iterator[Part]:
     """The part, begun or gone on with. What its journal knows of is kept, whatever happens.
 
     :param asked: what decides about the output, in plain values; None: nobody will resume this, and a failure leaves nothing.
     :raises InputError: if something is there already that must not be replaced, or another job was begun.
     :raises RunError: if another process is writing it.
     """
-    folder = place.folder
-    with locked(place), ExitStack() as stack:
+    folder = destination.folder
+    with locked(destination), ExitStack() as stack:
         left = (folder / _JOB).exists() and (folder / _JOURNAL).exists()
-        if left and (asked is None or place.begin == "new"):
+        if left and (asked is None or destination.begin == "new"):
             rows = Journal.load(folder / _JOURNAL).tally.rows
             raise InputError(
-                f"{folder} holds a job that was not finished, {rows} rows; go on with --resume, or begin again with --force"
+                f"{folder} holds a job that was not finished, {rows} rows; go on with {RESUME}, or {AGAIN}"
             )
         try:
-            replaces = _replaces(place)
-            if left and place.begin == "resume":
-                journal = _resumed(place, asked or {}, replaces)
+            replaces = _replaces(destination)
+            if left and destination.begin == "resume":
+                journal = _resumed(destination, asked or {}, replaces)
             else:
-                journal = _begun(place, asked or {}, replaces)
-            yield Part(place, journal, _opened(folder, journal, stack), replaces)
+                journal = _begun(destination, asked or {}, replaces)
+            yield Part(destination, journal, _opened(folder, journal, stack), replaces)
         except BaseException:
             if asked is None or not (folder / _JOURNAL).exists():
-                _copy_of(place).unlink(missing_ok=True)
+                _copy_of(destination).unlink(missing_ok=True)
                 _clear(folder)
             raise
 
 
-def _replaces(place: Place) -> bool:
+def _replaces(destination: Destination) -> bool:
     """Whether the job may replace files, as it was told now or, where it is resumed, when it was begun."""
-    job = place.folder / _JOB
-    return place.begin == "replace" or (place.begin == "resume" and job.exists() and _asked_before(job)[1])
+    job = destination.folder / _JOB
+    return destination.begin == "replace" or (destination.begin == "resume" and job.exists() and _asked_before(job)[1])
 
 
-def _begun(place: Place, asked: Mapping[str, Any], replaces: bool) -> Journal:
+def _begun(destination: Destination, asked: Mapping[str, Any], replaces: bool) -> Journal:
     """A new job, written down."""
-    for option, path in (("--output", place.output), ("--rejected", place.side)):
+    for option, path in ((OUTPUT, destination.output), (REJECTED, destination.side)):
         if path.exists() and not replaces:
-            raise InputError(f"{path} exists already; choose another {option}, or replace it with --force")
+            raise InputError(f"{path} exists already; choose another {option}, or replace it with {REPLACE}")
     # What was asked before stays until it is replaced: whoever resumes must learn from it that files may be.
-    _empty(place.folder, (_JOURNAL, _DATA, _REJECTED, _JOINED))
-    _copy_of(place).unlink(missing_ok=True)
+    _empty(destination.folder, (_JOURNAL, _DATA, _REJECTED, _JOINED))
+    _copy_of(destination).unlink(missing_ok=True)
     record = {"replaces": replaces, "asked": asked}
-    write_atomically(place.folder / _JOB, json.dumps(record).encode() + b"\n")
+    write_atomically(destination.folder / _JOB, json.dumps(record).encode() + b"\n")
     return Journal()
 
 
-def _resumed(place: Place, asked: Mapping[str, Any], replaces: bool) -> Journal:
-    before, _ = _asked_before(place.folder / _JOB)
+def _resumed(destination: Destination, asked: Mapping[str, Any], replaces: bool) -> Journal:
+    before, _ = _asked_before(destination.folder / _JOB)
     if changed := difference(before, json.loads(json.dumps(asked))):
         raise InputError(changed)
-    journal = Journal.load(place.folder / _JOURNAL)
-    for path in (place.output, place.side):
+    journal = Journal.load(destination.folder / _JOURNAL)
+    for path in (destination.output, destination.side):
         if path.exists() and not (replaces or journal.complete):
             raise appeared(path)
     return journal
@@ -189,7 +190,7 @@ def _asked_before(path: Path) -> tuple[dict[str, Any], bool]:
         record = json.loads(read_whole(path, _MOST))
         return dict(record["asked"]), bool(record["replaces"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise InputError.at(path, None, f"is damaged ({told(error)}); begin again with --force") from error
+        raise InputError.at(path, None, f"is damaged ({told(error)}); {AGAIN}") from error
 
 
 def _opened(folder: Path, journal: Journal, stack: ExitStack) -> tuple[FileIO, ...]:
@@ -201,7 +202,7 @@ def _opened(folder: Path, journal: Journal, stack: ExitStack) -> tuple[FileIO, .
         # Without a buffer: what a full disk did not take would be tried again, and fail again, when the file is closed.
         file = stack.enter_context((folder / name).open("ab", buffering=0))
         if file.tell() < size:
-            raise InputError.at(folder / name, None, "is shorter than the journal says; begin again with --force")
+            raise InputError.at(folder / name, None, f"is shorter than the journal says; {AGAIN}")
         file.truncate(size)
         files.append(file)
     return tuple(files)
@@ -220,22 +221,24 @@ def _write(file: FileIO, content: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(file.name)) from error
 
 
-def _joined(place: Place, journal: Journal) -> Path:
-    data, target = place.folder / _DATA, place.folder / _JOINED
+def _joined(destination: Destination, journal: Journal) -> Path:
+    data, target = destination.folder / _DATA, destination.folder / _JOINED
     if data.exists():
         try:
             with replacing(target) as made:
                 table.join(data, made, bytes.fromhex(journal.schema))
         except InputError as error:
-            raise InputError(f"{place.output} {error}; what was scored is kept in {place.folder}") from error
+            raise InputError(
+                f"{destination.output} {error}; what was scored is kept in {destination.folder}"
+            ) from error
         data.unlink()
     return target
 
 
-def _copy_of(place: Place) -> Path:
+def _copy_of(destination: Destination) -> Path:
     """A name beside the side file, which may lie on another disk; no other output has the same."""
-    whose = hashlib.sha256(str(place.output.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return place.side.with_name(f".{place.side.name}.{whose}.part")
+    whose = hashlib.sha256(str(destination.output.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return destination.side.with_name(f".{destination.side.name}.{whose}.part")
 
 
 def _copy(source: Path, target: Path) -> None:

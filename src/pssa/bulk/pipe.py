@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from pssa.bulk.advice import REJECTED, REPLACE
 from pssa.bulk.form import Form
 from pssa.bulk.journal import Journal
 from pssa.bulk.naming import give_name
@@ -63,7 +64,7 @@ def opened_pipe(form: Form, side: Path | None, begin: str) -> Iterator[Pipe]:
         yield Pipe(form, sys.stdout.buffer, None)
         return
     if side.exists() and begin != "replace":
-        raise InputError(f"{side} exists already; choose another --rejected, or replace it with --force")
+        raise InputError(f"{side} exists already; choose another {REJECTED}, or replace it with {REPLACE}")
     copy = side.with_name(f".{side.name}.{os.getpid()}.part")
     try:
         with _created(copy, side) as file:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from pssa.bulk.advice import RESUME
 from pssa.bulk.collecting import collect_rarely
 from pssa.bulk.job import Task
 from pssa.bulk.local import in_order
@@ -39,7 +40,7 @@ class ProcessEngine:
 
     def resolve(self, scoring: Scoring) -> Scoring:
         """`auto` is what this machine has."""
-        return replace(scoring, device=scoring.place)
+        return replace(scoring, device=scoring.chosen_device)
 
     def results(self, task: Task) -> Generator[Result]:
         """Results in the order of the windows.
@@ -55,7 +56,7 @@ class ProcessEngine:
             yield from in_order(source, lambda window: pool.submit(_Worker.work, window), self.workers)
         except BrokenProcessPool as error:
             raise RunError(
-                "a worker was ended from outside, perhaps for want of memory; go on with --resume"
+                f"a worker was ended from outside, perhaps for want of memory; go on with {RESUME}"
             ) from error
         finally:
             pool.shutdown(cancel_futures=True)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from pssa.bulk.advice import RESUME
 from pssa.bulk.collecting import collect_rarely
 from pssa.bulk.job import Task
 from pssa.bulk.scorer import Scoring, export, open_scorer
@@ -62,7 +63,7 @@ class RayEngine:
         gpus = self._connected().cluster_resources().get("GPU", 0)
         if scoring.device == "cuda" and gpus < 1:
             raise InputError(
-                "device is cuda, and the cluster has no GPU; leave out --device, or add a node that has one"
+                "device is cuda, and the cluster has no GPU; leave out `device` (--device), or add a node that has one"
             )
         if scoring.device != "auto" or scoring.runtime == "onnx":
             return scoring
@@ -96,14 +97,14 @@ class RayEngine:
         except ray.exceptions.RayError as error:
             *_, last = str(error).splitlines() or [""]
             raise RunError(
-                f"the cluster failed ({told(last)}); what is written is kept, go on with --resume"
+                f"the cluster failed ({told(last)}); what is written is kept, go on with {RESUME}"
             ) from error
 
     def _crew(self, scoring: Scoring) -> dict[str, Any]:
         """How many actors there are, and what each of them needs."""
         ray = self._connected()
         resources = ray.cluster_resources()
-        if scoring.place == "cpu":
+        if scoring.chosen_device == "cpu":
             size = self.actors or max(1, int(resources.get("CPU", 1)))
             needs: dict[str, Any] = {"num_cpus": _ACTOR_CPUS}
         else:
@@ -128,7 +129,7 @@ class RayEngine:
                 with _silent():
                     ray.init(self.address, log_to_driver=False, logging_level="ERROR", include_dashboard=False)
             except (ConnectionError, RuntimeError, ValueError) as error:
-                raise InputError(f"Ray cannot be used ({told(error)}); check --address") from error
+                raise InputError(f"Ray cannot be used ({told(error)}); check `address` (--address)") from error
         return ray
 
 

@@ -16,12 +16,13 @@ from typing import Any
 
 import torch
 
+from pssa.bulk.advice import AGAIN, REPLACE, RESUME, SKIP
 from pssa.bulk.asked import asked_of
+from pssa.bulk.destination import Destination, followed
 from pssa.bulk.form import form_of
 from pssa.bulk.job import Engine, Job, Observer, Progress, Sink, Summary, Task
 from pssa.bulk.part import is_settled, opened_part
 from pssa.bulk.pipe import opened_pipe
-from pssa.bulk.place import Place, followed
 from pssa.bulk.scorer import Scoring, sizes
 from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
 from pssa.bulk.window import Position, Reading
@@ -47,15 +48,15 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     form = form_of(job.output, job.output_format, known.labels)
     sources = find_sources(job.inputs, job.format, job.columns)
     _check(job, sources)
-    place = Place(followed(Path(job.output)), followed(job.side), form, job.begin)
-    if job.output != STANDARD and is_settled(place):
+    destination = Destination(followed(Path(job.output)), followed(job.side), form, job.begin)
+    if job.output != STANDARD and is_settled(destination):
         found = f"{job.output} exists and no part of it is unfinished; nothing was done"
-        warnings.warn(f"{found}. Whether this job made it is not known: --force makes it again", stacklevel=2)
+        warnings.warn(f"{found}. Whether this job made it is not known: {REPLACE} makes it again", stacklevel=2)
         return Summary(0, dict.fromkeys(known.labels, 0), 0, existed=True)
     with _told_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
         reading = _reading(sources, known.model, job.scoring)
-        with _sink(job, place, reading) as sink, _hinting(job, sink):
+        with _sink(job, destination, reading) as sink, _hinting(job, sink):
             if sources and not sink.journal.complete:
                 _check_position(sink.journal.position, len(sources))
                 task = Task(job.run, job.scoring, reading, form, sink.journal.position, sink.journal.columns)
@@ -110,21 +111,21 @@ def _shown(output: str) -> str:
 
 def _check_position(position: Position, n_sources: int) -> None:
     if position.source >= n_sources:
-        raise InputError(f"the journal speaks of input {position.source + 1} of {n_sources}; begin again with --force")
+        raise InputError(f"the journal speaks of input {position.source + 1} of {n_sources}; {AGAIN}")
 
 
 def _reading(sources: tuple[Source, ...], model: str, scoring: Scoring) -> Reading:
-    rows = sizes(model, scoring.place).window
+    rows = sizes(model, scoring.chosen_device).window
     if scoring.saliency is None:
         return Reading(sources, rows)
     # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
     return Reading(sources, -(-rows // _EXPLAINED), explained=True)
 
 
-def _sink(job: Job, place: Place, reading: Reading) -> AbstractContextManager[Sink]:
+def _sink(job: Job, destination: Destination, reading: Reading) -> AbstractContextManager[Sink]:
     if job.output == STANDARD:
-        return opened_pipe(place.form, place.side if job.errors == "skip" else None, job.begin)
-    return opened_part(place, asked_of(job, reading))
+        return opened_pipe(destination.form, destination.side if job.errors == "skip" else None, job.begin)
+    return opened_part(destination, asked_of(job, reading))
 
 
 @contextmanager
@@ -134,19 +135,19 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
         yield
     except (_RejectedRow, _Fault, KeyboardInterrupt, OSError, *_NO_MEMORY) as end:
         rows = sink.kept
-        how = "--resume --errors skip" if isinstance(end, _RejectedRow) else "--resume"
+        how = f"{RESUME} and {SKIP}" if isinstance(end, _RejectedRow) else RESUME
         kept = f"the {rows} rows before are kept: go on with {how}"
         if isinstance(end, _NO_MEMORY):
-            said = f"there is not enough memory ({told(end)}); give a smaller --batch-size"
+            said = f"there is not enough memory ({told(end)}); give a smaller `batch_size` (--batch-size)"
             raise RunError(f"{said}; {kept}" if rows else said) from end
         if not rows and isinstance(end, _RejectedRow):
-            raise InputError(f"{end}; --errors skip leaves such rows out") from end
+            raise InputError(f"{end}; {SKIP} leaves such rows out") from end
         if not rows and isinstance(end, OSError) and job.output != STANDARD and sink.journal.tally.rows:
             raise RunError(f"{end}; somebody has removed the part and nothing is kept: begin again") from end
         if not rows:
             raise
         if isinstance(end, _Fault):
-            again = "--resume goes on once the same inputs can be read; with others begin again with --force"
+            again = f"{RESUME} goes on once the same inputs can be read; with others {AGAIN}"
             raise InputError(f"{end}; the {rows} rows before are kept: {again}") from end
         if isinstance(end, KeyboardInterrupt):
             raise KeyboardInterrupt(kept) from end

@@ -56,7 +56,7 @@ class Scoring:
         if self.quantize not in _QUANTIZED:
             raise InputError(f"quantize is {self.quantize!r}; it can be int8")
         if self.quantize and self.runtime != "onnx":
-            raise InputError("quantize is int8, which needs the runtime onnx; add --runtime onnx")
+            raise InputError('quantize is int8, which needs the runtime onnx; add `runtime="onnx"` (--runtime onnx)')
         if self.runtime == "onnx":
             self._check_onnx()
 
@@ -69,7 +69,7 @@ class Scoring:
             )
 
     @property
-    def place(self) -> str:
+    def chosen_device(self) -> str:
         """Where it is computed: cpu or cuda; `auto` is what this machine has."""
         if self.runtime == "onnx":
             return "cpu"
@@ -110,8 +110,8 @@ def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> Scorer:
     :param exported: what `export` gave.
     :raises InputError: if the run cannot be loaded, or not be scored in this way.
     """
-    classifier = load(run, device=scoring.place, precision=scoring.precision)
-    batch = scoring.batch_size or sizes(classifier.name, scoring.place).batch
+    classifier = load(run, device=scoring.chosen_device, precision=scoring.precision)
+    batch = scoring.batch_size or sizes(classifier.name, scoring.chosen_device).batch
     threads = threads_of(classifier)
     if scoring.runtime == "onnx":
         # The weights are in the file: what is needed of the run is how it reads.
@@ -169,6 +169,6 @@ def _explained(classifier: Classifier, saliency: str, batch: int, examples: Sequ
         if longest > _MOST_OFTEN:
             most = f"{_OFTEN} scores the words of texts of at most {_MOST_OFTEN}"
             raise InputError(
-                f"the text has {longest} words, and {most}; shorten it, or take another saliency for --explain"
+                f"the text has {longest} words, and {most}; shorten it, or take another `saliency` (--explain)"
             )
     return explain(classifier, examples, saliency=saliency, batch_size=batch)

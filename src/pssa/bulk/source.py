@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PosixPath
 from typing import IO, Any, cast
 
+from pssa.bulk.advice import AGAIN, OUTPUT, REJECTED
 from pssa.data.bounded import Unpacked
 from pssa.data.formats import hugging_face, require_named_columns, scan
 from pssa.data.read import ColumnNames, Columns, Dropped, Problem, Row, format_of
@@ -42,7 +43,7 @@ class Source:
     modified: int = 0  # nanoseconds
     once: bool = False  # standard input or a pipe: it cannot be read again
     columns: Columns = field(default_factory=Columns)
-    place: str = ""  # where it is found, also from another directory; empty: under its name
+    found_at: str = ""  # also from another directory; empty: under its name
 
     @property
     def standard(self) -> bool:
@@ -60,14 +61,14 @@ class Source:
         name = self.name.removeprefix(prefix)
         if self.once or not Path(name.partition(":")[0] if prefix else name).exists():  # a name in a hub
             return self
-        return replace(self, place=prefix + os.path.abspath(name))
+        return replace(self, found_at=prefix + os.path.abspath(name))
 
     def events(self, watch: Watch) -> Iterator[Event]:
         """What is in it, in its order.
 
         :raises InputError: if it cannot be read, or not to its end.
         """
-        path = _Watched(self.place or self.title)
+        path = _Watched(self.found_at or self.title)
         path.watch, path.standard = watch, self.standard
         events = _to_the_end(scan(path, self.format, self.columns), self)
         return _counted(events, self, watch) if self.format == "parquet" else events
@@ -80,11 +81,11 @@ def require_apart(sources: Sequence[Source], output: Path | None, side: Path) ->
     :raises InputError: naming the file.
     """
     read = {Path(source.name).resolve() for source in sources if not source.once}
-    for what, option, path in (("the output", "--output", output), ("the file of rejected rows", "--rejected", side)):
+    for what, option, path in (("the output", OUTPUT, output), ("the file of rejected rows", REJECTED, side)):
         if path is not None and path.resolve() in read:
             raise InputError(f"{path} is both an input and {what}; choose another {option}")
     if output is not None and output.resolve() == side.resolve():
-        raise InputError(f"{side} is both the output and the file of rejected rows; choose another --rejected")
+        raise InputError(f"{side} is both the output and the file of rejected rows; choose another {REJECTED}")
 
 
 def require_unchanged(sources: Sequence[Source]) -> None:
@@ -105,8 +106,7 @@ def require_unchanged(sources: Sequence[Source]) -> None:
                 (f"its {what} is {now}, and was {then} at the start" for what, now, then in changes if now != then), ""
             )
         if change:
-            advice = "begin again with --force once nobody writes it"
-            raise InputError(f"{source.title} has changed while it was read: {change}; {advice}")
+            raise InputError(f"{source.title} has changed while it was read: {change}; {AGAIN} once nobody writes it")
 
 
 def find_sources(inputs: Sequence[str], format: str | None, columns: ColumnNames | None = None) -> tuple[Source, ...]:
@@ -181,7 +181,7 @@ def _counted(events: Iterator[Event], source: Source, watch: Watch) -> Iterator[
     rows = 0
     for event in events:
         if not rows:  # the reader has found that it is sound
-            rows = parquet.read_metadata(source.place or source.name).num_rows
+            rows = parquet.read_metadata(source.found_at or source.name).num_rows
         if isinstance(event, Row):
             watch(source.size * event.line // rows)
         yield event

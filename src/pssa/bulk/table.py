@@ -11,6 +11,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any
 
+from pssa.bulk.advice import AGAIN, OUTPUT
 from pssa.data.formats import Cell
 from pssa.data.shown import told
 from pssa.errors import InputError
@@ -19,7 +20,6 @@ __all__ = ["as_before", "encode", "join", "read_schema", "stream", "tables", "to
 
 _LENGTH = 8  # bytes before each stream, that say how long it is
 _GROUP, _GROUP_BYTES = 1 << 16, 1 << 25  # rows of a row group and their size; it is written when it has either
-_ADVICE = "JSON Lines can hold any: for those begin again with an --output that ends in .jsonl"
 
 
 def encode(rows: Sequence[Mapping[str, Any]]) -> bytes:
@@ -34,7 +34,7 @@ def encode(rows: Sequence[Mapping[str, Any]]) -> bytes:
         names = dict.fromkeys(chain.from_iterable(whole))  # of all rows: `from_pylist` takes those of the first
         return stream(pyarrow.table({name: _array([row.get(name) for row in whole]) for name in names}))
     except (pyarrow.ArrowException, OverflowError) as error:
-        raise InputError(f"cannot be written as Parquet ({told(error)}); {_ADVICE}") from error
+        raise _unwritable(error) from error
 
 
 def stream(table: Any) -> bytes:
@@ -71,7 +71,7 @@ def widened(schema: bytes, window: Any, before: Callable[[], Iterator[Any]]) -> 
                 together([whole.empty_table(), table])
         return found
     except pyarrow.ArrowException as error:
-        raise InputError(f"cannot be written as Parquet ({told(error)}); {_ADVICE}") from error
+        raise _unwritable(error) from error
 
 
 def as_before(schema: bytes, window: Any) -> Any:
@@ -90,7 +90,7 @@ def as_before(schema: bytes, window: Any) -> Any:
             if found.type != wanted and all(any(is_kind(one) for is_kind in numbers) for one in (found.type, wanted)):
                 window = window.set_column(column, found.name, window[column].cast(wanted))
     except pyarrow.ArrowException as error:
-        raise InputError(f"cannot be written as Parquet ({told(error)}); {_ADVICE}") from error
+        raise _unwritable(error) from error
     return window
 
 
@@ -104,7 +104,7 @@ def join(part: Path, target: Path, schema: bytes) -> None:
     try:
         _join(part, target, read_schema(schema))
     except pyarrow.ArrowException as error:
-        raise InputError(f"cannot be written as Parquet ({told(error)}); {_ADVICE}") from error
+        raise _unwritable(error) from error
 
 
 def _join(part: Path, target: Path, whole: Any) -> None:
@@ -131,7 +131,12 @@ def read_schema(schema: bytes) -> Any:
     try:
         return pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)) if schema else pyarrow.schema([])
     except (pyarrow.ArrowException, OSError) as error:
-        raise InputError(f"the journal has a damaged schema ({told(error)}); begin again with --force") from error
+        raise InputError(f"the journal has a damaged schema ({told(error)}); {AGAIN}") from error
+
+
+def _unwritable(error: Exception) -> InputError:
+    advice = f"JSON Lines can hold any: for those begin again with an {OUTPUT} that ends in .jsonl"
+    return InputError(f"cannot be written as Parquet ({told(error)}); {advice}")
 
 
 def _may_fail(old: Any, new: Any) -> bool:

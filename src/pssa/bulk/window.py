@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from pssa.bulk.advice import AGAIN
 from pssa.bulk.rows import Accepted, columns_of, judge
 from pssa.bulk.source import Event, Source
 from pssa.bulk.spelling import respelled
@@ -92,7 +93,7 @@ def windows_of(reading: Reading, start: Position, columns: tuple[str, ...]) -> I
 def _after(events: Iterator[Event], count: int, title: str) -> Iterator[Event]:
     """What comes after so many; a journal that speaks of more than there are is not believed."""
     if sum(1 for _ in islice(events, count)) < count:
-        raise InputError.at(title, None, "ends before the place that the journal speaks of; begin again with --force")
+        raise InputError.at(title, None, f"ends before the place that the journal speaks of; {AGAIN}")
     yield from events
 
 

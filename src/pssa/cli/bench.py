@@ -25,7 +25,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--data", type=Path, metavar="DIR", help="folder with laptop/train.txt and the like (default: embedded corpus)"
     )
     parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors to start from")
-    parser.add_argument("--encoder", type=Path, metavar="E", help="folder of an encoder: measure bertabsa_att with it")
+    parser.add_argument("--encoder", metavar="E", help="folder or hub name of an encoder: measure bertabsa_att with it")
     parser.add_argument(
         "--run", type=Path, metavar="RUN", dest="run_path", help="score with this run (default: a hasty one)"
     )

@@ -16,7 +16,7 @@ from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.experiments.exhibit import Scope
-    from pssa.experiments.reproduce import Report
+    from pssa.experiments.reproduce import Means, Report
 
 __all__ = ["CellsBar", "add_parser"]
 
@@ -35,7 +35,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--data", type=Path, metavar="DIR", help="folder with laptop/train.txt, laptop/test.txt, rest/..."
     )
     parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors, for models that read words")
-    parser.add_argument("--encoder", type=Path, metavar="E", help="folder of an encoder, for models on one")
+    parser.add_argument("--encoder", metavar="E", help="folder or hub name of an encoder, for models on one")
     parser.add_argument("--seeds", type=int, default=5, help="trainings of each kind, at most (default 5)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where everything goes, and what is there is reused")
     parser.add_argument(
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     means = Means(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
     scope, command = _scope(arguments), _command(arguments)
     if arguments.plan:
-        return _plan(arguments, scope)
+        return _plan(arguments, scope, means)
     if arguments.show_only:
         report = show_only(arguments.names, scope, arguments.out, command)
     else:
@@ -121,13 +121,11 @@ def _scope(arguments: argparse.Namespace) -> Scope:
     return Scope(resources, arguments.seeds, tuple(arguments.models), tuple(arguments.datasets))
 
 
-def _plan(arguments: argparse.Namespace, scope: Scope) -> int:
+def _plan(arguments: argparse.Namespace, scope: Scope, means: Means) -> int:
     from pssa.cli._output import print_json, print_table, say
-    from pssa.experiments.ledger import Ledger
-    from pssa.experiments.provenance import FreshLedger
     from pssa.experiments.workload import workload
 
-    found = workload(arguments.names, scope, arguments.out, FreshLedger if arguments.fresh else Ledger)
+    found = workload(arguments.names, scope, arguments.out, means.ledger)
     code = _FAILED if found.broken else 0
     if arguments.json:
         print_json(found.plain())

@@ -34,7 +34,7 @@ def settings(**values: Any) -> tuple[Setting, ...]:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an experiment happens."""
+    """Where an experiment happens: a model on a data set, with a seed."""
 
     data: str  # name of a data set
     model: str

@@ -130,5 +130,5 @@ class Exhibit:
     title: str
     cells: Callable[[Scope], Iterable[Cell]]
     show: Callable[[Scope, Findings], Sequence[Part]]
-    needs: tuple[str, ...] = ()  # without which nothing can be shown: vectors, encoder, opinion_words
+    needs: tuple[str, ...] = ()  # without which nothing can be shown: vectors, encoder, opinion_words, a data set
     beyond: bool = False  # the paper

@@ -24,7 +24,7 @@ from pssa.runs import Config, methods
 from pssa.runs.config import UNSET, parse_value
 from pssa.runs.defaults import check_mining, check_supervision, choose_consensus_rule, mines, resolve
 
-__all__ = ["DATA", "Grid", "Point", "Study", "parse_axis", "parse_setting", "read_grids", "section_of"]
+__all__ = ["DATA", "Grid", "Point", "Study", "bare_name", "parse_axis", "parse_setting", "read_grids", "section_of"]
 
 DATA = "train"  # the one data set that is tuned on
 Grid = Mapping[str, Sequence[Any]]  # values by setting; all combinations are points
@@ -108,11 +108,11 @@ class Study:
         """The settings by their bare names, as the configuration takes their values, so that 2 and 2.0 are the same."""
         values = dict(given)
         config = Config().updated({"model": self.model, **values})
-        return tuple((_bare(name), _value(config, name)) for name in values)
+        return tuple((bare_name(name), _value(config, name)) for name in values)
 
     def _check_names(self, names: Sequence[str]) -> None:
         """Refuse what cannot vary, what would do nothing, and a setting that is given twice."""
-        for name, times in Counter(map(_bare, names)).items():
+        for name, times in Counter(map(bare_name, names)).items():
             if times > 1:
                 raise InputError(f"{name} is given twice, set and varied or under two names; leave one of them out")
         for name in names:
@@ -127,7 +127,7 @@ class Study:
                 )
 
     def _check_name(self, name: str) -> None:
-        bare, consensus = _bare(name), self.method == "consensus"
+        bare, consensus = bare_name(name), self.method == "consensus"
         if bare in _NO_AXES:
             raise InputError(f"{name} cannot vary or be set here; a study is about one of it")
         if bare in _OF_FILES:
@@ -199,6 +199,11 @@ def read_grids(path: Path) -> tuple[Grid, ...]:
     return tuple(_axes(path, grid) for grid in grids)
 
 
+def bare_name(name: str) -> str:
+    """A setting's name without its section."""
+    return name.rpartition(".")[2]
+
+
 def section_of(config: Config, name: str) -> str:
     """The section of a setting that the configuration has; empty: none, it stands at the top."""
     section, _, key = name.rpartition(".")
@@ -230,12 +235,8 @@ def _split(text: str, option: str, form: str) -> tuple[str, str]:
     return name.strip(), values.strip()
 
 
-def _bare(name: str) -> str:
-    return name.rpartition(".")[2]
-
-
 def _value(config: Config, name: str) -> Any:
-    section, key = section_of(config, name), _bare(name)
+    section, key = section_of(config, name), bare_name(name)
     if section == "options":
         return config.options[key]
     return getattr(getattr(config, section) if section else config, key)

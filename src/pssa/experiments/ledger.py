@@ -16,7 +16,9 @@ from typing import Any
 
 from pssa.errors import InputError, RunError
 
-__all__ = ["Ledger", "Record"]
+__all__ = ["LEDGER", "Ledger", "Record"]
+
+LEDGER = "cells.jsonl"  # the name of the file
 
 Record = dict[str, Any]  # "key", "cell" and what came out
 

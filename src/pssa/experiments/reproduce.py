@@ -20,7 +20,7 @@ from pssa.errors import InputError
 from pssa.experiments.cells import Cell, name_of, with_needs
 from pssa.experiments.engines import check_engine, open_engine
 from pssa.experiments.exhibit import Exhibit, Scope
-from pssa.experiments.ledger import Ledger, Record
+from pssa.experiments.ledger import LEDGER, Ledger, Record
 from pssa.experiments.provenance import FreshLedger, Maker, Provenance, Signing, device_name, maker_here, was_made_here
 from pssa.experiments.render.showing import Showing
 from pssa.experiments.resources import Resources
@@ -29,8 +29,6 @@ from pssa.experiments.wanted import Wanted, choose, left_out
 from pssa.experiments.workroom import Workroom
 
 __all__ = ["Means", "Recorded", "Report", "reproduce", "show_only"]
-
-_LEDGER = "cells.jsonl"
 
 
 @dataclass(frozen=True)
@@ -44,6 +42,11 @@ class Means:
 
     def __post_init__(self) -> None:
         check_engine(self.engine, self.workers, self.address)
+
+    @property
+    def ledger(self) -> type[Ledger]:
+        """The kind that knows the outcomes which count."""
+        return FreshLedger if self.fresh else Ledger
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ def reproduce(
     maker = maker_here("a Ray cluster" if means.engine == "ray" else device_name(scope.resources.device))
     tally = _Tally(progress)
     room = _room(scope, out, means)
-    with (FreshLedger if means.fresh else Ledger).open(out / _LEDGER) as ledger:
+    with means.ledger.open(out / LEDGER) as ledger:
         try:
             outcome = _Crew(means, maker, tally).carry_out(wanted.cells, room, ledger)
         except KeyboardInterrupt:
@@ -130,10 +133,10 @@ def show_only(names: Sequence[str | Exhibit], scope: Scope, out: Path, command: 
 
     :raises InputError: if nothing was carried out in the folder, or as `reproduce` does.
     """
-    if not (out / _LEDGER).is_file():
-        raise InputError(f"{out} has no {_LEDGER}, so nothing was carried out there; name another --out")
+    if not (out / LEDGER).is_file():
+        raise InputError(f"{out} has no {LEDGER}, so nothing was carried out there; name another --out")
     began, wanted = time.perf_counter(), Wanted.find(choose(names), scope)
-    ledger = Ledger.read(out / _LEDGER)
+    ledger = Ledger.read(out / LEDGER)
     found = Recorded(ledger, scope.resources)
     outcome = CarriedOut(reused=sum(found.of(cell) is not None for cell in wanted.cells))
     return _show(wanted, _Asked(scope, out, command, began), ledger, outcome)

@@ -99,16 +99,16 @@ class Resources:
     encoder_name: str = ""  # of the encoder on the hub, where the folder is a copy from there
 
     @classmethod
-    def find(cls, data: Path, vectors: Path | None, encoder: Path | None, device: str = "auto") -> Resources:
+    def find(cls, data: Path, vectors: Path | None, encoder: str | Path | None, device: str = "auto") -> Resources:
         """The data sets of the paper that are in `data`.
 
+        :param encoder: a folder, or a name on the hub, which is fetched where it is not here yet.
         :raises InputError: if there is none, or a file that is named does not exist.
         """
         if not data.is_dir():
             raise InputError(f"--data {data} is not a folder; expected one with laptop/train.txt and the like")
-        for name, path in (("--vectors", vectors), ("--encoder", encoder)):
-            if path is not None and not path.exists():
-                raise InputError(f"{name} {path} does not exist; name a file or folder that does, or leave it out")
+        if vectors is not None and not vectors.exists():
+            raise InputError(f"--vectors {vectors} does not exist; name a file that does, or leave it out")
         found = {name: Source.find(data, name) for name in DATA_SETS}
         sources = {name: source for name, source in found.items() if source}
         if not sources:
@@ -116,7 +116,17 @@ class Resources:
             raise InputError(
                 f"--data {data} holds none of {wanted}; get the data sets, or name the folder that has them"
             )
-        return cls(sources, vectors, encoder, device)
+        return cls(sources, vectors, device=device).with_encoder(encoder)
+
+    def with_encoder(self, given: str | Path | None) -> Resources:
+        """The same with this encoder: a folder, or a name on the hub, which is fetched where it is not here yet.
+
+        :raises InputError: if it is neither, or cannot be fetched.
+        """
+        if not given or Path(given).is_dir():
+            return replace(self, encoder=Path(given) if given else None, encoder_name="")
+        # Cells are told apart by what is in the encoder's files, so its copy here is what all of them read.
+        return replace(self, encoder=Path(models.Pretrained.open(str(given)).weights), encoder_name=str(given))
 
     def can_train(self, model: str) -> bool:
         """Whether what the model starts from is there."""
@@ -131,6 +141,11 @@ class Resources:
         name = self.start_of(model)
         path = getattr(self, name)
         return {name: str(path)} if path else {}
+
+    def settings_in(self, place: Place) -> dict[str, Any]:
+        """What every training in a place is told."""
+        wanted: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": self.device}
+        return wanted | {**self.starts_from(place.model), **self.settings, **dict(place.settings)}
 
     def corpora(self, place: Place) -> tuple[Corpus, Corpus]:
         """What a place trains on, and what judges it."""

@@ -22,9 +22,8 @@ from pssa.errors import InputError
 from pssa.experiments.cells import Cell, Place, Training
 from pssa.experiments.comparison import METRICS
 from pssa.experiments.exhibit import Exhibit, Findings, Part, Prose, Scope
-from pssa.experiments.grid import DATA, Study, section_of
-from pssa.experiments.ledger import Ledger, Record
-from pssa.experiments.provenance import FreshLedger
+from pssa.experiments.grid import DATA, Study, bare_name, section_of
+from pssa.experiments.ledger import LEDGER, Record
 from pssa.experiments.reproduce import Means, Recorded, Report, reproduce
 from pssa.experiments.resources import HowRead, Resources, Source
 from pssa.experiments.schedule import Progress
@@ -75,10 +74,10 @@ def tune(
     :raises InputError: if the file or what the model starts from cannot be used; nothing is trained then.
     :raises RunError: if another process is at work in the folder.
     """
+    means = means or Means()
     _check(study, scope.resources)
     report = reproduce([exhibit_of(study)], scope, out, means, progress, command)
-    ledger = FreshLedger if means and means.fresh else Ledger
-    findings = Recorded(ledger.read(out / "cells.jsonl"), scope.resources)
+    findings = Recorded(means.ledger.read(out / LEDGER), scope.resources)
     tuned = Tuned(Tuning.of(study, scope.seeds, findings), report)
     write_atomically(out / "tune.json", (json.dumps(tuned.plain(), ensure_ascii=False, indent=1) + "\n").encode())
     if tuned.tuning.best is not None:
@@ -115,11 +114,7 @@ def resources_of(
         if path is not None and not path.exists():
             raise InputError(f"{name} {path} does not exist; name a file that does")
     sources = {DATA: Source(train, reading=reading or HowRead())}
-    if encoder is None or Path(encoder).is_dir():
-        return Resources(sources, vectors, Path(encoder) if encoder else None, device)
-    # Cells are told apart by what is in the encoder's files, so its copy here is what all of them read.
-    copy = Path(models.Pretrained.open(encoder).weights)
-    return Resources(sources, vectors, copy, device, encoder_name=encoder)
+    return Resources(sources, vectors, device=device).with_encoder(encoder)
 
 
 def _check(study: Study, resources: Resources) -> None:
@@ -163,7 +158,7 @@ def _best_settings(tuning: Tuning, resources: Resources) -> str:
     for name, value in (*files.items(), *study.fixed, *best.point):
         section = section_of(config, name)
         home = table.setdefault(section, {}) if section else table
-        home[name.rpartition(".")[2]] = list(value) if isinstance(value, tuple) else value
+        home[bare_name(name)] = list(value) if isinstance(value, tuple) else value
     # Keys of the file itself come before its sections.
     ordered = dict(sorted(table.items(), key=lambda item: isinstance(item[1], dict)))
     told = textwrap.fill(tuning.told(), width=118, initial_indent="# ", subsequent_indent="# ")

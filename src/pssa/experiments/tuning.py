@@ -14,7 +14,7 @@ from typing import Any
 from pssa.experiments.cells import Setting, Training
 from pssa.experiments.comparison import METRICS, Row, gather, tell_spread
 from pssa.experiments.exhibit import Findings, Table, Value
-from pssa.experiments.grid import Point, Study
+from pssa.experiments.grid import Point, Study, bare_name
 from pssa.experiments.reading import count_of, missing
 
 __all__ = ["NAMES", "Judged", "Tuning"]
@@ -156,8 +156,9 @@ class Tuning:
         return Table("settings", "Settings", ("", *columns), tuple(rows), (note,))
 
     def _row(self, point: Point, scores: Row, judged: Judged | None) -> tuple[Value, ...]:
-        chosen = {_bare(name): value for name, value in point}
-        values = (_text(chosen[_bare(axis)]) if _bare(axis) in chosen else None for axis in self.study.axes)
+        chosen = dict(point)
+        axes = map(bare_name, self.study.axes)
+        values = (_text(chosen[axis]) if axis in chosen else None for axis in axes)
         means = [tell_spread([record[metric] for record in scores.values()]) for metric in METRICS]
         gains = list(judged.gains(self.metric).values()) if judged else []
         better = count_of(sum(gain > 0 for gain in gains), len(gains)) if gains else missing("count", "of")
@@ -182,7 +183,3 @@ def _text(value: Any) -> str:
 def _best(judged: Iterable[Judged], metric: str, seeds: Iterable[int]) -> Judged | None:
     chosen = list(seeds)
     return max(judged, key=lambda each: each.mean(metric, chosen), default=None)
-
-
-def _bare(name: str) -> str:
-    return name.rpartition(".")[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
@@ -36,6 +36,8 @@ from pssa.runs.saved_model import Description, load_weights, save_weights
 from pssa.runs.training_run import train
 
 __all__ = ["Job", "carry_out"]
+
+_DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ def _train(job: Job, cell: Training) -> Record:
         "epochs": epochs,
         "accuracy": scores.accuracy,
         "macro_f1": scores.macro_f1,
-        "predicted": "".join(str(classifier.labels.index(label)) for label in predicted),
+        "predicted": _numbered(predicted, classifier.labels),
         "labels": list(classifier.labels),
         "instances": len(shop.materials.corpus),
         "parameters": models.count_parameters(outcome.members[0]),
@@ -100,6 +102,12 @@ def _train(job: Job, cell: Training) -> Record:
         "curve": watch.curve,  # test scores after each epoch, for what choosing on test would report
         "testing_seconds": testing,
     }
+
+
+def _numbered(predicted: Sequence[str], labels: Sequence[str]) -> str | list[int]:
+    """The place of each label among `labels`: a digit each, or a list where digits do not suffice."""
+    places = [labels.index(label) for label in predicted]
+    return "".join(map(str, places)) if len(labels) <= _DIGITS else places
 
 
 def _train_one(job: Job, cell: Training, bench: Bench, watch: Watch) -> nn.Module:
@@ -172,8 +180,7 @@ def _time(job: Job, cell: Timing) -> Record:
     folder = job.room.timing(cell)
     shutil.rmtree(folder, ignore_errors=True)
     corpus, test = resources.corpora(place)
-    wanted: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": resources.device}
-    wanted |= {**resources.starts_from(place.model), **resources.settings, **dict(place.settings)}
+    wanted = resources.settings_in(place)
     source = resources.sources[place.data].train
     spent: dict[str, Any] = {}
     # The first run of a process also loads libraries and warms the device up; it is done twice.

@@ -10,7 +10,7 @@ from typing import Any
 from pssa.errors import InputError
 from pssa.experiments.cells import Cell, with_needs
 from pssa.experiments.exhibit import Exhibit, Scope
-from pssa.experiments.ledger import Ledger
+from pssa.experiments.ledger import LEDGER, Ledger
 from pssa.experiments.schedule import plan
 from pssa.experiments.wanted import Wanted, choose, left_out
 from pssa.experiments.workroom import Workroom
@@ -50,7 +50,7 @@ def workload(names: Sequence[str | Exhibit], scope: Scope, out: Path, ledger: ty
     """
     _require_folder(out)
     wanted = Wanted.find(choose(names), scope)
-    room, known = Workroom(out, scope.resources), ledger.read(out / "cells.jsonl")
+    room, known = Workroom(out, scope.resources), ledger.read(out / LEDGER)
 
     def load(cells: Sequence[Cell]) -> Load:
         needed = with_needs(cells)

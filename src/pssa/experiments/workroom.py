@@ -17,7 +17,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from pssa.data import Corpus
 from pssa.data.evidence import Evidence
@@ -73,18 +72,14 @@ class Workroom:
 
     def open(self, place: Place, changes: tuple[Setting, ...], observer: Observer | None = None) -> Bench:
         """A workshop with the place's data and these settings."""
-        bench = _prepare(self.resources_key, self, place)
+        bench = _prepare(self, place)
         config = bench.shop.config.updated({"seed": place.seed, **dict(changes)})
         shop = Workshop(config, None, bench.shop.materials, observer or Silent())
         return replace(bench, shop=shop)
 
-    @property
-    def resources_key(self) -> str:
-        """Tells rooms of other resources apart; a room itself is too large to hash."""
-        return f"{self.folder}|{self.resources}"
-
     def __hash__(self) -> int:
-        return hash(self.resources_key)
+        # Resources hold mappings, which have no hash of their own.
+        return hash(f"{self.folder}|{self.resources}")
 
 
 @dataclass(frozen=True)
@@ -98,10 +93,9 @@ class Bench:
 
 # Materials hold a vocabulary with its vectors, or an encoder: a few are kept, since cells come ordered by place.
 @lru_cache(maxsize=3)
-def _prepare(key: str, room: Workroom, place: Place) -> Bench:
+def _prepare(room: Workroom, place: Place) -> Bench:
     resources = room.resources
     corpus, test = resources.corpora(place)
-    wanted: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": resources.device}
-    wanted |= {**resources.starts_from(place.model), **resources.settings, **dict(place.settings)}
-    config, materials = prepare(corpus, None, Config().updated(wanted), cache=room.folder / "vectors")
+    wanted = Config().updated(resources.settings_in(place))
+    config, materials = prepare(corpus, None, wanted, cache=room.folder / "vectors")
     return Bench(Workshop(config, None, materials, Silent()), test, resources.human(place, materials.corpus))

@@ -11,7 +11,7 @@ from pssa.report.markup import Cell, Markup, join, table
 from pssa.report.subject import Section, Subject
 from pssa.runs import Config
 from pssa.runs.defaults import unresolve
-from pssa.runs.measured import Measured
+from pssa.runs.run_facts import RunFacts
 
 __all__ = ["describe", "unusual_settings"]
 
@@ -63,7 +63,7 @@ def _facts(subject: Subject) -> list[list[Cell]]:
 
 def _measured(config: Config, metrics: dict[str, Any]) -> list[list[Cell]]:
     """What a finished run knows of itself."""
-    facts, dev, coverage = Measured.of(config, metrics), metrics["dev"], metrics["vector_coverage"]
+    facts, dev, coverage = RunFacts.of(config, metrics), metrics["dev"], metrics["vector_coverage"]
     rows: list[list[Cell]] = [
         ["trained parameters", f"{facts.parameters}{facts.members}"],
         ["training data", facts.data],

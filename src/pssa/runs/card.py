@@ -8,7 +8,7 @@ from typing import Any
 from pssa import models
 from pssa.data.atomic import write_atomically
 from pssa.runs.config import Config
-from pssa.runs.measured import Measured
+from pssa.runs.run_facts import RunFacts
 
 __all__ = ["write_card"]
 
@@ -55,7 +55,7 @@ _VOTING = " Its probabilities are the members' shares of the vote, and do not sa
 
 def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
     """Write the card from what the run knows of itself."""
-    dev, coverage, facts = metrics["dev"], metrics["vector_coverage"], Measured.of(config, metrics)
+    dev, coverage, facts = metrics["dev"], metrics["vector_coverage"], RunFacts.of(config, metrics)
     card = _CARD.format(
         model=config.model,
         method=config.method,

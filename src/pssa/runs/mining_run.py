@@ -38,7 +38,7 @@ def mine(
     :raises InputError: if a file or a setting cannot be used, or if `out` exists; it is never overwritten.
     """
     if Path(out).exists():
-        raise InputError(f"{out} exists already; choose another --out")
+        raise InputError(f"{out} exists already; choose another `out` (--out)")
     if not Path(out).parent.is_dir():
         raise InputError(f"{Path(out).parent} is not a directory; `out` (--out) must name a file in one that exists")
     config = (config or Config()).updated(settings)

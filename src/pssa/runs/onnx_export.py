@@ -63,7 +63,9 @@ def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Pa
     if path.is_dir() or not path.parent.is_dir():
         raise InputError.at(path, None, "cannot be written; expected the name of a file in a directory that exists")
     if path.exists() and not force:
-        raise InputError(f"{path} exists already; choose another --onnx, or replace it with --force")
+        raise InputError(
+            f"{path} exists already; choose another `path` (--onnx), or replace it with `force=True` (--force)"
+        )
     directory = RunDirectory.open(Path(run))
     if (directory.root / "config.toml").is_file():  # else a stage or a member, which is whole in itself
         directory.require_finished()

@@ -20,10 +20,12 @@ from pssa.saliency._scores import to_words
 
 __all__ = ["IntegratedGradients"]
 
+_MOST_POSITIONS = 1 << 16  # that go through the head at once, padding included, however many steps there are
+
 
 @dataclass(frozen=True)
 class IntegratedGradients:
-    """Absolute attributions, summed over a word's positions; all steps go through the head as one batch."""
+    """Absolute attributions, summed over a word's positions; steps go through the head together, as many as memory is for."""
 
     steps: int = 20  # points of the path, each in the middle of its piece
 
@@ -51,6 +53,9 @@ class IntegratedGradients:
         # (B, P)
         words = encoding.words
         places = (torch.arange(self.steps, device=words.device, dtype=words.dtype) + 0.5) / self.steps
-        path = replace(stack(encoding, self.steps), words=(places[:, None, None, None] * words).flatten(0, 1))
-        gradient = logit_gradient(model, path, batch.repeat(self.steps), classes.repeat(self.steps))
-        return torch.einsum("bpd,bpd->bp", gradient.view(self.steps, *words.shape).mean(dim=0), words)
+        total = torch.zeros_like(words)
+        for part in torch.split(places, max(1, _MOST_POSITIONS // words.shape[:2].numel())):
+            path = replace(stack(encoding, len(part)), words=(part[:, None, None, None] * words).flatten(0, 1))
+            gradient = logit_gradient(model, path, batch.repeat(len(part)), classes.repeat(len(part)))
+            total += gradient.view(len(part), *words.shape).sum(dim=0)
+        return torch.einsum("bpd,bpd->bp", total / self.steps, words)

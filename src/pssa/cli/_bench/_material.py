@@ -38,7 +38,7 @@ def open_corpora(request: Request) -> tuple[Corpus, Corpus]:
 def model_settings(request: Request) -> dict[str, Any]:
     """TNet-ATT, or BERTABSA-ATT where an encoder is given."""
     if request.encoder is not None:
-        return {"model": "bertabsa_att", "encoder": str(request.encoder)}
+        return {"model": "bertabsa_att", "encoder": request.encoder}
     return {"model": "tnet_att", **({"vectors": str(request.vectors)} if request.vectors else {})}
 
 

@@ -29,7 +29,7 @@ class Request:
 
     data: Path | None = None  # folder of data sets; None: the embedded corpus
     vectors: Path | None = None
-    encoder: Path | None = None
+    encoder: str | None = None  # folder or hub name
     run: Path | None = None  # to score with; None: one that is trained for a moment
     rows: tuple[int, ...] = ()  # empty: as many as suit the benchmark
     repeats: int = 3
@@ -42,7 +42,7 @@ class Request:
                 raise InputError(f"--rows holds {given}; every number of rows must be at least 1")
         if self.data is not None and not self.data.is_dir():
             raise InputError(f"--data {self.data} is not a folder; expected one with laptop/train.txt and the like")
-        for name in ("vectors", "encoder", "run"):
+        for name in ("vectors", "run"):
             path = getattr(self, name)
             if path is not None and not path.exists():
                 raise InputError(f"--{name} {path} does not exist; name one that does, or leave it out")

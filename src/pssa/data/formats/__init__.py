@@ -15,6 +15,7 @@ from pssa.data.formats import csv_file, hugging_face, json_lines, parquet, semev
 from pssa.data.formats._arrow import ArrowRow, Cell
 from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._rows import Event
+from pssa.data.formats._values import spans_as_text, tags_as_text
 from pssa.errors import InputError
 
 __all__ = [
@@ -28,6 +29,8 @@ __all__ = [
     "format_named",
     "require_named_columns",
     "scan",
+    "spans_as_text",
+    "tags_as_text",
 ]
 
 

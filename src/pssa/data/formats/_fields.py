@@ -18,7 +18,7 @@ from pssa.data.example import Example, sentence_key
 from pssa.data.formats._place import check_offsets, cut_word, occurrences
 from pssa.data.formats._rows import Row
 from pssa.data.formats._text import LONGEST_TEXT
-from pssa.data.formats._values import integer, spans, string, tags
+from pssa.data.formats._values import integer, spans, spans_as_text, string, tags
 from pssa.data.shown import shown
 from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.errors import InputError
@@ -102,7 +102,7 @@ def words_as_text(example: Example) -> str:
     """The field `words` for formats without lists; empty where the words are those that our tokeniser finds."""
     if example.spans == tokenize(example.text, example.aspect_chars):
         return ""
-    return " ".join(f"{start}-{end}" for start, end in example.spans)
+    return spans_as_text(example.spans)
 
 
 def _place(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span, str | None]:

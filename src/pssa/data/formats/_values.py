@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,7 @@ from pssa.data.shown import shown
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
-__all__ = ["integer", "names", "spans", "string", "tags"]
+__all__ = ["integer", "names", "spans", "spans_as_text", "string", "tags", "tags_as_text"]
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _INTEGER = re.compile(r"\s*(-?\d+)(?:\.0*)?\s*", re.ASCII)
@@ -72,6 +72,11 @@ def spans(fields: Mapping[str, Any], name: str, length: int) -> tuple[Span, ...]
     return found
 
 
+def spans_as_text(found: Iterable[Sequence[int]]) -> str:
+    """What `spans` reads, for formats without lists."""
+    return " ".join(f"{start}-{end}" for start, end in found)
+
+
 def tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """The tags: a list, or text with `|` between them."""
     value = _listed(fields.get("tags"))
@@ -82,6 +87,11 @@ def tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(tag, str) for tag in value):
         raise InputError(f"`tags` is {shown(value)}; expected a list of texts, or one text with | between them")
     return tuple(tag.strip() for tag in value if tag.strip())
+
+
+def tags_as_text(found: Sequence[str]) -> str | None:
+    """What `tags` reads, for formats without lists; None where a tag would be read as two."""
+    return None if any("|" in tag for tag in found) else "|".join(found)
 
 
 def names(found: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._fields import fields_of, words_as_text
 from pssa.data.formats._rows import Event, Problem
 from pssa.data.formats._text import LONG_LINE, all_lines, decoding_fault
+from pssa.data.formats._values import tags_as_text
 from pssa.data.shown import told
 from pssa.errors import InputError
 
@@ -89,9 +90,10 @@ def delimiter_of(header: str) -> str:
 
 
 def _tags(example: Example) -> str:
-    if any("|" in tag for tag in example.tags):
+    text = tags_as_text(example.tags)
+    if text is None:
         raise InputError(f"example {example.id!r}: a tag with | in it cannot be written as CSV; use JSON Lines")
-    return "|".join(example.tags)
+    return text
 
 
 def _fault(columns: list[str], record: list[str]) -> str | None:

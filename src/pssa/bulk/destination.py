@@ -9,14 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from pssa.bulk.advice import OUTPUT, REJECTED
 from pssa.bulk.form import Form
 from pssa.errors import InputError, RunError
 
-__all__ = ["Place", "followed", "locked"]
+__all__ = ["Destination", "followed", "locked"]
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """Where rows go, in what form, and how the job begins: "new", "resume" where it was left, or "replace" what is there."""
 
     output: Path
@@ -37,24 +38,24 @@ def followed(path: Path) -> Path:
 
 
 @contextmanager
-def locked(place: Place) -> Iterator[None]:
+def locked(destination: Destination) -> Iterator[None]:
     """Make the part, and be the one who writes there.
 
     :raises InputError: if the output or the side file cannot be written.
     :raises RunError: if another process is writing it.
     """
-    folder = place.folder
-    _require_file_name(place.output, "--output")
-    _require_file_name(place.side, "--rejected")
+    folder = destination.folder
+    _require_file_name(destination.output, OUTPUT)
+    _require_file_name(destination.side, REJECTED)
     try:
         folder.mkdir(exist_ok=True)
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise InputError(
-            f"--output {place.output} cannot be written: {folder}: {error.strerror}; name a file elsewhere"
+            f"{destination.output} cannot be written: {folder}: {error.strerror}; name a file elsewhere with {OUTPUT}"
         ) from error
     try:
-        _hold(lock, place)
+        _hold(lock, destination)
         yield
     finally:
         os.close(lock)
@@ -62,17 +63,19 @@ def locked(place: Place) -> Iterator[None]:
 
 def _require_file_name(path: Path, option: str) -> None:
     if not path.parent.is_dir():
-        raise InputError(f"{option} {path} cannot be written: {path.parent} does not exist; make the folder first")
+        raise InputError(
+            f"{path} cannot be written: {path.parent} does not exist; make the folder, or choose another {option}"
+        )
     if path.exists() and not path.is_file():
-        raise InputError(f"{option} {path} cannot be written: it is a directory or a device; name a file")
+        raise InputError(f"{path} cannot be written: it is a directory or a device; name a file with {option}")
 
 
-def _hold(lock: int, place: Place) -> None:
+def _hold(lock: int, destination: Destination) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # Whoever held it before may have ended the job and removed the folder meanwhile.
-        held = os.path.samestat(os.fstat(lock), place.folder.stat())
+        held = os.path.samestat(os.fstat(lock), destination.folder.stat())
     except (BlockingIOError, FileNotFoundError):
         held = False
     if not held:
-        raise RunError(f"{place.output} is being written by another process; wait for it, or stop it first")
+        raise RunError(f"{destination.output} is being written by another process; wait for it, or stop it first")

@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.bulk.made_parts import ASKED, go_on, leave, names, place, result
+from tests.bulk.made_parts import ASKED, destination, go_on, leave, names, result
 
+from pssa.bulk.destination import followed
 from pssa.bulk.part import opened_part
-from pssa.bulk.place import followed
 from pssa.errors import InputError, RunError
 
 
 def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
-    with opened_part(place(tmp_path), ASKED) as part:
+    with opened_part(destination(tmp_path), ASKED) as part:
         part.append(result(1))
         with pytest.raises(RunError, match=r"out\.csv is being written by another process"):
-            go_on(place(tmp_path, "resume"), 2)
+            go_on(destination(tmp_path, "resume"), 2)
         part.append(result(2))
         part.finish()
     assert (tmp_path / "out.csv").read_bytes() == b"n\r\n1\r\n2\r\n"
@@ -28,35 +28,37 @@ def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
 
 def test_an_output_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be written: .*nowhere does not exist"):
-        go_on(place(tmp_path / "nowhere"), 1)
+        go_on(destination(tmp_path / "nowhere"), 1)
     (tmp_path / "out.csv").mkdir()
     with pytest.raises(InputError, match=r"out\.csv cannot be written: it is a directory"):
-        go_on(place(tmp_path, "replace"), 1)
+        go_on(destination(tmp_path, "replace"), 1)
     (tmp_path / "out.csv").rmdir()
     (tmp_path / "out.csv.part").write_text("a file")
     with pytest.raises(InputError, match=r"out\.csv cannot be written: .*out\.csv\.part: File exists; name a file"):
-        go_on(place(tmp_path), 1)
+        go_on(destination(tmp_path), 1)
 
 
 def test_what_could_not_take_rejected_rows_in_the_end_is_refused_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name, what in (
-        ("nowhere/bad", "nowhere does not exist; make the folder first"),
+        ("nowhere/bad", "nowhere does not exist; make the folder"),
         ("folder", "it is a directory"),
     ):
-        with pytest.raises(InputError, match=f"--rejected .*/{name} cannot be written: .*{what}"):
-            go_on(replace(place(tmp_path, "replace"), side=tmp_path / name), 1)
+        with pytest.raises(InputError, match=f"/{name} cannot be written: .*{what}.*--rejected"):
+            go_on(replace(destination(tmp_path, "replace"), side=tmp_path / name), 1)
     assert names(tmp_path) == ["folder"]
 
 
 def test_a_device_is_no_file_to_be_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "out.csv")
-    with pytest.raises(InputError, match=r"--output .*out\.csv cannot be written: it is a directory or a device"):
-        go_on(place(tmp_path, "replace"), 1)
+    with pytest.raises(
+        InputError, match=r"out\.csv cannot be written: it is a directory or a device; name a file with .*--output"
+    ):
+        go_on(destination(tmp_path, "replace"), 1)
 
 
 def test_nothing_of_the_part_is_trusted_before_the_lock_is_held(tmp_path: Path) -> None:
-    where = place(tmp_path, "replace")
+    where = destination(tmp_path, "replace")
     leave(where, 2)
     lock = os.open(where.folder, os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -69,7 +71,7 @@ def test_nothing_of_the_part_is_trusted_before_the_lock_is_held(tmp_path: Path) 
 def test_a_folder_that_was_removed_before_the_lock_was_had_is_no_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where = place(tmp_path)
+    where = destination(tmp_path)
     monkeypatch.setattr(fcntl, "flock", lambda lock, how: where.folder.rmdir())
     with pytest.raises(RunError, match=r"out\.csv is being written by another process"):
         go_on(where, 1)

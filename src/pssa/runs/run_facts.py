@@ -8,11 +8,11 @@ from typing import Any
 from pssa.runs.config import Config
 from pssa.runs.defaults import mines
 
-__all__ = ["Measured"]
+__all__ = ["RunFacts"]
 
 
 @dataclass(frozen=True)
-class Measured:
+class RunFacts:
     """Facts, each as one line says it."""
 
     parameters: str  # how many are trained
@@ -23,7 +23,7 @@ class Measured:
     when: str  # the development score was measured
 
     @classmethod
-    def of(cls, config: Config, metrics: dict[str, Any]) -> Measured:
+    def of(cls, config: Config, metrics: dict[str, Any]) -> RunFacts:
         """The facts of a run with this configuration and these `metrics.json`."""
         counts = ", ".join(f"{count} {label}" for label, count in metrics["labels"].items())
         dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
