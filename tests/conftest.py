@@ -7,11 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 # Toys are too small for two threads, and tests run in two processes. Set before torch is imported, for children too.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# The same cases each time, on a machine however slow. `--hypothesis-profile searching` looks for others.
+settings.register_profile("searching", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("steady", settings.get_profile("searching"), derandomize=True)
+settings.load_profile("steady")
 
 
 def _resource(variable: str, default: Path) -> Path:

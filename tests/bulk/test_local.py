@@ -103,7 +103,7 @@ def test_a_large_file_is_scored_in_windows(tmp_path: Path, monkeypatch: pytest.M
     source.write_text("".join(json.dumps({"text": text, "aspect": "screen"}) + "\n" for text in texts))
     classifier = ByLength()
     predict_file(cast(Classifier, classifier), source, target)
-    assert classifier.asked == [4, 4, 2]
+    assert sorted(classifier.asked) == [2, 4, 4]  # by several threads, so in any order
     assert [row["text"] for row in rows_of(target)] == texts
 
 

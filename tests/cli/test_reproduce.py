@@ -6,6 +6,7 @@ import json
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.cli.command import Command
@@ -245,7 +246,8 @@ def test_without_a_terminal_a_line_now_and_then_tells_how_far_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter((0.0, 1.0, 90.0, 100.0, 3690.0))
-    monkeypatch.setattr("pssa.cli.reproduce.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("pssa.cli.reproduce.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("pssa.cli.reproduce._QUIET_SECONDS", 60.0)
     with CellsBar() as bar:
         bar(0, 4, "")
         bar(1, 4, "first")
