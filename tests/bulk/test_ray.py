@@ -22,7 +22,6 @@ from pssa.bulk.source import Source, find_sources
 from pssa.bulk.window import START, Reading, windows
 from pssa.errors import InputError, MissingExtra
 
-pytestmark = pytest.mark.xdist_group("ray")  # one cluster, whoever runs the tests
 ON_CPU = Scoring(device="cpu")
 
 
@@ -32,7 +31,7 @@ def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def cluster(one_ray_cluster: None) -> Iterator[Any]:
     """A head that does no work and three nodes of two CPUs, all on this machine."""
     ray = pytest.importorskip("ray")
     from ray.cluster_utils import Cluster

@@ -81,7 +81,7 @@ def test_processes_give_what_this_process_gives(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("ray")  # one cluster at a time
+@pytest.mark.usefixtures("one_ray_cluster")
 def test_a_ray_cluster_gives_what_this_process_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray", reason="the [ray] extra is not installed")
     job = job_in(tmp_path)
