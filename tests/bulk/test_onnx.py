@@ -18,7 +18,7 @@ from pssa.errors import InputError, MissingExtra
 from pssa.runs import Answer
 
 EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(60))]
-CLOSE = 0.002
+CLOSE = 0.001
 
 
 @pytest.fixture(scope="module")
