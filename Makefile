@@ -36,7 +36,7 @@ check: $(VENV)/.setup
 	$(BIN)/pytest -m "not slow and not browser" -n 2
 
 test: check chromium
-	$(BIN)/pytest -m slow -n 2 --dist loadgroup
+	$(BIN)/pytest -m slow -n 2 --dist loadfile
 	$(BIN)/pytest -m browser
 	$(MAKE) build
 

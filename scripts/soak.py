@@ -1,6 +1,6 @@
 """Let the service and bulk scoring run for long, and see whether memory stays flat; one JSON object at the end.
 
-    python scripts/soak.py --minutes 3 --rows 160000
+    python scripts/soak.py --minutes 3 --requests 1000 --rows 160000
 
 The service is a real `pssa serve` of a small run, asked by several clients at once for labels, explanations and tables, with bad
 requests and clients that leave among them. Bulk scoring is `pssa predict` on files that double in size. Memory is the resident
@@ -36,17 +36,25 @@ _TINY: dict[str, Any] = {"model": "memnet", "dimension": 32, "epochs": 2, "devic
 _TEXT = "The screen is huge and bright, the battery life is poor and the price was as usual for a machine of this kind."
 _JSON = {"Content-Type": "application/json"}
 _CLIENTS = 3
+_PATIENCE = 120  # seconds for an answer
 _SMALLEST = 10_000  # rows of the first file
 
 
 @dataclass
 class Asked:
-    """What the clients have done so far."""
+    """What the clients have done so far, and until when they go on."""
 
+    end: float
+    least: int  # requests
     requests: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     memory: list[tuple[float, float]] = field(default_factory=list)  # requests so far, MiB
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is time left, or requests are wanting."""
+        return time.monotonic() < self.end or self.requests < self.least
 
     def count(self, status: str) -> None:
         """One more request."""
@@ -59,6 +67,7 @@ def main() -> int:
     """Soak both."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=3.0, help="of the service")
+    parser.add_argument("--requests", type=int, default=1000, help="at least, on a machine however slow")
     parser.add_argument("--rows", type=int, default=160_000, help="of the largest file")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
@@ -66,25 +75,23 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run = pssa.train(embedded.load("train").select(range(200)), folder / "run", **_TINY)
-        service = soak_service(run, 60 * arguments.minutes, arguments.seed)
+        service = soak_service(run, 60 * arguments.minutes, arguments.requests, arguments.seed)
         bulk = soak_bulk(run, folder, arguments.rows)
     print(json.dumps({"service": service, "bulk": bulk}, indent=2))
     return 0
 
 
-def soak_service(run: Path, seconds: float, seed: int) -> dict[str, Any]:
-    """Ask the service for so long; counts and memory."""
+def soak_service(run: Path, seconds: float, least: int, seed: int) -> dict[str, Any]:
+    """Ask the service for so long, and so many times at least; counts and memory."""
     command = [sys.executable, "-m", "pssa", "serve", str(run), "--port", "0", "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         port = int(json.loads(process.stdout.readline())["url"].rpartition(":")[2])
-        asked, end = Asked(), time.monotonic() + seconds
-        clients = [
-            threading.Thread(target=_ask, args=(port, asked, end, random.Random(seed + n))) for n in range(_CLIENTS)
-        ]
+        asked = Asked(time.monotonic() + seconds, least)
+        clients = [threading.Thread(target=_ask, args=(port, asked, random.Random(seed + n))) for n in range(_CLIENTS)]
         for client in clients:
             client.start()
-        while time.monotonic() < end:
+        while asked.goes_on:
             asked.memory.append((asked.requests, _resident(process.pid)))
             time.sleep(min(1.0, seconds / 60))
         for client in clients:
@@ -147,11 +154,14 @@ def _peak(process: int) -> float:
     return max((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM:")), default=0.0)
 
 
-def _ask(port: int, asked: Asked, end: float, chance: random.Random) -> None:
-    while time.monotonic() < end:
+def _ask(port: int, asked: Asked, chance: random.Random) -> None:
+    while asked.goes_on:
         kind = chance.choice(("predict", "predict", "predict", "explain", "csv", "bad", "large", "leaves", "status"))
         try:
             asked.count(_request(port, kind, chance))
+        except (BrokenPipeError, ConnectionResetError) as error:
+            # Who is slow to send what is not read any more is not waited for.
+            asked.count("closed" if kind == "large" else type(error).__name__)
         except (OSError, http.client.HTTPException) as error:
             asked.count(type(error).__name__)
 
@@ -162,12 +172,12 @@ def _request(port: int, kind: str, chance: random.Random) -> str:
     item = {"text": text, "aspects": ["screen", "price", {"from": 4, "to": 10}, "nowhere"]}
     body = json.dumps({"items": [item] * chance.randint(1, 8)}).encode()
     if kind == "leaves":
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        with socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE) as connection:
             connection.sendall(
                 b"POST /v1/explain HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900\r\n\r\n" + body[:80]
             )
         return "left"
-    connection_ = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection_ = http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)
     try:
         match kind:
             case "predict" | "explain":

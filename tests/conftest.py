@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 # Toys are too small for two threads, and tests run in two processes. Set before torch is imported, for children too.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# The same cases each time, on a machine however slow. `--hypothesis-profile searching` looks for others.
+settings.register_profile("searching", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("steady", settings.get_profile("searching"), derandomize=True)
+settings.load_profile("steady")
 
 
 def _resource(variable: str, default: Path) -> Path:
@@ -26,6 +34,17 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
     """No test cuts the power, so none need wait until its files would survive that."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def one_ray_cluster() -> Iterator[None]:
+    """Wait until no other test of this user has a Ray cluster: they would find each other's, and share two cores.
+
+    By a lock, since pytest 9.2 numbers its tests so that pytest-xdist 3.8 knows no groups of them.
+    """
+    with (Path(tempfile.gettempdir()) / f"pssa-tests-ray-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 

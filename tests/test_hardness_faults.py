@@ -20,7 +20,7 @@ PREDICTED = ("two predictions of one output", "two predictions with one file of 
 def test_nothing_is_lost_or_half_written(names: tuple[str, ...]) -> None:
     only = [word for name in names for word in ("--only", name)]
     command = [sys.executable, str(SCRIPT), "--kills", "2", *only]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=3000)
     found = json.loads(done.stdout)
     assert set(found["checks"]) == set(names)
     assert {name: check["wrong"] for name, check in found["checks"].items()} == {name: [] for name in names}

@@ -152,7 +152,7 @@ def _start(lab: Lab, address: str, home: Path) -> Any:
         "HF_ENDPOINT": address,
         "HF_HOME": str(home),
         "HF_HUB_DISABLE_XET": "1",
-        "HF_HUB_DOWNLOAD_TIMEOUT": "5",
+        "HF_HUB_DOWNLOAD_TIMEOUT": "60",
     }
     return lab.start(python=("-W", "ignore", "-c", _FETCH), environment=environment)
 

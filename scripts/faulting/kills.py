@@ -78,7 +78,7 @@ class Service:
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Status and answer of one request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
             headers = {"Content-Type": "application/json"}
             connection.request(method, path, None if body is None else json.dumps(body), headers)
@@ -97,7 +97,7 @@ class Service:
     def end(self, sign: int = signal.SIGTERM) -> tuple[int, str]:
         """Exit code and what was said."""
         self.process.send_signal(sign)
-        _, said = self.process.communicate(timeout=60)
+        _, said = self.process.communicate(timeout=300)
         return self.process.returncode, said
 
 

@@ -29,7 +29,7 @@ _TINY = (
     "--set",
     "patience=2",
 )
-_SECONDS = 300
+_SECONDS = 1200
 _SAID_ON_THE_WAY = ("pssa: warning:", "pssa: stage ", "pssa: round ")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -16,6 +17,8 @@ from faulting.kills import Service, serving
 from faulting.lab import Check, Lab, kill
 
 __all__ = ["SHARED"]
+
+_ATTEMPTS = 5
 
 # The clock of a process falls by an hour with every look at it; what it counts from there on must not matter.
 _BACKWARDS = """
@@ -45,10 +48,11 @@ def two_trainings(lab: Lab, check: Check) -> None:
 def two_resumings(lab: Lab, check: Check) -> None:
     """Whoever comes second is told that the run is in use, and changes nothing."""
     reference, run = _reference(lab), lab.folder / "resumed"
-    first = lab.start(*lab.training(run, "pg-as"))
-    while first.poll() is None and not (run / "model.json").exists():
-        time.sleep(0.005)
-    first.send_signal(signal.SIGSTOP)  # so that it is still there however slow the second is to start
+    first = _stopped(
+        lambda: lab.start(*lab.training(run, "pg-as")),
+        lambda: (run / "model.json").exists() and not (run / "metrics.json").exists(),
+        lambda: shutil.rmtree(run, ignore_errors=True),
+    )
     second = lab.run("train", "--resume", run)
     first.send_signal(signal.SIGCONT)
     check.times += 1
@@ -76,7 +80,7 @@ def two_predictions(lab: Lab, check: Check) -> None:
     source, out = _many_rows(lab, 100), lab.folder / "contested.jsonl"
     words = ("predict", serving(lab), "--input", source, "--device", "cpu", "--output")
     check.expect(lab.run(*words, lab.folder / "alone.jsonl").code == 0, "cannot predict at all")
-    first = _stopped(lab, (*words, out))
+    first = _predicting(lab, (*words, out), out)
     for how in ("--resume", "--force"):
         second = lab.run(*words, out, how)
         check.times += 1
@@ -115,7 +119,7 @@ def one_file_of_rejected_rows(lab: Lab, check: Check) -> None:
         source.write_bytes(lab.train_file.read_bytes() * 100 + bad * 40 * number)
         words = ("--input", source, "--errors", "skip", "--rejected", side, "--device", "cpu", "--output", out)
         jobs.append(("predict", serving(lab), *words))
-    first = _stopped(lab, jobs[0])
+    first = _predicting(lab, jobs[0], lab.folder / "sharing-1-out.jsonl", side)
     second = lab.run(*jobs[1])
     first.send_signal(signal.SIGCONT)
     ended = lab.end(first)
@@ -130,13 +134,36 @@ def one_file_of_rejected_rows(lab: Lab, check: Check) -> None:
     check.expect(side.exists() and side.read_bytes().count(b"\n") == 40, "the rejected rows of the first are lost")
 
 
-def _stopped(lab: Lab, words: tuple[str | Path, ...]) -> subprocess.Popen[str]:
-    """A prediction that stands still after its first window; its last word is the output."""
-    process = lab.start(*words)
-    while process.poll() is None and not Path(f"{words[-1]}.part", "journal.json").exists():
-        time.sleep(0.005)
-    process.send_signal(signal.SIGSTOP)
-    return process
+def _predicting(lab: Lab, words: tuple[str | Path, ...], *outputs: Path) -> subprocess.Popen[str]:
+    """A prediction that stands still after its first window; the first of the outputs is that with the rows."""
+
+    def clear() -> None:
+        for path in outputs:
+            path.unlink(missing_ok=True)
+
+    return _stopped(lambda: lab.start(*words), Path(f"{outputs[0]}.part", "journal.json").exists, clear)
+
+
+def _stopped(
+    start: Callable[[], subprocess.Popen[str]], is_at_work: Callable[[], bool], clear: Callable[[], object]
+) -> subprocess.Popen[str]:
+    """A process that stands still at its work, and so is still there however slow the next one is to start.
+
+    On a busy machine it may be done before anybody looks: then it is cleared away and begun again.
+    """
+    for _ in range(_ATTEMPTS):
+        process = start()
+        while process.poll() is None and not is_at_work():
+            time.sleep(0.005)
+        process.send_signal(signal.SIGSTOP)
+        if process.poll() is None:
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            if is_at_work():
+                return process
+            process.send_signal(signal.SIGCONT)
+        process.communicate()
+        clear()
+    raise RuntimeError(f"{_ATTEMPTS} times it was done before it could be stopped")
 
 
 def _many_rows(lab: Lab, times: int) -> Path:

@@ -41,7 +41,7 @@ from pssa.runs.directory import read_json, read_tensors
 
 __all__ = ["HOSTILE", "try_hostile"]
 
-_SECONDS, _MEMORY = 20, 1 << 30  # each, beyond what the process has
+_MEMORY = 1 << 30  # each, beyond what the process has
 
 
 @dataclass(frozen=True)
@@ -150,14 +150,14 @@ HOSTILE = (
 )
 
 
-def try_hostile(folder: Path, kept: Path) -> dict[str, Any]:
-    """Try them all; what came of it, in the shape of the other engines."""
+def try_hostile(folder: Path, seconds: float) -> dict[str, Any]:
+    """Try them all, each for so long at most; what came of it, in the shape of the other engines."""
     folder.mkdir(parents=True)
     failures, peak = [], 0
     for case in HOSTILE:
         path = folder / case.name
         case.make(path)
-        found = _try(case, path)
+        found = _try(case, path, seconds)
         peak = max(peak, found["peak_mb"])
         if found["what"]:
             failures.append({"kind": "hostile", "what": found["what"], "place": case.name, "file": "", "times": 1})
@@ -167,13 +167,13 @@ def try_hostile(folder: Path, kept: Path) -> dict[str, Any]:
     return {"cases": count, "accepted": 0, "refused": count - len(failures), "failures": failures, "peak_mb": peak}
 
 
-def _try(case: Hostile, path: Path) -> dict[str, Any]:
+def _try(case: Hostile, path: Path, seconds: float) -> dict[str, Any]:
     """In a child; `what` is empty where the case was refused as it should be."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reading)
-        said = _said(case, path)
+        said = _said(case, path, seconds)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
         os.write(writing, json.dumps({"what": said, "peak_mb": peak}).encode()[:4000])
         os._exit(0)
@@ -184,11 +184,11 @@ def _try(case: Hostile, path: Path) -> dict[str, Any]:
     return dict(json.loads(content)) if content else {"what": f"the process ended with {status}", "peak_mb": 0}
 
 
-def _said(case: Hostile, path: Path) -> str:
+def _said(case: Hostile, path: Path, seconds: float) -> str:
     from fuzzing.judge import Judge, limit_memory
 
     limit_memory(_MEMORY)
-    judge = Judge(case.name, lambda content: case.use(path) and None, path.parent / "kept", _SECONDS)
+    judge = Judge(case.name, lambda content: case.use(path) and None, path.parent / "kept", seconds)
     began = time.monotonic()
     judge(b"")
     if judge.tally.failures:

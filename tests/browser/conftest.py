@@ -32,6 +32,7 @@ _ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+_PATIENCE = 60_000  # milliseconds; a machine that is slow and busy may need many
 _DESK: ViewportSize = {"width": 1200, "height": 900}
 _PHONE: ViewportSize = {"width": 360, "height": 740}
 
@@ -59,6 +60,7 @@ def browser() -> Iterator[Browser]:
     found = next(filter(None, map(shutil.which, _NAMES)), None)
     if found is None:
         pytest.skip(f"no browser is here; install one of {', '.join(_NAMES)}")
+    playwright.expect.set_options(timeout=_PATIENCE)
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=found, args=_ARGUMENTS)
         yield browser
@@ -111,6 +113,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 
     def run(address: str, phone: bool = False) -> Page:
         context = browser.new_context(viewport=_PHONE if phone else _DESK, has_touch=phone, accept_downloads=True)
+        context.set_default_timeout(_PATIENCE)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: faults.append(f"script: {error}"))

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 __all__ = ["Server"]
 
-_SECONDS = 60
+_SECONDS = 120
 
 
 class Server:

@@ -191,7 +191,7 @@ def test_a_table_goes_in_and_comes_back_scored(page: Page, tmp_path: Path) -> No
         scored = list(csv.DictReader(stream))
     assert [[row[name] for name in rows[0]] for row in scored] == rows[1:]
     assert {row["label"] for row in scored} <= {"positive", "negative", "neutral"}
-    assert page.get_by_role("link", name="mine.scored.csv").is_visible()
+    expect(page.get_by_role("link", name="mine.scored.csv")).to_be_visible()
 
 
 def test_a_table_that_cannot_be_read_is_refused_with_the_reason(page: Page, tmp_path: Path) -> None:

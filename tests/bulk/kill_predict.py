@@ -3,8 +3,8 @@
     kill_predict.py SEED OUTPUTS... -- WORDS...
 
 The command's modules are imported once; every attempt is a process of its own that begins right there. Windows are small, so
-that there are many of them, and nobody waits for the disk. Prints for each output its name, how many attempts were killed, and
-how many of these had written something.
+that there are many of them, and a disk takes a moment, so that many kills find a window half written. Prints for each output its
+name, how many attempts were killed, and how many of these had written something.
 """
 
 from __future__ import annotations
@@ -24,22 +24,21 @@ from pssa.bulk.scorer import Sizes
 from pssa.cli import main
 
 KILLS = 8
-LOOK = 0.0005  # seconds between two looks at the journal
+WINDOW = 16  # rows
+LOOK = 0.0005  # seconds between two looks at the journal, and that the disk takes
 
 
 def attempt(words: list[str], journal: Path, windows: float, pause: float) -> int | None:
-    """The exit code, or None where the process was killed: a pause after so many changes of the journal."""
+    """The exit code, or None where the process was killed: a pause after it had written so many windows."""
     child = os.fork()
     if child == 0:
         os._exit(main(["predict", *words]))
-    seen, state = 0, stamp(journal)
+    enough = rows_in(journal) + WINDOW * windows
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
-        if (now := stamp(journal)) != state:
-            seen, state = seen + 1, now
-        if seen >= windows:
+        if rows_in(journal) >= enough:
             time.sleep(pause)
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -47,12 +46,13 @@ def attempt(words: list[str], journal: Path, windows: float, pause: float) -> in
         time.sleep(LOOK)
 
 
-def stamp(path: Path) -> int:
-    """What changes whenever the file is replaced; 0 where there is none."""
+def rows_in(journal: Path) -> int:
+    """How far the job came; 0 where there is no journal."""
     try:
-        return path.stat().st_mtime_ns
+        tally = json.loads(journal.read_bytes())["tally"]
     except FileNotFoundError:
         return 0
+    return int(tally["rows"] + tally["rejected"])
 
 
 def carry_through(words: list[str], output: str, moments: random.Random) -> dict[str, int]:
@@ -61,18 +61,18 @@ def carry_through(words: list[str], output: str, moments: random.Random) -> dict
     killed = at_work = 0
     while True:
         windows = moments.randint(0, 20) if killed < KILLS else float("inf")
-        before = stamp(journal)
+        before = rows_in(journal)
         code = attempt([*words, "--output", output, "--resume"], journal, windows, moments.uniform(0, 0.02))
         if code is not None:
             return {"code": code, "killed": killed, "at_work": at_work}
         killed += 1
-        at_work += stamp(journal) != before
+        at_work += rows_in(journal) > before
 
 
 if __name__ == "__main__":
     seed, *rest = sys.argv[1:]
     outputs, words = rest[: rest.index("--")], rest[rest.index("--") + 1 :]
-    run_job.sizes = lambda model, device: Sizes(window=16, batch=4)  # type: ignore[attr-defined]
-    os.fsync = lambda fd: None
+    run_job.sizes = lambda model, device: Sizes(window=WINDOW, batch=4)  # type: ignore[attr-defined]
+    os.fsync = lambda fd: time.sleep(LOOK)
     moments = random.Random(int(seed))
     print(json.dumps({output: carry_through(words, output, moments) for output in outputs}))  # noqa: T201

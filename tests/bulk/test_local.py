@@ -103,7 +103,7 @@ def test_a_large_file_is_scored_in_windows(tmp_path: Path, monkeypatch: pytest.M
     source.write_text("".join(json.dumps({"text": text, "aspect": "screen"}) + "\n" for text in texts))
     classifier = ByLength()
     predict_file(cast(Classifier, classifier), source, target)
-    assert classifier.asked == [4, 4, 2]
+    assert sorted(classifier.asked) == [2, 4, 4]  # by several threads, so in any order
     assert [row["text"] for row in rows_of(target)] == texts
 
 
@@ -193,7 +193,7 @@ def test_results_come_in_the_order_of_the_windows_and_only_a_few_are_under_way()
 
 
 def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> None:
-    threads = torch.get_num_threads()
+    threads, before = torch.get_num_threads(), set(threading.enumerate())
 
     def broken(examples: Sequence[Example]) -> list[Answer]:
         assert torch.get_num_threads() == 1
@@ -203,4 +203,4 @@ def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> Non
     with pytest.raises(RuntimeError, match="broken"):
         list(scored(iter(windows), Scorer(broken, 2), Form("json_lines")))
     assert torch.get_num_threads() == threads
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("score")]
+    assert not set(threading.enumerate()) - before

@@ -96,6 +96,7 @@ def test_what_has_changed_meanwhile_is_refused(job: Job, tmp_path: Path) -> None
     with pytest.raises(InputError, match=r"the size of .*in\.jsonl is not what it was"):
         predict(again, LocalEngine())
     Path(job.inputs[0]).write_text(content)
+    os.utime(job.inputs[0], ns=(1, 1))
     with pytest.raises(InputError, match=r"the time of .*in\.jsonl is not what it was"):
         predict(again, LocalEngine())
     assert predict(replace(job, begin="replace"), LocalEngine()).rows == 10

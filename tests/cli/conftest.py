@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from threading import TIMEOUT_MAX
 
 import pytest
 from tests.cli.command import Command, Result
@@ -32,10 +33,10 @@ TINY = [
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_lines_of_progress() -> Iterator[None]:
-    """A training that a busy machine makes slow says no more than another."""
+    """What a busy machine makes slow says no more than another."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_QUIET_SECONDS", "_QUIET_SECONDS_OF_EPOCHS"):
-            patch.setattr(f"pssa.cli._progress.{name}", float("inf"))
+        for name in ("_progress._QUIET_SECONDS", "_progress._QUIET_SECONDS_OF_EPOCHS", "reproduce._QUIET_SECONDS"):
+            patch.setattr(f"pssa.cli.{name}", TIMEOUT_MAX)
         yield
 
 

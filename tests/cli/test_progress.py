@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from pssa.cli import _progress
@@ -18,7 +20,7 @@ def test_without_a_terminal_stages_and_rounds_are_lines_but_not_too_many(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    monkeypatch.setattr("pssa.cli._progress.time.monotonic", lambda: now)
+    monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: now))
     monkeypatch.setattr(_progress, "_QUIET_SECONDS", 5.0)
     monkeypatch.setattr(_progress, "_QUIET_SECONDS_OF_EPOCHS", 60.0)
     with ProgressBars() as bars:

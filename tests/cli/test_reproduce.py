@@ -264,7 +264,8 @@ def test_without_a_terminal_a_line_now_and_then_tells_how_far_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter((0.0, 1.0, 90.0, 100.0, 3690.0))
-    monkeypatch.setattr("pssa.cli.reproduce.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("pssa.cli.reproduce.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("pssa.cli.reproduce._QUIET_SECONDS", 60.0)
     with CellsBar() as bar:
         bar(0, 4, "")
         bar(1, 4, "first")

@@ -46,7 +46,7 @@ def kill_after(process: subprocess.Popen[str], ledger: Path, lines: int, moment:
 
 
 def finish(process: subprocess.Popen[str]) -> None:
-    _, said = process.communicate(timeout=300)
+    _, said = process.communicate(timeout=3000)
     assert process.returncode == 0, said
 
 

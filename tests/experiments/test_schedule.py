@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor, Future
+from collections.abc import Iterable, Iterator
+from concurrent.futures import BrokenExecutor, Future, wait
+from concurrent.futures._base import DoneAndNotDoneFutures
 from pathlib import Path
 
 import pytest
 from tests.experiments.rooms import tiny_resources
 
+from pssa.experiments import schedule
 from pssa.experiments.cells import Cell, Look, Mining, Place, Timing, Training, settings
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.schedule import carry_out_all, plan
@@ -183,16 +184,16 @@ def test_what_is_lost_twice_has_failed(room: Workroom, ledger: Ledger) -> None:
     assert "fewer --workers" in failure.reason
 
 
-def test_a_timing_has_the_machine_for_itself(room: Workroom, ledger: Ledger) -> None:
-    class Slow(Open):
-        """Finishes what is at work once nothing more is handed to it."""
+def test_a_timing_has_the_machine_for_itself(room: Workroom, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Open(workers=4)
 
-        def submit(self, job: Job) -> Future[Record]:
-            waiting = super().submit(job)
-            threading.Timer(0.05, self.finish, (job, waiting)).start()
-            return waiting
+    def finish_the_first(at_work: Iterable[Future[Record]], return_when: str) -> DoneAndNotDoneFutures[Record]:
+        """Jobs are over one by one, and only when nothing more is handed to the engine."""
+        jobs = zip(engine.jobs, engine.futures, strict=True)
+        engine.finish(*next((job, future) for job, future in jobs if not future.done()))
+        return wait(at_work, return_when=return_when)
 
-    engine = Slow(workers=4)
+    monkeypatch.setattr(schedule, "wait", finish_the_first)
     timing = Timing(HERE, ("base",))
     others = [Training(Place("laptop", "memnet", seed)) for seed in range(3)]
     carry_out_all([others[0], timing, *others[1:]], room, ledger, engine)

@@ -77,7 +77,7 @@ def test_half_precision_ends_below_the_head(variant: str, architecture: str) -> 
     assert prediction.logits.dtype == torch.float32
     assert prediction.attention is None or prediction.attention.dtype == torch.float32
     assert not torch.equal(prediction.logits, exact.logits)
-    torch.testing.assert_close(prediction.logits, exact.logits, rtol=0, atol=0.1)
+    torch.testing.assert_close(prediction.logits, exact.logits, rtol=0, atol=0.15)
 
 
 @every_architecture
@@ -91,7 +91,7 @@ def test_weights_in_half_the_space_answer_almost_the_same(variant: str, architec
     assert {parameter.dtype for parameter in model.get_submodule("encoder").parameters()} == {torch.bfloat16}
     assert prediction.logits.dtype == torch.float32
     assert not torch.equal(prediction.logits, exact.logits)
-    torch.testing.assert_close(prediction.logits, exact.logits, rtol=0, atol=0.1)
+    torch.testing.assert_close(prediction.logits, exact.logits, rtol=0, atol=0.15)
     if exact.attention is None:
         assert prediction.attention is None
     else:

@@ -82,6 +82,8 @@ def point_library_at(hub: Hub, cache: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(constants, "HF_HUB_CACHE", str(cache))
     patch.setattr(constants, "HF_HUB_DISABLE_XET", True)
     patch.setattr(constants, "HF_HUB_OFFLINE", False)
+    for name in ("HF_HUB_ETAG_TIMEOUT", "HF_HUB_DOWNLOAD_TIMEOUT"):
+        patch.setattr(constants, name, 120)  # seconds; a machine that is slow and busy may need many
 
 
 class Refusal(Exception):

@@ -190,6 +190,7 @@ def test_the_environment_says_which_hub_and_who_asks(finished_run: Path, corpus:
 
     with serve() as hub:
         own = {"HF_ENDPOINT": hub.endpoint, "HF_HOME": str(tmp_path), "HF_TOKEN": TOKEN, "HF_HUB_DISABLE_XET": "1"}
+        own |= {"HF_HUB_ETAG_TIMEOUT": "120", "HF_HUB_DOWNLOAD_TIMEOUT": "120"}  # seconds
         environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")} | own
         told = json.loads(run("-m", "pssa", "export", str(finished_run), "--hub", "owner/model", "--json"))
         assert told["hub"] == f"{hub.endpoint}/owner/model"

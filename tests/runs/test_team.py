@@ -20,13 +20,14 @@ OPTIONS = ["--model", "memnet", "--method", "pg-as", "--iterations", "2", "--epo
 def pssa(launcher: list[str], *arguments: str) -> str:
     settings = [part for setting in SETTINGS for part in ("--set", setting)]
     command = [sys.executable, *launcher, "-m", "pssa", *arguments, *settings]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=900).stdout
 
 
 @pytest.mark.slow
 def test_two_processes_make_the_run_that_one_makes(corpus: Corpus, tmp_path: Path) -> None:
     write(corpus, tmp_path / "train.jsonl")
-    launcher = ["-m", "torch.distributed.run", "--nproc-per-node", "2"]
+    # Standalone: at a port that is free, where else it is one and the same for all of a machine.
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     data = ["train", "--train", str(tmp_path / "train.jsonl"), *OPTIONS]
     alone = pssa([], *data, "--out", str(tmp_path / "one"))
     together = pssa(launcher, *data, "--out", str(tmp_path / "two"))

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from tests.serve.recorder import PATIENCE
+
 from pssa.serve.app import Options, create_app
 from pssa.serve.desk import Desk
 from pssa.serve.guard import Door
@@ -24,23 +26,23 @@ class Live:
 
     def connect(self) -> socket.socket:
         """A connection of one's own."""
-        return socket.create_connection(("127.0.0.1", int(self.url.rpartition(":")[2])), timeout=20)
+        return socket.create_connection(("127.0.0.1", int(self.url.rpartition(":")[2])), timeout=PATIENCE)
 
 
 @contextmanager
-def serving(desk: Desk, grace: int = 20) -> Iterator[Live]:
+def serving(desk: Desk, grace: int = int(PATIENCE)) -> Iterator[Live]:
     """Serve the desk until the block ends."""
     with bind("127.0.0.1", 0) as bound:
         url, started = url_of(bound), threading.Event()
         server = Server(create_app(desk, Options(Door(), {})), desk, grace, started.set)
         thread = threading.Thread(target=server.run, args=([bound],), daemon=True)
         thread.start()
-        assert started.wait(20)
+        assert started.wait(PATIENCE)
         try:
             yield Live(url, server, thread)
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
 
 

@@ -12,6 +12,8 @@ from pssa.serve.desk import Desk, Order, Served
 from pssa.serve.limits import Limits
 from pssa.serve.scoring import Scored
 
+PATIENCE = 120.0  # seconds; a machine that is slow and busy may need many
+
 
 class Recorder:
     """Stands for `score`: the outcome of an example is its text, and `batches` are the texts that were asked together."""
@@ -26,7 +28,7 @@ class Recorder:
         self.batches.append([example.text for example in examples])
         self.saliencies.append(saliency)
         self.asked.release()
-        assert self.gate.wait(20)
+        assert self.gate.wait(PATIENCE)
         return [Scored(Answer(example.text, {"positive": 1.0}, example.aspect_text, 0, 1)) for example in examples]
 
 
@@ -42,7 +44,7 @@ def order(*texts: str, saliency: str | None = None, run: str = "first") -> Order
     return Order(examples, run, saliency)
 
 
-def until(happened: Callable[[], bool], seconds: float = 10.0) -> None:
+def until(happened: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Wait for something that another thread does."""
     pause = threading.Event()
     for _ in range(int(seconds * 200)):

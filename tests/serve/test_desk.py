@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.serve.recorder import Recorder, desk_of, order, until
+from tests.serve.recorder import PATIENCE, Recorder, desk_of, order, until
 
 from pssa.serve import desk as desk_module
 from pssa.serve.desk import Desk, Order, QueueFull, Ticket
@@ -33,13 +33,13 @@ def desk(recorder: Recorder) -> Iterator[Desk]:
 def busy(desk: Desk, recorder: Recorder) -> Ticket:
     """An order that the worker has begun, so that what comes now has to wait."""
     ticket = desk.submit(order("busy"))
-    assert recorder.asked.acquire(timeout=10)
+    assert recorder.asked.acquire(timeout=PATIENCE)
     return ticket
 
 
 def labels(ticket: Ticket) -> list[str]:
     """What stands for the answers, in their order."""
-    return [outcome.as_dict()["label"] for outcome in ticket.answered.result(10)]
+    return [outcome.as_dict()["label"] for outcome in ticket.answered.result(PATIENCE)]
 
 
 def test_what_waits_together_is_answered_in_one_go(desk: Desk, recorder: Recorder) -> None:
@@ -94,7 +94,7 @@ def test_long_texts_fill_a_batch_before_it_has_many(
     busy(desk, recorder)
     tickets = [desk.submit(order("x " * words, saliency=saliency)) for _ in range(3)]
     recorder.gate.set()
-    assert [len(ticket.answered.result(10)) for ticket in tickets] == [1, 1, 1]
+    assert [len(ticket.answered.result(PATIENCE)) for ticket in tickets] == [1, 1, 1]
     assert [len(batch) for batch in recorder.batches] == [1, *sizes]
     desk.close()
 
@@ -151,12 +151,12 @@ def test_closing_answers_what_was_accepted(desk: Desk, recorder: Recorder) -> No
 
 
 def test_a_batch_waits_for_as_many_as_were_there_the_last_time(recorder: Recorder) -> None:
-    desk = desk_of(Limits(wait_ms=10_000))
+    desk = desk_of(Limits(wait_ms=3_600_000))
     busy(desk, recorder)
     pair = [desk.submit(order("a x")), desk.submit(order("b x"))]
     recorder.gate.set()
     assert [labels(ticket) for ticket in pair] == [["a x"], ["b x"]]
-    first = desk.submit(order("c x"))  # alone it would wait for ten seconds
+    first = desk.submit(order("c x"))  # alone it would wait for an hour
     second = desk.submit(order("d x"))
     assert (labels(first), labels(second)) == (["c x"], ["d x"])
     assert recorder.batches[2:] == [["c x", "d x"]]
@@ -164,7 +164,7 @@ def test_a_batch_waits_for_as_many_as_were_there_the_last_time(recorder: Recorde
 
 
 def test_a_lone_request_does_not_wait_for_company(recorder: Recorder) -> None:
-    desk = desk_of(Limits(wait_ms=60_000))
+    desk = desk_of(Limits(wait_ms=3_600_000))
     recorder.gate.set()
     for text in ("a x", "b x"):
         assert labels(desk.submit(order(text))) == [text]

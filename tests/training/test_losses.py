@@ -52,7 +52,7 @@ ATTENTION = [[0.1, 0.2, 0.7], [0.4, 0.5, 0.1]]
 def test_the_penalty_of_an_example_is_taken_over_its_supervised_words(distance: str, expected: float) -> None:
     supervision = Supervision(EXPECTED, SUPERVISED, gamma=10.0, distance=distance)
     penalty = attention_penalty(predicted(attention=torch.tensor(ATTENTION)), BATCH, supervision)
-    assert penalty.tolist() == pytest.approx([0, expected], abs=1e-6)  # the first row has no evidence
+    assert penalty.tolist() == pytest.approx([0, expected], abs=1e-5)  # the first row has no evidence
 
 
 def test_the_gradient_of_the_squared_penalty_is_twice_the_difference_on_supervised_words() -> None:

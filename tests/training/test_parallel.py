@@ -120,7 +120,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What two processes leave."""
     folder = tmp_path_factory.mktemp("two")
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(SCRIPT)]
-    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     return folder
 
