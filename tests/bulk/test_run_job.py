@@ -173,7 +173,7 @@ def test_a_warning_of_every_window_is_told_once(job: Job) -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"run": Path("nowhere")}, "nowhere is not a run"),
+        ({"run": Path("nowhere")}, "nowhere does not exist; expected the directory of a run"),
         ({"inputs": ("nowhere.csv",)}, "does not exist"),
         ({"output": "out.xml"}, "let its name end in"),
         ({"output": "out", "output_format": "xml"}, "unknown output format"),

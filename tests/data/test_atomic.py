@@ -28,3 +28,9 @@ def test_a_failed_write_leaves_the_old_content(tmp_path: Path, monkeypatch: pyte
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_failure_names_the_file_and_not_its_temporary_name(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as raised:
+        write_atomically(tmp_path / "none" / "page.html", b"")
+    assert raised.value.filename == str(tmp_path / "none" / "page.html")

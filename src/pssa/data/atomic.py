@@ -32,7 +32,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
             os.fsync(stream.fileno())
         part.replace(path)
     except OSError as error:
-        if error.errno in _NO_ROOM and str(error.filename or part) == str(part):
+        # The temporary name would tell nobody which file is meant.
+        if str(error.filename) == str(part) or (error.errno in _NO_ROOM and error.filename is None):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     finally:

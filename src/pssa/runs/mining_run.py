@@ -16,7 +16,7 @@ from pssa.runs.defaults import mines
 from pssa.runs.device import choose_device
 from pssa.runs.methods import consensus, progressive
 from pssa.runs.training_run import prepare
-from pssa.runs.unused import refuse_supervision, warn_of_unused
+from pssa.runs.unused import refuse_supervision, warn_of_absent_labels, warn_of_unused
 from pssa.runs.workshop import Workshop
 from pssa.training import Observer, Silent, team
 
@@ -50,6 +50,7 @@ def mine(
         raise InputError(f"evidence is {config.supervision.evidence}; it is for training, and mining makes its own")
     with team(choose_device(config.device)) as members:
         config, materials = prepare(data, dev, config, on_vectors, supervised=False)
+        warn_of_absent_labels(materials.corpus)
         workshop = Workshop(config, None, materials, (observer if members.leads else None) or Silent(), members)
         evidence = _mine(workshop)
         if members.leads:
