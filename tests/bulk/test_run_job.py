@@ -117,6 +117,14 @@ def standard(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
 
+def test_standard_input_of_another_format_is_answered_with_the_option(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standard(monkeypatch, b"text,aspect\na menu,menu\n")
+    with pytest.raises(InputError, match="is no JSON .*say by --format what standard input holds"):
+        predict(replace(job, inputs=("-",), output="-"), LocalEngine())
+
+
 def test_rows_pass_from_standard_input_to_standard_output(
     job: Job, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -186,3 +186,10 @@ def test_a_run_of_other_labels_is_not_compared_with(
     words = ("--data", data, "--versus", run_of_other_labels)
     other = f"{run_of_other_labels} has other labels, good, negative, neutral, than {run}, positive, negative, neutral"
     assert other in command("evaluate", run, *words).refusal
+
+
+def test_dropped_instances_are_told(command: Command, run: Path, tmp_path: Path) -> None:
+    rows = "a fine screen,screen,positive\na screen,screen,conflict\n"
+    (tmp_path / "data.csv").write_text(f"text,aspect,label\n{rows}")
+    told = command("evaluate", run, "--data", tmp_path / "data.csv").out
+    assert told.startswith("1 instance, 1 dropped as conflict: accuracy")

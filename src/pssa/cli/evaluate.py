@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(_as_dict(results[0], comparison, dict(corpus.dropped), trusts))
     else:
-        _print(results[0])
+        _print(results[0], corpus.dropped)
         if comparison is not None:
             _print_comparison(arguments.run_path, arguments.versus, comparison)
         if trusts:
@@ -103,11 +104,11 @@ def _as_dict(
     return values
 
 
-def _print(result: Evaluation) -> None:
+def _print(result: Evaluation, dropped: Mapping[str, int]) -> None:
     from pssa.cli._output import counted, print_table, say, score_rows
 
     scores = result.scores
-    instances = counted(scores.instances, "instance")
+    instances = counted(scores.instances, "instance") + "".join(f", {n} dropped as {why}" for why, n in dropped.items())
     say(f"{instances}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
     for tag, part in result.slices.items():
         numbers = f"accuracy {100 * part.accuracy:.2f}, macro-F1 {100 * part.macro_f1:.2f}"
