@@ -63,7 +63,7 @@ def test_labels_that_no_training_instance_has_are_named_with_the_remedy(corpus: 
 
 def test_training_and_mining_warn_of_labels_that_no_instance_has(corpus: Corpus, tmp_path: Path) -> None:
     two = Corpus(tuple(example for example in corpus if example.label != "neutral"))
-    tiny = {"model": "memnet", "dimension": 8, "epochs": 1, "device": "cpu"}
+    tiny: dict[str, Any] = {"model": "memnet", "dimension": 8, "epochs": 1, "device": "cpu"}
     with pytest.warns(UserWarning, match="no training instance is neutral"):
         train(two, tmp_path / "run", **tiny)
     with pytest.warns(UserWarning, match="no training instance is neutral"):
