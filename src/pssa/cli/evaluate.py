@@ -23,7 +23,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "evaluate", parents=[common_options(), run_data_options()], help="score a run, compare it with another"
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path)
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument("--data", type=Path, required=True, help="labelled instances that no training has seen")
     parser.add_argument("--versus", type=Path, metavar="RUN2", help="test whether RUN is better than RUN2")
     parser.add_argument("--resamples", type=int, default=1000, help="of the paired bootstrap (default 1000)")

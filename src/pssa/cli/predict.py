@@ -22,7 +22,7 @@ __all__ = ["add_parser", "progress_text"]
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("predict", parents=[common_options()], help="label the rows of files")
-    parser.add_argument("run_path", metavar="RUN", type=Path)
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument(
         "--input",
         nargs="+",

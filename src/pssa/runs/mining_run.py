@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pssa.data.atomic import require_writable
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus
@@ -41,6 +42,7 @@ def mine(
         raise InputError(f"{out} exists already; choose another --out")
     if not Path(out).parent.is_dir():
         raise InputError(f"{Path(out).parent} is not a directory; `out` (--out) must name a file in one that exists")
+    require_writable(out)
     config = (config or Config()).updated(settings)
     if not mines(config.method):
         raise InputError(f"method {config.method} does not mine; take " + ", ".join(filter(mines, methods.names())))
