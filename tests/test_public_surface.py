@@ -74,6 +74,14 @@ def test_importing_the_package_loads_neither_torch_nor_numpy() -> None:
     assert not loaded_after("import pssa") & {"torch", "numpy", "safetensors", "rich"}
 
 
+@pytest.mark.parametrize(("given", "expected"), [({}, "passive"), ({"OMP_WAIT_POLICY": "active"}, "active")])
+def test_threads_that_wait_sleep_unless_the_user_wants_otherwise(given: dict[str, str], expected: str) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"} | given
+    code = "import pssa, os; print(os.environ['OMP_WAIT_POLICY'])"
+    found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout == f"{expected}\n"
+
+
 def test_reading_data_does_not_load_torch() -> None:
     assert "torch" not in loaded_after("import pssa; pssa.read; pssa.write; pssa.check")
 

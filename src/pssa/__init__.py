@@ -12,6 +12,7 @@ Importing the package is quick and touches neither network nor torch; names are 
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
     from pssa.runs.onnx_export import export_onnx
 
 __version__ = "0.1.0"
+
+# Threads that wait for each other must sleep, and not spin: beside other programs spinning makes training up to ten
+# times slower. OpenMP reads this when torch is imported, which is later unless the caller did so before.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 __all__ = [
     "Answer",

@@ -117,6 +117,14 @@ def standard(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
 
 
+def test_standard_input_of_another_format_is_answered_with_the_option(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    standard(monkeypatch, b"text,aspect\na menu,menu\n")
+    with pytest.raises(InputError, match=r"is no JSON .*say by --format what standard input holds"):
+        predict(replace(job, inputs=("-",), output="-"), LocalEngine())
+
+
 def test_rows_pass_from_standard_input_to_standard_output(
     job: Job, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:
@@ -173,7 +181,7 @@ def test_a_warning_of_every_window_is_told_once(job: Job) -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"run": Path("nowhere")}, "nowhere is not a run"),
+        ({"run": Path("nowhere")}, "nowhere does not exist; expected the directory of a run"),
         ({"inputs": ("nowhere.csv",)}, "does not exist"),
         ({"output": "out.xml"}, "let its name end in"),
         ({"output": "out", "output_format": "xml"}, "unknown output format"),

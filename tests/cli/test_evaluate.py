@@ -186,3 +186,22 @@ def test_a_run_of_other_labels_is_not_compared_with(
     words = ("--data", data, "--versus", run_of_other_labels)
     other = f"{run_of_other_labels} has other labels, good, negative, neutral, than {run}, positive, negative, neutral"
     assert other in command("evaluate", run, *words).refusal
+
+
+def test_dropped_instances_are_told(command: Command, run: Path, tmp_path: Path) -> None:
+    rows = "a fine screen,screen,positive\na screen,screen,conflict\n"
+    (tmp_path / "data.csv").write_text(f"text,aspect,label\n{rows}")
+    told = command("evaluate", run, "--data", tmp_path / "data.csv").out
+    assert told.startswith("1 instance, 1 dropped as conflict: accuracy")
+
+
+def test_instances_that_the_run_was_trained_on_are_told(
+    command: Command, run: Path, corpus: Corpus, tmp_path: Path
+) -> None:
+    pssa.write(corpus.select(range(4)), tmp_path / "old.jsonl")
+    told = command("evaluate", run, "--data", tmp_path / "old.jsonl").out
+    assert told.splitlines()[1].startswith("4 of them with a text that the run was trained on")
+    assert command("evaluate", run, "--data", tmp_path / "old.jsonl", "--json").json["seen_in_training"] == 4
+    (tmp_path / "new.csv").write_text("text,aspect,label\na fine screen,screen,positive\n")
+    told = command("evaluate", run, "--data", tmp_path / "new.csv").out
+    assert "trained on" not in told

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import NoReturn
 
@@ -36,7 +35,7 @@ EVALUATE = ("evaluate", "RUN", "--data", "FILE")
         (InputError("FILE is odd;\n  mend it"), 2, "FILE is odd; mend it"),
         (MissingExtra("pyarrow", "data"), 2, "pyarrow is not installed; get it with: pip install 'pssa[data]'"),
         (RunError("RUN is in use"), 1, "RUN is in use"),
-        (PermissionError(13, "Permission denied", "RUN"), 1, "[Errno 13] Permission denied: 'RUN'"),
+        (PermissionError(13, "Permission denied", "RUN"), 1, "RUN: Permission denied"),
         (ZeroDivisionError("oh"), 1, "unexpected ZeroDivisionError: oh; --debug shows where"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (KeyboardInterrupt("go on with this"), 130, "interrupted; go on with this"),
@@ -91,12 +90,8 @@ def test_the_version_is_the_packages(command: Command) -> None:
     assert command("--version").out == f"pssa {pssa.__version__}\n"
 
 
-@pytest.mark.parametrize(("given", "expected"), [(None, "passive"), ("active", "active")])
-def test_threads_that_wait_sleep_unless_the_user_wants_otherwise(
-    command: Command, monkeypatch: pytest.MonkeyPatch, given: str | None, expected: str
-) -> None:
-    monkeypatch.setenv("OMP_WAIT_POLICY", given or "")
-    if given is None:
-        monkeypatch.delenv("OMP_WAIT_POLICY")
-    assert command("bench", "--list").code == 0
-    assert os.environ["OMP_WAIT_POLICY"] == expected
+@pytest.mark.parametrize("option", ["--labels", "--grid"])
+def test_a_value_that_begins_with_a_dash_is_said_to_need_an_equals_sign(command: Command, option: str) -> None:
+    told = command("tune", "--train", "x", option, "-1,0,1")
+    assert told.code == 2
+    assert told.err.endswith(f"begins with a dash is written {option}=VALUE; see pssa tune --help\n")

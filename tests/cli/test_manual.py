@@ -54,6 +54,10 @@ def test_every_option_is_in_the_readme_or_the_manual() -> None:
     assert sorted(options - known) == []
 
 
+def test_everything_that_can_be_given_has_a_word_of_help() -> None:
+    assert [action.dest for action in actions_of(build_parser()) if not action.help] == []
+
+
 def test_every_command_is_in_the_table_of_commands() -> None:
     (commands,) = (action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
     listed = set(re.findall(r"^\| `pssa ([a-z]+)", USAGE, re.MULTILINE))

@@ -127,7 +127,8 @@ def test_the_command_to_train_with_it_can_be_given(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    rows = [f"The screen of {number} is fine.,screen,{'bad' if number % 2 else 'good'}" for number in range(12)]
+    labels = ("good", "bad", "conflict")
+    rows = [f"The screen of {number} is fine.,screen,{labels[number % 3]}" for number in range(12)]
     Path("my data.txt").write_text("\n".join(["text,aspect,label", *rows]) + "\n")
     words = ("--labels", "good,bad", "--conflict", "keep", "--format", "csv", "--device", "cpu")
     few = ("--set", "dimension=8", "--epochs", "1", "--iterations", "1", "--epsilon", "9")

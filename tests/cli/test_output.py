@@ -10,7 +10,7 @@ from tests.cli.command import Command
 
 import pssa
 from pssa.cli import train
-from pssa.cli._output import counted
+from pssa.cli._output import counted, print_table
 from pssa.data.example import Corpus
 
 
@@ -38,3 +38,13 @@ def test_one_instance_and_one_resample_are_told_so(command: Command, run: Path, 
     told = command("evaluate", run, "--data", tmp_path / "one.jsonl", "--versus", run, "--resamples", "1").out
     assert told.startswith("1 instance: accuracy")
     assert "paired bootstrap, 1 resample\n" in told
+
+
+def test_a_narrow_table_breaks_names_and_cuts_nothing_off(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    print_table("confusion: gold in rows", ("", "positive", "negative"), [["positive", "1", "2"]])
+    told = capsys.readouterr().out
+    assert told.startswith("confusion: gold in rows\n")
+    assert "…" not in told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +248,12 @@ def test_progress_tells_rows_their_speed_and_the_time_left() -> None:
     assert progress_text(began, now, 10.0) == "5,000 rows, 3 skipped, 400 rows/s, 0:00:30 left"
     assert progress_text(began, began, 0.0) == "1,000 rows"
     assert progress_text(Progress(0, 0, 0, 0), Progress(7200, 0, 0, 0), 3600.0) == "7,200 rows, 2 rows/s"
+
+
+@pytest.mark.parametrize(("seen", "bar"), [(True, False), (False, True)])
+def test_rows_that_a_terminal_shows_have_no_bar_among_them(
+    command: Command, run: Path, source: Path, monkeypatch: pytest.MonkeyPatch, seen: bool, bar: bool
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: seen)
+    assert ("rows/s" in command("predict", run, "--input", source, "--output", "-").err) is bar

@@ -113,6 +113,7 @@ _GOOD = b"text,aspect,from,to,label\na menu,menu,2,6,positive\n"
         ("latin.txt", "a café/p\n".encode("latin-1"), "line 1: is not UTF-8"),
         ("wide.csv", _GOOD.decode().encode("utf-16"), "is UTF-16; save the file as UTF-8"),
         ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file"),
+        ("reviews.xlsx", b"PK\x03\x04\x14\0", "is a spreadsheet; save it as CSV in UTF-8"),
         ("mac.csv", _GOOD.replace(b"\n", b"\r"), "line 1: a column is missing"),
         ("cut.csv.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03KI", "cannot be read"),
         ("plain.csv.gz", _GOOD, "cannot be read"),

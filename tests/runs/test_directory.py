@@ -171,6 +171,14 @@ def test_json_survives_its_file(tmp_path: Path) -> None:
     assert read_json(tmp_path / "value.json") == value
 
 
+def test_a_run_that_is_no_directory_is_said_to_be_none(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=r"none does not exist; expected the directory of a run"):
+        RunDirectory.open(tmp_path / "none")
+    with pytest.raises(InputError, match=r"file is a file; expected the directory of a run"):
+        RunDirectory.open(tmp_path / "file")
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff"])
 def test_damaged_json_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "value.json").write_bytes(content)

@@ -117,3 +117,8 @@ def test_a_place_that_does_not_exist_is_refused_before_anything_is_trained(corpu
         InputError, match=r"nowhere is not a directory; `out` \(--out\) must name a file in one that exists"
     ):
         mine(replace(corpus, examples=()), tmp_path / "nowhere" / "evidence.jsonl", method="aw-as")
+
+
+def test_a_place_that_takes_no_file_is_refused_before_anything_is_trained(corpus: Corpus) -> None:
+    with pytest.raises(InputError, match=r"/proc/evidence\.jsonl cannot be written: .*; name a file elsewhere"):
+        mine(corpus, "/proc/evidence.jsonl", **SETTINGS, method="pg-as")

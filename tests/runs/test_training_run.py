@@ -193,6 +193,14 @@ def test_a_corpus_that_is_too_small_writes_nothing(corpus: Corpus, tmp_path: Pat
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("settings", [{}, {"epochs": 1, "method": "pg-as"}, {"method": "consensus"}])
+def test_one_instance_is_too_few_whatever_it_would_be_cut_into(
+    corpus: Corpus, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match="the training data has 1 instance; at least 10 are needed"):
+        train(corpus.select([0]), tmp_path / "run", **settings)
+
+
 def test_too_few_sentences_for_a_search_write_nothing(train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path) -> None:
     alike = Corpus(tuple(replace(example, sentence_id="one") for example in corpus))
     with pytest.raises(InputError, match="1 different sentences cannot be cut into 2 parts"):

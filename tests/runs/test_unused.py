@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from pssa.data.example import Corpus
 from pssa.errors import InputError
-from pssa.runs import Config
-from pssa.runs.unused import unused_settings, warn_of_unused
+from pssa.runs import Config, mine, train
+from pssa.runs.unused import unused_settings, warn_of_absent_labels, warn_of_unused
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,22 @@ def test_a_training_warns_of_keywords_and_not_of_its_configuration(
     train_tiny(tmp_path / "quiet", epochs=1, config=Config().updated({"epsilon": 2.0}))
     with pytest.warns(UserWarning, match="method base makes no use of epsilon"):
         train_tiny(tmp_path / "warned", epochs=1, epsilon=2.0)
+
+
+def test_labels_that_no_training_instance_has_are_named_with_the_remedy(corpus: Corpus) -> None:
+    two = Corpus(tuple(example for example in corpus if example.label != "neutral"))
+    with pytest.warns(UserWarning, match=r"no training instance is neutral, .*\(--labels positive,negative\)$"):
+        warn_of_absent_labels(two)
+    with pytest.warns(UserWarning, match="no training instance is conflict, .*; leave out --conflict keep$"):
+        warn_of_absent_labels(Corpus(corpus.examples, (*corpus.labels, "conflict")))
+    warn_of_absent_labels(corpus)
+    warn_of_absent_labels(Corpus(two.examples, ("negative", "positive")))
+
+
+def test_training_and_mining_warn_of_labels_that_no_instance_has(corpus: Corpus, tmp_path: Path) -> None:
+    two = Corpus(tuple(example for example in corpus if example.label != "neutral"))
+    tiny: dict[str, Any] = {"model": "memnet", "dimension": 8, "epochs": 1, "device": "cpu"}
+    with pytest.warns(UserWarning, match="no training instance is neutral"):
+        train(two, tmp_path / "run", **tiny)
+    with pytest.warns(UserWarning, match="no training instance is neutral"):
+        mine(two, tmp_path / "evidence.jsonl", method="aw-as", iterations=1, **tiny)

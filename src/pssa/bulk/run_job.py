@@ -141,7 +141,9 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
             said = f"there is not enough memory ({told(end)}); give a smaller `batch_size` (--batch-size)"
             raise RunError(f"{said}; {kept}" if rows else said) from end
         if not rows and isinstance(end, _RejectedRow):
-            raise InputError(f"{end}; {SKIP} leaves such rows out") from end
+            other = "say by `format` (--format) what standard input holds if it is no JSON Lines; "
+            asked = other if STANDARD in job.inputs and not job.format else ""
+            raise InputError(f"{end}; {asked}{SKIP} leaves such rows out") from end
         if not rows and isinstance(end, OSError) and job.output != STANDARD and sink.journal.tally.rows:
             raise RunError(f"{end}; somebody has removed the part and nothing is kept: begin again") from end
         if not rows:

@@ -10,6 +10,7 @@ import argparse
 import importlib
 import os
 import pkgutil
+import re
 import sys
 import traceback
 import warnings
@@ -26,9 +27,6 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    # Threads that wait for each other must sleep, and not spin: beside other programs spinning makes training up to
-    # eight times slower. OpenMP reads this when torch is imported, which is later.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     arguments = build_parser().parse_args(argv)
     try:
         with warnings.catch_warnings():
@@ -42,8 +40,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output has gone, which is its right; Python must not complain on exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except (PssaError, OSError) as error:
+    except PssaError as error:
         return _fail(str(error), arguments.debug, FAILED)
+    except OSError as error:
+        # Python would begin with the error's number and quote the name.
+        told = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        return _fail(told, arguments.debug, FAILED)
     except Exception as error:
         return _fail(f"unexpected {type(error).__name__}: {error}; --debug shows where", arguments.debug, FAILED)
 
@@ -69,6 +71,8 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with the exit code of bad usage."""
+        if found := re.fullmatch(r"argument (?:.*/)?(--[a-z-]+): expected (?:one|at least one) argument", message):
+            message += f", and one that begins with a dash is written {found[1]}=VALUE"
         self.exit(BAD_INPUT, f"pssa: {message}; see {self.prog} --help\n")
 
 

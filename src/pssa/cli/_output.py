@@ -31,12 +31,16 @@ def say(text: str) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table for people; the first column is text, the others are numbers."""
-    table = Table(title=title or None, title_justify="left")
+    console, table = Console(highlight=False), Table()
     for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right")
+        # In a narrow terminal names go on in a second line: of a label or a word, nothing may be cut off.
+        table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*row)
-    Console(highlight=False).print(table)
+    if title:
+        # Above the table and not of it, where it would be broken to the table's width.
+        console.print(title, style="italic", markup=False, soft_wrap=True)
+    console.print(table)
 
 
 def score_rows(per_class: Mapping[str, Any]) -> list[list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "evaluate", parents=[common_options(), run_data_options()], help="score a run, compare it with another"
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path)
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument("--data", type=Path, required=True, help="labelled instances that no training has seen")
     parser.add_argument("--versus", type=Path, metavar="RUN2", help="test whether RUN is better than RUN2")
     parser.add_argument("--resamples", type=int, default=1000, help="of the paired bootstrap (default 1000)")
@@ -51,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.data.read import read_for
     from pssa.runs import load
     from pssa.runs.evaluate import compare, evaluate, require_same_labels
+    from pssa.runs.seen import seen_in_training
 
     runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
     # In full precision, so that a score does not depend on where it was computed.
@@ -63,10 +65,12 @@ def run(arguments: argparse.Namespace) -> int:
     if len(results) > 1:
         comparison = compare(*results, resamples=arguments.resamples, seed=arguments.seed)
     trusts = _trusts(arguments, classifiers, corpus)
+    seen = seen_in_training(arguments.run_path, corpus)
     if arguments.json:
-        print_json(_as_dict(results[0], comparison, dict(corpus.dropped), trusts))
+        known = {"dropped": dict(corpus.dropped), "seen_in_training": seen}
+        print_json(_as_dict(results[0], comparison, trusts) | known)
     else:
-        _print(results[0])
+        _print(results[0], corpus.dropped, seen)
         if comparison is not None:
             _print_comparison(arguments.run_path, arguments.versus, comparison)
         if trusts:
@@ -89,10 +93,8 @@ def _trusts(arguments: argparse.Namespace, classifiers: list[Classifier], corpus
     return [trust(each, corpus, own, rows, arguments.seed) for each, own in zip(classifiers, names, strict=True)]
 
 
-def _as_dict(
-    result: Evaluation, comparison: Comparison | None, dropped: dict[str, int], trusts: list[Trust]
-) -> dict[str, Any]:
-    values = result.scores.as_dict() | {"dropped": dropped}
+def _as_dict(result: Evaluation, comparison: Comparison | None, trusts: list[Trust]) -> dict[str, Any]:
+    values = result.scores.as_dict()
     if result.slices:
         values["slices"] = {tag: scores.as_dict() for tag, scores in result.slices.items()}
     if trusts:
@@ -103,12 +105,14 @@ def _as_dict(
     return values
 
 
-def _print(result: Evaluation) -> None:
+def _print(result: Evaluation, dropped: Mapping[str, int], seen: int) -> None:
     from pssa.cli._output import counted, print_table, say, score_rows
 
     scores = result.scores
-    instances = counted(scores.instances, "instance")
+    instances = counted(scores.instances, "instance") + "".join(f", {n} dropped as {why}" for why, n in dropped.items())
     say(f"{instances}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
+    if seen:
+        say(f"{seen} of them with a text that the run was trained on, which says little about texts that are new to it")
     for tag, part in result.slices.items():
         numbers = f"accuracy {100 * part.accuracy:.2f}, macro-F1 {100 * part.macro_f1:.2f}"
         say(f"  {tag} ({part.instances}): {numbers}")

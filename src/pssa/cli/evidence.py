@@ -19,6 +19,8 @@ from pssa.errors import InputError
 
 __all__ = ["add_parser"]
 
+_FILE = "a file of evidence, such as RUN/evidence.jsonl"
+
 _SHOWN = 20
 
 
@@ -35,7 +37,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _add_stats(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser("stats", parents=[common_options()], help="counts by iteration, label and word")
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     parser.add_argument("--top", type=_natural, default=_SHOWN, help="words of each kind to name (default %(default)s)")
     parser.set_defaults(run=_run_stats)
 
@@ -46,7 +48,7 @@ def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         parents=[common_options()],
         help="sentences with their words marked: [aspect], active[+iteration], misleading[-iteration]",
     )
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--id", help="the example with this id")
     which.add_argument("--index", type=_natural, help="the example at this position of the corpus, counted from 0")
@@ -57,8 +59,8 @@ def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def _add_diff(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser("diff", parents=[common_options()], help="words that B adds, lacks or flips against A")
-    parser.add_argument("first", metavar="A", type=Path)
-    parser.add_argument("second", metavar="B", type=Path)
+    parser.add_argument("first", metavar="A", type=Path, help=_FILE)
+    parser.add_argument("second", metavar="B", type=Path, help="another, of the same instances")
     parser.add_argument("--limit", type=_natural, default=_SHOWN, help="examples to show (default %(default)s)")
     parser.set_defaults(run=_run_diff)
 
@@ -70,7 +72,7 @@ def _add_edit(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="write a corrected copy, which says in its header what was done",
         description="Edits are made in the order in which they are given.",
     )
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     _add_output(parser)
     add: Callable[..., argparse.Action] = partial(
         parser.add_argument, dest="edits", action="extend", nargs=1, default=[]

@@ -28,7 +28,7 @@ _OFFSETS = re.compile(r"(\d+):(\d+)")
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("explain", parents=[common_options()], help="show why a label was given")
-    parser.add_argument("run_path", metavar="RUN", type=Path)
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument("--text", help="a sentence")
     parser.add_argument(
         "--aspect", action="append", metavar="A", help="an aspect in it, as its words or FROM:TO; may be repeated"

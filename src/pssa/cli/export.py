@@ -14,7 +14,7 @@ __all__ = ["add_parser"]
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("export", parents=[common_options()], help="write a run as ONNX, or push it to a hub")
-    parser.add_argument("run_path", metavar="RUN", type=Path)
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument("--onnx", type=Path, metavar="FILE", help="write the model as one ONNX file")
     parser.add_argument("--force", action="store_true", help="replace an existing ONNX file")
     parser.add_argument("--hub", metavar="OWNER/NAME", help="upload the run to this repository of the model hub")

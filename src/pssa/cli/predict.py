@@ -22,7 +22,7 @@ __all__ = ["add_parser", "progress_text"]
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("predict", parents=[common_options()], help="label the rows of files")
-    parser.add_argument("run_path", metavar="RUN", type=Path)
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument(
         "--input",
         nargs="+",
@@ -85,10 +85,12 @@ def _add_scoring(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Predict and say how many."""
-    from pssa.bulk import predict
+    from pssa.bulk import STANDARD, predict
 
     job, engine = _job(arguments), _engine(arguments)
-    with _ProgressLine() as line:
+    # Rows that a terminal shows would stand in the midst of the bar.
+    seen = job.output == STANDARD and sys.stdout.isatty()
+    with _ProgressLine(shown=sys.stderr.isatty() and not seen) as line:
         summary = predict(job, engine, line.update)
     _say(arguments, summary, job.side)
     return 0
@@ -168,7 +170,7 @@ def _say(arguments: argparse.Namespace, summary: Summary, side: Path) -> None:
 class _ProgressLine:
     """What a person at a terminal sees, on standard error: a bar, rows per second and the time left."""
 
-    def __init__(self) -> None:
+    def __init__(self, shown: bool) -> None:
         from rich import console, progress
 
         self._bar = progress.Progress(
@@ -176,7 +178,7 @@ class _ProgressLine:
             progress.BarColumn(bar_width=28),
             progress.TextColumn("{task.fields[said]}"),
             console=console.Console(stderr=True),
-            disable=not sys.stderr.isatty(),
+            disable=not shown,
         )
         self._task = self._bar.add_task("", total=None, said="")
         self._first: tuple[float, Progress] | None = None

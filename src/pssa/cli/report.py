@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from pssa.cli._options import common_options, reading, run_data_options
+from pssa.data.atomic import require_writable
 from pssa.errors import InputError
 
 __all__ = ["add_parser", "refuse_output"]
@@ -16,7 +17,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "report", parents=[common_options(), run_data_options()], help="write a page about a run that can be passed on"
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path)
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument(
         "--versus",
         type=Path,
@@ -67,3 +68,4 @@ def refuse_output(path: Path, *, force: bool) -> None:
         raise InputError(f"{path} exists already; choose another name, or replace it with --force")
     if not path.parent.is_dir():
         raise InputError(f"{path} cannot be written: {path.parent} does not exist")
+    require_writable(path)

@@ -39,7 +39,7 @@ _VARIABLE = "PSSA_TOKEN"
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser("serve", parents=[common_options()], help="answer over HTTP, with a page")
-    parser.add_argument("run_path", metavar="RUN", type=Path)
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument("--versus", metavar="RUN2", type=Path, help="a second run, to compare with")
     parser.add_argument("--evidence", type=Path, help="evidence to review at /evidence")
     parser.add_argument("--corpus", type=Path, help="the instances that the evidence is about")

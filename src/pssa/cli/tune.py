@@ -28,7 +28,7 @@ _USUAL = (None, "", 0, False, "auto", "local")
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "tune", parents=[data_options(), common_options()], help="choose settings of supervision on held-out data"
+        "tune", parents=[data_options(), common_options()], help="choose settings on held-out data"
     )
     parser.add_argument("--train", type=Path, required=True, help="labelled instances; a fifth of them judges")
     parser.add_argument("--model", default="tnet_att", help=f"{names_in('models')} (default tnet_att)")

@@ -2,26 +2,33 @@
 
 A word is a run of letters and digits, with inner hyphens and slashes kept (`built-in`, `1/2`), a leading `$` before a
 digit kept (`$20`), a number with its decimal point (`3.5`), or a single other character that is not white space. Apostrophes
-therefore stand alone (`don ' t`), as in the public LAPTOP and REST files. Text is never changed: words are slices of it.
+therefore stand alone (`don ' t`), as in the public LAPTOP and REST files. Marks behind a letter, such as vowels of Hindi and
+accents that are characters of their own, belong to it. Text is never changed: words are slices of it.
 Files that come as tokens (the tagged and the three-line format) are cut at white space instead, and nowhere else.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
+from functools import cache
 
 __all__ = ["Span", "cut_at", "split_on_space", "tokenize"]
 
 Span = tuple[int, int]  # half-open
 
-_WORD = re.compile(r"\$?\d+(?:[.,:]\d+)+|\$\d+|[^\W_]+(?:[-/][^\W_]+)*|\S")
+_LETTERS = r"[^\W_]+"
+_FORM = r"\$?\d+(?:[.,:]\d+)+|\$\d+|LETTERS(?:[-/]LETTERS)*|\S"
+_WORD = re.compile(_FORM.replace("LETTERS", _LETTERS))
 _TOKEN = re.compile(r"\S+")
+_MARKS = range(0x300, 0x10000)  # where living scripts have them; beyond it the pattern would be ten times slower
+_JOINERS = "\u200c\u200d"  # within words of Persian and of Indian languages
 
 
 def tokenize(text: str, breaks: tuple[int, ...] = ()) -> tuple[Span, ...]:
     """Character spans of the words of `text`; no word crosses an offset in `breaks` (the aspect's two ends)."""
-    return cut_at(tuple([match.span() for match in _WORD.finditer(text)]), breaks)
+    return cut_at(tuple([match.span() for match in _pattern_for(text).finditer(text)]), breaks)
 
 
 def split_on_space(text: str, breaks: tuple[int, ...] = ()) -> tuple[Span, ...]:
@@ -37,3 +44,18 @@ def cut_at(spans: tuple[Span, ...], breaks: tuple[int, ...]) -> tuple[Span, ...]
             start, end = spans[place]
             spans = (*spans[:place], (start, cut), (cut, end), *spans[place + 1 :])
     return spans
+
+
+def _pattern_for(text: str) -> re.Pattern[str]:
+    """What a word is; the pattern that knows of marks is slower, and few texts have any."""
+    if text.isascii():
+        return _WORD
+    mark, marked = _patterns_of_marks()
+    return marked if mark.search(text) else _WORD
+
+
+@cache
+def _patterns_of_marks() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A mark, and a word whose letters may have marks; made on first use, since it takes some milliseconds."""
+    marks = _JOINERS + "".join(chr(code) for code in _MARKS if unicodedata.category(chr(code))[0] == "M")
+    return re.compile(f"[{marks}]"), re.compile(_FORM.replace("LETTERS", rf"(?:[^\W_][{marks}]*)+"))

@@ -28,7 +28,7 @@ from pssa.runs.config import Config
 from pssa.runs.directory import RunDirectory, read_json, write_json
 from pssa.runs.lexicon import Lexicon, PieceLexicon, WordLexicon
 
-__all__ = ["Materials"]
+__all__ = ["Materials", "check_training_data"]
 
 _LEAST_INSTANCES = 10
 
@@ -57,7 +57,7 @@ class Materials:
         :param observer: is told how many bytes of the vector file are read, of how many.
         :param cache: the folder where rows of vector files are kept for the next run, if any.
         """
-        _check(corpus, config)
+        check_training_data(corpus, config)
         if dev is not None:
             _check_labels(dev, config, "development")
         lexicon, coverage = _open_lexicon(config, corpus, observer, cache)
@@ -147,9 +147,14 @@ def _reopen_lexicon(config: Config, root: Path, digest: str | None) -> Lexicon:
     return replace(lexicon, table=replace(lexicon.table, weights=found.weights))
 
 
-def _check(corpus: Corpus, config: Config) -> None:
+def check_training_data(corpus: Corpus, config: Config) -> None:
+    """Refuse instances that nothing can be learned from.
+
+    :raises InputError: if they are too few, one of them has no label that is declared, or all have the same.
+    """
     if len(corpus) < _LEAST_INSTANCES:
-        raise InputError(f"the training data has {len(corpus)} instances; at least {_LEAST_INSTANCES} are needed")
+        found = "1 instance" if len(corpus) == 1 else f"{len(corpus)} instances"
+        raise InputError(f"the training data has {found}; at least {_LEAST_INSTANCES} are needed")
     _check_labels(corpus, config, "training")
     if len({example.label for example in corpus}) < 2:
         raise InputError(f"every training instance is {corpus[0].label}; at least two labels must occur")

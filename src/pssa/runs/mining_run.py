@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pssa.data.atomic import require_writable
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus
@@ -16,7 +17,7 @@ from pssa.runs.defaults import mines
 from pssa.runs.device import choose_device
 from pssa.runs.methods import consensus, progressive
 from pssa.runs.training_run import prepare
-from pssa.runs.unused import refuse_supervision, warn_of_unused
+from pssa.runs.unused import refuse_supervision, warn_of_absent_labels, warn_of_unused
 from pssa.runs.workshop import Workshop
 from pssa.training import Observer, Silent, team
 
@@ -41,6 +42,7 @@ def mine(
         raise InputError(f"{out} exists already; choose another `out` (--out)")
     if not Path(out).parent.is_dir():
         raise InputError(f"{Path(out).parent} is not a directory; `out` (--out) must name a file in one that exists")
+    require_writable(out)
     config = (config or Config()).updated(settings)
     if not mines(config.method):
         raise InputError(f"method {config.method} does not mine; take " + ", ".join(filter(mines, methods.names())))
@@ -50,6 +52,7 @@ def mine(
         raise InputError(f"evidence is {config.supervision.evidence}; it is for training, and mining makes its own")
     with team(choose_device(config.device)) as members:
         config, materials = prepare(data, dev, config, on_vectors, supervised=False)
+        warn_of_absent_labels(materials.corpus)
         workshop = Workshop(config, None, materials, (observer if members.leads else None) or Silent(), members)
         evidence = _mine(workshop)
         if members.leads:

@@ -23,9 +23,9 @@ from pssa.runs.config import Config
 from pssa.runs.defaults import check_mining, check_supervision, mines, resolve
 from pssa.runs.device import choose_device
 from pssa.runs.directory import RunDirectory, write_json
-from pssa.runs.materials import Materials
+from pssa.runs.materials import Materials, check_training_data
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
-from pssa.runs.unused import warn_of_unused
+from pssa.runs.unused import warn_of_absent_labels, warn_of_unused
 from pssa.runs.workshop import Workshop
 from pssa.training import Observer, Silent, best_epoch, team
 
@@ -62,6 +62,7 @@ def train(
             RunDirectory.refuse_taken(Path(out))
         warn_of_unused(changed, settings)
         config, materials = prepare(data, dev, changed, on_vectors, cache=Path(out).parent / _CACHE)
+        warn_of_absent_labels(materials.corpus)
         if not members.leads:
             return _help_out(Path(out), Workshop(config, None, materials, Silent(), members))
 
@@ -122,6 +123,7 @@ def prepare(
         )
     corpus, dev_corpus = _read(data, config), None if dev == "" else _read(dev, config)
     config = _located(replace(config, data=replace(config.data, labels=corpus.labels)), data, dev)
+    check_training_data(corpus, config)
     _check_division(config, corpus, dev_corpus)
     return config, Materials.prepare(config, corpus, dev_corpus, on_vectors, cache)
 

@@ -1,6 +1,7 @@
-"""Settings that somebody asks for and that the method makes no use of.
+"""What is asked for and made no use of: settings that are not of the method, and labels that no instance has.
 
-They are no error, so that one file can serve several methods; who names one for a single run is told.
+Neither is an error: one file of settings can serve several methods, and data may come to have a label that it has not yet. Who
+trains is told.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.runs import methods
 from pssa.runs.config import Config
 from pssa.runs.defaults import mines
 from pssa.training import Team
 
-__all__ = ["refuse_supervision", "unused_settings", "warn_of_unused"]
+__all__ = ["refuse_supervision", "unused_settings", "warn_of_absent_labels", "warn_of_unused"]
 
 # Settings of the rounds of mining, which a consensus has not.
 _OF_ROUNDS = ("epsilon", "iterations", "round_epochs", "start", "folds", "random_mask", "stop_drop")
@@ -38,6 +40,18 @@ def warn_of_unused(config: Config, asked: Mapping[str, Any]) -> None:
     remedy = f", or take a method that does: {', '.join(others)}" if others else ""
     told = f"method {config.method} makes no use of {', '.join(unused)}"
     warnings.warn(f"{told}; leave out what changes nothing{remedy}", stacklevel=3)
+
+
+def warn_of_absent_labels(corpus: Corpus) -> None:
+    """Warn of labels that no instance to train on has: a macro-F1 over all labels counts each of them as 0."""
+    counts = corpus.label_counts()
+    absent = [label for label in corpus.labels if not counts[label]]
+    if absent and Team.from_environment().leads:
+        present = ",".join(label for label in corpus.labels if counts[label])
+        declare = f"declare those that occur with `labels` (--labels {present})"
+        remedy = "leave out --conflict keep" if absent == ["conflict"] else declare
+        told = f"no training instance is {' or '.join(absent)}, so that macro-F1 counts each such label as 0"
+        warnings.warn(f"{told}; {remedy}", stacklevel=3)
 
 
 def refuse_supervision(config: Config, asked: Mapping[str, Any]) -> None:

@@ -22,6 +22,11 @@ def test_whole_words_come_before_parts_of_words() -> None:
     assert _offsets(text="an apple", aspect="app") == (3, 6)
 
 
+def test_an_aspect_whose_accents_are_stored_otherwise_is_said_to_be_so() -> None:
+    with pytest.raises(InputError, match=r"accents are stored otherwise; normalise both alike \(NFC\)$"):
+        _offsets(text="Das Gera\u0308t ist gut.", aspect="Ger\u00e4t")
+
+
 def test_the_same_case_comes_before_any_case() -> None:
     assert _offsets(text="Menu and menu", aspect="menu") == (9, 13)
     assert _offsets(text="the MENU", aspect="menu") == (4, 8)

@@ -79,3 +79,11 @@ def test_a_split_must_be_chosen_where_there_are_several(tmp_path: Path) -> None:
 def test_a_directory_that_is_no_dataset_is_never_written_over(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no saved dataset"):
         hugging_face.save([Example.from_text("a bar", (2, 5), label="neutral")], tmp_path)
+
+
+def test_saving_draws_no_bar_and_leaves_the_library_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hugging_face.save([Example.from_text("a bar", (2, 5), label="neutral", id="1")], tmp_path / "saved")
+    assert capsys.readouterr().err == ""
+    assert not datasets.are_progress_bars_disabled()

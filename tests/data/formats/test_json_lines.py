@@ -13,6 +13,7 @@ from pssa.data.check import check
 from pssa.data.example import Example
 from pssa.data.formats import json_lines
 from pssa.data.read import Problem, Row, read
+from pssa.errors import InputError
 
 
 def test_everything_about_an_example_survives(tmp_path: Path) -> None:
@@ -63,3 +64,13 @@ def test_colons_elsewhere_are_no_keys(tmp_path: Path, fields: dict[str, Any]) ->
     (row,) = json_lines.scan(path)
     assert isinstance(row, Row)
     assert row.fields == fields
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_file_that_is_one_list_is_refused_with_the_remedy(tmp_path: Path, indent: int | None) -> None:
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps([{"text": "a menu", "aspect": "menu", "label": "positive"}], indent=indent))
+    with pytest.raises(InputError, match=r"list\.json, line 1: is a JSON list, .* `jq -c '\.\[\]'`"):
+        read(path)
+    with pytest.raises(InputError, match="is a JSON list"):
+        check(path)

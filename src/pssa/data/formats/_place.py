@@ -6,6 +6,7 @@ Occurrences are whole words before parts of words, and in the same case before a
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from pssa.data.shown import shown
 from pssa.data.tokenize import Span
@@ -13,6 +14,7 @@ from pssa.errors import InputError
 
 __all__ = ["check_offsets", "cut_word", "occurrences"]
 
+_ADVICE = "give it as it stands there, or `from` and `to`"
 _INSIDE = re.compile(r"(?<=\w)(?=\w)")
 
 
@@ -42,9 +44,10 @@ def occurrences(text: str, aspect: str) -> tuple[Span, ...]:
                 found = tuple(match.span() for match in re.finditer(pattern, text, flags))
                 if found:
                     return found
-    raise InputError(
-        f"aspect {shown(aspect)} is not in the text {_shortened(text)!r}; give it as it stands there, or `from` and `to`"
-    )
+    # Looking alike is no help to the reader of the message where characters differ.
+    alike = unicodedata.normalize("NFC", aspect.strip()) in unicodedata.normalize("NFC", text)
+    advice = ", where its accents are stored otherwise; normalise both alike (NFC)" if alike else f"; {_ADVICE}"
+    raise InputError(f"aspect {shown(aspect)} is not in the text {_shortened(text)!r}{advice}")
 
 
 def cut_word(text: str, place: Span) -> str | None:

@@ -39,13 +39,13 @@ _BUFFER = 1 << 16
 LONG_LINE = "\ud800\n"  # in place of one; no bytes are decoded to it
 _NO_TEXT = re.compile("[\0\ud800\udc80-\udcff]")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_OFFICE = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # what offices write, and what they wrote before
 _BINARY = (  # how files of other kinds begin
     b"\x89PNG",
     b"\xff\xd8\xff",  # JPEG
     b"GIF8",
     b"%PDF-",
-    b"PK\x03\x04",  # zip, and what offices write
-    b"\xd0\xcf\x11\xe0",  # what they wrote before
+    *_OFFICE,  # the first of them begins every zip
     b"\x1f\x8b",  # gzip
     b"\x28\xb5\x2f\xfd",  # zstd
     b"\xfd7zXZ",
@@ -149,5 +149,7 @@ def _refuse_other_than_text(path: Path, head: bytes) -> None:
         raise EmptyFile.at(path, None, "is empty; expected at least one instance")
     if head.startswith(_UTF16):
         raise InputError.at(path, 1, "is UTF-16; save the file as UTF-8")
+    if head.startswith(_OFFICE) and path.suffix.lower() in (".xlsx", ".xls", ".ods"):
+        raise InputError.at(path, None, "is a spreadsheet; save it as CSV in UTF-8")
     if head.startswith(_BINARY) or head.count(0) * _MANY > len(head):
         raise InputError.at(path, None, "is a binary file; expected text in UTF-8 (Parquet files must end in .parquet)")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,8 @@ def save(examples: Sequence[Example], path: Path) -> None:
     table = datasets.Dataset.from_list([_columns(example) for example in examples])
     part, old = (path.with_name(f".{path.name}.{os.getpid()}.{kind}") for kind in ("part", "old"))
     try:
-        table.save_to_disk(str(part))
+        with _without_bars(datasets):
+            table.save_to_disk(str(part))
         if path.exists():
             path.rename(old)
         part.rename(path)
@@ -83,6 +85,19 @@ def save(examples: Sequence[Example], path: Path) -> None:
     finally:
         shutil.rmtree(part, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
+
+
+@contextmanager
+def _without_bars(datasets: Any) -> Iterator[None]:
+    """The library's bars would stand in the midst of what a command says, and in logs too."""
+    if datasets.are_progress_bars_disabled():
+        yield
+        return
+    datasets.disable_progress_bars()
+    try:
+        yield
+    finally:
+        datasets.enable_progress_bars()
 
 
 def _columns(example: Example) -> dict[str, Any]:

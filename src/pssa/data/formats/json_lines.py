@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,24 @@ from pssa.data.formats._fields import fields_of
 from pssa.data.formats._rows import Event, Problem
 from pssa.data.formats._text import all_lines, decoding_fault
 from pssa.data.shown import shown, told
+from pssa.errors import InputError
 
 __all__ = ["encode", "scan"]
 
 _EXPECTED = 'expected one object a line, such as {"text": ..., "aspect": ...}'
+_LIST = (
+    "is a JSON list, or its beginning; expected one object a line: write it so with `jq -c '.[]'`, or by `lines=True` of"
+    " `to_json` in pandas"
+)
 _KEY_END = re.compile(r'"\s*:')
 
 
 def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
-    """A row for each line that is a JSON object; blank lines are skipped."""
-    rows = (_parse(line, content, columns) for line, content in all_lines(path) if content.strip())
+    """A row for each line that is a JSON object; blank lines are skipped.
+
+    :raises InputError: if the file is one list of objects, as many programs write them.
+    """
+    rows = (_parse(line, content, columns) for line, content in _filled_lines(path))
     return columns.required_of(path, rows) if columns else rows
 
 
@@ -37,6 +46,16 @@ def encode(examples: Sequence[Example]) -> bytes:
             del fields["tags"]
         records.append(json.dumps(fields, ensure_ascii=False) + "\n")
     return "".join(records).encode()
+
+
+def _filled_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank; a file that begins as a list has no line of use, so not one is handed out."""
+    filled = ((line, content) for line, content in all_lines(path) if content.strip())
+    for line, content in islice(filled, 1):
+        if content.lstrip().startswith("["):
+            raise InputError.at(path, line, _LIST)
+        yield line, content
+    yield from filled
 
 
 def _parse(line: int, content: str, columns: Columns) -> Event:

@@ -1,7 +1,8 @@
 /* Texts as the server counts them: words, and offsets in Unicode code points, where JavaScript counts UTF-16 units. */
 
 // The server's own rule for words; it cuts again at the ends of an aspect, so the two need not agree on every odd character.
-const WORD = /\$?\p{Nd}+(?:[.,:]\p{Nd}+)+|\$\p{Nd}+|[\p{L}\p{N}]+(?:[-/][\p{L}\p{N}]+)*|\S/gu;
+const LETTERS = String.raw`(?:[\p{L}\p{N}][\p{M}\u200c\u200d]*)+`;
+const WORD = new RegExp(String.raw`\$?\p{Nd}+(?:[.,:]\p{Nd}+)+|\$\p{Nd}+|${LETTERS}(?:[\-/]${LETTERS})*|\S`, "gu");
 
 /** The words of a text: each with its text, its offsets in code points, and the white space before it. */
 export function wordsOf(text) {

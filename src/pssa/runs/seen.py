@@ -1,0 +1,28 @@
+"""Whether what a run is scored on is new to it: a run keeps the instances that it was trained on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pssa.data.example import Corpus
+from pssa.data.read import read
+from pssa.errors import InputError
+
+__all__ = ["seen_in_training"]
+
+
+def seen_in_training(run: str | Path, corpus: Corpus) -> int:
+    """How many instances have a text that the run was trained on; 0 where the run has not kept what that was.
+
+    :param run: the run, one of its stages or one of its members.
+    """
+    folder = Path(run).absolute()
+    root = folder.parent.parent if folder.parent.name in ("stages", "members") else folder
+    path = root / "stages" / "corpus.jsonl"
+    if not path.is_file():
+        return 0
+    try:
+        trained = {example.text for example in read(path, labels=corpus.labels, conflict="keep")}
+    except InputError:
+        return 0  # what resuming would need is damaged, and scores need it not
+    return sum(example.text in trained for example in corpus)
