@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -39,7 +38,6 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 
 @cache
-@cache
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text("utf-8"), str(path))
 
@@ -52,20 +50,23 @@ def room_of(path: Path) -> str:
     return path.relative_to(ROOT).parts[0]
 
 
-def imports_in(tree: ast.AST) -> Iterator[str]:
+@cache
+def imports_in(tree: ast.AST) -> frozenset[str]:
     """Everything that is imported, at the top or inside functions, as dotted names."""
+    found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+            found.update(f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+    return frozenset(found)
 
 
-def calls_in(tree: ast.AST) -> Iterator[str]:
+@cache
+def calls_in(tree: ast.AST) -> frozenset[str]:
     """Every call whose function is a plain or dotted name, as it is written."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
-            yield ast.unparse(node.func)
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return frozenset(ast.unparse(call.func) for call in calls if isinstance(call.func, (ast.Name, ast.Attribute)))
 
 
 def test_every_folder_is_a_room_of_the_plan() -> None:
@@ -94,7 +95,7 @@ def test_the_package_itself_imports_rooms_for_type_checkers_only() -> None:
     guards = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     lazy = {found for guard in guards for found in imports_in(guard)}
     assert lazy
-    eager = {found.split(".")[0] for found in set(imports_in(tree)) - lazy}
+    eager = {found.split(".")[0] for found in imports_in(tree) - lazy}
     assert eager <= {"__future__", "importlib", "os", "typing"}
 
 
@@ -119,7 +120,7 @@ def test_nothing_that_is_read_can_run_code() -> None:
     wrong = []
     for path in FILES:
         modules = {found.split(".")[0] for found in imports_in(parse(path))}
-        names = {*imports_in(parse(path)), *calls_in(parse(path))}
+        names = imports_in(parse(path)) | calls_in(parse(path))
         wrong += [f"{name_of(path)} uses {found}" for found in modules & UNSAFE_MODULES | names & UNSAFE_NAMES]
     assert wrong == []
 

@@ -44,11 +44,10 @@ def nodes() -> tuple[tuple[str, ast.AST], ...]:
     return tuple((file, node) for file, tree in trees for node in ast.walk(tree))
 
 
-def calls() -> Iterator[tuple[str, str, ast.Call]]:
+@cache
+def calls() -> tuple[tuple[str, str, ast.Call], ...]:
     """File, name and call, of every call in the package."""
-    for file, node in nodes():
-        if isinstance(node, ast.Call):
-            yield file, ast.unparse(node.func), node
+    return tuple((file, ast.unparse(node.func), node) for file, node in nodes() if isinstance(node, ast.Call))
 
 
 def imports() -> Iterator[tuple[str, str]]:

@@ -121,7 +121,7 @@ def test_standard_input_of_another_format_is_answered_with_the_option(
     job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     standard(monkeypatch, b"text,aspect\na menu,menu\n")
-    with pytest.raises(InputError, match=r"is no JSON .*say by --format what standard input holds"):
+    with pytest.raises(InputError, match=r"is no JSON .*say by `format` \(--format\) what standard input holds"):
         predict(replace(job, inputs=("-",), output="-"), LocalEngine())
 
 
