@@ -33,8 +33,8 @@ def command_of(path: Path, corpus: Path | None = None, **reading: Any) -> str:
 
 
 def write_corpus(path: Path) -> Path:
-    labels = ("good", "bad")
-    rows = [f"The screen of {number} is fine.,screen,{labels[number % 2]}" for number in range(12)]
+    labels = ("good", "bad", "mixed")
+    rows = [f"The screen of {number} is fine.,screen,{labels[number % 3]}" for number in range(12)]
     path.write_text("\n".join(["text,aspect,label", *rows]) + "\n")
     return path
 
