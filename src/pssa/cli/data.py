@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pssa.cli._help import page
 from pssa.cli._options import add_columns, common_options, data_options, label_names, reading
 
 if TYPE_CHECKING:
@@ -22,7 +23,15 @@ _FORMATS = "csv, hugging_face, json_lines, parquet, semeval_xml, tagged or three
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare `data` with its two actions."""
-    parser = commands.add_parser("data", help="check or convert a file of instances")
+    parser = commands.add_parser(
+        "data",
+        help="check or convert a file of instances",
+        **page(
+            "Look for mistakes in a file of instances, or write it in another format.",
+            "pssa data check reviews.csv",
+            "pssa data convert reviews.csv reviews.jsonl",
+        ),
+    )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     _add_check(actions)
     _add_convert(actions)
@@ -75,14 +84,34 @@ def run_convert(arguments: argparse.Namespace) -> int:
 
 def _add_check(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser(
-        "check", parents=[common_options(), data_options()], help="what is in a file, and what is wrong in which line"
+        "check",
+        parents=[common_options(), data_options()],
+        help="what is in a file, and what is wrong in which line",
+        **page(
+            "Read a file of labelled instances to its end, count what is in it, and name every line that is odd or cannot"
+            " be used. The exit code is 2 if one cannot.",
+            "pssa data check reviews.csv",
+            "pssa data check reviews.csv --columns text=review,aspect=term,label=polarity",
+            "pssa data check reviews.csv --labels good,bad --json",
+        ),
     )
     parser.add_argument("file", metavar="FILE", help=f"instances as {_FORMATS}")
     parser.set_defaults(run=run_check)
 
 
 def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser("convert", parents=[common_options()], help="any format to any other")
+    parser = actions.add_parser(
+        "convert",
+        parents=[common_options()],
+        help="any format to any other",
+        **page(
+            "Write a file of labelled instances in another format, which the name of OUT or --to says. Words, aspects and"
+            " labels survive in every format.",
+            "pssa data convert reviews.xml reviews.csv",
+            "pssa data convert reviews.csv reviews.txt --to tagged --errors skip",
+            "pssa data convert reviews.csv hf:reviews",
+        ),
+    )
     parser.add_argument("input", metavar="IN", help=f"instances as {_FORMATS}")
     parser.add_argument("output", metavar="OUT", help="the file to write; hf:DIRECTORY for a Hugging Face dataset")
     parser.add_argument("--from", dest="format", metavar="FORMAT", help="the format of IN, if it is not recognised")
