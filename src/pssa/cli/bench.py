@@ -27,7 +27,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "Measure speed and memory on this machine, as ratios of things that were measured in turns.",
             "pssa bench --list",
             "pssa bench startup",
-            "pssa bench scoring --run runs/reviews --rows 1000,10000 --out scoring.json",
+            "pssa bench scoring --run runs/reviews --rows 10000 --out scoring.json",
         ),
     )
     parser.add_argument("name", metavar="NAME", nargs="?", help="what to measure; --list names them")

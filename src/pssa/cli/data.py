@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -49,7 +50,8 @@ def run_check(arguments: argparse.Namespace) -> int:
     if arguments.json:
         found = asdict(report)
         for problem in found["problems"]:
-            del problem["given"]  # which is for those who skip rows
+            # The first is for those who skip rows, the second is in the message.
+            del problem["given"], problem["unknown_label"]
         print_json({"file": arguments.file, **found})
     else:
         _show(arguments.file, report)
@@ -133,6 +135,7 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _show(name: str, report: Report) -> None:
     from pssa.cli._output import counted, say
+    from pssa.data.shown import shown
 
     lines = [
         f"{name}: {counted(report.instances, 'instance')} ({report.format})",
@@ -144,9 +147,16 @@ def _show(name: str, report: Report) -> None:
     ]
     for problem in report.problems[:_SHOWN_PROBLEMS]:
         place = "" if problem.line is None else f"line {problem.line}: "
-        lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{problem.what}")
+        # What to do about unknown labels is said once, for all of them.
+        brief = problem.unknown_label and report.labels_to_declare
+        what = f"unknown label {shown(problem.unknown_label)}" if brief else problem.what
+        lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{what}")
     if len(report.problems) > _SHOWN_PROBLEMS:
         lines.append(f"  ... and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them all")
+    if report.labels_to_declare:
+        expected = ", ".join(report.labels)
+        declared = _option("--labels", ",".join(report.labels_to_declare))
+        lines.append(f"  expected labels {expected}; correct the others, or take all that were found with {declared}")
     say("\n".join(lines))
 
 
@@ -162,6 +172,11 @@ def _warn_of_losses(found: Readout) -> None:
             print("  ... and others; `pssa data check` lists them all", file=sys.stderr)
     if found.not_kept:
         print(f"columns not kept: {names(found.not_kept)}", file=sys.stderr)
+
+
+def _option(name: str, value: str) -> str:
+    """The option as it is typed; a value that begins with a dash would be taken for another option."""
+    return f"{name}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:
