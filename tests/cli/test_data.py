@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from tests.cli.command import Command
 
 from pssa.cli import data
 from pssa.data.read import read
@@ -157,3 +158,10 @@ def test_convert_names_the_columns_that_it_does_not_keep(tmp_path: Path, capsys:
     assert _run("convert", path, tmp_path / "out.jsonl") == 0
     said = capsys.readouterr()
     assert (said.out, said.err) == (f"{tmp_path / 'out.jsonl'}: 1 instance\n", "columns not kept: stars, shop\n")
+
+
+@pytest.mark.parametrize("content", ["", "text,aspect,label\n", "text,aspect,label\n\n"])
+def test_a_file_without_instances_gives_exit_code_2(command: Command, tmp_path: Path, content: str) -> None:
+    path = _file(tmp_path, content)
+    for options in ((), ("--json",)):
+        assert "expected at least one" in command("data", "check", path, *options).refusal

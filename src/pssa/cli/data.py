@@ -39,7 +39,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Report on a file; the exit code is 2 if an instance was rejected."""
+    """Report on a file; the exit code is 2 if an instance was rejected. A file without any is an error."""
     from dataclasses import asdict
 
     from pssa.cli._output import print_json
@@ -91,7 +91,7 @@ def _add_check(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         help="what is in a file, and what is wrong in which line",
         **page(
             "Read a file of labelled instances to its end, count what is in it, and name every line that is odd or cannot"
-            " be used. The exit code is 2 if one cannot.",
+            " be used. The exit code is 2 if one cannot, or if there is none.",
             "pssa data check reviews.csv",
             "pssa data check reviews.csv --columns text=review,aspect=term,label=polarity",
             "pssa data check reviews.csv --labels good,bad --json",

@@ -11,6 +11,7 @@ from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.formats import scan
 from pssa.data.formats._labels import CONFLICT, LONGEST_LABEL, LabelRule
 from pssa.data.read import Accepted, ColumnNames, Columns, Dropped, Problem, format_of, outcomes
+from pssa.errors import InputError
 
 __all__ = ["Report", "check"]
 
@@ -50,7 +51,8 @@ def check(
 ) -> Report:
     """Look at every instance of a file; the parameters are those of `read`.
 
-    :raises InputError: if there is no reading it at all: no such file, a directory, empty, binary, a column missing.
+    :raises InputError: if there is no reading it at all: no such file, a directory, binary, a column missing, or
+        nothing in it.
     """
     rule = LabelRule.of(labels, conflict)
     named, name = Columns.of(columns), format_of(path, format)
@@ -71,7 +73,9 @@ def check(
                     break
     problems.extend(_contradictions(accepted))
     if not accepted and not problems:
-        problems.append(Problem(None, "there is no instance in this file", rejected=False))
+        if not dropped:
+            raise InputError.at(path, None, "holds no instance; expected at least one")
+        problems.append(Problem(None, "every instance was dropped; none is left to train on", rejected=False))
     examples = [one.example for one in accepted]
     return _report(name, examples, rule, dropped, problems)
 
