@@ -48,9 +48,9 @@ def _add_stats(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser = actions.add_parser(
         "stats",
         parents=[common_options()],
-        help="counts by iteration, label and word",
+        help="counts by round, label and word",
         **page(
-            "Count the active and misleading words of a file of evidence by iteration, label and word.",
+            "Count the active and misleading words of a file of evidence by round of mining, label and word.",
             "pssa evidence stats runs/reviews/evidence.jsonl",
             "pssa evidence stats evidence.jsonl --top 50 --json",
         ),
@@ -64,9 +64,9 @@ def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = actions.add_parser(
         "show",
         parents=[common_options()],
-        help="sentences with their words marked: [aspect], active[+iteration], misleading[-iteration]",
+        help="sentences with their words marked: [aspect], active[+round], misleading[-round]",
         **page(
-            "Show sentences with what was found in them: the [aspect], active[+iteration] and misleading[-iteration] words.",
+            "Show sentences with what was found in them: the [aspect], active[+round] and misleading[-round] words.",
             "pssa evidence show runs/reviews/evidence.jsonl --limit 5",
             "pssa evidence show runs/reviews/evidence.jsonl --word huge",
             "pssa evidence show runs/reviews/evidence.jsonl --index 0",
@@ -121,7 +121,7 @@ def _add_edit(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--flip", metavar="W", nargs="+", type=_edit(flip, str), help="swap active and misleading for words, everywhere"
     )
     add("--keep-above", metavar="S", type=_edit(keep_above, float), help="keep findings with a score above S")
-    add("--keep-iterations", metavar="K", type=_edit(keep_iterations, int), help="keep iterations 1 to K")
+    add("--keep-iterations", metavar="K", type=_edit(keep_iterations, int), help="keep what rounds 1 to K found")
     add("--keep", metavar="|".join(KINDS), type=_edit(keep_kind, str), help="keep findings of one kind")
     parser.set_defaults(run=_run_edit)
 
