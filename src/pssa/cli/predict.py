@@ -168,7 +168,8 @@ def _say(arguments: argparse.Namespace, summary: Summary, side: Path) -> None:
         print(json.dumps(summary.as_dict(), ensure_ascii=False), file=stream)
         return
     name = "standard output" if arguments.output == STANDARD else arguments.output
-    counts = ", ".join(f"{count} {label}" for label, count in summary.labels.items())
+    # Labels may be numbers too.
+    counts = ", ".join(f"{label}: {count}" for label, count in summary.labels.items())
     print(f"{name}: {counted(summary.rows, 'row')} ({counts})", file=stream)
     if summary.ambiguous:
         who = "1 aspect occurs" if summary.ambiguous == 1 else f"{summary.ambiguous} aspects occur"
