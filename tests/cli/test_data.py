@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from pathlib import Path
 
 import pytest
+from tests.cli.command import Command
 
 from pssa.cli import data
 from pssa.data.read import read
@@ -56,6 +58,53 @@ def test_a_warning_gives_exit_code_0(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_long_lists_of_problems_are_cut_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _run("check", _file(tmp_path, _SOUND + "a bar,pub,neutral\n" * 25))
     assert "... and 5 more; --json lists them all" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (("good", "positive", "bad", "Good"), "--labels positive,good,bad"),
+        (("-1", "0", "-1"), "--labels=-1,0"),
+        (("so so", "bad"), "--labels 'so so,bad'"),
+    ],
+)
+def test_labels_that_take_all_that_were_found_are_proposed_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], labels: tuple[str, ...], said: str
+) -> None:
+    path = _file(tmp_path, "text,aspect,label\n" + "".join(f"a good menu,menu,{label}\n" for label in labels))
+    assert _run("check", path) == 2
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == (
+        f"  expected labels positive, negative, neutral; correct the others, or take all that were found with {said}"
+    )
+    rejected = [(line, label) for line, label in enumerate(labels, 2) if label != "positive"]
+    assert [line for line in lines if "rejected" in line] == [
+        f"  rejected   line {line}: unknown label {label!r}" for line, label in rejected
+    ]
+    assert _run("check", path, *shlex.split(said)) == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "options"),
+    [
+        (("positive", "negative"), ()),
+        (("good", "good"), ()),  # one label is nothing to learn
+        (("bad", "good" * 16), ()),
+        (("bad", '"good, in a way"'), ()),
+        (("bad", "go\x07od"), ()),
+        (tuple(f"label {number}" for number in range(21)), ()),
+        (("positive", "conflict"), ("--conflict", "error")),
+    ],
+)
+def test_labels_are_not_proposed_where_that_would_not_help(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], labels: tuple[str, ...], options: tuple[str, ...]
+) -> None:
+    path = _file(tmp_path, "text,aspect,label\n" + "".join(f"a good menu,menu,{label}\n" for label in labels))
+    _run("check", path, *options)
+    said = capsys.readouterr().out
+    assert "all that were found" not in said
+    unknown = [line for line in said.splitlines() if "unknown label" in line]
+    assert all(line.endswith("or declare yours with `labels` (--labels)") for line in unknown)
 
 
 def test_labels_and_conflict_are_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,3 +158,10 @@ def test_convert_names_the_columns_that_it_does_not_keep(tmp_path: Path, capsys:
     assert _run("convert", path, tmp_path / "out.jsonl") == 0
     said = capsys.readouterr()
     assert (said.out, said.err) == (f"{tmp_path / 'out.jsonl'}: 1 instance\n", "columns not kept: stars, shop\n")
+
+
+@pytest.mark.parametrize("content", ["", "text,aspect,label\n", "text,aspect,label\n\n"])
+def test_a_file_without_instances_gives_exit_code_2(command: Command, tmp_path: Path, content: str) -> None:
+    path = _file(tmp_path, content)
+    for options in ((), ("--json",)):
+        assert "expected at least one" in command("data", "check", path, *options).refusal

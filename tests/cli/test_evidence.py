@@ -77,6 +77,8 @@ def test_stats_prints_tables_for_people(path: Path, capsys: pytest.CaptureFixtur
     assert "2 examples, 0 of them without findings; 2 active and 1 misleading words" in shown
     for title in ("as mined", "findings", "most frequent active words", "most frequent misleading words"):
         assert title in shown
+    # One word for one thing: both tables are by round.
+    assert (shown.count("┃ round"), shown.count("iteration")) == (2, 0)
 
 
 def test_show_marks_the_words_so_that_they_can_be_read_without_colour(

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import shlex
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
 from tests.cli.conftest import TINY
+from tests.cli.parsers import parsers_of
 
 import pssa
 from pssa import models, saliency
@@ -33,15 +32,6 @@ def reviews(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for one in corpus:
             writer.writerow([one.id, one.sentence_id, one.text, one.aspect_text, *one.aspect_chars, one.label, 7])
     return path
-
-
-def parsers_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """The parser of every command and of every action."""
-    yield parser
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                yield from parsers_of(command)
 
 
 def test_every_command_that_takes_a_format_takes_columns() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.command import Command
 
 import pssa
-from pssa.bulk import Job, LocalEngine, Progress, Scoring, predict
+from pssa.bulk import Job, LocalEngine, Progress, Scoring, Summary, predict
 from pssa.bulk.scorer import Sizes
 from pssa.cli.predict import progress_text
 
@@ -50,6 +50,16 @@ def test_rows_are_answered_in_order_with_their_fields(
     labels = [row["label"] for row in rows]
     counts = {name: labels.count(name) for name in classifier.labels}
     assert found == {"rows": 20, "labels": counts, "ambiguous": 0, "rejected": 0}
+
+
+def test_people_can_tell_labels_from_counts_also_where_labels_are_numbers(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = Summary(4, {"1": 2, "0": 0, "-1": 2}, 0)
+    monkeypatch.setattr("pssa.bulk.predict", lambda *job: summary)
+    assert (
+        command("predict", "RUN", "--input", "a.csv", "--output", "b.csv").out == "b.csv: 4 rows (1: 2, 0: 0, -1: 2)\n"
+    )
 
 
 def test_a_label_of_the_input_becomes_gold(command: Command, run: Path, source: Path, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Evidence for people: tables of counts, differences, and sentences with their words coloured.
 
-Colour only repeats what the text says: the aspect is in brackets, `huge[+1]` is active since iteration 1, `but[-4]`
-misleading since iteration 4.
+Colour only repeats what the text says: the aspect is in brackets, `huge[+1]` is active since round 1, `but[-4]` misleading
+since round 4.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["print_diff", "print_examples", "print_stats", "sentence"]
 
 
 def print_stats(given: Stats) -> None:
-    """Totals, then tables by round, iteration and label, then the most frequent words."""
+    """Totals, then tables by round, as mined and as found here, and by label, then the most frequent words."""
     say(
         f"{counted(given.examples, 'example')}, {given.examples_without} of them without findings; "
         f"{given.active} active and {given.misleading} misleading words"
@@ -29,7 +29,7 @@ def print_stats(given: Stats) -> None:
     if given.rounds:
         columns = ("round", "accuracy", "mean entropy", "open", "active", "misleading")
         print_table("as mined", columns, _round_rows(given))
-    print_table("findings", ("iteration", "active", "misleading", "mean entropy"), _iteration_rows(given))
+    print_table("findings", ("round", "active", "misleading", "mean entropy"), _finding_rows(given))
     print_table("", ("label", "examples", "active", "misleading"), _class_rows(given))
     for kind, profiles in (("active", given.active_words), ("misleading", given.misleading_words)):
         if profiles:
@@ -90,15 +90,15 @@ def _round_rows(given: Stats) -> list[list[str]]:
     ]
 
 
-def _iteration_rows(given: Stats) -> list[list[str]]:
+def _finding_rows(given: Stats) -> list[list[str]]:
     return [
         [
-            str(iteration),
+            str(number),
             str(count.active),
             str(count.misleading),
             "" if count.mean_entropy is None else f"{count.mean_entropy:.3f}",
         ]
-        for iteration, count in enumerate(given.per_iteration, 1)
+        for number, count in enumerate(given.per_iteration, 1)
     ]
 
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pssa.cli._help import page
 from pssa.cli._options import common_options
 from pssa.errors import InputError
 
@@ -18,7 +19,17 @@ __all__ = ["add_parser"]
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("bench", parents=[common_options()], help="measure speed and memory on this machine")
+    parser = commands.add_parser(
+        "bench",
+        parents=[common_options()],
+        help="measure speed and memory on this machine",
+        **page(
+            "Measure speed and memory on this machine, as ratios of things that were measured in turns.",
+            "pssa bench --list",
+            "pssa bench startup",
+            "pssa bench scoring --run runs/reviews --rows 10000 --out scoring.json",
+        ),
+    )
     parser.add_argument("name", metavar="NAME", nargs="?", help="what to measure; --list names them")
     parser.add_argument("--list", action="store_true", help="name the benchmarks, and measure nothing")
     parser.add_argument(

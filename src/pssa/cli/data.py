@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pssa.cli._help import page
 from pssa.cli._options import add_columns, common_options, data_options, label_names, reading
 
 if TYPE_CHECKING:
@@ -22,14 +24,22 @@ _FORMATS = "csv, hugging_face, json_lines, parquet, semeval_xml, tagged or three
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare `data` with its two actions."""
-    parser = commands.add_parser("data", help="check or convert a file of instances")
+    parser = commands.add_parser(
+        "data",
+        help="check or convert a file of instances",
+        **page(
+            "Look for mistakes in a file of instances, or write it in another format.",
+            "pssa data check reviews.csv",
+            "pssa data convert reviews.csv reviews.jsonl",
+        ),
+    )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     _add_check(actions)
     _add_convert(actions)
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Report on a file; the exit code is 2 if an instance was rejected."""
+    """Report on a file; the exit code is 2 if an instance was rejected. A file without any is an error."""
     from dataclasses import asdict
 
     from pssa.cli._output import print_json
@@ -40,7 +50,8 @@ def run_check(arguments: argparse.Namespace) -> int:
     if arguments.json:
         found = asdict(report)
         for problem in found["problems"]:
-            del problem["given"]  # which is for those who skip rows
+            # The first is for those who skip rows, the second is in the message.
+            del problem["given"], problem["unknown_label"]
         print_json({"file": arguments.file, **found})
     else:
         _show(arguments.file, report)
@@ -75,14 +86,34 @@ def run_convert(arguments: argparse.Namespace) -> int:
 
 def _add_check(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser(
-        "check", parents=[common_options(), data_options()], help="what is in a file, and what is wrong in which line"
+        "check",
+        parents=[common_options(), data_options()],
+        help="what is in a file, and what is wrong in which line",
+        **page(
+            "Read a file of labelled instances to its end, count what is in it, and name every line that is odd or cannot"
+            " be used. The exit code is 2 if one cannot, or if there is none.",
+            "pssa data check reviews.csv",
+            "pssa data check reviews.csv --columns text=review,aspect=term,label=polarity",
+            "pssa data check reviews.csv --labels good,bad --json",
+        ),
     )
     parser.add_argument("file", metavar="FILE", help=f"instances as {_FORMATS}")
     parser.set_defaults(run=run_check)
 
 
 def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser("convert", parents=[common_options()], help="any format to any other")
+    parser = actions.add_parser(
+        "convert",
+        parents=[common_options()],
+        help="any format to any other",
+        **page(
+            "Write a file of labelled instances in another format, which the name of OUT or --to says. Words, aspects and"
+            " labels survive in every format.",
+            "pssa data convert reviews.xml reviews.csv",
+            "pssa data convert reviews.csv reviews.txt --to tagged --errors skip",
+            "pssa data convert reviews.csv hf:reviews",
+        ),
+    )
     parser.add_argument("input", metavar="IN", help=f"instances as {_FORMATS}")
     parser.add_argument("output", metavar="OUT", help="the file to write; hf:DIRECTORY for a Hugging Face dataset")
     parser.add_argument("--from", dest="format", metavar="FORMAT", help="the format of IN, if it is not recognised")
@@ -104,6 +135,7 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _show(name: str, report: Report) -> None:
     from pssa.cli._output import counted, say
+    from pssa.data.shown import shown
 
     lines = [
         f"{name}: {counted(report.instances, 'instance')} ({report.format})",
@@ -115,9 +147,16 @@ def _show(name: str, report: Report) -> None:
     ]
     for problem in report.problems[:_SHOWN_PROBLEMS]:
         place = "" if problem.line is None else f"line {problem.line}: "
-        lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{problem.what}")
+        # What to do about unknown labels is said once, for all of them.
+        brief = problem.unknown_label and report.labels_to_declare
+        what = f"unknown label {shown(problem.unknown_label)}" if brief else problem.what
+        lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{what}")
     if len(report.problems) > _SHOWN_PROBLEMS:
         lines.append(f"  ... and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them all")
+    if report.labels_to_declare:
+        expected = ", ".join(report.labels)
+        declared = _option("--labels", ",".join(report.labels_to_declare))
+        lines.append(f"  expected labels {expected}; correct the others, or take all that were found with {declared}")
     say("\n".join(lines))
 
 
@@ -133,6 +172,11 @@ def _warn_of_losses(found: Readout) -> None:
             print("  ... and others; `pssa data check` lists them all", file=sys.stderr)
     if found.not_kept:
         print(f"columns not kept: {names(found.not_kept)}", file=sys.stderr)
+
+
+def _option(name: str, value: str) -> str:
+    """The option as it is typed; a value that begins with a dash would be taken for another option."""
+    return f"{name}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -10,6 +10,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pssa.cli._help import page
 from pssa.cli._options import common_options
 
 if TYPE_CHECKING:
@@ -37,7 +38,17 @@ _WITHOUT_VECTORS = (
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("demo", parents=[common_options()], help="the whole method on the embedded corpus")
+    parser = commands.add_parser(
+        "demo",
+        parents=[common_options()],
+        help="the whole method on the embedded corpus",
+        **page(
+            "Train a baseline and two classifiers with mined evidence on the embedded corpus of made-up reviews, compare"
+            " them on its test split, and write a report to open in a browser.",
+            "pssa demo",
+            "pssa demo --vectors glove.840B.300d.zip --out runs/demo",
+        ),
+    )
     parser.add_argument(
         "--out", type=Path, default=Path("demo"), help="where to put the runs (default demo, demo-2, ...)"
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pssa.cli._help import page
 from pssa.cli._options import common_options, label_names, reading, run_data_options
 
 if TYPE_CHECKING:
@@ -21,7 +22,16 @@ __all__ = ["add_parser"]
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "evaluate", parents=[common_options(), run_data_options()], help="score a run, compare it with another"
+        "evaluate",
+        parents=[common_options(), run_data_options()],
+        help="score a run, compare it with another",
+        **page(
+            "Score a run on labelled instances: accuracy, macro-F1, per label and by tag. On request test whether it is"
+            " better than another run, and whether its saliencies can be trusted.",
+            "pssa evaluate runs/reviews --data test.csv",
+            "pssa evaluate runs/reviews --data test.csv --versus runs/base",
+            "pssa evaluate runs/reviews --data test.csv --faithfulness --saliency attention,gradient",
+        ),
     )
     parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument("--data", type=Path, required=True, help="labelled instances that no training has seen")

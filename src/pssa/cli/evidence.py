@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pssa.cli._help import page
 from pssa.cli._options import common_options, data_options, reading
 from pssa.data.evidence import KINDS, Evidence, ExampleEvidence
 from pssa.data.evidence_diff import diff
@@ -26,7 +27,15 @@ _SHOWN = 20
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command with its actions."""
-    parser = commands.add_parser("evidence", help="read, compare, correct and make evidence")
+    parser = commands.add_parser(
+        "evidence",
+        help="read, compare, correct and make evidence",
+        **page(
+            "Read, compare, correct and make files of evidence: which words a model should look at, and which misled it.",
+            "pssa evidence stats runs/reviews/evidence.jsonl",
+            "pssa evidence show runs/reviews/evidence.jsonl --word huge",
+        ),
+    )
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     _add_stats(actions)
     _add_show(actions)
@@ -36,7 +45,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _add_stats(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser("stats", parents=[common_options()], help="counts by iteration, label and word")
+    parser = actions.add_parser(
+        "stats",
+        parents=[common_options()],
+        help="counts by round, label and word",
+        **page(
+            "Count the active and misleading words of a file of evidence by round of mining, label and word.",
+            "pssa evidence stats runs/reviews/evidence.jsonl",
+            "pssa evidence stats evidence.jsonl --top 50 --json",
+        ),
+    )
     parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     parser.add_argument("--top", type=_natural, default=_SHOWN, help="words of each kind to name (default %(default)s)")
     parser.set_defaults(run=_run_stats)
@@ -46,7 +64,13 @@ def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = actions.add_parser(
         "show",
         parents=[common_options()],
-        help="sentences with their words marked: [aspect], active[+iteration], misleading[-iteration]",
+        help="sentences with their words marked: [aspect], active[+round], misleading[-round]",
+        **page(
+            "Show sentences with what was found in them: the [aspect], active[+round] and misleading[-round] words.",
+            "pssa evidence show runs/reviews/evidence.jsonl --limit 5",
+            "pssa evidence show runs/reviews/evidence.jsonl --word huge",
+            "pssa evidence show runs/reviews/evidence.jsonl --index 0",
+        ),
     )
     parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     which = parser.add_mutually_exclusive_group()
@@ -58,7 +82,17 @@ def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _add_diff(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser("diff", parents=[common_options()], help="words that B adds, lacks or flips against A")
+    parser = actions.add_parser(
+        "diff",
+        parents=[common_options()],
+        help="words that B adds, lacks or flips against A",
+        **page(
+            "Compare two files of evidence of the same instances: which words B adds, lacks, or flips between active and"
+            " misleading.",
+            "pssa evidence diff runs/reviews/evidence.jsonl edited.jsonl",
+            "pssa evidence diff first.jsonl second.jsonl --limit 5",
+        ),
+    )
     parser.add_argument("first", metavar="A", type=Path, help=_FILE)
     parser.add_argument("second", metavar="B", type=Path, help="another, of the same instances")
     parser.add_argument("--limit", type=_natural, default=_SHOWN, help="examples to show (default %(default)s)")
@@ -70,7 +104,12 @@ def _add_edit(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "edit",
         parents=[common_options()],
         help="write a corrected copy, which says in its header what was done",
-        description="Edits are made in the order in which they are given.",
+        **page(
+            "Write a corrected copy of a file of evidence, which says in its header what was done. Edits are made in the"
+            " order in which they are given.",
+            "pssa evidence edit evidence.jsonl --drop-word . , the --flip was --out edited.jsonl",
+            "pssa evidence edit evidence.jsonl --keep-iterations 2 --keep active --out active.jsonl",
+        ),
     )
     parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     _add_output(parser)
@@ -82,7 +121,7 @@ def _add_edit(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--flip", metavar="W", nargs="+", type=_edit(flip, str), help="swap active and misleading for words, everywhere"
     )
     add("--keep-above", metavar="S", type=_edit(keep_above, float), help="keep findings with a score above S")
-    add("--keep-iterations", metavar="K", type=_edit(keep_iterations, int), help="keep iterations 1 to K")
+    add("--keep-iterations", metavar="K", type=_edit(keep_iterations, int), help="keep what rounds 1 to K found")
     add("--keep", metavar="|".join(KINDS), type=_edit(keep_kind, str), help="keep findings of one kind")
     parser.set_defaults(run=_run_edit)
 
@@ -92,6 +131,12 @@ def _add_from_opinion_words(actions: argparse._SubParsersAction[argparse.Argumen
         "from-opinion-words",
         parents=[common_options(), data_options()],
         help="make evidence from words that people marked (TOWE files)",
+        **page(
+            "Make a file of evidence from the opinion words that people marked, in a TOWE file, instead of mining: each of"
+            " them becomes an active word of the instances that it belongs to.",
+            "pssa evidence from-opinion-words --opinion-words towe.tsv --train reviews.csv --out human.jsonl",
+            "pssa evidence from-opinion-words --opinion-words towe.tsv --train laptop.xml --out human.jsonl --force",
+        ),
     )
     parser.add_argument("--opinion-words", metavar="TSV", type=Path, required=True, help="a TOWE file")
     parser.add_argument("--train", metavar="FILE", type=Path, required=True, help="the instances to train on")

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pssa.cli._help import page
 from pssa.cli._options import add_columns, common_options
 from pssa.cli.report import refuse_output
 from pssa.errors import InputError
@@ -27,7 +28,17 @@ _OFFSETS = re.compile(r"(\d+):(\d+)")
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("explain", parents=[common_options()], help="show why a label was given")
+    parser = commands.add_parser(
+        "explain",
+        parents=[common_options()],
+        help="show why a label was given",
+        **page(
+            "Label aspects and show how much each word counted for it, as a heat map in the terminal, as HTML or as SVG.",
+            'pssa explain runs/reviews --text "Great view, but a rude waiter." --aspect view --aspect waiter',
+            "pssa explain runs/reviews --input test.csv --limit 5 --html heat.html",
+            "pssa explain runs/reviews --input test.csv --versus runs/base --saliency leave_one_out",
+        ),
+    )
     parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument("--text", help="a sentence")
     parser.add_argument(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pssa.cli._help import page
 from pssa.cli._options import common_options
 from pssa.errors import InputError
 
@@ -13,7 +14,16 @@ __all__ = ["add_parser"]
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("export", parents=[common_options()], help="write a run as ONNX, or push it to a hub")
+    parser = commands.add_parser(
+        "export",
+        parents=[common_options()],
+        help="write a run as ONNX, or push it to a hub",
+        **page(
+            "Take a trained run elsewhere: its model as one ONNX file, or all of it into a repository of the model hub.",
+            "pssa export runs/reviews --onnx reviews.onnx",
+            "pssa export runs/reviews --hub me/reviews --private",
+        ),
+    )
     parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument("--onnx", type=Path, metavar="FILE", help="write the model as one ONNX file")
     parser.add_argument("--force", action="store_true", help="replace an existing ONNX file")

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pssa.cli._help import page
 from pssa.cli._options import common_options, names_in, training_config, training_options, training_settings
 from pssa.errors import InputError
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["add_parser"]
 
 _METHOD_OF = {"attention": "aw-as", "gradient": "pg-as", "random": "rm-as"}
-_EXAMPLES = """examples:
-  pssa mine --train reviews.csv --iterations 2 --out evidence.jsonl
-  pssa mine --train reviews.csv --method consensus --out evidence.jsonl"""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -28,9 +26,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "mine",
         parents=[_first_options(), training_options(hidden=("supervision",)), common_options()],
         help="mine evidence into a file",
-        description="Mine evidence from labelled instances into a file, without the final training.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **page(
+            "Mine evidence from labelled instances into a file, without the final training.",
+            "pssa mine --train reviews.csv --iterations 2 --out evidence.jsonl",
+            "pssa mine --train reviews.csv --method consensus --out consensus.jsonl",
+        ),
     )
     parser.set_defaults(run=run)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from pssa.cli._help import page
 from pssa.cli._options import add_columns, common_options
 from pssa.errors import InputError
 
@@ -21,7 +22,17 @@ __all__ = ["add_parser", "progress_text"]
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("predict", parents=[common_options()], help="label the rows of files")
+    parser = commands.add_parser(
+        "predict",
+        parents=[common_options()],
+        help="label the rows of files",
+        **page(
+            "Label every row of files of any size with a run, in order and in bounded memory.",
+            "pssa predict runs/reviews --input new.csv --output labelled.csv",
+            "pssa predict runs/reviews --input 'parts/*.jsonl.gz' --output labelled.jsonl --errors skip",
+            "pssa predict runs/reviews --input new.csv --output explained.jsonl --explain gradient",
+        ),
+    )
     parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument(
         "--input",
@@ -157,7 +168,8 @@ def _say(arguments: argparse.Namespace, summary: Summary, side: Path) -> None:
         print(json.dumps(summary.as_dict(), ensure_ascii=False), file=stream)
         return
     name = "standard output" if arguments.output == STANDARD else arguments.output
-    counts = ", ".join(f"{count} {label}" for label, count in summary.labels.items())
+    # Labels may be numbers too.
+    counts = ", ".join(f"{label}: {count}" for label, count in summary.labels.items())
     print(f"{name}: {counted(summary.rows, 'row')} ({counts})", file=stream)
     if summary.ambiguous:
         who = "1 aspect occurs" if summary.ambiguous == 1 else f"{summary.ambiguous} aspects occur"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pssa.cli._help import page
 from pssa.cli._options import common_options, reading, run_data_options
 from pssa.data.atomic import require_writable
 from pssa.errors import InputError
@@ -15,7 +16,15 @@ __all__ = ["add_parser", "refuse_output"]
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "report", parents=[common_options(), run_data_options()], help="write a page about a run that can be passed on"
+        "report",
+        parents=[common_options(), run_data_options()],
+        help="write a page about a run that can be passed on",
+        **page(
+            "Write one self-contained HTML page about a run: what it is, how well it does, what was mined, what changed"
+            " against another run, and how far to trust it.",
+            "pssa report runs/reviews --data test.csv --out report.html",
+            "pssa report runs/reviews --versus runs/base --data test.csv --sample 30 --out versus.html",
+        ),
     )
     parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument(

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from pssa.cli._help import page
 from pssa.cli._options import add_cells, common_options, label_names, names_in
 from pssa.errors import InputError
 
@@ -27,7 +28,16 @@ _QUIET_SECONDS = 60.0  # between two lines where no terminal shows a bar
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "reproduce", parents=[common_options()], help="rebuild the paper's tables and figures, and more"
+        "reproduce",
+        parents=[common_options()],
+        help="rebuild the paper's tables and figures, and more",
+        **page(
+            "Rebuild tables and figures of the paper beside its numbers, and what goes beyond it. Started again, it goes on"
+            " with what --out has.",
+            "pssa reproduce --list",
+            "pssa reproduce overall --data data --vectors glove.840B.300d.zip --out experiments",
+            "pssa reproduce all --data data --vectors glove.840B.300d.zip --out experiments --plan",
+        ),
     )
     parser.add_argument("names", metavar="NAME", nargs="*", help="exhibits, or all that the resources allow: all")
     parser.add_argument("--list", action="store_true", help="name the exhibits, and train nothing")

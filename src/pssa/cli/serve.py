@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pssa.cli._help import page
 from pssa.cli._options import add_data, common_options
 from pssa.errors import InputError
 
@@ -38,7 +39,18 @@ _VARIABLE = "PSSA_TOKEN"
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("serve", parents=[common_options()], help="answer over HTTP, with a page")
+    parser = commands.add_parser(
+        "serve",
+        parents=[common_options()],
+        help="answer over HTTP, with a page",
+        **page(
+            "Put a run behind HTTP until Ctrl-C: labels, explanations and scored tables for programs, and for people a page"
+            " to ask it and one to review evidence.",
+            "pssa serve runs/reviews",
+            "pssa serve runs/reviews --host 0.0.0.0 --port 8080 --token-file token.txt",
+            "pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv",
+        ),
+    )
     parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
     parser.add_argument("--versus", metavar="RUN2", type=Path, help="a second run, to compare with")
     parser.add_argument("--evidence", type=Path, help="evidence to review at /evidence")

@@ -6,15 +6,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from pssa.cli._help import page
 from pssa.cli._options import common_options, names_in, training_config, training_options, training_settings
 from pssa.errors import InputError
 
 __all__ = ["add_parser"]
-
-_EXAMPLES = """examples:
-  pssa train --train reviews.csv --method pg-as --out runs/reviews
-  pssa train --train reviews.csv --model bertabsa --encoder FOLDER --out runs/encoder
-  pssa train --resume runs/reviews"""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,9 +19,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "train",
         parents=[_first_options(), training_options(), common_options()],
         help="train a classifier into a run directory",
-        description="Train a classifier into a new run directory, or go on with an interrupted one.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        **page(
+            "Train a classifier into a new run directory, or go on with an interrupted one.",
+            "pssa train --train reviews.csv --method pg-as --out runs/reviews",
+            "pssa train --train reviews.csv --model bertabsa --encoder FOLDER --out runs/encoder",
+            "pssa train --resume runs/reviews",
+        ),
     )
     parser.set_defaults(run=run)
 

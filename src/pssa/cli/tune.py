@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pssa.cli._help import page
 from pssa.cli._options import add_cells, common_options, data_options, names_in, reading
 from pssa.errors import InputError
 
@@ -28,7 +29,16 @@ _USUAL = (None, "", 0, False, "auto", "local")
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
-        "tune", parents=[data_options(), common_options()], help="choose settings on held-out data"
+        "tune",
+        parents=[data_options(), common_options()],
+        help="choose settings on held-out data",
+        **page(
+            "Judge a grid of settings of one model and method on held-out instances, with evidence mined once, and say"
+            " which is best. Started again, it goes on with what --out has.",
+            "pssa tune --train reviews.csv --method pg-as --grid gamma=0.5,2,8 --out tuned",
+            "pssa tune --train reviews.csv --method aw-as --grid gamma=0.5,2 --grid words=both,active --seeds 5 --out words",
+            "pssa tune --train reviews.csv --method consensus --grid-file grid.toml --set epochs=10 --out consensus",
+        ),
     )
     parser.add_argument("--train", type=Path, required=True, help="labelled instances; a fifth of them judges")
     parser.add_argument("--model", default="tnet_att", help=f"{names_in('models')} (default tnet_att)")

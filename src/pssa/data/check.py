@@ -9,12 +9,14 @@ from pathlib import Path
 
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.formats import scan
-from pssa.data.formats._labels import LabelRule
+from pssa.data.formats._labels import CONFLICT, LONGEST_LABEL, LabelRule
 from pssa.data.read import Accepted, ColumnNames, Columns, Dropped, Problem, format_of, outcomes
+from pssa.errors import InputError
 
 __all__ = ["Report", "check"]
 
 _MOST_PROBLEMS = 100_000
+_MOST_LABELS = 20  # where there are more, it is no column of labels
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Report:
     words_max: int
     duplicates: int  # instances that repeat an earlier one: same words, aspect and label
     problems: tuple[Problem, ...]
+    labels_to_declare: tuple[str, ...]  # that take every label of the file; empty where none needs to be declared
 
     @property
     def rejected(self) -> int:
@@ -48,7 +51,8 @@ def check(
 ) -> Report:
     """Look at every instance of a file; the parameters are those of `read`.
 
-    :raises InputError: if there is no reading it at all: no such file, a directory, empty, binary, a column missing.
+    :raises InputError: if there is no reading it at all: no such file, a directory, binary, a column missing, or
+        nothing in it.
     """
     rule = LabelRule.of(labels, conflict)
     named, name = Columns.of(columns), format_of(path, format)
@@ -69,7 +73,9 @@ def check(
                     break
     problems.extend(_contradictions(accepted))
     if not accepted and not problems:
-        problems.append(Problem(None, "there is no instance in this file", rejected=False))
+        if not dropped:
+            raise InputError.at(path, None, "holds no instance; expected at least one")
+        problems.append(Problem(None, "every instance was dropped; none is left to train on", rejected=False))
     examples = [one.example for one in accepted]
     return _report(name, examples, rule, dropped, problems)
 
@@ -92,7 +98,20 @@ def _report(
         words_max=max(lengths, default=0),
         duplicates=len(examples) - len(distinct),
         problems=tuple(sorted(problems, key=lambda problem: problem.line or 0)),
+        labels_to_declare=_labels_to_declare([label for label in rule.labels if labels[label]], problems),
     )
+
+
+def _labels_to_declare(known: Sequence[str], problems: Sequence[Problem]) -> tuple[str, ...]:
+    """The declared labels that occur, then the others; empty where there are no others or `labels` cannot name them."""
+    unknown: dict[str, str] = {}
+    for label in (problem.unknown_label.strip() for problem in problems):
+        unknown.setdefault(label.casefold(), label)  # case does not count
+    # The first is of other problems; `conflict` is unknown only to those who refuse it.
+    others = [label for key, label in unknown.items() if key not in ("", CONFLICT)]
+    found = (*known, *others)
+    can_be_named = all(len(label) <= LONGEST_LABEL and label.isprintable() and "," not in label for label in others)
+    return found if others and can_be_named and 2 <= len(found) <= _MOST_LABELS else ()
 
 
 def _contradictions(accepted: Sequence[Accepted]) -> list[Problem]:

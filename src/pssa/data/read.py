@@ -17,7 +17,7 @@ from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.formats import format_named, hugging_face, scan
 from pssa.data.formats._columns import ColumnNames, Columns
 from pssa.data.formats._fields import doubt_of_place, example_from_fields
-from pssa.data.formats._labels import LabelRule
+from pssa.data.formats._labels import LabelRule, UnknownLabel
 from pssa.data.formats._recognise import recognise
 from pssa.data.formats._rows import Dropped, Event, Problem, Row
 from pssa.data.shown import shown
@@ -203,6 +203,8 @@ def _judge(row: Row, rule: LabelRule) -> Outcome:
     try:
         example = example_from_fields(row.fields, ordinal_required=True, default_id=str(row.line), row=row)
         label = rule.normalise(example.label) if "label" in row.fields else rule.refuse_unlabelled(row)
+    except UnknownLabel as error:
+        return Problem(row.line, str(error), unknown_label=error.label)
     except InputError as error:
         return Problem(row.line, str(error))
     if label not in rule.labels:

@@ -9,11 +9,21 @@ from pssa.data.formats._rows import Row
 from pssa.data.shown import shown
 from pssa.errors import InputError
 
-__all__ = ["LabelRule"]
+__all__ = ["CONFLICT", "LONGEST_LABEL", "LabelRule", "UnknownLabel"]
 
-_CONFLICT = "conflict"
+CONFLICT = "conflict"
+LONGEST_LABEL = 60  # that is proposed to be declared
 _MODES = ("drop", "keep", "error")
 _SHORT = {"pos": "positive", "neg": "negative", "neu": "neutral"}
+
+
+class UnknownLabel(InputError):
+    """A label is none of those that were declared."""
+
+    def __init__(self, label: str, expected: str) -> None:
+        super().__init__(f"unknown label {shown(label)}; {expected}")
+        # Many may be held at once; what is one character too long is no label to declare.
+        self.label = label[: LONGEST_LABEL + 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +41,9 @@ class LabelRule:
             raise InputError(f"conflict={conflict!r}; expected one of {', '.join(_MODES)}")
         if len(set(labels)) != len(labels) or len(labels) < 2 or not all(labels):
             raise InputError(f"labels {', '.join(labels)!r}; expected two or more, each once")
-        if conflict == "keep" and _CONFLICT not in labels:
-            labels = (*labels, _CONFLICT)
-        return cls(labels, conflict == "drop" and _CONFLICT not in labels, run)
+        if conflict == "keep" and CONFLICT not in labels:
+            labels = (*labels, CONFLICT)
+        return cls(labels, conflict == "drop" and CONFLICT not in labels, run)
 
     def normalise(self, label: str | None) -> str:
         """The declared label that is meant, in any case or in its short form; `conflict` also where it is dropped.
@@ -45,14 +55,12 @@ class LabelRule:
         if label in self.labels:
             return label
         key = label.strip().casefold()
-        for declared in (*self.labels, _CONFLICT) if self.drops_conflict else self.labels:
+        for declared in (*self.labels, CONFLICT) if self.drops_conflict else self.labels:
             if declared.casefold() in (key, _SHORT.get(key)):
                 return declared
         if self.run:
-            raise InputError(
-                f"unknown label {shown(label)}; {self.run} knows {', '.join(self.labels)}: relabel the data"
-            )
-        raise InputError(f"unknown label {shown(label)}; {self._expected}, or declare yours with `labels` (--labels)")
+            raise UnknownLabel(label, f"{self.run} knows {', '.join(self.labels)}: relabel the data")
+        raise UnknownLabel(label, f"{self._expected}, or declare yours with `labels` (--labels)")
 
     def refuse_unlabelled(self, row: Row) -> NoReturn:
         """Refuse a row that has no label among its fields."""

@@ -63,6 +63,7 @@ class Problem:
     rejected: bool = True
     last: bool = False  # nothing after it can be read
     given: str = ""  # what the file has there, or the beginning of it, where it is known
+    unknown_label: str = ""  # or the beginning of it, where that is what is wrong
 
     def __post_init__(self) -> None:
         if LONG_LINE[0] in self.given:  # it was not kept
