@@ -40,6 +40,12 @@ def test_check_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixt
     assert report["problems"] == []
 
 
+def test_labels_that_are_numbers_are_told_from_their_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = _file(tmp_path, "text,aspect,label\na good menu,menu,1\na bar,bar,0\na good bar,bar,1\n")
+    assert _run("check", path, "--labels", "1,0,2") == 0
+    assert "labels     1: 2, 0: 1, 2: 0\n" in capsys.readouterr().out
+
+
 def test_a_rejected_instance_gives_exit_code_2_and_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = _file(tmp_path, _SOUND + "a bar,pub,neutral\n")
     assert _run("check", path, "--json") == 2

@@ -78,7 +78,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
         skipped = [{"line": problem.line, "what": problem.what} for problem in found.skipped]
         print_json({"output": arguments.output, **counts, "skipped": skipped, "not_kept": found.not_kept})
     else:
-        dropped = f", dropped: {_counts(corpus.dropped)}" if corpus.dropped else ""
+        dropped = f", dropped {_counts(corpus.dropped)}" if corpus.dropped else ""
         say(f"{arguments.output}: {counted(len(corpus), 'instance')}{dropped}")
         _warn_of_losses(found)
     return 0
@@ -180,4 +180,5 @@ def _option(name: str, value: str) -> str:
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count} {name}" for name, count in counts.items())
+    # Labels may be numbers too.
+    return ", ".join(f"{name}: {count}" for name, count in counts.items())
