@@ -143,6 +143,16 @@ def test_a_quote_without_an_end_tells_how_many_lines_it_took(tmp_path: Path) -> 
     assert problem.what.startswith("is no CSV (unexpected end of data), up to line 42; quote texts")
 
 
+def test_a_line_for_excel_tells_the_delimiter_of_rows_to_score(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("sep=|\ntext|aspect\na, screen|screen\nodd\n")
+    row, problem = find_sources([str(path)], None)[0].events(lambda read: None)
+    assert isinstance(row, Row)
+    assert (row.line, row.fields) == (3, {"text": "a, screen", "aspect": "screen"})
+    assert isinstance(problem, Problem)
+    assert problem.line == 4
+
+
 def test_files_are_never_written_over_inputs_or_each_other(tmp_path: Path) -> None:
     path = packed(tmp_path / "in.jsonl")
     sources, out, side = find_sources([str(path)], None), tmp_path / "out.jsonl", tmp_path / "bad.jsonl"

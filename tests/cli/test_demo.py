@@ -37,6 +37,13 @@ def test_the_demonstration_trains_as_a_training_without_options_does() -> None:
     assert Config().updated(demo._SETTINGS) == Config()
 
 
+def test_a_file_is_no_place_for_runs(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "demo").touch()
+    refusal = command("demo", "--out", tmp_path / "demo").refusal
+    assert f"{tmp_path / 'demo'} is a file; expected a folder" in refusal
+    assert [path.name for path in tmp_path.iterdir()] == ["demo"]
+
+
 def test_answers_are_told_by_classifier_and_wrong_ones_are_marked(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import NoReturn
 
@@ -47,6 +50,49 @@ def test_an_error_is_one_line_and_an_exit_code(
     end_with(error, monkeypatch)
     result = command(*EVALUATE)
     assert (result.code, result.out, result.err) == (code, "", f"pssa: {said}\n")
+
+
+def test_sigterm_ends_a_command_as_an_interrupt_does(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(path: Path, **options: str) -> NoReturn:
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL, "the signal would end the tests"
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except KeyboardInterrupt:
+            assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL, "a second one is not heeded at once"
+            raise KeyboardInterrupt("go on with this") from None
+        raise AssertionError
+
+    monkeypatch.setattr("pssa.runs.load", load)
+    result = command(*EVALUATE)
+    assert (result.code, result.out, result.err) == (143, "", "pssa: terminated; go on with this\n")
+
+
+def test_sigterm_within_an_import_ends_the_process_at_once(tmp_path: Path) -> None:
+    send = "import signal; signal.raise_signal(signal.SIGTERM)"
+    (tmp_path / "swallowing.py").write_text(f"try:\n    {send}\nexcept BaseException:\n    print('swallowed')\n")
+    program = "from pssa.cli._sigterm import Sigterm\nwith Sigterm():\n    import swallowing"
+    found = [str(tmp_path), *sys.path]
+    told = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:] = {found}; {program}"], capture_output=True, timeout=60
+    )
+    assert (told.returncode, told.stdout) == (-signal.SIGTERM, b"")
+
+
+@pytest.mark.parametrize("started_by", ["a caller with a handler", "torchrun"])
+def test_sigterm_of_others_is_left_alone(command: Command, monkeypatch: pytest.MonkeyPatch, started_by: str) -> None:
+    def load(path: Path, **options: str) -> NoReturn:
+        raise InputError(f"{signal.getsignal(signal.SIGTERM)!r}")
+
+    monkeypatch.setattr("pssa.runs.load", load)
+    handler = signal.SIG_DFL if started_by == "torchrun" else signal.SIG_IGN
+    if started_by == "torchrun":
+        monkeypatch.setenv("RANK", "0")
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        assert repr(handler) in command(*EVALUATE).refusal
+        assert signal.getsignal(signal.SIGTERM) is handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

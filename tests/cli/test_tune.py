@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -34,6 +37,22 @@ def test_a_grid_is_judged_shown_and_its_best_is_trained(command: Command, train_
     assert again.json["cells"] == {"made": 0, "reused": 3, "missing": 0}
     assert command("train", "--config", out / "best.toml", "--out", tmp_path / "run").code == 0
     assert (tmp_path / "run" / "evidence.jsonl").is_file()
+
+
+@pytest.mark.slow
+def test_sigterm_ends_the_processes_too_and_leaves_no_warning(train_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("--train", train_file, *TINY, "--workers", "2", "--seeds", "400", "--grid", "gamma=0.5,50", "--out", out)
+    command = [sys.executable, "-m", "pssa", "tune", *map(str, words)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not ((out / "cells.jsonl").is_file() and (out / "cells.jsonl").stat().st_size):
+        time.sleep(0.05)
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 143, said
+    assert said.splitlines()[-1].startswith("pssa: terminated; ")
+    assert "go on with: pssa tune --train" in said
+    assert "leaked" not in said
 
 
 @pytest.mark.slow

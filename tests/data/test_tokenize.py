@@ -10,6 +10,10 @@ from hypothesis import strategies as st
 
 from pssa.data.tokenize import cut_at, split_on_space, tokenize
 
+FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+PILOT = "\U0001f469\U0001f3fb\u200d\u2708\ufe0f"
+ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+
 
 def words(text: str) -> list[str]:
     return [text[start:end] for start, end in tokenize(text)]
@@ -30,7 +34,16 @@ def words(text: str) -> list[str]:
         ("हिन्दी अच्छी है", ["हिन्दी", "अच्छी", "है"]),
         ("ha\u0308lt/ha\u0308lt", ["ha\u0308lt/ha\u0308lt"]),
         ("می\u200cخواهم", ["می\u200cخواهم"]),
-        ("\u2764\ufe0fgreat", ["\u2764", "\ufe0f", "great"]),
+        ("\u2764\ufe0fgreat", ["\u2764\ufe0f", "great"]),
+        ("so\U0001f44d\U0001f3fd\U0001f44d\U0001f3fd!", ["so", "\U0001f44d\U0001f3fd", "\U0001f44d\U0001f3fd", "!"]),
+        (f"{FAMILY}{FAMILY} {PILOT}", [FAMILY, FAMILY, PILOT]),
+        (
+            "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7\U0001f1e9 a",
+            ["\U0001f1e9\U0001f1ea", "\U0001f1eb\U0001f1f7", "\U0001f1e9", "a"],
+        ),
+        (f"{ENGLAND}, #\ufe0f\u20e3 1\ufe0f\u20e3", [ENGLAND, ",", "#\ufe0f\u20e3", "1\ufe0f\u20e3"]),
+        ("\U0001f600\U0001f600 \U0001f3fd\U0001f3fd", ["\U0001f600", "\U0001f600", "\U0001f3fd", "\U0001f3fd"]),
+        ("\u200d\u200d. \ufe0f", ["\u200d", "\u200d", ".", "\ufe0f"]),
         (" \t\n", []),
         ("", []),
     ],

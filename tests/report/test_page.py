@@ -10,6 +10,7 @@ import pytest
 from tests.report.documents import Element, parse, refuse_outside
 
 import pssa
+from pssa.data import embedded
 from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.report.page import make_report, write_report
@@ -54,6 +55,17 @@ def test_headings_are_in_order_and_tables_are_described(page: str) -> None:
 
 def test_no_path_of_this_machine_is_passed_on(page: str, run: Path) -> None:
     assert str(run.parent) not in page
+
+
+def test_instances_that_the_run_was_trained_on_are_told_beside_the_scores(base: Path, held_out: Corpus) -> None:
+    data = Corpus((*embedded.load("train").examples[:3], *held_out.examples[:2]))
+    scores = next(
+        part
+        for part in parse(make_report(base, data=data, sample=1)).all("section")
+        if part.attributes["id"] == "scores"
+    )
+    assert "Instances: 5, 3 of them with a text that the run was trained on, which says" in scores.text
+    assert "that the run was trained on" not in make_report(base, data=held_out.select(range(2)), sample=1)
 
 
 def test_without_data_nothing_is_scored_and_changes_are_looked_for_in_training(run: Path) -> None:

@@ -97,6 +97,22 @@ def test_resuming_a_finished_run_changes_nothing(train_tiny: TrainTiny, tmp_path
     assert contents(run) == before
 
 
+def test_a_finished_run_is_told_finished_where_nothing_can_be_written(copied_run: Path) -> None:
+    (copied_run / ".lock").unlink()
+    (copied_run / ".lock").mkdir()  # cannot be opened to write, not even by root, for whom no folder is read-only
+    before = contents(copied_run)
+    assert resume(copied_run) == copied_run
+    assert contents(copied_run) == before
+    (copied_run / "metrics.json").unlink()
+    with pytest.raises(RunError, match="cannot be written"):
+        resume(copied_run)
+
+
+def test_a_finished_run_is_told_finished_while_another_process_has_it(copied_run: Path) -> None:
+    with RunDirectory.open(copied_run).locked():
+        assert resume(copied_run) == copied_run
+
+
 def test_resuming_a_run_that_was_killed_before_it_tidied_up_does_so(
     train_tiny: TrainTiny, finished_run: Path, tmp_path: Path
 ) -> None:

@@ -91,6 +91,15 @@ def test_the_delimiter_is_kept(client: TestClient) -> None:
     assert row.startswith("the screen, huge;screen;")
 
 
+def test_a_line_for_excel_tells_the_delimiter_and_is_counted(client: TestClient) -> None:
+    content = 'sep=|\ntext|aspect\nthe screen, huge|screen\n"text" x|x\n'
+    answer = client.post("/v1/csv", content=content, headers=CSV)
+    header, row, bad = answer.text.splitlines()
+    assert header == "|".join(["text", "aspect", *OURS])
+    assert row.startswith("the screen, huge|screen|")
+    assert "line 4 is no CSV" in bad
+
+
 def test_lines_and_quotes_inside_a_text_are_kept(client: TestClient) -> None:
     text = 'a "screen",\nhuge\u2028\r\nand so on'
     target = io.StringIO(newline="")

@@ -1,7 +1,8 @@
 """The command `pssa`: one file per command.
 
-Exit codes: 0 done; 2 bad input, bad usage or a missing extra; 1 any other failure; 130 interrupted. Errors are one line on
-stderr, with more behind `--debug`. Nothing heavy is imported before a command runs, so `pssa --help` is quick.
+Exit codes: 0 done; 2 bad input, bad usage or a missing extra; 1 any other failure; 130 interrupted; 143 ended by
+SIGTERM. Errors are one line on stderr, with more behind `--debug`. Nothing heavy is imported before a command runs, so
+`pssa --help` is quick.
 """
 
 from __future__ import annotations
@@ -18,22 +19,29 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from pssa import __version__
+from pssa.cli._sigterm import Sigterm
 from pssa.errors import InputError, PssaError
 
 __all__ = ["build_parser", "main"]
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     arguments = build_parser().parse_args(argv)
+    with Sigterm() as sigterm:
+        return _carry_out(arguments, sigterm)
+
+
+def _carry_out(arguments: argparse.Namespace, sigterm: Sigterm) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _warn
             return int(arguments.run(arguments))
     except KeyboardInterrupt as interrupt:
-        return _fail("; ".join(["interrupted", *map(str, interrupt.args)]), arguments.debug, INTERRUPTED)
+        what, code = ("terminated", TERMINATED) if sigterm.came else ("interrupted", INTERRUPTED)
+        return _fail("; ".join([what, *map(str, interrupt.args)]), arguments.debug, code)
     except InputError as error:
         return _fail(str(error), arguments.debug, BAD_INPUT)
     except BrokenPipeError:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.cli._help import page
 from pssa.cli._options import common_options
+from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.runs import Classifier
@@ -175,7 +176,12 @@ def _shown(method: str) -> str:
 
 
 def _free_name(path: Path) -> Path:
-    """`path`, or the first of path-2, path-3, ... that is not there yet."""
+    """`path`, or the first of path-2, path-3, ... that is not there yet.
+
+    :raises InputError: if `path` is a file: whoever names one expects something else than a folder beside it.
+    """
+    if path.is_file():
+        raise InputError(f"{path} is a file; expected a folder, or a name for a new one: give another with --out")
     number, free = 1, path
     while free.exists():
         number += 1

@@ -117,12 +117,13 @@ def _as_dict(result: Evaluation, comparison: Comparison | None, trusts: list[Tru
 
 def _print(result: Evaluation, dropped: Mapping[str, int], seen: int) -> None:
     from pssa.cli._output import counted, print_table, say, score_rows
+    from pssa.runs.seen import words_of_seen
 
     scores = result.scores
     instances = counted(scores.instances, "instance") + "".join(f", {n} dropped as {why}" for why, n in dropped.items())
     say(f"{instances}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
     if seen:
-        say(f"{seen} of them with a text that the run was trained on, which says little about texts that are new to it")
+        say(words_of_seen(seen))
     for tag, part in result.slices.items():
         numbers = f"accuracy {100 * part.accuracy:.2f}, macro-F1 {100 * part.macro_f1:.2f}"
         say(f"  {tag} ({part.instances}): {numbers}")

@@ -3,7 +3,8 @@
 A word is a run of letters and digits, with inner hyphens and slashes kept (`built-in`, `1/2`), a leading `$` before a
 digit kept (`$20`), a number with its decimal point (`3.5`), or a single other character that is not white space. Apostrophes
 therefore stand alone (`don ' t`), as in the public LAPTOP and REST files. Marks behind a letter, such as vowels of Hindi and
-accents that are characters of their own, belong to it. Text is never changed: words are slices of it.
+accents that are characters of their own, belong to it, and an emoji that is made of several characters is one word. Text is
+never changed: words are slices of it.
 Files that come as tokens (the tagged and the three-line format) are cut at white space instead, and nowhere else.
 """
 
@@ -19,11 +20,18 @@ __all__ = ["Span", "cut_at", "split_on_space", "tokenize"]
 Span = tuple[int, int]  # half-open
 
 _LETTERS = r"[^\W_]+"
-_FORM = r"\$?\d+(?:[.,:]\d+)+|\$\d+|LETTERS(?:[-/]LETTERS)*|\S"
-_WORD = re.compile(_FORM.replace("LETTERS", _LETTERS))
+_FORM = r"\$?\d+(?:[.,:]\d+)+|\$\d+|LETTERS(?:[-/]LETTERS)*"
+_WORD = re.compile(_FORM.replace("LETTERS", _LETTERS) + r"|\S")
 _TOKEN = re.compile(r"\S+")
 _MARKS = range(0x300, 0x10000)  # where living scripts have them; beyond it the pattern would be ten times slower
 _JOINERS = "\u200c\u200d"  # within words of Persian and of Indian languages
+_FLAG = "\U0001f1e6-\U0001f1ff"  # letters of which two are a flag
+_PICTURES = (
+    "#*\xa9\xae\u203c\u2049\u2122\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
+)
+_TONES_AND_TAGS = "\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f"  # of skin; of the flags of England and others
+_CHANGED = f"[{_PICTURES}][\ufe0e\ufe0f\u20e3{_TONES_AND_TAGS}]*"  # also by a choice of looks, or by a key around it
+_EMOJI = f"[{_FLAG}]{{2}}|{_CHANGED}(?:\u200d{_CHANGED})*"
 
 
 def tokenize(text: str, breaks: tuple[int, ...] = ()) -> tuple[Span, ...]:
@@ -47,7 +55,7 @@ def cut_at(spans: tuple[Span, ...], breaks: tuple[int, ...]) -> tuple[Span, ...]
 
 
 def _pattern_for(text: str) -> re.Pattern[str]:
-    """What a word is; the pattern that knows of marks is slower, and few texts have any."""
+    """What a word is; the pattern that knows of marks and of emoji is slower, and few texts have any that need it."""
     if text.isascii():
         return _WORD
     mark, marked = _patterns_of_marks()
@@ -56,6 +64,8 @@ def _pattern_for(text: str) -> re.Pattern[str]:
 
 @cache
 def _patterns_of_marks() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A mark, and a word whose letters may have marks; made on first use, since it takes some milliseconds."""
+    """What belongs to characters beside it, and a word that may have it; made on first use, since it takes milliseconds."""
     marks = _JOINERS + "".join(chr(code) for code in _MARKS if unicodedata.category(chr(code))[0] == "M")
-    return re.compile(f"[{marks}]"), re.compile(_FORM.replace("LETTERS", rf"(?:[^\W_][{marks}]*)+"))
+    letters = rf"(?:[^\W_][{marks}]*)+"
+    word = _FORM.replace("LETTERS", letters) + rf"|{_EMOJI}|\S"
+    return re.compile(f"[{marks}{_FLAG}{_TONES_AND_TAGS}]"), re.compile(word)

@@ -24,6 +24,7 @@ from pssa.report.subject import Section, Subject
 from pssa.report.trusted import show_trust
 from pssa.runs import Classifier, load
 from pssa.runs.evaluate import Evaluation, evaluate, require_same_labels
+from pssa.runs.seen import seen_in_training
 
 __all__ = ["make_report", "write_report"]
 
@@ -61,8 +62,8 @@ def make_report(
     test = read_for(run, data, labels=_labels(subject)) if isinstance(data, (str, Path)) else data
     sections = [describe(subject)]
     results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()} if test is not None else {}
-    if results:
-        sections.append(show_scores(results))
+    if results and test is not None:
+        sections.append(show_scores(results, seen_in_training(run, test)))
     if subject.history:
         sections.append(show_training(subject.history))
     if subject.evidence is not None:

@@ -8,17 +8,22 @@ from pssa.evaluation import Scores
 from pssa.report.markup import Cell, Markup, escape, join, table
 from pssa.report.subject import Section
 from pssa.runs.evaluate import Evaluation, compare
+from pssa.runs.seen import words_of_seen
 
 __all__ = ["show_scores"]
 
 _RESAMPLES = 1000
 
 
-def show_scores(results: Mapping[str, Evaluation]) -> Section:
-    """The scores of one or two runs by name, the run of the report first."""
+def show_scores(results: Mapping[str, Evaluation], seen: int = 0) -> Section:
+    """The scores of one or two runs by name, the run of the report first.
+
+    :param seen: how many of the instances that run has seen in training.
+    """
     first = next(iter(results.values()))
     parts = [
         table("Scores in percent", ("run", "instances", "accuracy", "macro-F1"), _overall(results)),
+        *([_seen(first.scores.instances, seen)] if seen else []),
         *([_verdict(list(results.items()))] if len(results) == 2 else []),
         *([_slices(results)] if first.slices else []),
         *(part for name, result in results.items() for part in _classes(name, result.scores)),
@@ -28,6 +33,10 @@ def show_scores(results: Mapping[str, Evaluation]) -> Section:
 
 def _overall(results: Mapping[str, Evaluation]) -> list[list[Cell]]:
     return [[name, result.scores.instances, *_numbers(result.scores)] for name, result in results.items()]
+
+
+def _seen(instances: int, seen: int) -> Markup:
+    return Markup(f'<p class="note">Instances: {instances}, {escape(words_of_seen(seen))}.</p>')
 
 
 def _verdict(results: Sequence[tuple[str, Evaluation]]) -> Markup:

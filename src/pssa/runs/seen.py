@@ -8,7 +8,7 @@ from pssa.data.example import Corpus
 from pssa.data.read import read
 from pssa.errors import InputError
 
-__all__ = ["seen_in_training"]
+__all__ = ["seen_in_training", "words_of_seen"]
 
 
 def seen_in_training(run: str | Path, corpus: Corpus) -> int:
@@ -26,3 +26,8 @@ def seen_in_training(run: str | Path, corpus: Corpus) -> int:
     except InputError:
         return 0  # what resuming would need is damaged, and scores need it not
     return sum(example.text in trained for example in corpus)
+
+
+def words_of_seen(seen: int) -> str:
+    """What to say behind the number of all instances, wherever there are scores of them."""
+    return f"{seen} of them with a text that the run was trained on, which says little about texts that are new to it"

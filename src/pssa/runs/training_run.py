@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from pssa.data.example import Corpus
 from pssa.data.formats.hugging_face import PREFIX
 from pssa.data.read import read
 from pssa.data.split import folds, hold_out
-from pssa.errors import InputError
+from pssa.errors import InputError, RunError
 from pssa.runs import methods
 from pssa.runs.card import write_card
 from pssa.runs.config import Config
@@ -78,6 +79,9 @@ def train(
 def resume(run: str | Path, observer: Observer | None = None) -> Path:
     """Carry an interrupted run through; a finished one is left as it is."""
     directory = RunDirectory.open(Path(run))
+    if directory.finished:
+        _tidy(directory)
+        return directory.root
     if not (directory.root / "config.toml").is_file():
         raise InputError(f"{run} has no config.toml, so it was stopped before it began; start it again")
     config = Config.from_toml(directory.root / "config.toml")
@@ -88,9 +92,7 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
             materials = Materials.load(directory, config)
             return _help_out(directory.root, Workshop(config, None, materials, Silent(), members))
         with directory.locked():
-            if directory.finished:
-                # The process may have been killed after its last file and before it tidied up.
-                _prune(directory.root)
+            if directory.finished:  # by another process, since it was looked at
                 return directory.root
             materials = Materials.load(directory, config)
             return _carry_out(directory.root, Workshop(config, directory, materials, observer or Silent(), members))
@@ -237,6 +239,14 @@ def _metrics(workshop: Workshop, outcome: methods.Trained) -> dict[str, Any]:
         "mining": [asdict(report) for report in evidence.header.rounds] if evidence else None,
         "vector_coverage": {"types": coverage.type_share, "tokens": coverage.token_share} if coverage else None,
     }
+
+
+def _tidy(directory: RunDirectory) -> None:
+    """The process may have been killed after its last file and before this; where nothing can be written, or another is at
+    it, a finished run needs it not.
+    """
+    with suppress(RunError, OSError), directory.locked():
+        _prune(directory.root)
 
 
 def _prune(root: Path) -> None:

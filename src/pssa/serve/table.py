@@ -19,7 +19,7 @@ from typing import Any
 from fastapi.concurrency import run_in_threadpool
 from starlette.types import Receive
 
-from pssa.data.formats.csv_file import columns_in, delimiter_of
+from pssa.data.formats.csv_file import Header
 from pssa.data.read import Columns
 from pssa.data.shown import told
 from pssa.errors import InputError
@@ -49,16 +49,16 @@ class Table:
 
     columns: list[str]  # as they are written
     meaning: Columns  # which of them is which field
-    delimiter: str
+    header: Header
     records: io.StringIO  # behind the header
     characters: int  # that a cell may have
 
     def rows(self) -> Iterator[_Row]:
         """Each record, placed or with what is wrong with it."""
         # strict: a stray quote is an error of its record instead of a silent change of the text.
-        reader = csv.reader(self.records, delimiter=self.delimiter, strict=True)
+        reader = csv.reader(self.records, delimiter=self.header.delimiter, strict=True)
         while True:
-            line = reader.line_num + 2
+            line = self.header.line + reader.line_num + 1
             try:
                 record = next(reader)
             except StopIteration:
@@ -89,13 +89,12 @@ def read_table(body: bytes, characters: int, columns: str = "") -> Table:
     """
     # What is no UTF-8 is replaced and scored; the characters that say so can be seen in the answer.
     content = io.StringIO(body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"), newline="\n")
-    header = content.readline()
+    header = Header.read(content)
     try:
-        meaning = _meaning(columns_in(header), columns)
+        meaning = _meaning(header.names, columns)
     except InputError as error:
         raise Refusal(422, "no_columns", str(error)) from error
-    written = next(csv.reader([header], delimiter=delimiter_of(header)))
-    return Table(written, meaning, delimiter_of(header), content, characters)
+    return Table(header.written, meaning, header, content, characters)
 
 
 def _meaning(names: Sequence[str], columns: str) -> Columns:
@@ -122,10 +121,10 @@ async def scored(desk: Desk, table: Table, run: str, receive: Receive) -> AsyncI
         order = Order(tuple(row.placed.example for row in window if row.placed.example is not None), run)
         outcomes = iter(await (_patiently(desk, order, receive) if began else ask(desk, order, receive)))
         lines = [_line(layout, row, None if row.placed.example is None else next(outcomes)) for row in window]
-        yield _text(lines if began else [layout.header, *lines], table.delimiter)
+        yield _text(lines if began else [layout.header, *lines], table.header.delimiter)
         began = True
     if not began:
-        yield _text([layout.header], table.delimiter)
+        yield _text([layout.header], table.header.delimiter)
 
 
 @dataclass(frozen=True)

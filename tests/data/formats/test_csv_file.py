@@ -27,6 +27,24 @@ def test_the_delimiter_is_found_in_the_header(tmp_path: Path, delimiter: str) ->
     assert [(e.aspect_chars, e.label, e.id) for e in read(path)] == [((4, 8), "neutral", "2")]
 
 
+@pytest.mark.parametrize(
+    ("line", "delimiter"),
+    [("sep=;", ";"), ("sep=,", ","), ("SEP=|", "|"), ("sep=\t", "\t"), ("\ufeffsep=^", "^"), ('"sep=,",,', ",")],
+)
+def test_a_line_for_excel_tells_the_delimiter_and_is_counted(tmp_path: Path, line: str, delimiter: str) -> None:
+    rows = [("text", "aspect", "label"), ("a, b; menu", "menu", "neutral"), ("a", "menu", "neutral"), ('"a"b', "", "")]
+    quoted = [[f'"{cell}"' if " " in cell else cell for cell in row] for row in rows]
+    path = _file(tmp_path, "\r\n".join([line, *map(delimiter.join, quoted)]))
+    report = check(path)
+    assert (report.instances, [problem.line for problem in report.problems]) == (1, [4, 5])
+
+
+@pytest.mark.parametrize(("content", "found"), [("sep=;\ntext;label\n", "text, label"), ("sep=;\n", r"\(none\)")])
+def test_a_header_behind_a_line_for_excel_is_refused_by_its_own_line(tmp_path: Path, content: str, found: str) -> None:
+    with pytest.raises(InputError, match=f"line 2: a column is missing: .*found {found};"):
+        read(_file(tmp_path, content))
+
+
 def test_a_byte_order_mark_and_windows_line_ends_are_welcome(tmp_path: Path) -> None:
     assert len(read(_file(tmp_path, "\ufefftext,aspect,label\r\na menu,menu,positive\r\n"))) == 1
 

@@ -19,6 +19,7 @@ from pssa.errors import InputError
         ('{"text": "a"}', "json_lines"),
         ("a $T$\nmenu\n1\n", "three_line"),
         ("id;text;aspect\n", "csv"),
+        ("sep=\t\nid\ttext\taspect\n", "csv"),
         ("no tag here\na menu/p\n", "tagged"),
     ],
 )

@@ -67,9 +67,10 @@ class Columns:
         """The same for everyone who names them in a table in which upper and lower case are the same."""
         return Columns.of({field: column.lower() for field, column in self.pairs})
 
-    def spelled_by(self, path: str | Path, header: Collection[str]) -> Columns:
+    def spelled_by(self, path: str | Path, header: Collection[str], line: int = 1) -> Columns:
         """The columns by their names in a header in which upper and lower case are the same.
 
+        :param line: where the header is.
         :raises InputError: if two of its columns could be the same field, or one is named for two.
         """
         named = dict(self.pairs)
@@ -79,7 +80,7 @@ class Columns:
             found = [name for name in header if name.lower() == self.column_of(field).lower()]
             if len(set(found)) > 1:
                 both = " and ".join(map(shown, sorted(set(found))[:2]))
-                raise InputError.at(path, 1, f"the columns {both} can both be read as {field}; rename one")
+                raise InputError.at(path, line, f"the columns {both} can both be read as {field}; rename one")
             if found and (field in named or found[0] != field):
                 spelled[field] = found[0]
         return Columns.of(spelled)
@@ -107,27 +108,30 @@ class Columns:
         fields = dict(self.pairs)
         return (name for name in self._not_named(given) if name in fields or name not in KNOWN)
 
-    def require(self, path: str | Path, found: Collection[str]) -> None:
+    def require(self, path: str | Path, found: Collection[str], line: int = 1) -> None:
         """Refuse a table without a column that was named, or without those that every use needs, and one with two columns of
         one name, of which one would be lost; labels are only asked for where they are used.
 
         :param found: the columns of the table, as often as they are there.
+        :param line: where they are named.
         """
         for field, column in self._present():
             if column not in found:
-                raise _absent(path, 1, (field, column), found)
+                raise _absent(path, line, (field, column), found)
         fields = self._fields(found)
         for field in KNOWN:
             column = self.column_of(field)
             if field in fields and list(found).count(column) > 1:
-                raise InputError.at(path, 1, f"the column {shown(column)}, read as {field}, is there twice; rename one")
+                raise InputError.at(
+                    path, line, f"the column {shown(column)}, read as {field}, is there twice; rename one"
+                )
         doubled = next((name for name, times in Counter(found).items() if name and times > 1), None)
         if doubled is not None:
-            raise InputError.at(path, 1, f"the column {shown(doubled)} is there twice; rename one")
+            raise InputError.at(path, line, f"the column {shown(doubled)} is there twice; rename one")
         if not self.suffice(found):
             expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
             advice = f"if they have other names, say so with `columns` (--columns {_EXAMPLE})"
-            raise InputError.at(path, 1, f"a column is missing: {expected}; found {names(found)}; {advice}")
+            raise InputError.at(path, line, f"a column is missing: {expected}; found {names(found)}; {advice}")
 
     def suffice(self, found: Iterable[str]) -> bool:
         """Whether a table with these columns, and with those that are named, says what every use needs."""

@@ -53,7 +53,8 @@ def _extension(path: Path) -> str:
 def _sniff(path: Path) -> str:
     if starts_with(path, _PARQUET_MAGIC):
         return "parquet"
-    head = [content[:_SNIFFED_LETTERS].strip() for _, content in islice(lines(path), _SNIFFED_LINES) if content.strip()]
+    begin = [content[:_SNIFFED_LETTERS] for _, content in islice(lines(path), _SNIFFED_LINES) if content.strip()]
+    head = [content.strip() for content in begin]
     if not any(head):
         raise InputError.at(path, None, "is blank; expected at least one instance")
     if head[0].startswith("<"):
@@ -62,7 +63,7 @@ def _sniff(path: Path) -> str:
         return "json_lines"
     if any(PLACEHOLDER in content for content in head):
         return "three_line"
-    if "text" in map(str.lower, csv_file.columns_in(head[0])):
+    if "text" in map(str.lower, csv_file.Header.read(iter(begin)).names):
         return "csv"
     if any(is_tagged(token) for content in head for token in content.split()):
         return "tagged"

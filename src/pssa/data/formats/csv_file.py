@@ -1,6 +1,7 @@
 """CSV and TSV with a header: `text`, `aspect`, `label` and, where known, the other fields of `_fields`.
 
-The delimiter (comma, semicolon or tab) is the one that is most frequent in the header. Quotes follow RFC 4180.
+The delimiter (comma, semicolon or tab) is the one that is most frequent in the header, or any that a line before the header
+tells, as `sep=;` does for Excel. Quotes follow RFC 4180.
 Columns are found whatever the case of their names, and keep the names that they have.
 """
 
@@ -8,7 +9,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.data.example import Example
@@ -20,32 +23,66 @@ from pssa.data.formats._values import tags_as_text
 from pssa.data.shown import told
 from pssa.errors import InputError
 
-__all__ = ["columns_in", "delimiter_of", "encode", "scan"]
+__all__ = ["Header", "encode", "scan"]
 
 _COLUMNS = ("id", "sentence_id", "text", "aspect", "from", "to", "label")
+# What Excel takes for a line about the file; saved again as CSV, it is quoted and filled up with delimiters.
+_SEP_LINE = re.compile(r'"?sep=(\t|[^\w\s"\0\ud800-\udfff])"?\1*\s*', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Header:
+    """The line with the names of the columns."""
+
+    content: str
+    delimiter: str
+    line: int  # its number in the file
+
+    @classmethod
+    def read(cls, lines: Iterator[str]) -> Header:
+        """The header of a file, of whose lines no other is taken than those up to it; an empty one where there is none."""
+        first = next(lines, "")
+        sep_line = _SEP_LINE.fullmatch(first)
+        if sep_line is not None:
+            return cls(next(lines, ""), sep_line[1], 2)
+        return cls(first, max(",;\t", key=first.count), 1)  # a comma if there is none of them
+
+    @property
+    def written(self) -> list[str]:
+        """The names with the space around them; none if the line is no CSV."""
+        try:
+            return next(csv.reader([self.content], delimiter=self.delimiter), [])
+        except csv.Error:
+            return []
+
+    @property
+    def names(self) -> list[str]:
+        """The names without space around them."""
+        return [name.strip() for name in self.written]
 
 
 def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     """A row for each record; its line is the one on which the record starts."""
     taken: list[str] = []  # lines of the record that is being read, but for the header
     source = _noting((content for _, content in all_lines(path)), taken)
-    header = next(source)
-    if header == LONG_LINE:
-        raise InputError.at(path, 1, f"{decoding_fault(header)}, with names of columns in the first")
-    found = columns_in(header)
-    columns = columns.spelled_by(path, found)
-    columns.require(path, found)
+    header = Header.read(source)
+    if header.content == LONG_LINE:
+        raise InputError.at(path, header.line, f"{decoding_fault(LONG_LINE)}, with names of columns in the first")
+    found = header.names
+    columns = columns.spelled_by(path, found, header.line)
+    columns.require(path, found, header.line)
     # strict: a stray quote is an error of its record instead of a silent change of the text.
-    records = csv.reader(source, delimiter=delimiter_of(header), strict=True)
+    records = csv.reader(source, delimiter=header.delimiter, strict=True)
     while True:
-        line = records.line_num + 2  # the header is not the reader's, and the record starts after the lines read so far
+        # The header is not the reader's, and the record starts after the lines read so far.
+        line = header.line + records.line_num + 1
         taken.clear()
         try:
             record = next(records)
         except StopIteration:
             return
         except csv.Error as error:
-            end = records.line_num + 1  # a quote without an end takes the lines after it along
+            end = header.line + records.line_num  # a quote without an end takes the lines after it along
             reach = f", up to line {end}" if end > line else ""
             advice = "quote texts that hold the delimiter, and double the quotes in them"
             yield Problem(line, f"is no CSV ({told(error)}){reach}; {advice}", given="".join(taken))
@@ -74,19 +111,6 @@ def _noting(source: Iterator[str], taken: list[str]) -> Iterator[str]:
     for content in source:
         taken.append(content)
         yield content
-
-
-def columns_in(header: str) -> list[str]:
-    """The names in a header line, without space around them; none if it is no CSV."""
-    try:
-        return [name.strip() for name in next(csv.reader([header], delimiter=delimiter_of(header)), [])]
-    except csv.Error:
-        return []
-
-
-def delimiter_of(header: str) -> str:
-    """The most frequent of the delimiters; a comma if there is none."""
-    return max(",;\t", key=header.count)
 
 
 def _tags(example: Example) -> str:

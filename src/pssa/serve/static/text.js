@@ -2,7 +2,10 @@
 
 // The server's own rule for words; it cuts again at the ends of an aspect, so the two need not agree on every odd character.
 const LETTERS = String.raw`(?:[\p{L}\p{N}][\p{M}\u200c\u200d]*)+`;
-const WORD = new RegExp(String.raw`\$?\p{Nd}+(?:[.,:]\p{Nd}+)+|\$\p{Nd}+|${LETTERS}(?:[\-/]${LETTERS})*|\S`, "gu");
+const PICTURES = String.raw`[#*\xa9\xae\u203c\u2049\u2122\u2190-\u2bff\u3030\u303d\u3297\u3299\u{1f000}-\u{1f3fa}\u{1f400}-\u{1faff}]`;
+const CHANGED = String.raw`${PICTURES}[\ufe0e\ufe0f\u20e3\u{1f3fb}-\u{1f3ff}\u{e0020}-\u{e007f}]*`;
+const EMOJI = String.raw`[\u{1f1e6}-\u{1f1ff}]{2}|${CHANGED}(?:\u200d${CHANGED})*`;
+const WORD = new RegExp(String.raw`\$?\p{Nd}+(?:[.,:]\p{Nd}+)+|\$\p{Nd}+|${LETTERS}(?:[\-/]${LETTERS})*|${EMOJI}|\S`, "gu");
 
 /** The words of a text: each with its text, its offsets in code points, and the white space before it. */
 export function wordsOf(text) {
