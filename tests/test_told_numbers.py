@@ -19,7 +19,7 @@ SETS = ("laptop", "rest", "twitter")
 def cells(table: str, *row: object) -> dict[str, Any]:
     """The fields of the one row that begins with these, by column."""
     content = json.loads((ROOT / "results" / f"{table}.json").read_text())
-    (found,) = (cells for cells in content["rows"] if cells[: len(row)] == list(row))
+    (found,) = (fields for fields in content["rows"] if fields[: len(row)] == list(row))
     return dict(zip(content["columns"], found, strict=True))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,9 @@ def test_labels_that_no_training_instance_has_are_named_with_the_remedy(corpus: 
         warn_of_absent_labels(two)
     with pytest.warns(UserWarning, match="no training instance is conflict, .*; leave out --conflict keep$"):
         warn_of_absent_labels(Corpus(corpus.examples, (*corpus.labels, "conflict")))
+    numbers = Corpus(tuple(replace(example, label="-1") for example in corpus.examples), ("-1", "1"))
+    with pytest.warns(UserWarning, match=r"no training instance is 1, .* \(--labels=-1\)$"):
+        warn_of_absent_labels(numbers)
     warn_of_absent_labels(corpus)
     warn_of_absent_labels(Corpus(two.examples, ("negative", "positive")))
 

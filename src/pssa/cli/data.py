@@ -135,6 +135,7 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _show(name: str, report: Report) -> None:
     from pssa.cli._output import counted, say
+    from pssa.data.option_words import option_words
     from pssa.data.shown import shown
 
     lines = [
@@ -155,7 +156,7 @@ def _show(name: str, report: Report) -> None:
         lines.append(f"  ... and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them all")
     if report.labels_to_declare:
         expected = ", ".join(report.labels)
-        declared = _option("--labels", ",".join(report.labels_to_declare))
+        declared = shlex.join(option_words("labels", ",".join(report.labels_to_declare)))
         lines.append(f"  expected labels {expected}; correct the others, or take all that were found with {declared}")
     say("\n".join(lines))
 
@@ -172,11 +173,6 @@ def _warn_of_losses(found: Readout) -> None:
             print("  ... and others; `pssa data check` lists them all", file=sys.stderr)
     if found.not_kept:
         print(f"columns not kept: {names(found.not_kept)}", file=sys.stderr)
-
-
-def _option(name: str, value: str) -> str:
-    """The option as it is typed; a value that begins with a dash would be taken for another option."""
-    return f"{name}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}"
 
 
 def _counts(counts: Mapping[str, int]) -> str:

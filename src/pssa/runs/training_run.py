@@ -125,7 +125,7 @@ def prepare(
         )
     corpus, dev_corpus = _read(data, config), None if dev == "" else _read(dev, config)
     config = _located(replace(config, data=replace(config.data, labels=corpus.labels)), data, dev)
-    check_training_data(corpus, config)
+    check_training_data(corpus, config)  # before it is divided, where too few would be told in other words
     _check_division(config, corpus, dev_corpus)
     return config, Materials.prepare(config, corpus, dev_corpus, on_vectors, cache)
 

@@ -6,12 +6,14 @@ trains is told.
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from pssa.data.example import Corpus
+from pssa.data.option_words import option_words
 from pssa.errors import InputError
 from pssa.runs import methods
 from pssa.runs.config import Config
@@ -47,8 +49,8 @@ def warn_of_absent_labels(corpus: Corpus) -> None:
     counts = corpus.label_counts()
     absent = [label for label in corpus.labels if not counts[label]]
     if absent and Team.from_environment().leads:
-        present = ",".join(label for label in corpus.labels if counts[label])
-        declare = f"declare those that occur with `labels` (--labels {present})"
+        present = option_words("labels", ",".join(label for label in corpus.labels if counts[label]))
+        declare = f"declare those that occur with `labels` ({shlex.join(present)})"
         remedy = "leave out --conflict keep" if absent == ["conflict"] else declare
         told = f"no training instance is {' or '.join(absent)}, so that macro-F1 counts each such label as 0"
         warnings.warn(f"{told}; {remedy}", stacklevel=3)

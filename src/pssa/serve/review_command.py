@@ -11,6 +11,7 @@ from typing import Any
 
 from pssa import models
 from pssa.data.evidence import Header
+from pssa.data.option_words import option_words
 from pssa.data.read import Columns
 from pssa.runs import Config
 from pssa.runs.config import DataConfig
@@ -37,7 +38,8 @@ def _as_in(run: Run, sources: Sources) -> list[str]:
     for name, value in _data(sources).items():
         if value != getattr(data, name):
             # Columns that a configuration names are named otherwise, if only by their own names.
-            words += [f"--{name}", (str(Columns.of(value)) or "text=text") if name == "columns" else _joined(value)]
+            told = (str(Columns.of(value)) or "text=text") if name == "columns" else _joined(value)
+            words += option_words(name, told)
     return words
 
 
