@@ -11,7 +11,8 @@ import pytest
 import pssa
 
 ROOT = Path(pssa.__file__).parent
-# A room may import itself, the rooms before it, the package's errors and its version.
+# A room may import itself, the rooms before it, and what belongs to no room: the modules of the package itself and its version.
+SHARED = ("errors", "execution", "registry", "__version__")
 ROOMS = (
     "data",
     "models",
@@ -23,10 +24,11 @@ ROOMS = (
     "report",
     "bulk",
     "experiments",
+    "studies",
     "serve",
     "cli",
 )
-MOST_LINES = 300
+MOST_LINES = 500
 # Modules whose files can run code when they are read.
 UNSAFE_MODULES = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 UNSAFE_NAMES = {"eval", "exec", "torch.load"}
@@ -79,7 +81,7 @@ def test_imports_are_written_in_full() -> None:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_imports_only_itself_and_rooms_before_it(room: str) -> None:
-    allowed = {"errors", "__version__", *ROOMS[: ROOMS.index(room) + 1]}
+    allowed = {*SHARED, *ROOMS[: ROOMS.index(room) + 1]}
     wrong = [
         f"{name_of(path)} imports {found}"
         for path in FILES

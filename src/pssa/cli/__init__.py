@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from pssa import __version__
 from pssa.cli._sigterm import Sigterm
-from pssa.errors import InputError, PssaError
+from pssa.errors import InputError, PssaError, for_command_line
 
 __all__ = ["build_parser", "main"]
 
@@ -43,13 +43,13 @@ def _carry_out(arguments: argparse.Namespace, sigterm: Sigterm) -> int:
         what, code = ("terminated", TERMINATED) if sigterm.came else ("interrupted", INTERRUPTED)
         return _fail("; ".join([what, *map(str, interrupt.args)]), arguments.debug, code)
     except InputError as error:
-        return _fail(str(error), arguments.debug, BAD_INPUT)
+        return _fail(for_command_line(error), arguments.debug, BAD_INPUT)
     except BrokenPipeError:
         # The reader of our output has gone, which is its right; Python must not complain on exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except PssaError as error:
-        return _fail(str(error), arguments.debug, FAILED)
+        return _fail(for_command_line(error), arguments.debug, FAILED)
     except OSError as error:
         # Python would begin with the error's number and quote the name.
         told = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
@@ -71,7 +71,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _warn(message: Warning | str, *details: Any, **more: Any) -> None:
     """Say a warning in one line; where in the code it arose helps nobody here."""
-    print(f"pssa: warning: {message}", file=sys.stderr)
+    print(f"pssa: warning: {for_command_line(message)}", file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -9,8 +9,6 @@ starts from a `WordTable`, the others from a `Pretrained` encoder. Files that be
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, cast
@@ -24,6 +22,7 @@ from pssa.models._encoder import PieceEncoder
 from pssa.models._pretrained import Pretrained
 from pssa.models._protocol import AspectClassifier, Encoding, Heads, Prediction, TopLayer
 from pssa.models._words import WordTable
+from pssa.registry import Registry
 
 __all__ = [
     "AspectClassifier",
@@ -44,10 +43,12 @@ __all__ = [
     "reads",
 ]
 
+_MODELS = Registry(__name__, "model")
+
 
 def names() -> tuple[str, ...]:
     """Every model there is, by looking into this folder."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))
+    return _MODELS.names()
 
 
 def build(name: str, table: WordTable | Pretrained, n_labels: int, options: Mapping[str, Any], seed: int) -> nn.Module:
@@ -104,7 +105,4 @@ def count_parameters(model: nn.Module) -> int:
 
 
 def _kind(name: str) -> Any:
-    if name not in names():
-        raise InputError(f"unknown model {name!r}; known: {', '.join(names())}")
-    module = importlib.import_module(f"{__name__}.{name}")
-    return getattr(module, module.__all__[0])
+    return _MODELS.find(name)

@@ -7,23 +7,24 @@ parts.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, cast
 
 from pssa.errors import InputError
+from pssa.registry import Registry
 from pssa.saliency._protocol import Saliency
 from pssa.saliency._scores import entropy_bits, normalise, score_words
 from pssa.saliency._smooth import Smooth
 
 __all__ = ["Saliency", "Smooth", "build", "entropy_bits", "names", "normalise", "option_defaults", "score_words"]
 
+_SALIENCIES = Registry(__name__, "saliency")
+
 
 def names() -> tuple[str, ...]:
     """Every saliency there is, by looking into this folder."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))
+    return _SALIENCIES.names()
 
 
 def build(name: str, options: Mapping[str, Any]) -> Saliency:
@@ -45,7 +46,4 @@ def option_defaults(name: str) -> dict[str, Any]:
 
 
 def _kind(name: str) -> Any:
-    if name not in names():
-        raise InputError(f"unknown saliency {name!r}; known: {', '.join(names())}")
-    module = importlib.import_module(f"{__name__}.{name}")
-    return getattr(module, module.__all__[0])
+    return _SALIENCIES.find(name)

@@ -1,0 +1,44 @@
+"""The folder is the registry: the modules of a package are what can be asked for by name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import Any
+
+from pssa.errors import InputError
+
+__all__ = ["Registry"]
+
+
+class Registry:
+    """The modules of a package by name; those that begin with an underscore are shared parts and are not listed.
+
+    A module `case_study` is called `case-study` where `separator` is a dash.
+    """
+
+    def __init__(self, package: str, kind: str, separator: str = "_") -> None:
+        self._package = package
+        self._kind = kind
+        self._separator = separator
+
+    def names(self) -> tuple[str, ...]:
+        """Return every name there is, sorted."""
+        path = importlib.import_module(self._package).__path__
+        found = (module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_"))
+        return tuple(sorted(name.replace("_", self._separator) for name in found))
+
+    def module(self, name: str) -> ModuleType:
+        """Import the module called `name`.
+
+        :raises InputError: if there is none; the message lists those that exist.
+        """
+        if name not in self.names():
+            raise InputError(f"unknown {self._kind} {name!r}; known: {', '.join(self.names())}")
+        return importlib.import_module(f"{self._package}.{name.replace(self._separator, '_')}")
+
+    def find(self, name: str) -> Any:
+        """Return what the module called `name` is there for: the first name in its `__all__`."""
+        module = self.module(name)
+        return getattr(module, module.__all__[0])
