@@ -26,9 +26,9 @@ from pssa.data.evidence_edit import keep_iterations
 from pssa.evaluation import predict_classes, score
 from pssa.runs.config import Config
 from pssa.runs.methods import progressive
+from pssa.runs.run_context import RunContext
 from pssa.runs.training_run import prepare
-from pssa.runs.workshop import Workshop
-from pssa.training import Silent
+from pssa.training import NullObserver
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 from embedded.counts import Reading, read_cues
@@ -69,26 +69,26 @@ def run_seed(seed: int, model: str, vectors: Path | None) -> list[Row]:
     torch.set_num_threads(1)
     train = embedded.load("train")
     settings = {"model": model, "seed": seed, "device": "cpu", "dimension": 100, "vectors": str(vectors or "")}
-    config, materials = prepare(train, None, Config().updated(settings))
-    workshop = Workshop(config, None, materials, Silent())
-    baseline = workshop.train("initial", workshop.new_model(), EPOCHS)
-    rows = [("baseline", _scores(workshop, baseline))]
+    config, prepared_data = prepare(train, None, Config().updated(settings))
+    context = RunContext(config, None, prepared_data, NullObserver())
+    baseline = context.train("initial", context.new_model(), EPOCHS)
+    rows = [("baseline", _scores(context, baseline))]
     for method in ("aw-as", "pg-as"):
-        shop = Workshop(config.updated({"method": method}), None, materials, Silent())
+        shop = RunContext(config.updated({"method": method}), None, prepared_data, NullObserver())
         evidence = progressive.mine_evidence(shop, copy.deepcopy(baseline), EPOCHS)
         for rounds in (1, 5):
             rows.append((f"{method}, K = {rounds}", _final(shop, keep_iterations(evidence, rounds))))
-    return [*rows, ("ideal evidence", _final(workshop, ideal_evidence(train)))]
+    return [*rows, ("ideal evidence", _final(context, ideal_evidence(train)))]
 
 
-def _final(workshop: Workshop, evidence: Evidence) -> list[float]:
-    model = workshop.train("final", workshop.new_model(), EPOCHS, supervision=workshop.supervise(evidence))
-    return _scores(workshop, model)
+def _final(context: RunContext, evidence: Evidence) -> list[float]:
+    model = context.train("final", context.new_model(), EPOCHS, supervision=context.supervise(evidence))
+    return _scores(context, model)
 
 
-def _scores(workshop: Workshop, model: nn.Module) -> list[float]:
-    test, labels = embedded.load("test"), workshop.config.data.labels
-    predicted = [labels[number] for number in predict_classes(model, workshop.index(test)).tolist()]
+def _scores(context: RunContext, model: nn.Module) -> list[float]:
+    test, labels = embedded.load("test"), context.config.data.labels
+    predicted = [labels[number] for number in predict_classes(model, context.index(test)).tolist()]
     numbers = []
     for rows in (range(len(test)), [row for row, example in enumerate(test) if "misleading" in example.tags]):
         part = score([test[row].label or "" for row in rows], [predicted[row] for row in rows], labels)

@@ -29,12 +29,12 @@ from pssa.bulk.scorer import sizes
 from pssa.cli._bench._outcome import load_average, machine
 from pssa.data.batch import IndexedCorpus
 from pssa.evaluation import predict_logits
-from pssa.mining import observe
 from pssa.runs.config import Config
 from pssa.runs.defaults import build_saliency
+from pssa.runs.run_context import RunContext
 from pssa.runs.training_run import prepare
-from pssa.runs.workshop import Workshop
-from pssa.training import Silent, Task, fit
+from pssa.saliency import observe
+from pssa.training import NullObserver, Task, fit
 
 # The first kind whose word is in an operator's name.
 _KINDS = {
@@ -127,28 +127,28 @@ def measure(name: str, work: Callable[[], object], instances: int, peak: float, 
     return HotPath(name, instances, statistics.median(times), flops / 1e9, flops / peak, dict(shares))
 
 
-def paths_of(workshop: Workshop, few: int) -> dict[str, tuple[Callable[[], object], int]]:
+def paths_of(context: RunContext, few: int) -> dict[str, tuple[Callable[[], object], int]]:
     """The hot paths with one model, by name: what to call, and its number of instances."""
-    data = workshop.train_data.select(range(min(few, len(workshop.train_data))))
-    model, name = workshop.new_model(), workshop.config.model
-    saliency = build_saliency(workshop.config)
+    data = context.train_data.select(range(min(few, len(context.train_data))))
+    model, name = context.new_model(), context.config.model
+    saliency = build_saliency(context.config)
     return {
-        f"training, {name}": (lambda: _epoch(workshop, model, data), len(data)),
+        f"training, {name}": (lambda: _epoch(context, model, data), len(data)),
         f"PG mining, {name}": (lambda: observe(model, data, saliency), len(data)),
         f"scoring, {name}": (lambda: predict_logits(model, data, sizes(name, "cpu").batch), len(data)),
     }
 
 
-def _epoch(workshop: Workshop, model: torch.nn.Module, data: IndexedCorpus) -> None:
-    fit(model, Task(data, 0, "profile"), workshop.settings, 1)
+def _epoch(context: RunContext, model: torch.nn.Module, data: IndexedCorpus) -> None:
+    fit(model, Task(data, 0, "profile"), context.settings, 1)
 
 
-def workshop_of(model: str, arguments: argparse.Namespace) -> Workshop:
+def context_of(model: str, arguments: argparse.Namespace) -> RunContext:
     """What trains and mines with a model on the data set."""
     start = {"encoder": str(arguments.encoder)} if model.startswith("bertabsa") else {"vectors": str(arguments.vectors)}
     settings: dict[str, Any] = {"model": model, "method": "pg-as", "epochs": 1, "device": "cpu", **start}
-    config, materials = prepare(arguments.data / "train.txt", None, Config().updated(settings))
-    return Workshop(config, None, materials, Silent())
+    config, prepared_data = prepare(arguments.data / "train.txt", None, Config().updated(settings))
+    return RunContext(config, None, prepared_data, NullObserver())
 
 
 def main() -> None:
@@ -170,7 +170,7 @@ def main() -> None:
     found = []
     for model in arguments.models.split(","):
         few = arguments.encoder_instances if model.startswith("bertabsa") else arguments.instances
-        for name, (work, instances) in paths_of(workshop_of(model, arguments), few).items():
+        for name, (work, instances) in paths_of(context_of(model, arguments), few).items():
             found.append(measure(name, work, instances, peak, arguments.repeats))
             print(found[-1].row(), flush=True)
     stages = {str(run.name): stages_of_scoring(run, pssa.read(arguments.data / "test.txt")) for run in arguments.run}

@@ -18,9 +18,9 @@ import torch
 
 from pssa.data.batch import IndexedCorpus
 from pssa.runs.config import Config
+from pssa.runs.run_context import RunContext
 from pssa.runs.training_run import prepare
-from pssa.runs.workshop import Workshop
-from pssa.training import Silent, Task, fit
+from pssa.training import NullObserver, Task, fit
 
 
 def padded(corpus: IndexedCorpus) -> IndexedCorpus:
@@ -28,12 +28,12 @@ def padded(corpus: IndexedCorpus) -> IndexedCorpus:
     return replace(corpus, widths=corpus.widths.amax(dim=0).expand_as(corpus.widths))
 
 
-def seconds_of_an_epoch(workshop: Workshop, corpus: IndexedCorpus, stage: str) -> float:
+def seconds_of_an_epoch(context: RunContext, corpus: IndexedCorpus, stage: str) -> float:
     """Wall time of the second epoch: the first one warms up."""
-    model = workshop.new_model()
-    fit(model, Task(corpus, 0, stage), workshop.settings, 1)
+    model = context.new_model()
+    fit(model, Task(corpus, 0, stage), context.settings, 1)
     began = time.perf_counter()
-    fit(model, Task(corpus, 0, stage), workshop.settings, 1)
+    fit(model, Task(corpus, 0, stage), context.settings, 1)
     return time.perf_counter() - began
 
 
@@ -46,13 +46,13 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     settings = {"model": arguments.model, "device": "cpu", "vectors": str(arguments.vectors or "")}
-    config, materials = prepare(arguments.train, None, Config().updated(settings))
-    workshop = Workshop(config, None, materials, Silent())
-    bucketed, wide = workshop.train_data, padded(workshop.train_data)
+    config, prepared_data = prepare(arguments.train, None, Config().updated(settings))
+    context = RunContext(config, None, prepared_data, NullObserver())
+    bucketed, wide = context.train_data, padded(context.train_data)
     ours, plain = [], []
     for repeat in range(arguments.repeats):
-        ours.append(seconds_of_an_epoch(workshop, bucketed, f"ours-{repeat}"))
-        plain.append(seconds_of_an_epoch(workshop, wide, f"plain-{repeat}"))
+        ours.append(seconds_of_an_epoch(context, bucketed, f"ours-{repeat}"))
+        plain.append(seconds_of_an_epoch(context, wide, f"plain-{repeat}"))
     ratio = statistics.median(plain) / statistics.median(ours)
     print(
         f"{arguments.model}, {len(bucketed)} instances, {torch.get_num_threads()} threads: bucketed "

@@ -21,7 +21,7 @@ from pssa.models import WordTable
 from pssa.runs.config import Config, parse_value
 from pssa.runs.description import Description
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, write_tensors
-from pssa.runs.lexicon import WordLexicon
+from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.saved_model import save_weights
 from pssa.serve.review_log import Entry, ReviewLog
 from pssa.training import Checkpoint
@@ -35,7 +35,7 @@ def write_run(folder: Path) -> Path:
     """A run of MN, four values a word, drawn and not trained."""
     table = WordTable(torch.randn(len(VOCABULARY), 4), VOCABULARY.n_trained)
     model = models.build("memnet", table, 3, {}, 0)
-    save_weights(folder, model, Description("memnet", {}, LABELS, 4), WordLexicon(VOCABULARY, table))
+    save_weights(folder, model, Description("memnet", {}, LABELS, 4), WordFeaturizer(VOCABULARY, table))
     return folder
 
 
@@ -78,7 +78,7 @@ def test_a_description_of_a_first_version_is_read_with_what_was_added_since(tmp_
     for name in ("says", "max_pieces", "unit"):
         del found[name]
     (run / "model.json").write_text(json.dumps(found))
-    assert pssa.load(run).says == (1.0,)
+    assert pssa.load(run).vote_weights == (1.0,)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -201,10 +201,10 @@ def test_a_change_is_not_kept_in_a_log_that_nobody_would_find(
 
 @pytest.mark.parametrize("content", [b"[" * 100_000, b"[]", b'{"dropped": 1, "coverage": null}', b'{"dropped": {}}'])
 def test_materials_that_are_damaged_are_refused(tmp_path: Path, content: bytes) -> None:
-    from pssa.runs.materials import Materials
+    from pssa.runs.prepared_data import PreparedData
 
     run = write_run(tmp_path / "run")
     (run / "stages").mkdir()
     (run / "stages" / "materials.json").write_bytes(content)
     with pytest.raises(InputError, match=r"materials\.json is damaged"):
-        Materials.load(RunDirectory(run), Config())
+        PreparedData.load(RunDirectory(run), Config())

@@ -23,7 +23,7 @@ from pssa.models import Encoding
 from pssa.models.memnet import MemoryNetwork
 from pssa.runs import Classifier
 from pssa.runs.explain import Explanation, explain
-from pssa.runs.lexicon import PieceLexicon, WordLexicon
+from pssa.runs.featurizer import PieceFeaturizer, WordFeaturizer
 
 EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(9))]
 
@@ -106,14 +106,14 @@ def test_one_long_text_does_not_make_every_row_as_wide(
     monkeypatch.setattr("pssa.bulk.scorer._MOST_WORDS", 200 if saliency is None else 200 * 32)
     long = Example.from_text("so " * 900 + "huge", (2700, 2704))
     examples = [*EXAMPLES[:4], long, *EXAMPLES[4:], *EXAMPLES]
-    tables, index = list[int](), WordLexicon.index
+    tables, index = list[int](), WordFeaturizer.index
 
-    def watched(lexicon: WordLexicon, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
-        corpus = index(lexicon, examples, labels)
+    def watched(featurizer: WordFeaturizer, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
+        corpus = index(featurizer, examples, labels)
         tables.append(corpus.table.positions.numel())
         return corpus
 
-    monkeypatch.setattr(WordLexicon, "index", watched)
+    monkeypatch.setattr(WordFeaturizer, "index", watched)
     found = open_scorer(run, Scoring(saliency=saliency, device="cpu")).score(examples)
     *others, widest = sorted(tables)
     assert widest == 901
@@ -132,16 +132,16 @@ def test_a_saliency_that_says_nothing_of_the_model_is_refused(run: Path) -> None
 
 def test_an_encoder_that_is_cut_is_asked_by_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "get_num_threads", lambda: 5)
-    lexicon = PieceLexicon(tiny_encoder(), pair=False)
+    featurizer = PieceFeaturizer(tiny_encoder(), pair=False)
     for options, threads in (({}, 5), ({"refine": "average"}, 1)):
-        model = models.build("bertabsa", lexicon.table, 3, options, seed=0)
-        assert threads_of(Classifier("bertabsa", DEFAULT_LABELS, lexicon, (model,), (1.0,))) == threads
+        model = models.build("bertabsa", featurizer.table, 3, options, seed=0)
+        assert threads_of(Classifier("bertabsa", DEFAULT_LABELS, featurizer, (model,), (1.0,))) == threads
 
 
 def test_several_members_vote_and_the_first_is_explained(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = pssa.load(run)
-    other = models.build("memnet", one.lexicon.table, 3, {}, seed=5).eval()
-    both = replace(one, members=(*one.members, other), says=(1.0, 3.0))
+    other = models.build("memnet", one.featurizer.table, 3, {}, seed=5).eval()
+    both = replace(one, members=(*one.members, other), vote_weights=(1.0, 3.0))
     monkeypatch.setattr("pssa.bulk.scorer.load", lambda *given, **more: both)
     found = open_scorer(run, Scoring(saliency="attention", device="cpu")).score(EXAMPLES)
     for ours, alone, voted in zip(found, explain(one, EXAMPLES, "attention"), both.answer(EXAMPLES), strict=True):

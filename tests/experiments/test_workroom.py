@@ -36,7 +36,7 @@ def test_a_folder_without_parameters_is_no_model(room: Workroom) -> None:
 
 def test_cells_of_one_place_share_its_materials_and_have_settings_of_their_own(room: Workroom) -> None:
     first, second = room.open(HERE, (("gamma", 1.0),)), room.open(HERE, (("gamma", 2.0),))
-    assert first.shop.materials is second.shop.materials
+    assert first.shop.prepared_data is second.shop.prepared_data
     assert (first.shop.config.supervision.gamma, second.shop.config.supervision.gamma) == (1.0, 2.0)
     assert room.open(Place("laptop", "memnet", 1), ()).shop.config.seed == 1
 

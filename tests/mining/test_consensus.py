@@ -11,8 +11,9 @@ import torch
 from pssa.data.evidence import Finding
 from pssa.data.example import DEFAULT_LABELS
 from pssa.errors import InputError
-from pssa.mining import ConsensusRule, Mined, Observation, agree
+from pssa.mining import ConsensusRule, Mined, agree
 from pssa.mining.consensus import blend
+from pssa.saliency import Observation
 
 RIGHT, WRONG = 0, 1
 # One sentence of four words. The two that are right look at word 1, with a mean of

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from pssa.errors import InputError
-from pssa.mining import Observation, Rule
+from pssa.mining import Rule
 from pssa.mining.rule import Extraction
+from pssa.saliency import Observation
 
 HALVES = [0.5, 0.5, 0.0, 0.0]  # 1 bit
 QUARTERS = [0.25] * 4  # 2 bits

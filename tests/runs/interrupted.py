@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pssa.training import EpochRecord, Silent
+from pssa.training import EpochRecord, NullObserver
 
 
-class Interrupting(Silent):
+class Interrupting(NullObserver):
     """An observer that counts the epochs of all stages and presses Ctrl-C after so many, if it is told how many."""
 
     def __init__(self, after: int | None = None) -> None:

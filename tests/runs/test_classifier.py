@@ -15,10 +15,10 @@ from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import Encoding, Prediction, WordTable
 from pssa.runs import Answer, Classifier
-from pssa.runs.lexicon import WordLexicon
+from pssa.runs.featurizer import WordFeaturizer
 
 VOCABULARY = Vocabulary.build(["a", "b"])
-LEXICON = WordLexicon(VOCABULARY, WordTable(torch.zeros(len(VOCABULARY), 1), len(VOCABULARY)))
+FEATURIZER = WordFeaturizer(VOCABULARY, WordTable(torch.zeros(len(VOCABULARY), 1), len(VOCABULARY)))
 LABELS = ("first", "second")
 
 
@@ -39,7 +39,7 @@ class FirstWord(nn.Module):
 
 @pytest.fixture
 def classifier() -> Classifier:
-    return Classifier("toy", LABELS, LEXICON, (FirstWord(),), (1.0,))
+    return Classifier("toy", LABELS, FEATURIZER, (FirstWord(),), (1.0,))
 
 
 def test_an_answer_says_label_probabilities_and_where_the_aspect_stands(classifier: Classifier) -> None:
@@ -95,8 +95,8 @@ def test_no_examples_have_no_answers(classifier: Classifier) -> None:
 
 def test_several_members_vote_by_their_says() -> None:
     members = (FirstWord(), FirstWord(sign=-1), FirstWord(sign=-1))
-    equal = Classifier("toy", LABELS, LEXICON, members, (1.0, 1.0, 1.0))
-    heavy = Classifier("toy", LABELS, LEXICON, members, (9.0, 1.0, 1.0))
+    equal = Classifier("toy", LABELS, FEATURIZER, members, (1.0, 1.0, 1.0))
+    heavy = Classifier("toy", LABELS, FEATURIZER, members, (9.0, 1.0, 1.0))
     assert equal.predict("a b", "b").label == "second"
     assert heavy.predict("a b", "b").label == "first"
 
@@ -107,6 +107,6 @@ def test_probabilities_from_elsewhere_are_voted_on_and_answered_alike(classifier
         Answer("second", {"first": 0.25, "second": 0.75}, "b", 2, 3)
     ]
     assert classifier.vote([torch.tensor([[0.25, 0.75]])]).tolist() == [[0.25, 0.75]]
-    pair = Classifier("toy", LABELS, LEXICON, (FirstWord(), FirstWord()), (1.0, 3.0))
+    pair = Classifier("toy", LABELS, FEATURIZER, (FirstWord(), FirstWord()), (1.0, 3.0))
     voted = pair.vote([torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])])
     assert voted.argmax(dim=1).tolist() == [1]

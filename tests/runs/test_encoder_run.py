@@ -19,7 +19,7 @@ from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 from pssa.runs.config import Config
 from pssa.runs.explain import explain
-from pssa.runs.lexicon import PieceLexicon
+from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.training_run import prepare
 
 TrainTiny = Callable[..., Path]
@@ -143,7 +143,7 @@ def test_what_does_not_go_together_is_refused(corpus: Corpus, settings: dict[str
 
 def test_a_sentence_that_is_too_long_is_read_around_its_aspect_and_the_user_is_told(run: Path) -> None:
     classifier = pssa.load(run)
-    assert isinstance(classifier.lexicon, PieceLexicon)
+    assert isinstance(classifier.featurizer, PieceFeaturizer)
     text = "so " * 200 + "the screen is great"
     start = text.index("screen")
     with pytest.warns(UserWarning, match="1 of 1 sentences are longer than 128 pieces"):

@@ -13,10 +13,10 @@ import torch
 from pssa import saliency
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
-from pssa.mining import observe
 from pssa.runs import load
 from pssa.runs.classifier import Classifier
 from pssa.runs.explain import Explanation, explain, usable_saliencies, usual_saliency
+from pssa.saliency import observe
 from pssa.saliency.leave_one_out import LeaveOneOut
 
 WORD_MODELS = {

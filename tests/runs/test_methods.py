@@ -42,7 +42,7 @@ def test_kt_goes_on_from_the_parameters_it_had(train_tiny: TrainTiny, tmp_path: 
 def test_boosting_trains_five_different_models_with_an_equal_say(train_tiny: TrainTiny, tmp_path: Path) -> None:
     run = train_tiny(tmp_path / "run", method="boosting", epochs=1)
     classifier = pssa.load(run)
-    assert classifier.says == (1.0,) * 5
+    assert classifier.vote_weights == (1.0,) * 5
     assert stages(run) == {f"member-{number}": 1 for number in range(1, 6)}
     matrices = [member.get_parameter("match") for member in classifier.members]
     assert not any(torch.equal(matrices[0], other) for other in matrices[1:])
@@ -60,10 +60,10 @@ def test_the_first_member_of_boosting_starts_where_a_plain_run_starts(train_tiny
 def test_adaboost_gives_each_member_its_say(train_tiny: TrainTiny, tmp_path: Path) -> None:
     run = train_tiny(tmp_path / "run", method="adaboost", epochs=3)
     classifier = pssa.load(run)
-    assert len(classifier.says) == len(classifier.members) == 5
-    assert all(say >= 0 for say in classifier.says)
-    assert any(classifier.says)
-    assert classifier.says == tuple(json.loads((run / "model.json").read_text())["says"])
+    assert len(classifier.vote_weights) == len(classifier.members) == 5
+    assert all(say >= 0 for say in classifier.vote_weights)
+    assert any(classifier.vote_weights)
+    assert classifier.vote_weights == tuple(json.loads((run / "model.json").read_text())["says"])
 
 
 def test_an_ensemble_keeps_its_weights_in_its_members(train_tiny: TrainTiny, tmp_path: Path) -> None:

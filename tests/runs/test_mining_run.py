@@ -15,7 +15,7 @@ from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.runs import Config
 from pssa.runs.mining_run import mine
-from pssa.training import Silent
+from pssa.training import NullObserver
 
 SETTINGS: dict[str, Any] = {"model": "memnet", "dimension": 8, "epochs": 2, "batch_size": 8, "device": "cpu"}
 NO_GATE = 9.0  # bits, more than any sentence here can have
@@ -62,7 +62,7 @@ def test_a_file_that_exists_is_never_overwritten(corpus: Corpus, tmp_path: Path)
     assert path.read_text() == "mine"
 
 
-class Stages(Silent):
+class Stages(NullObserver):
     """An observer that notes which trainings there were."""
 
     def __init__(self) -> None:

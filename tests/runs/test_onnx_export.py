@@ -21,7 +21,7 @@ from pssa.errors import InputError, MissingExtra, RunError
 from pssa.models import Encoding, Prediction, WordTable
 from pssa.runs import onnx_export
 from pssa.runs.classifier import Classifier
-from pssa.runs.lexicon import PieceLexicon, WordLexicon
+from pssa.runs.featurizer import PieceFeaturizer, WordFeaturizer
 from pssa.runs.onnx_export import export_onnx
 from pssa.runs.saved_model import Description, save_weights
 
@@ -166,8 +166,10 @@ class TwoFaced(Toy):
 def test_a_model_that_cannot_be_exported_leaves_no_file(
     toy: type[Toy], error: type[Exception], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lexicon = WordLexicon(Vocabulary.build(["a"]), WordTable(torch.zeros(4, 1), 4))
-    monkeypatch.setattr(onnx_export, "load", lambda run: Classifier("toy", DEFAULT_LABELS, lexicon, (toy(),), (1.0,)))
+    featurizer = WordFeaturizer(Vocabulary.build(["a"]), WordTable(torch.zeros(4, 1), 4))
+    monkeypatch.setattr(
+        onnx_export, "load", lambda run: Classifier("toy", DEFAULT_LABELS, featurizer, (toy(),), (1.0,))
+    )
     monkeypatch.chdir(tmp_path)
     Path("RUN").mkdir()
     Path("RUN", "model.json").touch()
@@ -241,8 +243,8 @@ def saved_model(variant: str, architecture: str, folder: Path) -> Path:
     variants, encoders = (pytest.importorskip(f"tests.models.{name}") for name in ("variants", "encoders"))
     encoder, name = encoders.tiny_encoder(architecture), variants.name_of(variant)
     description = Description(name, variants.VARIANTS[variant], DEFAULT_LABELS)
-    lexicon = PieceLexicon(encoder, pair=models.reads(name) == "pairs")
-    save_weights(folder, variants.build(variant, encoder), description, lexicon)
+    featurizer = PieceFeaturizer(encoder, pair=models.reads(name) == "pairs")
+    save_weights(folder, variants.build(variant, encoder), description, featurizer)
     return folder
 
 

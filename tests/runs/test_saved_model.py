@@ -19,13 +19,13 @@ from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, RunError
 from pssa.models import WordTable
 from pssa.runs.directory import write_tensors
-from pssa.runs.lexicon import WordLexicon
+from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.saved_model import Description, load, save_ensemble, save_weights
-from pssa.training import Silent
+from pssa.training import NullObserver
 
 VOCABULARY = Vocabulary.build(["the", "screen", "is", "great"], extra=["poor"])
 TABLE = WordTable(torch.randn(len(VOCABULARY), 5, generator=torch.Generator().manual_seed(0)), VOCABULARY.n_trained)
-LEXICON = WordLexicon(VOCABULARY, TABLE)
+FEATURIZER = WordFeaturizer(VOCABULARY, TABLE)
 LABELS = ("positive", "negative", "neutral")
 
 
@@ -44,10 +44,10 @@ def new_model(name: str, seed: int = 0, **options: Any) -> torch.nn.Module:
 )
 def test_a_model_loads_with_every_weight_it_was_saved_with(tmp_path: Path, name: str, options: dict[str, Any]) -> None:
     model = new_model(name, **options)
-    save_weights(tmp_path, model, Description(name, options, LABELS, 5), LEXICON)
+    save_weights(tmp_path, model, Description(name, options, LABELS, 5), FEATURIZER)
     classifier = load(tmp_path)
-    assert isinstance(classifier.lexicon, WordLexicon)
-    assert (classifier.name, classifier.labels, classifier.lexicon.vocabulary) == (name, LABELS, VOCABULARY)
+    assert isinstance(classifier.featurizer, WordFeaturizer)
+    assert (classifier.name, classifier.labels, classifier.featurizer.vocabulary) == (name, LABELS, VOCABULARY)
     expected, found = model.state_dict(), classifier.model.state_dict()
     assert expected.keys() == found.keys()
     assert all(torch.equal(expected[key], found[key]) for key in expected)
@@ -56,7 +56,7 @@ def test_a_model_loads_with_every_weight_it_was_saved_with(tmp_path: Path, name:
 
 def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
     for folder in ("one", "two"):
-        save_weights(tmp_path / folder, new_model("memnet"), Description("memnet", {}, LABELS, 5), LEXICON)
+        save_weights(tmp_path / folder, new_model("memnet"), Description("memnet", {}, LABELS, 5), FEATURIZER)
     first, second = ((tmp_path / folder / "model.safetensors").read_bytes() for folder in ("one", "two"))
     assert first == second
 
@@ -64,20 +64,20 @@ def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
 @pytest.fixture
 def ensemble(tmp_path: Path) -> Path:
     members = (new_model("memnet", seed=1), new_model("memnet", seed=2))
-    save_ensemble(tmp_path, members, Description("memnet", {}, LABELS, 5, says=(2.0, 0.5)), LEXICON)
+    save_ensemble(tmp_path, members, Description("memnet", {}, LABELS, 5, vote_weights=(2.0, 0.5)), FEATURIZER)
     return tmp_path
 
 
 def test_an_ensemble_loads_with_its_members_in_order_and_their_says(ensemble: Path) -> None:
     classifier = load(ensemble)
-    assert classifier.says == (2.0, 0.5)
+    assert classifier.vote_weights == (2.0, 0.5)
     for member, seed in zip(classifier.members, (1, 2), strict=True):
         assert torch.equal(member.get_parameter("match"), new_model("memnet", seed=seed).get_parameter("match"))
 
 
 def test_a_member_loads_on_its_own(ensemble: Path) -> None:
     classifier = load(ensemble / "members" / "2")
-    assert (len(classifier.members), classifier.says) == (1, (1.0,))
+    assert (len(classifier.members), classifier.vote_weights) == (1, (1.0,))
 
 
 def test_a_lost_member_is_noticed(ensemble: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_description_that_is_none_is_refused(run: Path, content: str) -> None:
 
 
 def test_a_run_without_its_first_epoch_says_how_to_go_on(tmp_path: Path, train_tiny: Callable[..., Path]) -> None:
-    class Impatient(Silent):
+    class Impatient(NullObserver):
         def on_stage(self, stage: str, steps: int) -> None:
             raise KeyboardInterrupt
 

@@ -133,17 +133,17 @@ def test_data_that_the_configuration_names_is_used(corpus: Corpus, tmp_path: Pat
     pssa.write(corpus, train_file)
     pssa.write(corpus.select([0, 4, 8]), dev_file)
     config = Config().updated({"train": str(train_file), "dev": str(dev_file)})
-    resolved, materials = prepare(None, None, config)
-    assert materials.corpus.hash() == corpus.hash()
-    assert materials.dev is not None
-    assert len(materials.dev) == 3
+    resolved, prepared_data = prepare(None, None, config)
+    assert prepared_data.corpus.hash() == corpus.hash()
+    assert prepared_data.dev is not None
+    assert len(prepared_data.dev) == 3
     assert (resolved.data.train, resolved.data.dev) == (str(train_file), str(dev_file))
 
 
 def test_data_that_is_given_goes_before_what_the_configuration_names(corpus: Corpus) -> None:
     config = Config().updated({"train": "nowhere.jsonl", "dev": "nowhere.jsonl"})
-    resolved, materials = prepare(corpus, corpus.select([0, 4, 8]), config)
-    assert materials.corpus == corpus
+    resolved, prepared_data = prepare(corpus, corpus.select([0, 4, 8]), config)
+    assert prepared_data.corpus == corpus
     assert (resolved.data.train, resolved.data.dev) == ("", "")
     with pytest.raises(InputError, match="the training data has 0 instances"):
         prepare(corpus.select([]), None, config.updated({"dev": "", "epochs": 1}))

@@ -15,7 +15,7 @@ from pssa.data.example import Corpus
 from pssa.errors import InputError, RunError
 from pssa.runs import methods, resume, train
 from pssa.runs.directory import RunDirectory
-from pssa.training import EpochRecord, Silent
+from pssa.training import EpochRecord, NullObserver
 
 TrainTiny = Callable[..., Path]
 
@@ -126,7 +126,7 @@ def test_resuming_a_run_that_was_killed_before_it_tidied_up_does_so(
 
 
 def test_a_run_in_progress_cannot_be_resumed_by_another(train_tiny: TrainTiny, tmp_path: Path) -> None:
-    class Meddling(Silent):
+    class Meddling(NullObserver):
         def on_epoch(self, record: EpochRecord) -> None:
             with pytest.raises(RunError, match="is in use by another process"):
                 resume(tmp_path / "run")

@@ -122,7 +122,7 @@ def test_where_several_vote_the_first_is_judged(classifier: Classifier, corpus: 
     with torch.no_grad():
         for parameter in silent.parameters():
             parameter.zero_()
-    team = replace(classifier, members=(classifier.model, silent), says=(1.0, 5.0))
+    team = replace(classifier, members=(classifier.model, silent), vote_weights=(1.0, 5.0))
     few = corpus.select(range(6))
     assert trust(team, few, ("attention",)) == trust(classifier, few, ("attention",))
 

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from pssa.data.batch import IndexedCorpus
-from pssa.training.checkpoint import CheckpointStore, Forgetful, epoch_seed, load_parameters, restore, take
+from pssa.training.checkpoint import CheckpointStore, NullStore, epoch_seed, load_parameters, restore, take
 from pssa.training.history import EpochRecord
 
 HISTORY = [EpochRecord("initial", 1, 0.5, 0.0, 0.75)]
@@ -65,7 +65,7 @@ def test_parameters_alone_can_be_loaded(new_model: Callable[[], nn.Module]) -> N
 
 
 def test_a_forgetful_store_keeps_nothing(new_model: Callable[[], nn.Module]) -> None:
-    model, store = new_model(), Forgetful()
+    model, store = new_model(), NullStore()
     store.save(take(model, torch.optim.Adam(model.parameters()), HISTORY))
     assert store.load() is None  # type: ignore[func-returns-value]
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import PssaError
 from pssa.evaluation import predict_classes
-from pssa.training import EpochRecord, Settings, Silent, Supervision, Task, fit, search_epochs
+from pssa.training import EpochRecord, NullObserver, Settings, Supervision, Task, fit, search_epochs
 from pssa.training.fit import run_epoch
 from pssa.training.step import Step
 
@@ -32,7 +32,7 @@ def trained(new_model: NewModel, task: Task, epochs: int = 3) -> torch.Tensor:
     return parameters(model)
 
 
-class Interrupting(Silent):
+class Interrupting(NullObserver):
     """An observer that presses Ctrl-C after an epoch."""
 
     def __init__(self, epoch: int) -> None:
@@ -93,7 +93,7 @@ def test_a_finished_training_is_restored_without_another_epoch(
     assert torch.equal(parameters(again), parameters(model))
 
 
-class Watching(Silent):
+class Watching(NullObserver):
     """An observer that writes down what it sees."""
 
     def __init__(self) -> None:

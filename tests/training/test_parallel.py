@@ -41,7 +41,7 @@ def test_a_process_that_was_started_alone_is_a_team_of_one() -> None:
 def test_a_launcher_says_who_a_process_is(monkeypatch: pytest.MonkeyPatch) -> None:
     started(monkeypatch, "2", "4")
     assert Team.from_environment() == Team(2, 4)
-    assert not Team.from_environment().leads
+    assert not Team.from_environment().is_main
 
 
 def test_half_of_a_launchers_variables_is_no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from pssa.training import Settings
-from pssa.training.schedule import Pace, Ramp, rate_factor, set_rate
+from pssa.training.schedule import Ramp, Schedule, rate_factor, set_rate
 
 
 def factors(steps: int, schedule: str, warmup: float) -> list[float]:
@@ -80,7 +80,7 @@ def test_a_rate_that_is_a_tensor_stays_the_same_tensor() -> None:
 )
 def test_a_pace_sets_the_settings_rate_before_a_step(settings: Settings, expected: float) -> None:
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=7.0)
-    Pace(optimizer, settings, steps=4)(2)
+    Schedule(optimizer, settings, steps=4)(2)
     assert optimizer.param_groups[0]["lr"] == expected
 
 
@@ -88,10 +88,10 @@ def test_a_pace_sets_the_settings_rate_before_a_step(settings: Settings, expecte
 def test_a_ramped_gamma_rises_in_equal_steps_and_then_stays(settings: Settings) -> None:
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=7.0)
     gamma = torch.zeros(())
-    pace = Pace(optimizer, settings, steps=6, ramp=Ramp(gamma, full=8.0, rising=4))
+    schedule = Schedule(optimizer, settings, steps=6, ramp=Ramp(gamma, full=8.0, rising=4))
     reached = []
     for step in range(1, 7):
-        pace(step)
+        schedule(step)
         reached.append(float(gamma))
     assert reached == [2, 4, 6, 8, 8, 8]
 
@@ -99,5 +99,5 @@ def test_a_ramped_gamma_rises_in_equal_steps_and_then_stays(settings: Settings) 
 def test_a_resumed_training_finds_its_gamma_from_the_step_alone() -> None:
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=7.0)
     gamma = torch.zeros(())
-    Pace(optimizer, Settings(), steps=6, ramp=Ramp(gamma, full=8.0, rising=4))(3)
+    Schedule(optimizer, Settings(), steps=6, ramp=Ramp(gamma, full=8.0, rising=4))(3)
     assert float(gamma) == 6

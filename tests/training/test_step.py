@@ -16,7 +16,7 @@ from pssa.data.batch import Batch, IndexedCorpus
 from pssa.evaluation import predict_logits
 from pssa.models import WordTable
 from pssa.training import Settings, Supervision, Task, Team, fit
-from pssa.training.schedule import Pace
+from pssa.training.schedule import Schedule
 from pssa.training.step import Step, cut, new_optimizer, trainable
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01)
@@ -109,7 +109,7 @@ def test_a_training_in_parts_ends_with_the_same_weights(steady_model: NewModel, 
 def gradient_at(model: nn.Module, task: Task, step_number: int) -> Tensor:
     """What a step of this number follows, of four in which gamma rises where it does."""
     step = still_step(model, task)
-    Pace(step.optimizer, SETTINGS, steps=4, ramp=step.ramp)(step_number)
+    Schedule(step.optimizer, SETTINGS, steps=4, ramp=step.ramp)(step_number)
     step.accumulate(everything(task), len(task.train))
     found = model.get_parameter("match").grad
     assert found is not None
@@ -139,7 +139,7 @@ def test_a_step_reads_its_ramped_gamma_from_the_tensor_that_the_pace_fills(
     assert step.ramp is not None
     held = step.ramp.gamma
     place = held.data_ptr()
-    Pace(step.optimizer, SETTINGS, steps=4, ramp=step.ramp)(2)
+    Schedule(step.optimizer, SETTINGS, steps=4, ramp=step.ramp)(2)
     assert (held.data_ptr(), float(held)) == (place, 4.0)
 
 
@@ -222,11 +222,11 @@ def test_nothing_in_a_step_waits_for_the_device(
     # These read the memory of the CPU directly, past every mode.
     for name in ("tolist", "numpy", "cpu"):
         monkeypatch.setattr(Tensor, name, None, raising=False)
-    pace = Pace(step.optimizer, settings, steps=2)
+    schedule = Schedule(step.optimizer, settings, steps=2)
     with NoWaiting():  # type: ignore[no-untyped-call]
-        pace(1)
+        schedule(1)
         sums = step(batch)
-        pace(2)
+        schedule(2)
         sums += step(batch)
         with pytest.raises(AssertionError, match="waits in _local_scalar_dense"):
             bool(sums[0] > 0)

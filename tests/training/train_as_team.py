@@ -21,7 +21,18 @@ from pssa.data.batch import IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import WordTable
-from pssa.training import Checkpoint, EpochRecord, Settings, Silent, Supervision, Task, Team, fit, search_epochs, team
+from pssa.training import (
+    Checkpoint,
+    EpochRecord,
+    NullObserver,
+    Settings,
+    Supervision,
+    Task,
+    Team,
+    fit,
+    search_epochs,
+    team,
+)
 
 OPINIONS = dict(zip(DEFAULT_LABELS, ("great", "poor", "usual"), strict=True))
 TEXTS = [(f"screen is{' so' * (n % 4)} {OPINIONS[label]}", label) for n, label in enumerate(DEFAULT_LABELS * 6)]
@@ -54,16 +65,16 @@ class LeadersStore:
         self.newest: Checkpoint | None = None
 
     def load(self) -> Checkpoint | None:
-        assert self.members.leads
+        assert self.members.is_main
         return self.newest
 
     def save(self, checkpoint: Checkpoint) -> None:
-        assert self.members.leads
+        assert self.members.is_main
         tensors = {name: tensor.clone() for name, tensor in checkpoint.tensors.items()}
         self.newest = replace(checkpoint, tensors=tensors)
 
 
-class Interrupting(Silent):
+class Interrupting(NullObserver):
     """Presses Ctrl-C after the first epoch."""
 
     def on_epoch(self, record: EpochRecord) -> None:
@@ -88,7 +99,7 @@ def train_all(folder: Path, members: Team) -> None:
         "alone-in-a-batch": (task, replace(SETTINGS, batch_size=1)),
     }
     # Only the first process has the right start.
-    seed = 0 if members.leads else 7
+    seed = 0 if members.is_main else 7
     for name, (job, settings) in trainings.items():
         model = new_model(seed)
         keep(name, model, fit(model, job, settings, EPOCHS))
@@ -111,7 +122,7 @@ def train_all(folder: Path, members: Team) -> None:
 if __name__ == "__main__":
     # Twice, as a program that trains several runs does.
     with team(torch.device("cpu")) as first:
-        said = first.tell("from the leader" if first.leads else "ignored")
+        said = first.tell("from the leader" if first.is_main else "ignored")
     with team(torch.device("cpu")) as again:
         train_all(Path(sys.argv[1]), again)
         (Path(sys.argv[1]) / f"said-{again.rank}").write_text(said + again.tell(""))

@@ -165,7 +165,7 @@ def _explained(classifier: Classifier, saliency: str, batch: int, examples: Sequ
     :raises InputError: if a text is too long to be read once for each of its words.
     """
     if saliency == _OFTEN:
-        longest = max(len(example.spans) for example in classifier.lexicon.cut(examples))
+        longest = max(len(example.spans) for example in classifier.featurizer.cut(examples))
         if longest > _MOST_OFTEN:
             most = f"{_OFTEN} scores the words of texts of at most {_MOST_OFTEN}"
             raise InputError(

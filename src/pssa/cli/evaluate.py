@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.data.read import read_for
     from pssa.runs import load
     from pssa.runs.evaluate import compare, evaluate, require_same_labels
-    from pssa.runs.seen import seen_in_training
+    from pssa.runs.train_overlap import count_train_overlap
 
     runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
     # In full precision, so that a score does not depend on where it was computed.
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     if len(results) > 1:
         comparison = compare(*results, resamples=arguments.resamples, seed=arguments.seed)
     trusts = _trusts(arguments, classifiers, corpus)
-    seen = seen_in_training(arguments.run_path, corpus)
+    seen = count_train_overlap(arguments.run_path, corpus)
     if arguments.json:
         known = {"dropped": dict(corpus.dropped), "seen_in_training": seen}
         print_json(_as_dict(results[0], comparison, trusts) | known)
@@ -117,13 +117,13 @@ def _as_dict(result: Evaluation, comparison: Comparison | None, trusts: list[Tru
 
 def _print(result: Evaluation, dropped: Mapping[str, int], seen: int) -> None:
     from pssa.cli._output import counted, print_table, say, score_rows
-    from pssa.runs.seen import words_of_seen
+    from pssa.runs.train_overlap import describe_train_overlap
 
     scores = result.scores
     instances = counted(scores.instances, "instance") + "".join(f", {n} dropped as {why}" for why, n in dropped.items())
     say(f"{instances}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
     if seen:
-        say(words_of_seen(seen))
+        say(describe_train_overlap(seen))
     for tag, part in result.slices.items():
         numbers = f"accuracy {100 * part.accuracy:.2f}, macro-F1 {100 * part.macro_f1:.2f}"
         say(f"  {tag} ({part.instances}): {numbers}")

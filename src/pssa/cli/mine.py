@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     with ProgressBars() as bars:
         evidence = mine(None, arguments.out, config=config, observer=bars, on_vectors=bars.on_vectors)
     # Of processes that mine together, the leader speaks.
-    if not Team.from_environment().leads:
+    if not Team.from_environment().is_main:
         return 0
     summary = stats(evidence)
     found = bool(summary.active or summary.misleading)

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         hint = [f"go on with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
         raise KeyboardInterrupt(*hint) from None
     # Of processes that train together, the leader speaks.
-    return _summarise(out, arguments.json) if Team.from_environment().leads else 0
+    return _summarise(out, arguments.json) if Team.from_environment().is_main else 0
 
 
 def _refuse_beside_resume(arguments: argparse.Namespace) -> None:

@@ -10,12 +10,12 @@ from torch import nn
 from pssa.data.evidence import RoundReport
 from pssa.evaluation import predict_classes, score
 from pssa.experiments.workroom import Bench
-from pssa.training import EpochRecord, Silent
+from pssa.training import EpochRecord, NullObserver
 
 __all__ = ["Watch"]
 
 
-class Watch(Silent):
+class Watch(NullObserver):
     """Takes the time, and notes."""
 
     def __init__(self) -> None:

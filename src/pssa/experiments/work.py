@@ -94,7 +94,7 @@ def _train(job: Job, cell: Training) -> Record:
         "macro_f1": scores.macro_f1,
         "predicted": _numbered(predicted, classifier.labels),
         "labels": list(classifier.labels),
-        "instances": len(shop.materials.corpus),
+        "instances": len(shop.prepared_data.corpus),
         "parameters": models.count_parameters(outcome.members[0]),
         "members": len(outcome.members),
         "gamma": shop.config.supervision.gamma if cell.evidence else None,
@@ -150,7 +150,7 @@ def _mine(job: Job, cell: Mining) -> Record:
     path = job.room.evidence(cell)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_evidence(evidence, path)
-    return {"stages": watch.seconds, **describe_evidence(evidence, shop.materials.corpus, bench.human)}
+    return {"stages": watch.seconds, **describe_evidence(evidence, shop.prepared_data.corpus, bench.human)}
 
 
 def _initial(job: Job, cell: Mining, bench: Bench, epochs: int) -> nn.Module | None:
@@ -225,8 +225,8 @@ def _epochs(job: Job) -> tuple[tuple[str, Any], ...]:
 
 
 def _classifier(bench: Bench, outcome: Trained) -> Classifier:
-    config, lexicon = bench.shop.config, bench.shop.materials.lexicon
-    return Classifier(config.model, config.data.labels, lexicon, outcome.members, outcome.says)
+    config, featurizer = bench.shop.config, bench.shop.prepared_data.featurizer
+    return Classifier(config.model, config.data.labels, featurizer, outcome.members, outcome.vote_weights)
 
 
 def _keep(job: Job, bench: Bench, outcome: Trained) -> None:
@@ -234,5 +234,5 @@ def _keep(job: Job, bench: Bench, outcome: Trained) -> None:
     folder = job.room.weights(job.cell)
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    lexicon = bench.shop.materials.lexicon
-    save_weights(folder, outcome.members[0], Description.of(bench.shop.config, lexicon), lexicon)
+    featurizer = bench.shop.prepared_data.featurizer
+    save_weights(folder, outcome.members[0], Description.of(bench.shop.config, featurizer), featurizer)

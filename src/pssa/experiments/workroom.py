@@ -23,9 +23,9 @@ from pssa.data.evidence import Evidence
 from pssa.experiments.cells import Cell, Place, Setting
 from pssa.experiments.resources import Resources
 from pssa.runs.config import Config
+from pssa.runs.run_context import RunContext
 from pssa.runs.training_run import prepare
-from pssa.runs.workshop import Workshop
-from pssa.training import Observer, Silent
+from pssa.training import NullObserver, Observer
 
 __all__ = ["Bench", "Workroom"]
 
@@ -71,10 +71,10 @@ class Workroom:
                 (self.folder / name).rmdir()
 
     def open(self, place: Place, changes: tuple[Setting, ...], observer: Observer | None = None) -> Bench:
-        """A workshop with the place's data and these settings."""
+        """A context with the place's data and these settings."""
         bench = _prepare(self, place)
         config = bench.shop.config.updated({"seed": place.seed, **dict(changes)})
-        shop = Workshop(config, None, bench.shop.materials, observer or Silent())
+        shop = RunContext(config, None, bench.shop.prepared_data, observer or NullObserver())
         return replace(bench, shop=shop)
 
     def __hash__(self) -> int:
@@ -84,9 +84,9 @@ class Workroom:
 
 @dataclass(frozen=True)
 class Bench:
-    """A workshop, what judges its models, and the words that people marked in what it trains on."""
+    """A context, what judges its models, and the words that people marked in what it trains on."""
 
-    shop: Workshop
+    shop: RunContext
     test: Corpus
     human: Evidence | None
 
@@ -97,5 +97,7 @@ def _prepare(room: Workroom, place: Place) -> Bench:
     resources = room.resources
     corpus, test = resources.corpora(place)
     wanted = Config().updated(resources.settings_in(place))
-    config, materials = prepare(corpus, None, wanted, cache=room.folder / "vectors")
-    return Bench(Workshop(config, None, materials, Silent()), test, resources.human(place, materials.corpus))
+    config, prepared_data = prepare(corpus, None, wanted, cache=room.folder / "vectors")
+    return Bench(
+        RunContext(config, None, prepared_data, NullObserver()), test, resources.human(place, prepared_data.corpus)
+    )

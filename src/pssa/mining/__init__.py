@@ -1,8 +1,7 @@
 """Mining: from trained models to the words they should look at, and those that misled them."""
 
 from pssa.mining.consensus import ConsensusRule, agree
-from pssa.mining.observe import Observation, observe
 from pssa.mining.progressive import Mined, Miner, Procedure, mine
 from pssa.mining.rule import Rule
 
-__all__ = ["ConsensusRule", "Mined", "Miner", "Observation", "Procedure", "Rule", "agree", "mine", "observe"]
+__all__ = ["ConsensusRule", "Mined", "Miner", "Procedure", "Rule", "agree", "mine"]

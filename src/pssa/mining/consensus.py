@@ -16,9 +16,8 @@ from torch import Tensor
 
 from pssa.data.evidence import ACTIVE, Finding, RoundReport
 from pssa.errors import InputError
-from pssa.mining.observe import Observation
 from pssa.mining.progressive import Mined
-from pssa.saliency import entropy_bits
+from pssa.saliency import Observation, entropy_bits
 
 __all__ = ["ConsensusRule", "agree", "blend"]
 

@@ -14,9 +14,8 @@ from torch import Tensor, nn
 
 from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import ACTIVE, MISLEADING, Finding, RoundReport
-from pssa.mining.observe import Observation, observe
 from pssa.mining.rule import Extraction, Rule
-from pssa.saliency import Saliency
+from pssa.saliency import Observation, Saliency, observe
 
 __all__ = ["Mined", "Miner", "Procedure", "RoundObserver", "Train", "mine"]
 

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from pssa.errors import InputError
-from pssa.mining.observe import Observation
-from pssa.saliency import entropy_bits
+from pssa.saliency import Observation, entropy_bits
 
 __all__ = ["Extraction", "Rule"]
 

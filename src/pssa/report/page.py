@@ -24,7 +24,7 @@ from pssa.report.subject import Section, Subject
 from pssa.report.trusted import show_trust
 from pssa.runs import Classifier, load
 from pssa.runs.evaluate import Evaluation, evaluate, require_same_labels
-from pssa.runs.seen import seen_in_training
+from pssa.runs.train_overlap import count_train_overlap
 
 __all__ = ["make_report", "write_report"]
 
@@ -63,7 +63,7 @@ def make_report(
     sections = [describe(subject)]
     results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()} if test is not None else {}
     if results and test is not None:
-        sections.append(show_scores(results, seen_in_training(run, test)))
+        sections.append(show_scores(results, count_train_overlap(run, test)))
     if subject.history:
         sections.append(show_training(subject.history))
     if subject.evidence is not None:

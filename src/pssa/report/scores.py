@@ -8,7 +8,7 @@ from pssa.evaluation import Scores
 from pssa.report.markup import Cell, Markup, escape, join, table
 from pssa.report.subject import Section
 from pssa.runs.evaluate import Evaluation, compare
-from pssa.runs.seen import words_of_seen
+from pssa.runs.train_overlap import describe_train_overlap
 
 __all__ = ["show_scores"]
 
@@ -36,7 +36,7 @@ def _overall(results: Mapping[str, Evaluation]) -> list[list[Cell]]:
 
 
 def _seen(instances: int, seen: int) -> Markup:
-    return Markup(f'<p class="note">Instances: {instances}, {escape(words_of_seen(seen))}.</p>')
+    return Markup(f'<p class="note">Instances: {instances}, {escape(describe_train_overlap(seen))}.</p>')
 
 
 def _verdict(results: Sequence[tuple[str, Evaluation]]) -> Markup:

@@ -16,7 +16,7 @@ from pssa.data.read import example_from_fields
 from pssa.data.shown import shown
 from pssa.errors import InputError
 from pssa.evaluation import predict_logits
-from pssa.runs.lexicon import Lexicon
+from pssa.runs.featurizer import Featurizer
 from pssa.training.ensembles import combine
 
 __all__ = ["Answer", "Classifier", "probability_column"]
@@ -49,9 +49,9 @@ class Classifier:
 
     name: str  # of the model
     labels: tuple[str, ...]
-    lexicon: Lexicon
+    featurizer: Featurizer
     members: tuple[nn.Module, ...]
-    says: tuple[float, ...]
+    vote_weights: tuple[float, ...]
 
     @property
     def model(self) -> nn.Module:
@@ -59,12 +59,12 @@ class Classifier:
         return self.members[0]
 
     def index(self, examples: Sequence[Example]) -> IndexedCorpus:
-        """Examples as tensors for the members; their words are those of `lexicon.cut`."""
+        """Examples as tensors for the members; their words are those of `featurizer.cut`."""
         for example in examples:
             if not isinstance(example, Example):
                 expected = "expected Examples, which Example.from_text makes; predict takes a text and its aspect"
                 raise InputError(f"one of the examples is {shown(example)}; {expected}")
-        return self.lexicon.index(self.lexicon.cut(examples), self.labels)
+        return self.featurizer.index(self.featurizer.cut(examples), self.labels)
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
         """(n, C) probability of each label."""
@@ -73,7 +73,7 @@ class Classifier:
 
     def vote(self, each: Sequence[Tensor]) -> Tensor:
         """(n, C) what the probabilities (n, C) of the members amount to."""
-        return each[0] if len(self.members) == 1 else combine(torch.stack(list(each)), torch.tensor(self.says))
+        return each[0] if len(self.members) == 1 else combine(torch.stack(list(each)), torch.tensor(self.vote_weights))
 
     def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
         """Answers in the order of the examples."""

@@ -15,12 +15,13 @@ from pssa.data.strict_fields import Parser, integer, list_of, number, record, te
 from pssa.errors import InputError
 from pssa.runs.config import Config
 from pssa.runs.directory import read_json, write_json
-from pssa.runs.lexicon import UNITS, Lexicon, WordLexicon
+from pssa.runs.featurizer import UNITS, Featurizer, WordFeaturizer
 
 __all__ = ["Description"]
 
 _SCHEMA = 1
 _MOST_VALUES, _MOST_MEMBERS = 10**6, 1000
+_KEYS = {"vote_weights": "says"}  # in the file, where it is not the field's name
 
 
 @dataclass(frozen=True)
@@ -31,20 +32,21 @@ class Description:
     options: dict[str, Any]
     labels: tuple[str, ...]
     dimension: int = 0  # of the word vectors, where the model reads words
-    says: tuple[float, ...] = (1.0,)  # of the members, where there are several
+    vote_weights: tuple[float, ...] = (1.0,)  # of the members, where there are several
     max_pieces: int = 0  # of a sentence, where the model reads pieces; 0: as many as the encoder can read
     unit: str = "word"  # of what is explained, where the model reads pieces
 
     @classmethod
-    def of(cls, config: Config, lexicon: Lexicon) -> Description:
+    def of(cls, config: Config, featurizer: Featurizer) -> Description:
         """What a run trains."""
-        dimension = lexicon.table.dimension if isinstance(lexicon, WordLexicon) else 0
+        dimension = featurizer.table.dimension if isinstance(featurizer, WordFeaturizer) else 0
         data = config.data
         return cls(config.model, config.options, data.labels, dimension, max_pieces=data.max_pieces, unit=data.unit)
 
     def save(self, folder: Path) -> None:
         """Write `model.json`."""
-        write_json(folder / "model.json", {"schema": _SCHEMA, **asdict(self)})
+        values = {_KEYS.get(name, name): value for name, value in asdict(self).items()}
+        write_json(folder / "model.json", {"schema": _SCHEMA, **values})
 
     @classmethod
     def load(cls, folder: Path) -> Description:
@@ -62,7 +64,7 @@ class Description:
         try:
             values = record(usual | found, "", _FIELDS)
             values["options"] = Config().updated({"model": values["model"], "options": values["options"]}).options
-            return cls(**values).checked()
+            return cls(vote_weights=values.pop("says"), **values).checked()
         except InputError as error:
             raise InputError(f"{folder}/model.json is damaged: {error}") from error
 
@@ -76,8 +78,8 @@ class Description:
         least = 1 if models.reads(self.model) == "words" else 0
         if not least <= self.dimension <= _MOST_VALUES:
             raise InputError(f"`dimension` is {self.dimension}; expected {least} to {_MOST_VALUES}")
-        if not 1 <= len(self.says) <= _MOST_MEMBERS:
-            raise InputError(f"`says` has {len(self.says)} numbers; expected 1 to {_MOST_MEMBERS}")
+        if not 1 <= len(self.vote_weights) <= _MOST_MEMBERS:
+            raise InputError(f"`says` has {len(self.vote_weights)} numbers; expected 1 to {_MOST_MEMBERS}")
         if self.max_pieces < 0 or self.unit not in UNITS:
             raise InputError(f"`max_pieces` is {self.max_pieces} and `unit` is {shown(self.unit)}, which cannot be")
         return self

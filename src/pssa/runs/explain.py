@@ -17,9 +17,9 @@ from pssa.data.example import Example
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 from pssa.evaluation import predict_logits
-from pssa.mining import observe
 from pssa.runs.classifier import Answer, Classifier
 from pssa.runs.defaults import OF_STATES
+from pssa.saliency import observe
 
 __all__ = ["Explanation", "explain", "require_usable", "usable_saliencies", "usual_saliency"]
 
@@ -63,8 +63,8 @@ def explain(
     name = require_usable(classifier, saliency or usual_saliency(classifier))
     if not examples:
         return []
-    examples = classifier.lexicon.cut(examples)
-    corpus = classifier.lexicon.index(examples, classifier.labels)
+    examples = classifier.featurizer.cut(examples)
+    corpus = classifier.featurizer.index(examples, classifier.labels)
     seen = observe(classifier.model, corpus, saliencies.build(name, {}), batch_size)
     others = [predict_logits(member, corpus, batch_size).softmax(dim=1) for member in classifier.members[1:]]
     answers = classifier.answers(examples, classifier.vote([seen.probabilities, *others]))

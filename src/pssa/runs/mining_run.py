@@ -16,10 +16,10 @@ from pssa.runs.config import Config
 from pssa.runs.defaults import mines
 from pssa.runs.device import choose_device
 from pssa.runs.methods import consensus, progressive
+from pssa.runs.run_context import RunContext
 from pssa.runs.training_run import prepare
 from pssa.runs.unused import refuse_supervision, warn_of_absent_labels, warn_of_unused
-from pssa.runs.workshop import Workshop
-from pssa.training import Observer, Silent, team
+from pssa.training import NullObserver, Observer, team
 
 __all__ = ["mine"]
 
@@ -51,20 +51,22 @@ def mine(
     if config.supervision.evidence:
         raise InputError(f"evidence is {config.supervision.evidence}; it is for training, and mining makes its own")
     with team(choose_device(config.device)) as members:
-        config, materials = prepare(data, dev, config, on_vectors, supervised=False)
-        warn_of_absent_labels(materials.corpus)
-        workshop = Workshop(config, None, materials, (observer if members.leads else None) or Silent(), members)
-        evidence = _mine(workshop)
-        if members.leads:
+        config, prepared_data = prepare(data, dev, config, on_vectors, supervised=False)
+        warn_of_absent_labels(prepared_data.corpus)
+        context = RunContext(
+            config, None, prepared_data, (observer if members.is_main else None) or NullObserver(), members
+        )
+        evidence = _mine(context)
+        if members.is_main:
             write_evidence(evidence, out)
     return evidence
 
 
-def _mine(workshop: Workshop) -> Evidence:
-    config = workshop.config
-    epochs = workshop.find_epochs()
+def _mine(context: RunContext) -> Evidence:
+    config = context.config
+    epochs = context.find_epochs()
     if config.method == "consensus":
-        return consensus.mine_evidence(workshop, epochs)
+        return consensus.mine_evidence(context, epochs)
     # Each fold trains a miner of its own.
-    initial = None if config.mining.folds else workshop.train("initial", workshop.new_model(), epochs)
-    return progressive.mine_evidence(workshop, initial, epochs)
+    initial = None if config.mining.folds else context.train("initial", context.new_model(), epochs)
+    return progressive.mine_evidence(context, initial, epochs)

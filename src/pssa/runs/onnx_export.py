@@ -87,7 +87,7 @@ class _Answering(nn.Module):
     def __init__(self, classifier: Classifier) -> None:
         super().__init__()
         self.members = nn.ModuleList(classifier.members)
-        self.register_buffer("says", torch.tensor(classifier.says))
+        self.register_buffer("says", torch.tensor(classifier.vote_weights))
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Logits (B, C), probabilities (B, C) and the first member's attention (B, P), if it has any."""

@@ -22,7 +22,7 @@ from pssa.runs.config import Config
 from pssa.runs.description import Description
 from pssa.runs.device import choose_device
 from pssa.runs.directory import FileStore, RunDirectory, read_tensors, write_tensors
-from pssa.runs.lexicon import Lexicon, PieceLexicon, WordLexicon
+from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.sections import PRECISIONS
 from pssa.training.checkpoint import load_parameters
 
@@ -31,21 +31,23 @@ __all__ = ["Description", "load", "load_weights", "save_ensemble", "save_weights
 _SLACK = 10**7  # numbers that a model may have beside its weights: positions, masks
 
 
-def save_weights(folder: Path, model: nn.Module, description: Description, lexicon: Lexicon) -> None:
+def save_weights(folder: Path, model: nn.Module, description: Description, featurizer: Featurizer) -> None:
     """Write one model so that `load` finds it."""
     folder.mkdir(exist_ok=True)
-    lexicon.save(folder)
+    featurizer.save(folder)
     description.save(folder)
     write_tensors(folder / "model.safetensors", dict(model.state_dict()))
 
 
-def save_ensemble(folder: Path, members: tuple[nn.Module, ...], description: Description, lexicon: Lexicon) -> None:
+def save_ensemble(
+    folder: Path, members: tuple[nn.Module, ...], description: Description, featurizer: Featurizer
+) -> None:
     """Write several models that vote."""
-    single = replace(description, says=(1.0,))
+    single = replace(description, vote_weights=(1.0,))
     (folder / "members").mkdir(exist_ok=True)
     for number, member in enumerate(members, start=1):
-        save_weights(folder / "members" / str(number), member, single, lexicon)
-    lexicon.save(folder)
+        save_weights(folder / "members" / str(number), member, single, featurizer)
+    featurizer.save(folder)
     description.save(folder)
 
 
@@ -63,14 +65,14 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
     description = Description.load(folder)
     place = choose_device(device)
     narrow = _is_narrow(description.model, precision, place)
-    lexicon = _load_lexicon(folder, description)
+    featurizer = _load_featurizer(folder, description)
     # An ensemble that was interrupted has members but no says yet; it is loaded like any unfinished run.
-    numbers = range(1, len(description.says) + 1)
+    numbers = range(1, len(description.vote_weights) + 1)
     folders = [folder / "members" / str(number) for number in numbers] if len(numbers) > 1 else [folder]
     if len(folders) > 1 and (lost := [member for member in folders if not (member / "model.safetensors").is_file()]):
         raise InputError(f"{lost[0]} is missing; the ensemble has {len(folders)} members; copy the run again")
     sources = [_weights_of(member) for member in folders]
-    loaded = (_load_model(*of, description, lexicon) for of in zip(folders, sources, strict=True))
+    loaded = (_load_model(*of, description, featurizer) for of in zip(folders, sources, strict=True))
     members = tuple(member.to(place).eval() for member in loaded)
     if (stage := sources[0].parent) != folders[0]:
         said = f"{folder} is not a finished run, and its stage {stage.name} answers in its place"
@@ -78,7 +80,7 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
     if narrow:
         for member in members:
             models.narrow(member)
-    return Classifier(description.model, description.labels, lexicon, members, description.says)
+    return Classifier(description.model, description.labels, featurizer, members, description.vote_weights)
 
 
 def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
@@ -92,19 +94,19 @@ def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
     return False
 
 
-def _load_lexicon(folder: Path, description: Description) -> Lexicon:
+def _load_featurizer(folder: Path, description: Description) -> Featurizer:
     reads = models.reads(description.model)
     if reads == "words":
-        return WordLexicon.load(folder, description.dimension)
-    return PieceLexicon.load(folder, reads == "pairs", description.max_pieces, description.unit)
+        return WordFeaturizer.load(folder, description.dimension)
+    return PieceFeaturizer.load(folder, reads == "pairs", description.max_pieces, description.unit)
 
 
-def _load_model(folder: Path, source: Path, description: Description, lexicon: Lexicon) -> nn.Module:
+def _load_model(folder: Path, source: Path, description: Description, featurizer: Featurizer) -> nn.Module:
     # Weights replace what a seed drew; an unfinished run may have drawn what is no weight, such as a head to look at.
     settings = folder / "config.toml"
     seed = Config.from_toml(settings).seed if settings.is_file() else 0
-    _refuse_outsized(folder, description, lexicon)
-    model = models.build(description.model, lexicon.table, len(description.labels), description.options, seed)
+    _refuse_outsized(folder, description, featurizer)
+    model = models.build(description.model, featurizer.table, len(description.labels), description.options, seed)
     if source.name == "checkpoint.safetensors":
         _load_checkpoint(source, folder / "stages" / "vectors.safetensors", model)
     else:
@@ -124,9 +126,9 @@ def _weights_of(folder: Path) -> Path:
     return found[-1]
 
 
-def _refuse_outsized(folder: Path, description: Description, lexicon: Lexicon) -> None:
+def _refuse_outsized(folder: Path, description: Description, featurizer: Featurizer) -> None:
     """Refuse a description of more numbers than the weights beside it can fill, before there is memory for them."""
-    table, options = lexicon.table, description.options
+    table, options = featurizer.table, description.options
     if isinstance(table, WordTable):
         table = WordTable(torch.empty(table.matrix.shape, device="meta"), table.n_trained)
     if "refine" in options:  # choosing heads asks the model something, and adds next to nothing

@@ -9,7 +9,7 @@ from typing import Any
 from pssa.data.example import DEFAULT_LABELS
 from pssa.data.read import Columns
 from pssa.errors import InputError
-from pssa.runs.lexicon import UNITS
+from pssa.runs.featurizer import UNITS
 from pssa.training.settings import Settings
 
 __all__ = ["UNSET", "UNSET_TRAINING", "DataConfig", "MiningConfig", "SupervisionConfig", "TrainingConfig"]

@@ -24,11 +24,11 @@ from pssa.runs.config import Config
 from pssa.runs.defaults import check_mining, check_supervision, mines, resolve
 from pssa.runs.device import choose_device
 from pssa.runs.directory import RunDirectory, write_json
-from pssa.runs.materials import Materials, check_training_data
+from pssa.runs.prepared_data import PreparedData, check_training_data
+from pssa.runs.run_context import RunContext
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.unused import warn_of_absent_labels, warn_of_unused
-from pssa.runs.workshop import Workshop
-from pssa.training import Observer, Silent, best_epoch, team
+from pssa.training import NullObserver, Observer, best_epoch, team
 
 __all__ = ["prepare", "resume", "train"]
 
@@ -59,21 +59,23 @@ def train(
     """
     changed = (config or Config()).updated(settings)
     with team(choose_device(changed.device)) as members:
-        if members.leads:
+        if members.is_main:
             RunDirectory.refuse_taken(Path(out))
         warn_of_unused(changed, settings)
-        config, materials = prepare(data, dev, changed, on_vectors, cache=Path(out).parent / _CACHE)
-        warn_of_absent_labels(materials.corpus)
-        if not members.leads:
-            return _help_out(Path(out), Workshop(config, None, materials, Silent(), members))
+        config, prepared_data = prepare(data, dev, changed, on_vectors, cache=Path(out).parent / _CACHE)
+        warn_of_absent_labels(prepared_data.corpus)
+        if not members.is_main:
+            return _help_out(Path(out), RunContext(config, None, prepared_data, NullObserver(), members))
 
         def begin(directory: RunDirectory) -> None:
-            materials.save(directory)
+            prepared_data.save(directory)
             write_atomically(directory.root / "config.toml", config.to_toml().encode())
 
         directory = RunDirectory.create(Path(out), begin)
         with directory.locked():
-            return _carry_out(directory.root, Workshop(config, directory, materials, observer or Silent(), members))
+            return _carry_out(
+                directory.root, RunContext(config, directory, prepared_data, observer or NullObserver(), members)
+            )
 
 
 def resume(run: str | Path, observer: Observer | None = None) -> Path:
@@ -86,16 +88,18 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
         raise InputError(f"{run} has no config.toml, so it was stopped before it began; start it again")
     config = Config.from_toml(directory.root / "config.toml")
     with team(choose_device(config.device)) as members:
-        if not members.leads:
+        if not members.is_main:
             if directory.finished:
                 return directory.root
-            materials = Materials.load(directory, config)
-            return _help_out(directory.root, Workshop(config, None, materials, Silent(), members))
+            prepared_data = PreparedData.load(directory, config)
+            return _help_out(directory.root, RunContext(config, None, prepared_data, NullObserver(), members))
         with directory.locked():
             if directory.finished:  # by another process, since it was looked at
                 return directory.root
-            materials = Materials.load(directory, config)
-            return _carry_out(directory.root, Workshop(config, directory, materials, observer or Silent(), members))
+            prepared_data = PreparedData.load(directory, config)
+            return _carry_out(
+                directory.root, RunContext(config, directory, prepared_data, observer or NullObserver(), members)
+            )
 
 
 def prepare(
@@ -105,7 +109,7 @@ def prepare(
     on_vectors: Callable[[int, int], None] | None = None,
     supervised: bool = True,
     cache: Path | None = None,
-) -> tuple[Config, Materials]:
+) -> tuple[Config, PreparedData]:
     """Check the settings, read the files, and fill in what follows from them; nothing is written.
 
     :param data: None: the file that the configuration names, likewise for `dev`.
@@ -127,7 +131,7 @@ def prepare(
     config = _located(replace(config, data=replace(config.data, labels=corpus.labels)), data, dev)
     check_training_data(corpus, config)  # before it is divided, where too few would be told in other words
     _check_division(config, corpus, dev_corpus)
-    return config, Materials.prepare(config, corpus, dev_corpus, on_vectors, cache)
+    return config, PreparedData.prepare(config, corpus, dev_corpus, on_vectors, cache)
 
 
 def _resolved(config: Config) -> Config:
@@ -194,28 +198,28 @@ def _read(source: Source, config: Config) -> Corpus:
     return read(source, format=data.format or None, columns=data.columns, labels=data.labels, conflict=data.conflict)
 
 
-def _help_out(root: Path, workshop: Workshop) -> Path:
+def _help_out(root: Path, context: RunContext) -> Path:
     """Do this process's part of the trainings of a run that another one leads and writes."""
-    methods.find(workshop.config.method)(workshop)
+    methods.find(context.config.method)(context)
     return root
 
 
-def _carry_out(root: Path, workshop: Workshop) -> Path:
-    config = workshop.config
-    lexicon = workshop.materials.lexicon
-    description = Description.of(config, lexicon)
+def _carry_out(root: Path, context: RunContext) -> Path:
+    config = context.config
+    featurizer = context.prepared_data.featurizer
+    description = Description.of(config, featurizer)
     description.save(root)
-    outcome = methods.find(config.method)(workshop)
+    outcome = methods.find(config.method)(context)
     if len(outcome.members) == 1:
-        save_weights(root, outcome.members[0], description, lexicon)
+        save_weights(root, outcome.members[0], description, featurizer)
     else:
-        voting = replace(description, says=outcome.says)
-        save_ensemble(root, outcome.members, voting, lexicon)
+        voting = replace(description, vote_weights=outcome.vote_weights)
+        save_ensemble(root, outcome.members, voting, featurizer)
     if outcome.evidence is not None:
         write_evidence(outcome.evidence, root / "evidence.jsonl")
-    lines = "".join(json.dumps(record.as_dict()) + "\n" for record in workshop.history)
+    lines = "".join(json.dumps(record.as_dict()) + "\n" for record in context.history)
     write_atomically(root / "history.jsonl", lines.encode())
-    metrics = _metrics(workshop, outcome)
+    metrics = _metrics(context, outcome)
     write_card(root / "README.md", config, metrics)
     RunDirectory(root).require_whole()
     write_json(root / "metrics.json", metrics)
@@ -223,16 +227,16 @@ def _carry_out(root: Path, workshop: Workshop) -> Path:
     return root
 
 
-def _metrics(workshop: Workshop, outcome: methods.Trained) -> dict[str, Any]:
-    corpus, coverage, evidence = workshop.materials.corpus, workshop.materials.coverage, outcome.evidence
-    search = [record for record in workshop.history if record.stage == "search"]
-    best = search[best_epoch(search, workshop.settings.smoothing) - 1] if search else None
+def _metrics(context: RunContext, outcome: methods.Trained) -> dict[str, Any]:
+    corpus, coverage, evidence = context.prepared_data.corpus, context.prepared_data.coverage, outcome.evidence
+    search = [record for record in context.history if record.stage == "search"]
+    best = search[best_epoch(search, context.settings.smoothing) - 1] if search else None
     return {
         "instances": len(corpus),
         "labels": corpus.label_counts(),
         "dropped": dict(corpus.dropped),
         "corpus_hash": corpus.hash(),
-        "epochs": best.epoch if best else workshop.config.known_epochs,
+        "epochs": best.epoch if best else context.config.known_epochs,
         "dev": {"accuracy": best.dev_accuracy, "macro_f1": best.dev_macro_f1} if best else None,
         "parameters": models.count_parameters(outcome.members[0]),
         "members": len(outcome.members),

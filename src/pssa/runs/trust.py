@@ -26,9 +26,9 @@ from pssa.evaluation import (
     measure_agreement,
     measure_faithfulness,
 )
-from pssa.mining import observe
 from pssa.runs.classifier import Classifier
 from pssa.runs.explain import require_usable, usable_saliencies, usual_saliency
+from pssa.saliency import observe
 
 __all__ = ["Trust", "trust", "trusted_saliencies"]
 
@@ -78,7 +78,7 @@ def trust(
     if 0 < limit < len(corpus):
         drawn = np.random.default_rng(seed).permutation(len(corpus))[:limit]
         corpus = corpus.select(sorted(drawn.tolist()))
-    first = replace(classifier, members=classifier.members[:1], says=classifier.says[:1])
+    first = replace(classifier, members=classifier.members[:1], vote_weights=classifier.vote_weights[:1])
     indexed = first.index(corpus)
     candidates = indexed.table.candidates
     scores = {name: observe(first.model, indexed, kinds.build(name, {})).scores for name in names}

@@ -36,7 +36,7 @@ def warn_of_unused(config: Config, asked: Mapping[str, Any]) -> None:
     methods.find(config.method)
     unused = unused_settings(config, asked)
     # Of processes that train together, the leader speaks.
-    if not unused or not Team.from_environment().leads:
+    if not unused or not Team.from_environment().is_main:
         return
     others = [name for name in methods.names() if not unused_settings(replace(config, method=name), asked)]
     remedy = f", or take a method that does: {', '.join(others)}" if others else ""
@@ -48,7 +48,7 @@ def warn_of_absent_labels(corpus: Corpus) -> None:
     """Warn of labels that no instance to train on has: a macro-F1 over all labels counts each of them as 0."""
     counts = corpus.label_counts()
     absent = [label for label in corpus.labels if not counts[label]]
-    if absent and Team.from_environment().leads:
+    if absent and Team.from_environment().is_main:
         present = option_words("labels", ",".join(label for label in corpus.labels if counts[label]))
         declare = f"declare those that occur with `labels` ({shlex.join(present)})"
         remedy = "leave out --conflict keep" if absent == ["conflict"] else declare

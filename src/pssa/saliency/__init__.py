@@ -13,11 +13,23 @@ from typing import Any, cast
 
 from pssa.errors import InputError
 from pssa.registry import Registry
+from pssa.saliency._observe import Observation, observe
 from pssa.saliency._protocol import Saliency
 from pssa.saliency._scores import entropy_bits, normalise, score_words
 from pssa.saliency._smooth import Smooth
 
-__all__ = ["Saliency", "Smooth", "build", "entropy_bits", "names", "normalise", "option_defaults", "score_words"]
+__all__ = [
+    "Observation",
+    "Saliency",
+    "Smooth",
+    "build",
+    "entropy_bits",
+    "names",
+    "normalise",
+    "observe",
+    "option_defaults",
+    "score_words",
+]
 
 _SALIENCIES = Registry(__name__, "saliency")
 

@@ -2,7 +2,7 @@
 
 from pssa.training.checkpoint import Checkpoint, CheckpointStore
 from pssa.training.fit import fit, search_epochs
-from pssa.training.history import EpochRecord, Observer, Silent, best_epoch
+from pssa.training.history import EpochRecord, NullObserver, Observer, best_epoch
 from pssa.training.losses import Supervision
 from pssa.training.parallel import Team, team
 from pssa.training.settings import Settings
@@ -12,9 +12,9 @@ __all__ = [
     "Checkpoint",
     "CheckpointStore",
     "EpochRecord",
+    "NullObserver",
     "Observer",
     "Settings",
-    "Silent",
     "Supervision",
     "Task",
     "Team",

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from pssa.training.history import EpochRecord
 
-__all__ = ["Checkpoint", "CheckpointStore", "Forgetful", "epoch_seed", "restore", "take"]
+__all__ = ["Checkpoint", "CheckpointStore", "NullStore", "epoch_seed", "restore", "take"]
 
 _MODEL, _OPTIMIZER = "model.", "optimizer."
 
@@ -39,7 +39,7 @@ class CheckpointStore(Protocol):
         ...
 
 
-class Forgetful:
+class NullStore:
     """A store that keeps nothing, for trainings that need not survive."""
 
     def load(self) -> None:

@@ -14,42 +14,42 @@ from torch import Tensor
 
 __all__ = ["Round", "combine", "samme_round"]
 
-# An error of 0 or 1 would give an infinite say; this clamps it as if one instance in a hundred thousand were otherwise.
+# An error of 0 or 1 would give an infinite weight; this clamps it as if one instance in a hundred thousand were otherwise.
 _LEAST_ERROR = 1e-5
 # Of the mean probability beside all votes together: enough to break a tie, too little to overrule a vote.
 _VOICE = 1e-3
 
 
-def combine(probabilities: Tensor, says: Tensor) -> Tensor:
-    """(n, C) answers of M members with `probabilities` (M, n, C), each vote weighing `says` (M,)."""
+def combine(probabilities: Tensor, vote_weights: Tensor) -> Tensor:
+    """(n, C) answers of M members with `probabilities` (M, n, C), each vote weighing `vote_weights` (M,)."""
     n_classes = probabilities.shape[2]
     votes = torch.nn.functional.one_hot(probabilities.argmax(dim=2), n_classes).to(probabilities.dtype)
-    total = torch.einsum("m,mnc->nc", says, votes)
-    answer = total + _VOICE * says.sum() * probabilities.mean(dim=0)
+    total = torch.einsum("m,mnc->nc", vote_weights, votes)
+    answer = total + _VOICE * vote_weights.sum() * probabilities.mean(dim=0)
     return answer / answer.sum(dim=1, keepdim=True)
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round of SAMME: what the member may say, and how much each instance counts in the next round."""
+    """One round of SAMME: the weight of the member's vote, and how much each instance counts in the next round."""
 
     error: float
-    say: float
+    vote_weight: float
     weights: Tensor  # (n,), mean one
 
 
 def samme_round(weights: Tensor, wrong: Tensor, n_classes: int) -> Round:
     """Weigh a member by its weighted error on the training set, and its mistakes for the next member.
 
-    A member no better than chance gets no say, and the weights start afresh.
+    A member no better than chance gets no vote, and the weights start afresh.
 
     :param weights: (n,) of the instances in this round.
     :param wrong: (n,) bool, the member's mistakes in eval mode.
     """
     error = float((weights * wrong).sum() / weights.sum())
     clamped = min(max(error, _LEAST_ERROR), 1 - _LEAST_ERROR)
-    say = math.log((1 - clamped) / clamped) + math.log(n_classes - 1)
-    if say <= 0:
+    vote_weight = math.log((1 - clamped) / clamped) + math.log(n_classes - 1)
+    if vote_weight <= 0:
         return Round(error, 0.0, torch.ones_like(weights))
-    raised = weights * torch.exp(say * wrong.to(weights.dtype))
-    return Round(error, say, raised * len(raised) / raised.sum())
+    raised = weights * torch.exp(vote_weight * wrong.to(weights.dtype))
+    return Round(error, vote_weight, raised * len(raised) / raised.sum())

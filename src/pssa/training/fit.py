@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import PssaError
 from pssa.evaluation import predict_logits, score
-from pssa.training.checkpoint import CheckpointStore, Forgetful, epoch_seed, restore, take
+from pssa.training.checkpoint import CheckpointStore, NullStore, epoch_seed, restore, take
 from pssa.training.graphs import RecordedStep, records
-from pssa.training.history import EpochRecord, Observer, Silent, best_epoch
+from pssa.training.history import EpochRecord, NullObserver, Observer, best_epoch
 from pssa.training.parallel import Team
-from pssa.training.schedule import Pace
+from pssa.training.schedule import Schedule
 from pssa.training.settings import Settings
 from pssa.training.step import Step, new_optimizer
 from pssa.training.task import Task
@@ -37,20 +37,20 @@ def fit(
     With development data, stop once its macro-F1 has not risen for `settings.patience` epochs. The processes of `task.team`
     train together; the first of them alone reads and writes the store.
     """
-    store, observer, team = store or Forgetful(), observer or Silent(), task.team
+    store, observer, team = store or NullStore(), observer or NullObserver(), task.team
     task = task.to(next(model.parameters()).device)
     recorded = records(model, next(model.parameters()).device, settings, task)
     optimizer = new_optimizer(model, settings, recorded)
     history = _begin(model, optimizer, store, team)
     plain = Step(model, optimizer, task, settings)
     step = RecordedStep(plain) if recorded else plain
-    pace = Pace(optimizer, settings, max(epochs, task.horizon) * _n_batches(task, settings), plain.ramp)
+    schedule = Schedule(optimizer, settings, max(epochs, task.horizon) * _n_batches(task, settings), plain.ramp)
     observer.on_stage(task.stage, epochs)
     for record in history:
         observer.on_epoch(record)
     while len(history) < epochs and not (task.dev and _is_exhausted(history, settings)):
-        history.append(run_epoch(model, step, pace, task, settings, len(history) + 1))
-        if team.leads:
+        history.append(run_epoch(model, step, schedule, task, settings, len(history) + 1))
+        if team.is_main:
             store.save(take(model, optimizer if len(history) < epochs else None, history))
         observer.on_epoch(history[-1])
     optimizer.zero_grad(set_to_none=True)
@@ -73,7 +73,7 @@ def search_epochs(
 def run_epoch(
     model: nn.Module,
     step: Callable[[Batch], Tensor],
-    pace: Callable[[int], None],
+    schedule: Callable[[int], None],
     task: Task,
     settings: Settings,
     epoch: int,
@@ -81,7 +81,7 @@ def run_epoch(
     """See every training example once.
 
     :param step: changes the model and returns (3,) sums of loss, penalty and right predictions, like `Step`.
-    :param pace: hears the number of each step before it, counted from 1 over all epochs, like `Pace`.
+    :param schedule: hears the number of each step before it, counted from 1 over all epochs, like `Schedule`.
     """
     device = next(model.parameters()).device
     model.train()
@@ -90,7 +90,7 @@ def run_epoch(
     with _seeded(epoch_seed(task.seed, task.stage, epoch), device, task.team.rank) as generator:
         batches = task.train.shuffled_batches(settings.batch_size, generator, multiple=settings.pad_multiple)
         for number, batch in enumerate(batches, start=first):
-            pace(number)
+            schedule(number)
             totals += step(batch)
     loss, penalty, correct = (task.team.add(totals) / len(task.train)).tolist()
     if not loss < float("inf"):
@@ -101,8 +101,8 @@ def run_epoch(
 
 def _begin(model: nn.Module, optimizer: torch.optim.Optimizer, store: CheckpointStore, team: Team) -> list[EpochRecord]:
     """Put every process where the first one is, by its checkpoint or its parameters; returns the history until then."""
-    checkpoint = store.load() if team.leads else None
-    if team.leads and team.size > 1 and checkpoint is None:
+    checkpoint = store.load() if team.is_main else None
+    if team.is_main and team.size > 1 and checkpoint is None:
         checkpoint = take(model, optimizer, [])
     checkpoint = team.broadcast(checkpoint)
     return restore(checkpoint, model, optimizer) if checkpoint else []

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from pssa.data.evidence import RoundReport
 
-__all__ = ["EpochRecord", "Observer", "Silent", "best_epoch"]
+__all__ = ["EpochRecord", "NullObserver", "Observer", "best_epoch"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Observer(Protocol):
         ...
 
 
-class Silent:
+class NullObserver:
     """An observer that looks away."""
 
     def on_stage(self, stage: str, steps: int) -> None:

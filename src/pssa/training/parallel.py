@@ -59,7 +59,7 @@ class Team:
             raise InputError(f"RANK and WORLD_SIZE must be whole numbers: {error}; start with torchrun") from error
 
     @property
-    def leads(self) -> bool:
+    def is_main(self) -> bool:
         """Whether this process is the one that keeps checkpoints and speaks."""
         return self.rank == 0
 
@@ -98,7 +98,7 @@ class Team:
         length = int(self._receive(torch.tensor(len(said))))
         if length == 0:
             return ""
-        heard = self._receive(said if self.leads else torch.empty(length, dtype=torch.uint8))
+        heard = self._receive(said if self.is_main else torch.empty(length, dtype=torch.uint8))
         return heard.numpy().tobytes().decode()
 
     def agree(self, record: EpochRecord) -> EpochRecord:
@@ -109,7 +109,7 @@ class Team:
         """The leader's checkpoint, if it has one; what others give is not looked at."""
         if self.size == 1:
             return checkpoint
-        said = self.tell(_describe(checkpoint) if self.leads and checkpoint else "")
+        said = self.tell(_describe(checkpoint) if self.is_main and checkpoint else "")
         if not said:
             return None
         plan = json.loads(said)
@@ -117,7 +117,7 @@ class Team:
         for name, kind, shape in plan["tensors"]:
             place = (
                 checkpoint.tensors[name]
-                if self.leads and checkpoint
+                if self.is_main and checkpoint
                 else torch.empty(shape, dtype=getattr(torch, kind))
             )
             tensors[name] = self._receive(place)

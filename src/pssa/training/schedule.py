@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pssa.training.settings import Settings
 
-__all__ = ["Pace", "Ramp", "rate_factor", "set_rate"]
+__all__ = ["Ramp", "Schedule", "rate_factor", "set_rate"]
 
 
 def rate_factor(step: int, steps: int, schedule: str = "constant", warmup: float = 0.0) -> float:
@@ -54,7 +54,7 @@ class Ramp:
 
 
 @dataclass(frozen=True)
-class Pace:
+class Schedule:
     """Sets the rate before each step of a training, and gamma where it rises."""
 
     optimizer: torch.optim.Optimizer

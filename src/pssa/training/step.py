@@ -95,7 +95,7 @@ def new_optimizer(model: nn.Module, settings: Settings, recorded: bool = False) 
 
 
 def _ramp(task: Task, device: torch.device) -> Ramp | None:
-    """How gamma rises, if it does: the pace fills its tensor before each step, and recorded steps read it again."""
+    """How gamma rises, if it does: the schedule fills its tensor before each step, and recorded steps read it again."""
     wanted = task.supervision
     if wanted is None or not wanted.rising:
         return None

@@ -14,7 +14,7 @@ from pssa.data.vocabulary import Vocabulary
 from pssa.experiments.looks import Subject
 from pssa.models import WordTable
 from pssa.runs.classifier import Classifier
-from pssa.runs.lexicon import WordLexicon
+from pssa.runs.featurizer import WordFeaturizer
 
 
 def corpus(*sentences: str, labels: Sequence[str] = ()) -> Corpus:
@@ -31,8 +31,8 @@ def corpus(*sentences: str, labels: Sequence[str] = ()) -> Corpus:
 def classifier(attention: Sequence[Sequence[float]], classes: Sequence[int], *corpora: Corpus) -> Classifier:
     """A model that attends and answers by the place of an example in its corpus."""
     words = Vocabulary.build([word for each in corpora for example in each for word in example.words])
-    lexicon = WordLexicon(words, WordTable(torch.zeros(len(words), 1), words.n_trained))
-    return Classifier("memnet", DEFAULT_LABELS, lexicon, (scripted(attention, classes),), (1.0,))
+    featurizer = WordFeaturizer(words, WordTable(torch.zeros(len(words), 1), words.n_trained))
+    return Classifier("memnet", DEFAULT_LABELS, featurizer, (scripted(attention, classes),), (1.0,))
 
 
 def subject(

@@ -13,7 +13,7 @@ from pssa import models
 from pssa.data.example import DEFAULT_LABELS
 from pssa.experiments.looks.heat import look
 from pssa.runs.classifier import Classifier
-from pssa.runs.lexicon import PieceLexicon
+from pssa.runs.featurizer import PieceFeaturizer
 
 TEST = corpus("a dim screen", "bright screen", labels=("negative", "positive"))
 TRAIN = corpus("screen so sharp")
@@ -46,9 +46,9 @@ def test_lines_that_are_not_there_are_left_out() -> None:
 @pytest.mark.parametrize("head", ["linear", "dense"])
 def test_bertabsa_shows_the_mean_head_of_its_top_layer_from_the_aspect(head: str) -> None:
     encoder = tiny_encoder("bert")
-    lexicon = PieceLexicon(encoder, pair=False)
+    featurizer = PieceFeaturizer(encoder, pair=False)
     model = models.build("bertabsa", encoder, 3, {"head": head}, seed=3).eval()
-    plain = Classifier("bertabsa", DEFAULT_LABELS, lexicon, (model,), (1.0,))
+    plain = Classifier("bertabsa", DEFAULT_LABELS, featurizer, (model,), (1.0,))
     given = corpus("the battery is poor but the screen is great")
     (seen,) = look(subject(given, given, plain), test=(1,))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pssa.data.batch import IndexedCorpus
     from pssa.data.example import Example
-    from pssa.runs.workshop import Workshop
+    from pssa.runs.run_context import RunContext
 
 __all__ = ["measure", "prolonged"]
 
@@ -31,22 +31,22 @@ _WORDS, _PIECES = 500, 48  # instances to begin with, by what the model reads
 
 def measure(request: Request) -> Measurement:
     """Each growth with its sizes in turns, after a first training that is not counted."""
-    workshop = _workshop(request)
+    context = _context(request)
     base = request.one_size(_PIECES if request.encoder else _WORDS)
-    data = _resampled(workshop, base * max(_FACTORS))
+    data = _resampled(context, base * max(_FACTORS))
     more = {float(base * factor): data.select(range(base * factor)) for factor in _FACTORS}
-    longer = {_words(rows): rows for rows in (_longer(workshop, base, factor) for factor in _FACTORS)}
+    longer = {_words(rows): rows for rows in (_longer(context, base, factor) for factor in _FACTORS)}
     growths: dict[str, Mapping[float, Callable[[], float]]] = {
-        "instances, training": {size: partial(_training, workshop, rows) for size, rows in more.items()},
-        "instances, mining": {size: partial(_mining, workshop, rows, 1) for size, rows in more.items()},
-        "words, training": {size: partial(_training, workshop, rows) for size, rows in longer.items()},
-        "words, mining": {size: partial(_mining, workshop, rows, 1) for size, rows in longer.items()},
-        "rounds, training and mining": {float(n): partial(_rounds, workshop, more[base], n) for n in _FACTORS},
+        "instances, training": {size: partial(_training, context, rows) for size, rows in more.items()},
+        "instances, mining": {size: partial(_mining, context, rows, 1) for size, rows in more.items()},
+        "words, training": {size: partial(_training, context, rows) for size, rows in longer.items()},
+        "words, mining": {size: partial(_mining, context, rows, 1) for size, rows in longer.items()},
+        "rounds, training and mining": {float(n): partial(_rounds, context, more[base], n) for n in _FACTORS},
     }
-    _training(workshop, more[base])
+    _training(context, more[base])
     found = {name: _timed(works, request.repeats) for name, works in growths.items()}
     fits = tuple((name, exponent([*times], [*map(median, times.values())])) for name, times in found.items())
-    summary = Table(f"exponents with {workshop.config.model}", ("", "exponent"), fits)
+    summary = Table(f"exponents with {context.config.model}", ("", "exponent"), fits)
     raw = {name: {f"{size:g}": each for size, each in times.items()} for name, times in found.items()}
     return Measurement((*(_table(name, times) for name, times in found.items()), summary), (), {"seconds": raw})
 
@@ -61,29 +61,29 @@ def prolonged(example: Example, others: Sequence[Example]) -> Example:
     return replace(example, text=text, spans=tuple(spans))
 
 
-def _workshop(request: Request) -> Workshop:
+def _context(request: Request) -> RunContext:
     from pssa.runs.config import Config
+    from pssa.runs.run_context import RunContext
     from pssa.runs.training_run import prepare
-    from pssa.runs.workshop import Workshop
-    from pssa.training import Silent
+    from pssa.training import NullObserver
 
     settings = {**model_settings(request), "method": "pg-as", "epochs": 1}
-    config, materials = prepare(open_corpora(request)[0], None, Config().updated(settings))
-    return Workshop(config, None, materials, Silent())
+    config, prepared_data = prepare(open_corpora(request)[0], None, Config().updated(settings))
+    return RunContext(config, None, prepared_data, NullObserver())
 
 
-def _resampled(workshop: Workshop, count: int) -> IndexedCorpus:
+def _resampled(context: RunContext, count: int) -> IndexedCorpus:
     import torch
 
-    data = workshop.train_data
+    data = context.train_data
     return data.select(torch.randint(len(data), (count,), generator=torch.Generator().manual_seed(0)))
 
 
-def _longer(workshop: Workshop, base: int, factor: int) -> IndexedCorpus:
+def _longer(context: RunContext, base: int, factor: int) -> IndexedCorpus:
     """`base` instances, each with `factor` - 1 sentences of others behind its own."""
-    corpus = workshop.materials.corpus
+    corpus = context.prepared_data.corpus
     places = range(base)
-    return workshop.index(
+    return context.index(
         [
             prolonged(corpus[place % len(corpus)], [corpus[(place + k) % len(corpus)] for k in range(1, factor)])
             for place in places
@@ -96,14 +96,14 @@ def _words(data: IndexedCorpus) -> float:
     return data.widths[:, 2].float().mean().item()
 
 
-def _training(workshop: Workshop, data: IndexedCorpus) -> float:
+def _training(context: RunContext, data: IndexedCorpus) -> float:
     from pssa.training import Task, fit
 
-    model = workshop.new_model()
-    return seconds_of(partial(fit, model, Task(data, 0, "growth"), workshop.settings, 1))
+    model = context.new_model()
+    return seconds_of(partial(fit, model, Task(data, 0, "growth"), context.settings, 1))
 
 
-def _mining(workshop: Workshop, data: IndexedCorpus, rounds: int) -> float:
+def _mining(context: RunContext, data: IndexedCorpus, rounds: int) -> float:
     import torch
 
     from pssa.mining import Miner, Procedure, mine
@@ -111,17 +111,17 @@ def _mining(workshop: Workshop, data: IndexedCorpus, rounds: int) -> float:
     from pssa.training import Task, fit
 
     def train(iteration: int, number: int, model: nn.Module, masked: IndexedCorpus) -> nn.Module:
-        fit(model, Task(masked, 0, f"round-{iteration}"), workshop.settings, 1)
+        fit(model, Task(masked, 0, f"round-{iteration}"), context.settings, 1)
         return model
 
-    procedure = Procedure(build_saliency(workshop.config), choose_rule(workshop.config), rounds)
-    miners = [Miner(workshop.new_model(), torch.arange(len(data)))]
-    return seconds_of(partial(mine, data, miners, train, procedure, workshop.config.data.labels))
+    procedure = Procedure(build_saliency(context.config), choose_rule(context.config), rounds)
+    miners = [Miner(context.new_model(), torch.arange(len(data)))]
+    return seconds_of(partial(mine, data, miners, train, procedure, context.config.data.labels))
 
 
-def _rounds(workshop: Workshop, data: IndexedCorpus, rounds: int) -> float:
+def _rounds(context: RunContext, data: IndexedCorpus, rounds: int) -> float:
     """The training before the first round too, so that there are as many trainings as looks."""
-    return _training(workshop, data) + _mining(workshop, data, rounds)
+    return _training(context, data) + _mining(context, data, rounds)
 
 
 def _timed(works: Mapping[float, Callable[[], float]], repeats: int) -> dict[float, list[float]]:

@@ -10,7 +10,7 @@ from pssa import saliency
 from pssa.data.opinion_words import evidence_from_opinion_words
 from pssa.evaluation import correlate, marked_words, measure_agreement
 from pssa.experiments.looks import Subject
-from pssa.mining import observe
+from pssa.saliency import observe
 
 __all__ = ["look"]
 
@@ -18,7 +18,7 @@ __all__ = ["look"]
 def look(subject: Subject, saliencies: Sequence[str] = ("attention", "gradient")) -> dict[str, Any]:
     """The correlation of every two saliencies and, where people marked words, the agreement with them."""
     classifier = subject.classifier
-    corpus = replace(subject.test, examples=tuple(classifier.lexicon.cut(subject.test)))
+    corpus = replace(subject.test, examples=tuple(classifier.featurizer.cut(subject.test)))
     indexed = classifier.index(corpus)
     candidates = indexed.table.candidates
     scores = {name: observe(classifier.model, indexed, saliency.build(name, {})).scores for name in saliencies}

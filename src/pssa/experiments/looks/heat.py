@@ -53,12 +53,12 @@ def _open_to_view(classifier: Classifier) -> Classifier:
     can_refine = "refine" in models.option_defaults(classifier.name)
     if usual_saliency(classifier) == "attention" or not can_refine:
         return classifier
-    return replace(classifier, members=(_refining(classifier),), says=(1.0,))
+    return replace(classifier, members=(_refining(classifier),), vote_weights=(1.0,))
 
 
 def _refining(classifier: Classifier) -> nn.Module:
     model = classifier.model
     options = {"refine": "average"} | ({"head": "dense"} if getattr(model, "dense", None) is not None else {})
-    made = models.build(classifier.name, classifier.lexicon.table, len(classifier.labels), options, seed=0)
+    made = models.build(classifier.name, classifier.featurizer.table, len(classifier.labels), options, seed=0)
     made.load_state_dict(model.state_dict())
     return made.to(next(model.parameters()).device).eval()

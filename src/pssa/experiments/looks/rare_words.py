@@ -9,7 +9,7 @@ from pssa.data.opinion_words import evidence_from_opinion_words
 from pssa.errors import InputError
 from pssa.experiments.looks import Subject
 from pssa.experiments.mined import word_counts
-from pssa.mining import observe
+from pssa.saliency import observe
 
 __all__ = ["BUCKETS", "bucket_of", "look"]
 
@@ -27,7 +27,7 @@ def look(subject: Subject) -> dict[str, dict[str, float]]:
     if subject.opinion_rows is None:
         raise InputError("nobody marked opinion words in this data; look at a data set that has some")
     classifier, counts = subject.classifier, word_counts(subject.train)
-    corpus = replace(subject.test, examples=tuple(classifier.lexicon.cut(subject.test)))
+    corpus = replace(subject.test, examples=tuple(classifier.featurizer.cut(subject.test)))
     marked = evidence_from_opinion_words(subject.opinion_rows, corpus).evidence.examples
     seen = observe(classifier.model, classifier.index(corpus), saliency.build("attention", {}))
     found = {name: {"instances": 0, "right": 0, "mass": 0.0, "even": 0.0} for name in BUCKETS}

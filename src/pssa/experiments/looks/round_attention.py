@@ -8,7 +8,7 @@ from pssa import saliency
 from pssa.data.evidence import KINDS
 from pssa.errors import InputError
 from pssa.experiments.looks import Subject
-from pssa.mining import observe
+from pssa.saliency import observe
 
 __all__ = ["look"]
 

@@ -9,7 +9,7 @@ from torch import nn
 
 from pssa.data.evidence import Evidence
 from pssa.errors import InputError
-from pssa.runs.workshop import Workshop
+from pssa.runs.run_context import RunContext
 
 __all__ = ["Trained", "find", "names"]
 
@@ -19,11 +19,11 @@ class Trained:
     """What a method made: one model, or several that vote."""
 
     members: tuple[nn.Module, ...]
-    says: tuple[float, ...] = (1.0,)  # weight of each member's vote
+    vote_weights: tuple[float, ...] = (1.0,)  # weight of each member's vote
     evidence: Evidence | None = None  # that the final training was supervised with
 
 
-Method = Callable[[Workshop], Trained]
+Method = Callable[[RunContext], Trained]
 
 
 def names() -> tuple[str, ...]:

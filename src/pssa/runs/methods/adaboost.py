@@ -6,7 +6,7 @@ import torch
 
 from pssa.evaluation import predict_classes
 from pssa.runs.methods import Trained
-from pssa.runs.workshop import Workshop
+from pssa.runs.run_context import RunContext
 from pssa.training.ensembles import samme_round
 
 __all__ = ["run"]
@@ -14,18 +14,18 @@ __all__ = ["run"]
 _ROUNDS = 5
 
 
-def run(workshop: Workshop) -> Trained:
+def run(context: RunContext) -> Trained:
     """Train the members one after the other, errors taken in eval mode on the training set."""
-    epochs = workshop.find_epochs()
-    data = workshop.train_data
-    weights = torch.ones(len(data)) if workshop.class_weights is None else workshop.class_weights
-    members, says = [], []
+    epochs = context.find_epochs()
+    data = context.train_data
+    weights = torch.ones(len(data)) if context.class_weights is None else context.class_weights
+    members, vote_weights = [], []
     for number in range(1, _ROUNDS + 1):
-        model = workshop.train(f"member-{number}", workshop.new_model(), epochs, weights=weights)
-        predicted = workshop.team.share(predict_classes(model, data))
-        outcome = samme_round(weights, predicted != data.labels, len(workshop.config.data.labels))
+        model = context.train(f"member-{number}", context.new_model(), epochs, weights=weights)
+        predicted = context.team.share(predict_classes(model, data))
+        outcome = samme_round(weights, predicted != data.labels, len(context.config.data.labels))
         members.append(model)
-        says.append(outcome.say)
+        vote_weights.append(outcome.vote_weight)
         weights = outcome.weights
     # Where no member beat chance the first must answer alone, or nobody would.
-    return Trained(tuple(members), tuple(says) if any(says) else (1.0,) + (0.0,) * (_ROUNDS - 1))
+    return Trained(tuple(members), tuple(vote_weights) if any(vote_weights) else (1.0,) + (0.0,) * (_ROUNDS - 1))

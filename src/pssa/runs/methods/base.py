@@ -6,14 +6,14 @@ With evidence at hand, attention is supervised by it in that last training.
 from __future__ import annotations
 
 from pssa.runs.methods import Trained
-from pssa.runs.workshop import Workshop
+from pssa.runs.run_context import RunContext
 
 __all__ = ["run"]
 
 
-def run(workshop: Workshop) -> Trained:
+def run(context: RunContext) -> Trained:
     """One training."""
-    epochs = workshop.find_epochs()
-    stage = "initial" if workshop.supervision is None else "final"
-    model = workshop.train(stage, workshop.new_model(), epochs, supervision=workshop.supervision)
-    return Trained((model,), evidence=workshop.materials.evidence)
+    epochs = context.find_epochs()
+    stage = "initial" if context.supervision is None else "final"
+    model = context.train(stage, context.new_model(), epochs, supervision=context.supervision)
+    return Trained((model,), evidence=context.prepared_data.evidence)

@@ -6,17 +6,17 @@ Each continues from the parameters of the one before with a fresh optimiser, as 
 from __future__ import annotations
 
 from pssa.runs.methods import Trained
-from pssa.runs.workshop import Workshop
+from pssa.runs.run_context import RunContext
 
 __all__ = ["run"]
 
 _TRAININGS = 5
 
 
-def run(workshop: Workshop) -> Trained:
+def run(context: RunContext) -> Trained:
     """Train, and go on training."""
-    epochs = workshop.find_epochs()
-    model = workshop.train("initial", workshop.new_model(), epochs)
+    epochs = context.find_epochs()
+    model = context.train("initial", context.new_model(), epochs)
     for number in range(2, _TRAININGS + 1):
-        workshop.train(f"kt-{number}", model, epochs)
+        context.train(f"kt-{number}", model, epochs)
     return Trained((model,))

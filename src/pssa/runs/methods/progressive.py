@@ -15,37 +15,37 @@ from pssa.data.split import folds
 from pssa.mining import Miner, Procedure, mine
 from pssa.runs.defaults import build_saliency, choose_rule, choose_saliency
 from pssa.runs.methods import Trained
-from pssa.runs.workshop import Workshop
+from pssa.runs.run_context import RunContext
 
 __all__ = ["mine_evidence", "run"]
 
 
-def run(workshop: Workshop) -> Trained:
+def run(context: RunContext) -> Trained:
     """All stages."""
-    epochs = workshop.find_epochs()
-    initial = workshop.train("initial", workshop.new_model(), epochs)
-    workshop.keep("initial", initial)
-    evidence = mine_evidence(workshop, initial, epochs)
-    final = workshop.train("final", workshop.new_model(), epochs, supervision=workshop.supervise(evidence))
+    epochs = context.find_epochs()
+    initial = context.train("initial", context.new_model(), epochs)
+    context.keep("initial", initial)
+    evidence = mine_evidence(context, initial, epochs)
+    final = context.train("final", context.new_model(), epochs, supervision=context.supervise(evidence))
     return Trained((final,), evidence=evidence)
 
 
-def mine_evidence(workshop: Workshop, initial: nn.Module | None, epochs: int) -> Evidence:
+def mine_evidence(context: RunContext, initial: nn.Module | None, epochs: int) -> Evidence:
     """Mine with the trained `initial` model, which the rounds change; cross-fitting trains its own and needs none."""
-    config = workshop.config
+    config = context.config
     rule = choose_rule(config)
     procedure = Procedure(
         build_saliency(config),
         rule,
         config.mining.iterations,
         lagged=config.mining.start == "continue",
-        share=workshop.share,
+        share=context.share,
     )
-    crew = _Crew(workshop, epochs)
+    crew = _Crew(context, epochs)
     mined = mine(
-        workshop.train_data, crew.gather(initial), crew.train, procedure, config.data.labels, workshop.observer.on_round
+        context.train_data, crew.gather(initial), crew.train, procedure, config.data.labels, context.observer.on_round
     )
-    corpus = workshop.materials.corpus
+    corpus = context.prepared_data.corpus
     header = Header(
         model=config.model,
         saliency=choose_saliency(config),
@@ -62,13 +62,13 @@ def mine_evidence(workshop: Workshop, initial: nn.Module | None, epochs: int) ->
 class _Crew:
     """The miners of a run and how they are trained: one for all examples, or one per fold."""
 
-    def __init__(self, workshop: Workshop, epochs: int) -> None:
-        self._workshop = workshop
+    def __init__(self, context: RunContext, epochs: int) -> None:
+        self._context = context
         self._epochs = epochs
-        n = len(workshop.train_data)
-        self._folded = workshop.config.mining.folds > 0
+        n = len(context.train_data)
+        self._folded = context.config.mining.folds > 0
         parts = (
-            folds(workshop.materials.corpus, workshop.config.mining.folds, workshop.config.seed)
+            folds(context.prepared_data.corpus, context.config.mining.folds, context.config.seed)
             if self._folded
             else [list(range(n))]
         )
@@ -79,14 +79,14 @@ class _Crew:
         if not self._folded:
             assert initial is not None
             return [Miner(initial, self._judged[0])]
-        workshop = self._workshop
+        context = self._context
         return [
             Miner(
-                workshop.train(
+                context.train(
                     f"initial-fold-{number}",
-                    workshop.new_model(),
+                    context.new_model(),
                     self._epochs,
-                    data=self._taught(number, workshop.train_data),
+                    data=self._taught(number, context.train_data),
                 ),
                 rows,
             )
@@ -95,12 +95,12 @@ class _Crew:
 
     def train(self, iteration: int, number: int, model: nn.Module, data: IndexedCorpus) -> nn.Module:
         """Train a miner between two rounds."""
-        mining = self._workshop.config.mining
+        mining = self._context.config.mining
         stage = f"round-{iteration}" + (f"-fold-{number}" if self._folded else "")
         restart = mining.start == "restart"
-        start = self._workshop.new_model() if restart else model
+        start = self._context.new_model() if restart else model
         epochs = self._epochs if restart else mining.round_epochs
-        return self._workshop.train(stage, start, epochs, data=self._taught(number, data))
+        return self._context.train(stage, start, epochs, data=self._taught(number, data))
 
     def _taught(self, number: int, data: IndexedCorpus) -> IndexedCorpus:
         """What a miner may learn from: everything, or everything but what it judges."""

@@ -15,21 +15,21 @@ from pssa.errors import InputError
 from pssa.runs.config import Config
 from pssa.runs.device import choose_device
 from pssa.runs.directory import RunDirectory
-from pssa.runs.materials import Materials
-from pssa.runs.workshop import Workshop
-from pssa.training import EpochRecord, Silent
+from pssa.runs.prepared_data import PreparedData
+from pssa.runs.run_context import RunContext
+from pssa.training import EpochRecord, NullObserver
 
-NewWorkshop = Callable[..., Workshop]
+NewContext = Callable[..., RunContext]
 
 
 @pytest.fixture
-def new_workshop(corpus: Corpus, tmp_path: Path) -> NewWorkshop:
-    """A workshop in the same directory each time, as a resumed run has one."""
+def new_context(corpus: Corpus, tmp_path: Path) -> NewContext:
+    """A context in the same directory each time, as a resumed run has one."""
 
-    def open_shop(data: Corpus = corpus, dev: Corpus | None = None, **settings: Any) -> Workshop:
+    def open_shop(data: Corpus = corpus, dev: Corpus | None = None, **settings: Any) -> RunContext:
         tiny = {"model": "memnet", "dimension": 4, "device": "cpu", "batch_size": 8}
         config = Config().updated(tiny | settings)
-        return Workshop(config, RunDirectory(tmp_path), Materials.prepare(config, data, dev), Silent())
+        return RunContext(config, RunDirectory(tmp_path), PreparedData.prepare(config, data, dev), NullObserver())
 
     return open_shop
 
@@ -51,47 +51,47 @@ def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         choose_device("cuda")
 
 
-def test_balanced_weights_give_every_class_the_same_sum(new_workshop: NewWorkshop, corpus: Corpus) -> None:
+def test_balanced_weights_give_every_class_the_same_sum(new_context: NewContext, corpus: Corpus) -> None:
     # Eight positive, two negative, two neutral: with a mean of one, the classes share 12 as 4 and 4 and 4.
     rows = [*range(0, 24, 3), 1, 4, 2, 5]
-    weights = new_workshop(corpus.select(rows), class_weights="balanced").class_weights
+    weights = new_context(corpus.select(rows), class_weights="balanced").class_weights
     assert weights is not None
     torch.testing.assert_close(weights, torch.tensor([0.5] * 8 + [2.0] * 4))
-    assert new_workshop().class_weights is None
+    assert new_context().class_weights is None
 
 
-def test_a_search_holds_out_a_part_of_train_by_sentence(new_workshop: NewWorkshop) -> None:
-    train, dev = new_workshop(dev_fraction=0.25).division
+def test_a_search_holds_out_a_part_of_train_by_sentence(new_context: NewContext) -> None:
+    train, dev = new_context(dev_fraction=0.25).division
     assert (len(train), len(dev)) == (18, 6)
     assert sorted([*train.table.index.tolist(), *dev.table.index.tolist()]) == list(range(24))
 
 
-def test_development_data_of_its_own_is_not_taken_from_train(new_workshop: NewWorkshop, corpus: Corpus) -> None:
-    train, dev = new_workshop(dev=corpus.select([0, 1, 2])).division
+def test_development_data_of_its_own_is_not_taken_from_train(new_context: NewContext, corpus: Corpus) -> None:
+    train, dev = new_context(dev=corpus.select([0, 1, 2])).division
     assert (len(train), len(dev)) == (24, 3)
 
 
-def test_a_number_of_epochs_that_is_given_is_not_searched(new_workshop: NewWorkshop) -> None:
-    workshop = new_workshop(epochs=7)
-    assert workshop.find_epochs() == 7
-    assert workshop.history == []
+def test_a_number_of_epochs_that_is_given_is_not_searched(new_context: NewContext) -> None:
+    context = new_context(epochs=7)
+    assert context.find_epochs() == 7
+    assert context.history == []
 
 
-def test_a_search_reports_its_epochs_and_its_answer_is_one_of_them(new_workshop: NewWorkshop) -> None:
-    workshop = new_workshop(max_epochs=3)
-    assert 1 <= workshop.find_epochs() <= len(workshop.history) <= 3
-    assert {record.stage for record in workshop.history} == {"search"}
-    assert all(record.dev_macro_f1 is not None for record in workshop.history)
+def test_a_search_reports_its_epochs_and_its_answer_is_one_of_them(new_context: NewContext) -> None:
+    context = new_context(max_epochs=3)
+    assert 1 <= context.find_epochs() <= len(context.history) <= 3
+    assert {record.stage for record in context.history} == {"search"}
+    assert all(record.dev_macro_f1 is not None for record in context.history)
 
 
-def test_models_start_from_the_runs_seed_unless_told_otherwise(new_workshop: NewWorkshop) -> None:
-    workshop = new_workshop(seed=3)
-    first, again, other = workshop.new_model(), workshop.new_model(3), workshop.new_model(4)
+def test_models_start_from_the_runs_seed_unless_told_otherwise(new_context: NewContext) -> None:
+    context = new_context(seed=3)
+    first, again, other = context.new_model(), context.new_model(3), context.new_model(4)
     assert torch.equal(first.get_parameter("match"), again.get_parameter("match"))
     assert not torch.equal(first.get_parameter("match"), other.get_parameter("match"))
 
 
-class Counting(Silent):
+class Counting(NullObserver):
     def __init__(self) -> None:
         self.stages: list[str] = []
         self.ended: list[str] = []
@@ -103,8 +103,8 @@ class Counting(Silent):
         self.ended.append(stage)
 
 
-def test_a_stage_that_is_done_is_passed_at_once_with_the_same_weights(new_workshop: NewWorkshop) -> None:
-    first, second = new_workshop(), new_workshop()
+def test_a_stage_that_is_done_is_passed_at_once_with_the_same_weights(new_context: NewContext) -> None:
+    first, second = new_context(), new_context()
     second.observer = observer = Counting()
     model = first.train("initial", first.new_model(), 2)
     again = second.train("initial", second.new_model(), 2)
@@ -115,13 +115,13 @@ def test_a_stage_that_is_done_is_passed_at_once_with_the_same_weights(new_worksh
     assert observer.ended == ["initial"]
 
 
-def test_training_on_other_data_still_finds_weights_by_place(new_workshop: NewWorkshop) -> None:
-    workshop = new_workshop()
-    model = workshop.new_model()
+def test_training_on_other_data_still_finds_weights_by_place(new_context: NewContext) -> None:
+    context = new_context()
+    model = context.new_model()
     before = model.get_parameter("match").detach().clone()
     weights = torch.ones(24)
     weights[5:7] = 0
-    workshop.train("part", model, 1, data=workshop.train_data.select([5, 6]), weights=weights)
+    context.train("part", model, 1, data=context.train_data.select([5, 6]), weights=weights)
     assert torch.equal(model.get_parameter("match"), before)
 
 
@@ -146,16 +146,16 @@ def evidence_for(corpus: Corpus, method: str) -> Evidence:
     ],
 )
 def test_evidence_is_used_as_the_settings_say(
-    new_workshop: NewWorkshop, corpus: Corpus, settings: dict[str, Any], shares: set[float]
+    new_context: NewContext, corpus: Corpus, settings: dict[str, Any], shares: set[float]
 ) -> None:
-    supervision = new_workshop(**settings).supervise(evidence_for(corpus, "aw-as"))
+    supervision = new_context(**settings).supervise(evidence_for(corpus, "aw-as"))
     found = supervision.expected[supervision.supervised].tolist()
     assert sorted(set(found)) == pytest.approx(sorted(shares))
 
 
 @pytest.mark.parametrize(("ramp", "rising"), [(0.0, 0), (0.5, 3), (0.4, 3), (1.0, 6)])
 def test_gamma_rises_over_a_share_of_the_steps_that_are_trained(
-    monkeypatch: pytest.MonkeyPatch, new_workshop: NewWorkshop, corpus: Corpus, ramp: float, rising: int
+    monkeypatch: pytest.MonkeyPatch, new_context: NewContext, corpus: Corpus, ramp: float, rising: int
 ) -> None:
     # 24 instances in batches of 8 are three steps an epoch; a search of up to 40 epochs has nothing to say here.
     told: list[int] = []
@@ -164,7 +164,7 @@ def test_gamma_rises_over_a_share_of_the_steps_that_are_trained(
         told.append(task.supervision.rising)
         return []
 
-    monkeypatch.setattr("pssa.runs.workshop.fit", noting)
-    workshop = new_workshop(ramp=ramp)
-    workshop.train("final", workshop.new_model(), 2, supervision=workshop.supervise(evidence_for(corpus, "aw-as")))
+    monkeypatch.setattr("pssa.runs.run_context.fit", noting)
+    context = new_context(ramp=ramp)
+    context.train("final", context.new_model(), 2, supervision=context.supervise(evidence_for(corpus, "aw-as")))
     assert told == [rising]

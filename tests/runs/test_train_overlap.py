@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pssa.data.example import Corpus, Example
-from pssa.runs.seen import seen_in_training
+from pssa.runs.train_overlap import count_train_overlap
 
 
 @pytest.fixture(scope="module")
@@ -19,15 +19,15 @@ def trained(train_tiny: Callable[..., Path], tmp_path_factory: pytest.TempPathFa
 def test_texts_that_a_run_was_trained_on_are_counted(trained: Path, corpus: Corpus) -> None:
     new = Example.from_text("a fine menu", (7, 11), label="positive", id="new")
     data = Corpus((new, *corpus.examples[:3]))
-    assert seen_in_training(trained, data) == 3
-    assert seen_in_training(trained / "stages" / "initial", data) == 3
-    assert seen_in_training(trained, Corpus((new,))) == 0
+    assert count_train_overlap(trained, data) == 3
+    assert count_train_overlap(trained / "stages" / "initial", data) == 3
+    assert count_train_overlap(trained, Corpus((new,))) == 0
 
 
 def test_a_run_that_has_not_kept_its_data_or_not_whole_knows_of_none(
     trained: Path, corpus: Corpus, tmp_path: Path
 ) -> None:
-    assert seen_in_training(tmp_path, corpus) == 0
+    assert count_train_overlap(tmp_path, corpus) == 0
     (tmp_path / "stages").mkdir()
     (tmp_path / "stages" / "corpus.jsonl").write_text("{")
-    assert seen_in_training(tmp_path, corpus) == 0
+    assert count_train_overlap(tmp_path, corpus) == 0

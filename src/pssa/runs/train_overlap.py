@@ -8,10 +8,10 @@ from pssa.data.example import Corpus
 from pssa.data.read import read
 from pssa.errors import InputError
 
-__all__ = ["seen_in_training", "words_of_seen"]
+__all__ = ["count_train_overlap", "describe_train_overlap"]
 
 
-def seen_in_training(run: str | Path, corpus: Corpus) -> int:
+def count_train_overlap(run: str | Path, corpus: Corpus) -> int:
     """How many instances have a text that the run was trained on; 0 where the run has not kept what that was.
 
     :param run: the run, one of its stages or one of its members.
@@ -28,6 +28,6 @@ def seen_in_training(run: str | Path, corpus: Corpus) -> int:
     return sum(example.text in trained for example in corpus)
 
 
-def words_of_seen(seen: int) -> str:
+def describe_train_overlap(seen: int) -> str:
     """What to say behind the number of all instances, wherever there are scores of them."""
     return f"{seen} of them with a text that the run was trained on, which says little about texts that are new to it"

@@ -9,8 +9,7 @@ import pytest
 import torch
 from tests.mining.toys import NEGATIVE, POSITIVE, index, scripted
 
-from pssa.mining import Observation, observe
-from pssa.saliency import build, entropy_bits
+from pssa.saliency import Observation, build, entropy_bits, observe
 
 ATTENTION = build("attention", {})
 CORPUS = index("screen good", "a screen so very good", "bad screen")
@@ -20,7 +19,7 @@ MODEL_SAYS = [[9.0, 2.0, 0.0, 0.0, 0.0], [1.0, 9.0, 1.0, 0.0, 2.0], [0.0, 9.0, 0
 @pytest.mark.parametrize("batch_size", [1, 2, 128])
 def test_what_is_seen_is_in_the_order_of_the_corpus(batch_size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # The package has a function of the module's name.
-    monkeypatch.setattr(importlib.import_module("pssa.mining.observe"), "_BATCH", batch_size)
+    monkeypatch.setattr(importlib.import_module("pssa.saliency._observe"), "_BATCH", batch_size)
     seen = observe(scripted(MODEL_SAYS, [POSITIVE, NEGATIVE, NEGATIVE]), CORPUS, ATTENTION)
     assert seen.predicted.tolist() == [POSITIVE, NEGATIVE, NEGATIVE]
     torch.testing.assert_close(seen.probabilities[0], torch.tensor([0.9, 0.05, 0.05]))

@@ -1,7 +1,7 @@
 """What a run's models read: how examples become tensors, and what a model is built from.
 
-`WordLexicon` is a vocabulary with its vectors, `PieceLexicon` a pretrained encoder with its tokenizer. Either lies in the folder
-of every model, so that a folder is all that is needed to load one.
+`WordFeaturizer` is a vocabulary with its vectors, `PieceFeaturizer` a pretrained encoder with its tokenizer. Every model's folder
+holds its featurizer, so that the folder is all that loading the model takes.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from pssa.data.pieces import PieceCutter
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import Pretrained, WordTable
 
-__all__ = ["UNITS", "Lexicon", "PieceLexicon", "WordLexicon"]
+__all__ = ["UNITS", "Featurizer", "PieceFeaturizer", "WordFeaturizer"]
 
 UNITS = ("word", "piece")
 _FOLDER = "encoder"
 
 
-class Lexicon(Protocol):
+class Featurizer(Protocol):
     """What the models of one run read."""
 
     @property
@@ -48,7 +48,7 @@ class Lexicon(Protocol):
 
 
 @dataclass(frozen=True)
-class WordLexicon:
+class WordFeaturizer:
     """Words, and the vectors that models start from."""
 
     vocabulary: Vocabulary
@@ -67,14 +67,14 @@ class WordLexicon:
         self.vocabulary.save(folder / "vocabulary.json")
 
     @classmethod
-    def load(cls, folder: Path, dimension: int) -> WordLexicon:
+    def load(cls, folder: Path, dimension: int) -> WordFeaturizer:
         """Read the words; vectors are zero until the weights fill them, and take no memory before that is sure."""
         vocabulary = Vocabulary.load(folder / "vocabulary.json")
         return cls(vocabulary, WordTable(torch.zeros(()).expand(len(vocabulary), dimension), vocabulary.n_trained))
 
 
 @dataclass(frozen=True)
-class PieceLexicon:
+class PieceFeaturizer:
     """A pretrained encoder and how sentences are cut for it."""
 
     table: Pretrained
@@ -100,6 +100,6 @@ class PieceLexicon:
         self.table.save(folder / _FOLDER)
 
     @classmethod
-    def load(cls, folder: Path, pair: bool, max_pieces: int, unit: str) -> PieceLexicon:
+    def load(cls, folder: Path, pair: bool, max_pieces: int, unit: str) -> PieceFeaturizer:
         """Read them back; no hub is asked."""
         return cls(Pretrained.load(folder / _FOLDER), pair, max_pieces, unit)

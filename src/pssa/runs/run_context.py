@@ -19,26 +19,26 @@ from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import Evidence
 from pssa.data.example import Example
 from pssa.data.split import hold_out
-from pssa.mining import Observation
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_penalty, choose_settings
 from pssa.runs.device import choose_device
 from pssa.runs.directory import RunDirectory
-from pssa.runs.materials import Materials
+from pssa.runs.prepared_data import PreparedData
 from pssa.runs.saved_model import Description, save_weights
+from pssa.saliency import Observation
 from pssa.training import CheckpointStore, EpochRecord, Observer, Settings, Supervision, Task, Team, fit, search_epochs
 from pssa.training.supervision import supervise
 
-__all__ = ["Workshop"]
+__all__ = ["RunContext"]
 
 
 @dataclass
-class Workshop:
+class RunContext:
     """A run in the making."""
 
     config: Config
     directory: RunDirectory | None  # None: nothing is kept, for experiments that need no restart points
-    materials: Materials
+    prepared_data: PreparedData
     observer: Observer
     team: Team = field(default_factory=Team)  # the processes that make it together; only the leader has a directory
     history: list[EpochRecord] = field(default_factory=list)  # of all stages, in the order they were asked for
@@ -56,14 +56,14 @@ class Workshop:
     @cached_property
     def train_data(self) -> IndexedCorpus:
         """The training corpus as tensors."""
-        return self.index(self.materials.corpus)
+        return self.index(self.prepared_data.corpus)
 
     @cached_property
     def division(self) -> tuple[IndexedCorpus, IndexedCorpus]:
         """What a search trains on, and the development data that judges it."""
-        if self.materials.dev is not None:
-            return self.train_data, self.index(self.materials.dev)
-        train, dev = hold_out(self.materials.corpus, self.config.data.dev_fraction, self.config.seed)
+        if self.prepared_data.dev is not None:
+            return self.train_data, self.index(self.prepared_data.dev)
+        train, dev = hold_out(self.prepared_data.corpus, self.config.data.dev_fraction, self.config.seed)
         return self.train_data.select(train), self.train_data.select(dev)
 
     @cached_property
@@ -77,7 +77,7 @@ class Workshop:
 
     def index(self, examples: Sequence[Example]) -> IndexedCorpus:
         """Examples as tensors for this run's models."""
-        return self.materials.lexicon.index(examples, self.config.data.labels)
+        return self.prepared_data.featurizer.index(examples, self.config.data.labels)
 
     def member_seed(self, number: int) -> int:
         """The seed of the `number`th of several models, from 0; far from the seeds that people number their runs with."""
@@ -87,15 +87,17 @@ class Workshop:
         """A model with the initial parameters of `seed`, by default the run's."""
         seed = self.config.seed if seed is None else seed
         n_labels = len(self.config.data.labels)
-        model = models.build(self.config.model, self.materials.lexicon.table, n_labels, self.config.options, seed)
+        model = models.build(
+            self.config.model, self.prepared_data.featurizer.table, n_labels, self.config.options, seed
+        )
         return model.to(self.device)
 
     @cached_property
     def supervision(self) -> Supervision | None:
         """What attention should be, where the run was given evidence."""
-        if self.materials.evidence is None:
+        if self.prepared_data.evidence is None:
             return None
-        return self.supervise(self.materials.evidence)
+        return self.supervise(self.prepared_data.evidence)
 
     def supervise(self, evidence: Evidence) -> Supervision:
         """What attention should be by this evidence, with the run's penalty."""
@@ -112,9 +114,9 @@ class Workshop:
         """Leave a model in its stage's folder, where it can be loaded like any run."""
         if self.directory is None:
             return
-        lexicon = self.materials.lexicon
-        description = Description.of(self.config, lexicon)
-        save_weights(self.directory.stage(stage).folder, model, description, lexicon)
+        featurizer = self.prepared_data.featurizer
+        description = Description.of(self.config, featurizer)
+        save_weights(self.directory.stage(stage).folder, model, description, featurizer)
 
     def find_epochs(self) -> int:
         """How long to train: as told, or as long as development data gets better; searched once in a run."""

@@ -14,25 +14,25 @@ from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.runs.config import Config
 from pssa.runs.directory import RunDirectory
-from pssa.runs.lexicon import WordLexicon
-from pssa.runs.materials import Materials
+from pssa.runs.featurizer import WordFeaturizer
+from pssa.runs.prepared_data import PreparedData
 
 CONFIG = Config().updated({"dimension": 4})
 
 
-def words_of(materials: Materials) -> WordLexicon:
-    assert isinstance(materials.lexicon, WordLexicon)
-    return materials.lexicon
+def words_of(prepared_data: PreparedData) -> WordFeaturizer:
+    assert isinstance(prepared_data.featurizer, WordFeaturizer)
+    return prepared_data.featurizer
 
 
 def test_without_vectors_every_training_word_has_a_small_random_row(corpus: Corpus) -> None:
-    materials = Materials.prepare(CONFIG, corpus, None)
-    lexicon = words_of(materials)
-    assert lexicon.table.matrix.shape == (len(lexicon.vocabulary), 4)
-    assert lexicon.table.n_trained == len(lexicon.vocabulary)
-    assert set(lexicon.vocabulary.training_words) == {word for example in corpus for word in example.words}
-    assert torch.all(lexicon.table.matrix[Vocabulary.n_special :].abs() <= 0.25)
-    assert materials.coverage is None
+    prepared_data = PreparedData.prepare(CONFIG, corpus, None)
+    featurizer = words_of(prepared_data)
+    assert featurizer.table.matrix.shape == (len(featurizer.vocabulary), 4)
+    assert featurizer.table.n_trained == len(featurizer.vocabulary)
+    assert set(featurizer.vocabulary.training_words) == {word for example in corpus for word in example.words}
+    assert torch.all(featurizer.table.matrix[Vocabulary.n_special :].abs() <= 0.25)
+    assert prepared_data.coverage is None
 
 
 def test_with_vectors_rows_are_the_files_and_unseen_words_follow_the_training_words(
@@ -40,22 +40,22 @@ def test_with_vectors_rows_are_the_files_and_unseen_words_follow_the_training_wo
 ) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text("unheard 1 2\nscreen 3 4\nlater 5 6\n")
-    materials = Materials.prepare(CONFIG.updated({"vectors": str(path), "vector_rows": 1}), corpus, None)
-    lexicon = words_of(materials)
-    assert lexicon.vocabulary.words[lexicon.vocabulary.n_trained :] == ("unheard",)
-    rows = lexicon.table.matrix[lexicon.vocabulary.encode(["screen", "unheard"])]
+    prepared_data = PreparedData.prepare(CONFIG.updated({"vectors": str(path), "vector_rows": 1}), corpus, None)
+    featurizer = words_of(prepared_data)
+    assert featurizer.vocabulary.words[featurizer.vocabulary.n_trained :] == ("unheard",)
+    rows = featurizer.table.matrix[featurizer.vocabulary.encode(["screen", "unheard"])]
     assert rows.tolist() == [[3.0, 4.0], [1.0, 2.0]]
-    assert materials.coverage is not None
-    assert materials.coverage.covered_types == 1
+    assert prepared_data.coverage is not None
+    assert prepared_data.coverage.covered_types == 1
     directory = RunDirectory(tmp_path / "run")
     directory.root.mkdir()
-    materials.save(directory)
-    assert Materials.load(directory, CONFIG).coverage == materials.coverage
+    prepared_data.save(directory)
+    assert PreparedData.load(directory, CONFIG).coverage == prepared_data.coverage
 
 
 def test_development_words_do_not_join_the_vocabulary(corpus: Corpus) -> None:
     dev = Corpus((Example.from_text("a splendid screen", (11, 17), label="positive"),))
-    assert "splendid" not in words_of(Materials.prepare(CONFIG, corpus, dev)).vocabulary.words
+    assert "splendid" not in words_of(PreparedData.prepare(CONFIG, corpus, dev)).vocabulary.words
 
 
 def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) -> None:
@@ -63,11 +63,11 @@ def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) ->
     tokens = Example.from_spans(text, split_on_space(text), (17, 22), label="negative", id="own", sentence_id="s")
     corpus = replace(corpus, examples=(*corpus.examples, tokens))
     dev = corpus.select([3, 1])
-    saved = Materials.prepare(CONFIG, corpus, dev)
+    saved = PreparedData.prepare(CONFIG, corpus, dev)
     directory = RunDirectory(tmp_path / "run")
     directory.root.mkdir()
     saved.save(directory)
-    found = Materials.load(directory, CONFIG)
+    found = PreparedData.load(directory, CONFIG)
     assert found.corpus == corpus
     assert found.dev is not None
     assert found.dev.examples == dev.examples
@@ -83,22 +83,22 @@ def test_labels_of_ones_own_are_read_back(tmp_path: Path, corpus: Corpus) -> Non
     directory = RunDirectory(tmp_path / "run")
     directory.root.mkdir()
     config = CONFIG.updated({"labels": labels})
-    Materials.prepare(config, Corpus(own, labels), None).save(directory)
-    assert Materials.load(directory, config).corpus.examples == own
+    PreparedData.prepare(config, Corpus(own, labels), None).save(directory)
+    assert PreparedData.load(directory, config).corpus.examples == own
 
 
 def test_a_corpus_of_nine_is_too_small(corpus: Corpus) -> None:
     with pytest.raises(InputError, match="the training data has 9 instances; at least 10 are needed"):
-        Materials.prepare(CONFIG, corpus.select(range(9)), None)
+        PreparedData.prepare(CONFIG, corpus.select(range(9)), None)
 
 
 def test_every_training_instance_needs_a_label(corpus: Corpus) -> None:
     examples = (*corpus.examples, replace(corpus[0], id="bare", label=None))
     with pytest.raises(InputError, match="instance bare of the training data has no label"):
-        Materials.prepare(CONFIG, Corpus(examples), None)
+        PreparedData.prepare(CONFIG, Corpus(examples), None)
 
 
 def test_one_label_cannot_be_learned(corpus: Corpus) -> None:
     alike = corpus.select([row for row in range(24) if corpus[row].label == "neutral"] * 2)
     with pytest.raises(InputError, match="every training instance is neutral; at least two labels must occur"):
-        Materials.prepare(CONFIG, alike, None)
+        PreparedData.prepare(CONFIG, alike, None)

@@ -26,20 +26,20 @@ from pssa.errors import InputError
 from pssa.models import Pretrained, WordTable
 from pssa.runs.config import Config
 from pssa.runs.directory import RunDirectory, read_json, write_json
-from pssa.runs.lexicon import Lexicon, PieceLexicon, WordLexicon
+from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 
-__all__ = ["Materials", "check_training_data"]
+__all__ = ["PreparedData", "check_training_data"]
 
 _LEAST_INSTANCES = 10
 
 
 @dataclass(frozen=True)
-class Materials:
+class PreparedData:
     """Everything a training learns from."""
 
     corpus: Corpus
     dev: Corpus | None
-    lexicon: Lexicon
+    featurizer: Featurizer
     evidence: Evidence | None  # given by the user instead of mined
     coverage: Coverage | None  # of the corpus by the vector file, where there is one
 
@@ -51,7 +51,7 @@ class Materials:
         dev: Corpus | None,
         observer: Callable[[int, int], None] | None = None,
         cache: Path | None = None,
-    ) -> Materials:
+    ) -> PreparedData:
         """Check the data, and build or open what its models read; no test file is ever looked at.
 
         :param observer: is told how many bytes of the vector file are read, of how many.
@@ -60,14 +60,14 @@ class Materials:
         check_training_data(corpus, config)
         if dev is not None:
             _check_labels(dev, config, "development")
-        lexicon, coverage = _open_lexicon(config, corpus, observer, cache)
-        corpus = replace(corpus, examples=tuple(lexicon.cut(corpus)))
-        dev = dev and replace(dev, examples=tuple(lexicon.cut(dev)))
+        featurizer, coverage = _open_featurizer(config, corpus, observer, cache)
+        corpus = replace(corpus, examples=tuple(featurizer.cut(corpus)))
+        dev = dev and replace(dev, examples=tuple(featurizer.cut(dev)))
         evidence = None
         if config.supervision.evidence:
             evidence = read_evidence(config.supervision.evidence)
             evidence.check_corpus(corpus)
-        return cls(corpus, dev, lexicon, evidence, coverage)
+        return cls(corpus, dev, featurizer, evidence, coverage)
 
     def save(self, directory: RunDirectory) -> None:
         """Keep a copy in the run."""
@@ -76,7 +76,7 @@ class Materials:
         write(self.corpus, folder / "corpus.jsonl")
         if self.dev is not None:
             write(self.dev, folder / "dev.jsonl")
-        table = self.lexicon.table
+        table = self.featurizer.table
         if isinstance(table, WordTable):
             save_matrix(folder / "vectors.safetensors", table.matrix.numpy())
         known = {
@@ -87,10 +87,10 @@ class Materials:
         write_json(folder / "materials.json", known)
         if self.evidence is not None:
             write_evidence(self.evidence, directory.root / "evidence.jsonl")
-        self.lexicon.save(directory.root)
+        self.featurizer.save(directory.root)
 
     @classmethod
-    def load(cls, directory: RunDirectory, config: Config) -> Materials:
+    def load(cls, directory: RunDirectory, config: Config) -> PreparedData:
         """Read back what `save` kept."""
         folder = directory.root / "stages"
         labels = config.data.labels
@@ -104,22 +104,22 @@ class Materials:
             raise InputError(f"{folder / 'materials.json'} is damaged: {told(error)}; start the run again") from error
         corpus = replace(read(folder / "corpus.jsonl", labels=labels), dropped=dropped)
         dev = read(dev_path, labels=labels) if dev_path.is_file() else None
-        lexicon = _reopen_lexicon(config, directory.root, digest)
+        featurizer = _reopen_featurizer(config, directory.root, digest)
         evidence_path = directory.root / "evidence.jsonl"
         evidence = read_evidence(evidence_path) if config.supervision.evidence else None
-        return cls(corpus, dev, lexicon, evidence, coverage)
+        return cls(corpus, dev, featurizer, evidence, coverage)
 
 
-def _open_lexicon(
+def _open_featurizer(
     config: Config, corpus: Corpus, observer: Callable[[int, int], None] | None, cache: Path | None
-) -> tuple[Lexicon, Coverage | None]:
+) -> tuple[Featurizer, Coverage | None]:
     reads, data = models.reads(config.model), config.data
     if reads != "words":
-        lexicon = PieceLexicon(Pretrained.open(data.encoder), reads == "pairs", data.max_pieces, data.unit)
+        featurizer = PieceFeaturizer(Pretrained.open(data.encoder), reads == "pairs", data.max_pieces, data.unit)
         # Weights that are incomplete, or more pieces than the encoder can read, are found now and not in the first stage.
-        models.build(config.model, lexicon.table, len(config.data.labels), config.options, config.seed)
-        lexicon.table.cutter(lexicon.pair, lexicon.max_pieces)
-        return lexicon, None
+        models.build(config.model, featurizer.table, len(config.data.labels), config.options, config.seed)
+        featurizer.table.cutter(featurizer.pair, featurizer.max_pieces)
+        return featurizer, None
     words = [word for example in corpus for word in example.words]
     vectors = None
     if data.vectors:
@@ -128,23 +128,23 @@ def _open_lexicon(
     dimension = vectors.dimension if vectors else data.dimension
     matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, config.seed)
     table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
-    return WordLexicon(vocabulary, table), coverage if vectors else None
+    return WordFeaturizer(vocabulary, table), coverage if vectors else None
 
 
-def _reopen_lexicon(config: Config, root: Path, digest: str | None) -> Lexicon:
+def _reopen_featurizer(config: Config, root: Path, digest: str | None) -> Featurizer:
     reads, data = models.reads(config.model), config.data
     if reads == "words":
         vocabulary = Vocabulary.load(root / "vocabulary.json")
         matrix = load_matrix(root / "stages" / "vectors.safetensors")
-        return WordLexicon(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
+        return WordFeaturizer(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
     try:
         found = Pretrained.open(data.encoder)
     except InputError as error:
         raise InputError(f"{root} needs its encoder again to go on, at {data.encoder}: {error}") from error
     if found.digest() != digest:
         raise InputError(f"the weights of {data.encoder} are not those the run began with; put the old ones back")
-    lexicon = PieceLexicon.load(root, reads == "pairs", data.max_pieces, data.unit)
-    return replace(lexicon, table=replace(lexicon.table, weights=found.weights))
+    featurizer = PieceFeaturizer.load(root, reads == "pairs", data.max_pieces, data.unit)
+    return replace(featurizer, table=replace(featurizer.table, weights=found.weights))
 
 
 def check_training_data(corpus: Corpus, config: Config) -> None:

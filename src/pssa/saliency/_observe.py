@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import Encoding, Prediction
-from pssa.saliency import Saliency, normalise, score_words
+from pssa.saliency._protocol import Saliency
+from pssa.saliency._scores import normalise, score_words
 
 __all__ = ["Observation", "observe"]
 
