@@ -23,7 +23,7 @@ from pssa.runs.description import Description
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, write_tensors
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.saved_model import save_weights
-from pssa.serve.review_log import Entry, ReviewLog
+from pssa.serve.review.log import LogEntry, ReviewLog
 from pssa.training import Checkpoint
 
 VOCABULARY = Vocabulary.build(["the", "screen", "is", "great"])
@@ -194,7 +194,7 @@ def test_a_change_is_not_kept_in_a_log_that_nobody_would_find(
     log = ReviewLog.open(path, "a" * 64)
     take_away(path)
     with pytest.raises(RunError, match=message):
-        log.append(Entry(1, "2026-01-31T09:30:00+00:00", 0, "1", "drop", 0, "huge", None, None))
+        log.append(LogEntry(1, "2026-01-31T09:30:00+00:00", 0, "1", "drop", 0, "huge", None, None))
     assert log.entries == []
     log.close()
 

@@ -19,10 +19,10 @@ from pssa.data.evidence_file import write_evidence
 from pssa.data.write import write
 from pssa.errors import PssaError
 from pssa.serve.app import Options, create_app
-from pssa.serve.desk import open_desk
-from pssa.serve.guard import Door
+from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
-from pssa.serve.review import Review
+from pssa.serve.middleware import AccessPolicy
+from pssa.serve.review.session import Review
 from pssa.serve.server import Server, bind
 
 __all__ = ["service_targets"]
@@ -79,9 +79,9 @@ def _log(folder: Path) -> bytes:
 def _application(source: Path, folder: Path) -> tuple[Any, Any]:
     for name in ("train.jsonl", "reviewed.jsonl"):
         shutil.copy(source / name, folder / name)
-    desk = open_desk(source / "run", None, Limits())
+    batcher = open_batcher(source / "run", None, Limits())
     review = Review.open(folder / "reviewed.jsonl", folder / "train.jsonl")
-    return create_app(desk, Options(Door()), review), desk
+    return create_app(batcher, Options(AccessPolicy()), review), batcher
 
 
 def _asking(source: Path, path: str, kind: str = "application/json") -> Callable[[Path], Attack]:
@@ -124,9 +124,9 @@ def _wire(source: Path) -> Callable[[Path], Attack]:
     """An attack by whatever comes over a connection; the service must answer or close, and still live."""
 
     def prepare(folder: Path) -> Attack:
-        app, desk = _application(source, folder)
+        app, batcher = _application(source, folder)
         bound, started = bind("127.0.0.1", 0), threading.Event()
-        server = Server(app, desk, 5, started.set)
+        server = Server(app, batcher, 5, started.set)
         threading.Thread(target=server.run, args=([bound],), daemon=True).start()
         started.wait(120)
         address = bound.getsockname()

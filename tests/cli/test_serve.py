@@ -38,7 +38,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Server]:
     def run(self: Any, sockets: Any) -> None:
         found.append(self)
         self._on_started()
-        self._desk.close()
+        self._batcher.close()
 
     monkeypatch.setattr(Server, "run", run)
     monkeypatch.delenv("PSSA_TOKEN", raising=False)
@@ -71,7 +71,7 @@ def test_it_says_where_it_serves(command: Command, run: Path, started: list[Serv
 def test_limits_reach_the_desk(command: Command, run: Path, started: list[Server]) -> None:
     options = ("--max-items", "3", "--max-explained-words", "7", "--wait-ms", "0", "--max-batch", "1")
     assert command("serve", run, "--port", "0", *options).code == 0
-    limits = started[0]._desk.limits
+    limits = started[0]._batcher.limits
     assert (limits.items, limits.explained_words, limits.wait_ms, limits.batch) == (3, 7, 0, 1)
 
 

@@ -15,9 +15,9 @@ from starlette.testclient import TestClient
 from pssa.data import embedded
 from pssa.runs import Classifier, load, train
 from pssa.serve.app import Options, create_app
-from pssa.serve.desk import open_desk
-from pssa.serve.guard import Door
+from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
+from pssa.serve.middleware import AccessPolicy
 from pssa.serve.pages import Page
 
 _TINY: dict[str, Any] = {"dimension": 8, "epochs": 2, "learning_rate": 0.02, "initial_bound": 0.1, "device": "cpu"}
@@ -51,14 +51,18 @@ def classifier(folders: Folders) -> Classifier:
 
 @pytest.fixture
 def start(folders: Folders) -> Iterator[Start]:
-    """A client of an application with these limits, this door and these pages; `versus` serves both runs."""
+    """A client of an application with these limits, this access and these pages; `versus` serves both runs."""
     with ExitStack() as stack:
 
         def run(
-            *, versus: bool = False, pages: dict[str, Page] | None = None, door: Door | None = None, **sizes: int
+            *,
+            versus: bool = False,
+            pages: dict[str, Page] | None = None,
+            access: AccessPolicy | None = None,
+            **sizes: int,
         ) -> TestClient:
-            desk = open_desk(folders.first, folders.versus if versus else None, Limits(**sizes))
-            app = create_app(desk, Options(door or Door(), pages or {}))
+            batcher = open_batcher(folders.first, folders.versus if versus else None, Limits(**sizes))
+            app = create_app(batcher, Options(access or AccessPolicy(), pages or {}))
             return stack.enter_context(TestClient(app, base_url="http://localhost"))
 
         yield run
@@ -67,6 +71,6 @@ def start(folders: Folders) -> Iterator[Start]:
 @pytest.fixture(scope="module")
 def client(folders: Folders) -> Iterator[TestClient]:
     """A client of an application with everything as it usually is, and both runs."""
-    app = create_app(open_desk(folders.first, folders.versus, Limits()), Options())
+    app = create_app(open_batcher(folders.first, folders.versus, Limits()), Options())
     with TestClient(app, base_url="http://localhost") as client:
         yield client

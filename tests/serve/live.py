@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from tests.serve.recorder import PATIENCE
 
 from pssa.serve.app import Options, create_app
-from pssa.serve.desk import Desk
-from pssa.serve.guard import Door
+from pssa.serve.batcher import Batcher
+from pssa.serve.middleware import AccessPolicy
 from pssa.serve.server import Server, bind, url_of
 
 
@@ -30,11 +30,11 @@ class Live:
 
 
 @contextmanager
-def serving(desk: Desk, grace: int = int(PATIENCE)) -> Iterator[Live]:
-    """Serve the desk until the block ends."""
+def serving(batcher: Batcher, grace: int = int(PATIENCE)) -> Iterator[Live]:
+    """Serve the batcher until the block ends."""
     with bind("127.0.0.1", 0) as bound:
         url, started = url_of(bound), threading.Event()
-        server = Server(create_app(desk, Options(Door(), {})), desk, grace, started.set)
+        server = Server(create_app(batcher, Options(AccessPolicy(), {})), batcher, grace, started.set)
         thread = threading.Thread(target=server.run, args=([bound],), daemon=True)
         thread.start()
         assert started.wait(PATIENCE)

@@ -8,7 +8,7 @@ from typing import Any
 
 from pssa.data.example import Example
 from pssa.runs.classifier import Answer
-from pssa.serve.desk import Desk, Order, Served
+from pssa.serve.batcher import Batcher, Order, ServedRun
 from pssa.serve.limits import Limits
 from pssa.serve.scoring import Scored
 
@@ -32,10 +32,10 @@ class Recorder:
         return [Scored(Answer(example.text, {"positive": 1.0}, example.aspect_text, 0, 1)) for example in examples]
 
 
-def desk_of(limits: Limits) -> Desk:
-    """A desk with a run that nobody looks at."""
+def batcher_of(limits: Limits) -> Batcher:
+    """A batcher with a run that nobody looks at."""
     unused: Any = None
-    return Desk({"first": Served("toy", unused, ("attention", "gradient"))}, limits)
+    return Batcher({"first": ServedRun("toy", unused, ("attention", "gradient"))}, limits)
 
 
 def order(*texts: str, saliency: str | None = None, run: str = "first") -> Order:

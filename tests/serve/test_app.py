@@ -13,9 +13,9 @@ import pssa
 from pssa.runs import Classifier
 from pssa.runs.explain import usable_saliencies
 from pssa.serve.app import Options, create_app
-from pssa.serve.desk import open_desk
-from pssa.serve.guard import Door
+from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
+from pssa.serve.middleware import AccessPolicy
 
 TEXT = "The screen is huge and bright, but the battery dies within an hour."
 JSON = {"Content-Type": "application/json"}
@@ -257,21 +257,21 @@ def test_sizes_are_limited(start: Start) -> None:
 
 
 def test_a_service_that_closes_says_so(folders: Folders) -> None:
-    desk = open_desk(folders.first, None, Limits())
-    with TestClient(create_app(desk, Options(Door(), {}))) as client:
+    batcher = open_batcher(folders.first, None, Limits())
+    with TestClient(create_app(batcher, Options(AccessPolicy(), {}))) as client:
         assert client.get("/readyz").json() == {"status": "ready"}
-        desk.closing = True
+        batcher.closing = True
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["error"]["code"]) == (503, "closing")
         assert client.get("/healthz").json() == {"status": "alive"}
         assert refusal(client, "/v1/predict", {"items": []}) == (503, "closing")
-    assert not desk.alive
+    assert not batcher.alive
 
 
 def test_a_service_whose_worker_has_ended_is_neither_ready_nor_alive(folders: Folders) -> None:
-    desk = open_desk(folders.first, None, Limits())
-    desk.close()
-    desk.closing = False
-    client = TestClient(create_app(desk, Options(Door(), {})))
+    batcher = open_batcher(folders.first, None, Limits())
+    batcher.close()
+    batcher.closing = False
+    client = TestClient(create_app(batcher, Options(AccessPolicy(), {})))
     assert [client.get(path).json()["error"]["code"] for path in ("/healthz", "/readyz")] == ["dead", "dead"]
     assert refusal(client, "/v1/predict", {"items": [item("a", "a")]}) == (503, "overloaded")

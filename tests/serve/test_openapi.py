@@ -7,7 +7,7 @@ from typing import Any
 from starlette.testclient import TestClient
 from tests.serve.conftest import Start
 
-from pssa.serve.guard import Door
+from pssa.serve.middleware import AccessPolicy
 
 
 def description(client: TestClient) -> Any:
@@ -49,8 +49,8 @@ def test_every_refusal_has_the_one_shape(client: TestClient) -> None:
 def test_statuses_are_those_that_can_come_back(start: Start) -> None:
     predict = description(start())["paths"]["/v1/predict"]["post"]
     assert set(predict["responses"]) == {"200", "400", "403", "408", "413", "415", "422", "500", "503"}
-    door = Door("secret", frozenset({"localhost"}))
-    guarded = description(start(door=door))
+    access = AccessPolicy("secret", frozenset({"localhost"}))
+    guarded = description(start(access=access))
     assert {"401", "421"} <= set(guarded["paths"]["/v1/predict"]["post"]["responses"])
     assert guarded["paths"]["/v1/model"]["get"]["security"] == [{"token": []}]
     assert guarded["components"]["securitySchemes"] == {"token": {"type": "http", "scheme": "bearer"}}

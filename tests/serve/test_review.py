@@ -19,8 +19,8 @@ from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus, Example
 from pssa.data.write import write
 from pssa.errors import InputError, RunError
-from pssa.serve.review import Review
-from pssa.serve.review_sentence import ACTIONS, ReviewError
+from pssa.serve.review.sentence import ACTIONS, ReviewError
+from pssa.serve.review.session import Review
 
 
 @pytest.fixture

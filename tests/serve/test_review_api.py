@@ -13,9 +13,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.testclient import TestClient
 from tests.serve.review_toys import write_files
 
-from pssa.serve.refusal import of_validation_error
-from pssa.serve.review import Review
-from pssa.serve.review_api import review_router
+from pssa.serve.errors import of_validation_error
+from pssa.serve.review.routes import review_router
+from pssa.serve.review.session import Review
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.read import read
 from pssa.runs import Config, train
-from pssa.serve.review import Review
-from pssa.serve.review_export import export
+from pssa.serve.review.export import export
+from pssa.serve.review.session import Review
 
 
 @pytest.fixture

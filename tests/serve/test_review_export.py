@@ -10,8 +10,8 @@ from tests.serve.review_toys import CORPUS, EVIDENCE, HUGE, SLOW, write_files
 
 from pssa.data.evidence import Finding
 from pssa.data.evidence_file import read_evidence, write_evidence
-from pssa.serve.review import Review
-from pssa.serve.review_export import export
+from pssa.serve.review.export import export
+from pssa.serve.review.session import Review
 
 
 @pytest.fixture

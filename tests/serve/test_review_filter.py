@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.serve.review_toys import write_files
 
-from pssa.serve.review import Review
-from pssa.serve.review_filter import Filter, Page, select
+from pssa.serve.review.filter import Filter, Page, select
+from pssa.serve.review.session import Review
 
 
 @pytest.fixture

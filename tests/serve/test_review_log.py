@@ -12,13 +12,13 @@ import pytest
 from tests.serve.review_toys import HUGE
 
 from pssa.errors import InputError, RunError
-from pssa.serve.review_log import Entry, ReviewLog
+from pssa.serve.review.log import LogEntry, ReviewLog
 
 _DIGEST = "a" * 64
 
 
-def _entry(number: int) -> Entry:
-    return Entry(number, "2026-01-31T09:30:00+00:00", 0, "1", "drop", 0, "Hugé", HUGE, None)
+def _entry(number: int) -> LogEntry:
+    return LogEntry(number, "2026-01-31T09:30:00+00:00", 0, "1", "drop", 0, "Hugé", HUGE, None)
 
 
 def _write(path: Path, numbers: range) -> bytes:

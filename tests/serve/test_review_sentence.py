@@ -8,7 +8,7 @@ import pytest
 from tests.serve.review_toys import EVIDENCE, HUGE, SLOW
 
 from pssa.data.evidence import Finding
-from pssa.serve.review_sentence import ReviewError, Sentence
+from pssa.serve.review.sentence import ReviewError, Sentence
 
 _SENTENCE = Sentence(0, EVIDENCE.examples[0], EVIDENCE.examples[0])
 

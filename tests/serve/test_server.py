@@ -17,13 +17,13 @@ import httpx
 import pytest
 from tests.serve.conftest import Folders
 from tests.serve.live import Live, read_all, request, serving
-from tests.serve.recorder import PATIENCE, Recorder, desk_of, until
+from tests.serve.recorder import PATIENCE, Recorder, batcher_of, until
 
 from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs import Classifier
-from pssa.serve import desk as desk_module
-from pssa.serve.desk import Desk, open_desk
+from pssa.serve import batcher as batcher_module
+from pssa.serve.batcher import Batcher, open_batcher
 from pssa.serve.limits import Limits
 from pssa.serve.scoring import Scored, score
 from pssa.serve.server import bind, hosts_of, is_loopback, url_of
@@ -50,19 +50,19 @@ def get(url: str) -> httpx.Response:
 @pytest.fixture
 def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     recorder = Recorder()
-    monkeypatch.setattr(desk_module, "score", recorder)
+    monkeypatch.setattr(batcher_module, "score", recorder)
     yield recorder
     recorder.gate.set()
 
 
 @pytest.fixture
-def desk(recorder: Recorder) -> Desk:
-    return desk_of(SMALL)
+def batcher(recorder: Recorder) -> Batcher:
+    return batcher_of(SMALL)
 
 
 @pytest.fixture
-def live(desk: Desk, recorder: Recorder) -> Iterator[Live]:
-    with serving(desk) as live:
+def live(batcher: Batcher, recorder: Recorder) -> Iterator[Live]:
+    with serving(batcher) as live:
         yield live
         recorder.gate.set()
 
@@ -71,16 +71,16 @@ def test_each_of_many_at_once_gets_its_own_answer(
     folders: Folders, classifier: Classifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [f"{'so ' * (number % 9)}screen {number} is {('huge', 'poor')[number % 2]}" for number in range(64)]
-    desk = open_desk(folders.first, None, Limits(batch=16))
+    batcher = open_batcher(folders.first, None, Limits(batch=16))
     batches: list[int] = []
 
     def once_others_wait(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Scored]:
         batches.append(len(examples))
         if len(batches) == 1:  # however fast the model is, there will be some to be answered together
-            until(lambda: desk.waiting >= 16)
+            until(lambda: batcher.waiting >= 16)
         return score(classifier, examples, saliency)
 
-    monkeypatch.setattr(desk_module, "score", once_others_wait)
+    monkeypatch.setattr(batcher_module, "score", once_others_wait)
 
     async def ask_all(url: str) -> list[dict[str, Any]]:
         async with httpx.AsyncClient(
@@ -90,7 +90,7 @@ def test_each_of_many_at_once_gets_its_own_answer(
             answers = await asyncio.gather(*(client.post("/v1/predict", json=one) for one in asked))
         return [answer.json()["items"][0]["aspects"][0] for answer in answers]
 
-    with serving(desk) as live:
+    with serving(batcher) as live:
         found = asyncio.run(ask_all(live.url))
     for text, answer in zip(texts, found, strict=True):
         expected = classifier.predict(text, "screen")
@@ -100,12 +100,12 @@ def test_each_of_many_at_once_gets_its_own_answer(
     assert max(batches) == 16
 
 
-def test_when_the_queue_is_full_others_are_told_at_once(live: Live, desk: Desk, recorder: Recorder) -> None:
+def test_when_the_queue_is_full_others_are_told_at_once(live: Live, batcher: Batcher, recorder: Recorder) -> None:
     with ThreadPoolExecutor(3) as pool:
         accepted = [pool.submit(ask, live.url, "a x")]
         assert recorder.asked.acquire(timeout=PATIENCE)
         accepted += [pool.submit(ask, live.url, text) for text in ("b x", "c x")]
-        until(lambda: desk.waiting == 2)
+        until(lambda: batcher.waiting == 2)
         refused = ask(live.url, "d x")
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
         assert refused.headers["retry-after"] == "1"
@@ -117,15 +117,15 @@ def test_when_the_queue_is_full_others_are_told_at_once(live: Live, desk: Desk, 
 
 
 def test_bodies_in_memory_are_bounded(recorder: Recorder) -> None:
-    desk = desk_of(Limits(items=1, aspects=1, queue=9, batch=1, wait_ms=0, body_bytes=1000, table_bytes=1))
+    batcher = batcher_of(Limits(items=1, aspects=1, queue=9, batch=1, wait_ms=0, body_bytes=1000, table_bytes=1))
 
     def in_pieces(url: str) -> httpx.Response:
         headers = {"Content-Type": "application/json"}  # and no length, so that the largest is reckoned with
         return httpx.post(f"{url}/v1/predict", content=iter([body("a x")]), headers=headers, timeout=PATIENCE)
 
-    with serving(desk) as live, ThreadPoolExecutor(4) as pool:
+    with serving(batcher) as live, ThreadPoolExecutor(4) as pool:
         accepted = [pool.submit(in_pieces, live.url) for _ in range(4)]
-        until(lambda: desk.waiting == 3)
+        until(lambda: batcher.waiting == 3)
         refused = in_pieces(live.url)
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
         recorder.gate.set()
@@ -133,15 +133,15 @@ def test_bodies_in_memory_are_bounded(recorder: Recorder) -> None:
         assert in_pieces(live.url).status_code == 200
 
 
-def test_what_a_client_asked_before_it_left_is_dropped(live: Live, desk: Desk, recorder: Recorder) -> None:
+def test_what_a_client_asked_before_it_left_is_dropped(live: Live, batcher: Batcher, recorder: Recorder) -> None:
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(ask, live.url, "stays x")
         assert recorder.asked.acquire(timeout=PATIENCE)
         leaving = live.connect()
         leaving.sendall(request(body("leaves x"), f"Content-Length: {len(body('leaves x'))}"))
-        until(lambda: desk.waiting == 1)
+        until(lambda: batcher.waiting == 1)
         leaving.close()
-        until(lambda: desk.waiting == 0)
+        until(lambda: batcher.waiting == 0)
         recorder.gate.set()
         assert first.result().status_code == 200
     assert recorder.batches == [["stays x"]]
@@ -185,21 +185,21 @@ def test_a_body_that_is_announced_too_large_is_refused_without_being_read(live: 
 
 
 def test_a_body_that_does_not_come_is_not_waited_for() -> None:
-    with serving(desk_of(replace(SMALL, body_seconds=1))) as live, live.connect() as connection:
+    with serving(batcher_of(replace(SMALL, body_seconds=1))) as live, live.connect() as connection:
         connection.sendall(request(b"{", "Content-Length: 10"))
         answer = read_all(connection)
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b'"too_slow"' in answer
 
 
-def test_at_the_end_what_was_accepted_is_answered(live: Live, desk: Desk, recorder: Recorder) -> None:
+def test_at_the_end_what_was_accepted_is_answered(live: Live, batcher: Batcher, recorder: Recorder) -> None:
     with ThreadPoolExecutor(2) as pool:
         accepted = [pool.submit(ask, live.url, "a x")]
         assert recorder.asked.acquire(timeout=PATIENCE)
         accepted.append(pool.submit(ask, live.url, "b x"))
-        until(lambda: desk.waiting == 1)
+        until(lambda: batcher.waiting == 1)
         live.server.handle_exit(signal.SIGTERM, None)
-        assert desk.closing
+        assert batcher.closing
 
         def refused() -> bool:
             try:
@@ -214,7 +214,7 @@ def test_at_the_end_what_was_accepted_is_answered(live: Live, desk: Desk, record
         assert [answer.result().json()["items"][0]["aspects"][0]["label"] for answer in accepted] == ["a x", "b x"]
     live.thread.join(PATIENCE)
     assert not live.thread.is_alive()
-    assert not desk.alive
+    assert not batcher.alive
 
 
 def test_a_second_interrupt_does_not_wait(live: Live, recorder: Recorder) -> None:
@@ -264,7 +264,7 @@ def test_an_address_of_version_6_stands_in_brackets() -> None:
 
 def test_no_file_of_the_source_opens_what_a_request_names() -> None:
     """Only the pages' folder and the runs are read, and both before the first request."""
-    folder = Path(desk_module.__file__).parent
+    folder = Path(batcher_module.__file__).parent
     opening = {"open(", ".read_text(", ".read_bytes("}
     found = {path.name for path in folder.glob("*.py") for word in opening if word in path.read_text("utf-8")}
     assert {name for name in found if not name.startswith("review")} == {"pages.py"}

@@ -13,8 +13,8 @@ from tests.serve.conftest import Folders, Start
 import pssa
 from pssa.runs import Classifier
 from pssa.serve import table as table_module
-from pssa.serve.asking import ask
-from pssa.serve.refusal import Refusal
+from pssa.serve.errors import ApiError
+from pssa.serve.handlers import ask
 from pssa.serve.table import read_table
 
 CSV = {"Content-Type": "text/csv; charset=utf-8"}
@@ -138,18 +138,18 @@ def test_the_second_run_can_be_asked(client: TestClient, folders: Folders) -> No
 
 @pytest.mark.parametrize("content", ["", "text\nx\n", "aspect\nx\n", "text,from\nx,1\n", "\n", '"text', "\x00", "null"])
 def test_a_table_without_the_columns_is_refused(content: str) -> None:
-    with pytest.raises(Refusal, match="the header needs text and aspect") as caught:
+    with pytest.raises(ApiError, match="the header needs text and aspect") as caught:
         read_table(content.encode(), 100)
     assert (caught.value.status, caught.value.code) == (422, "no_columns")
 
 
 def test_a_column_that_is_there_twice_is_refused() -> None:
-    with pytest.raises(Refusal, match="the columns 'Text' and 'text' can both be read as text; rename one") as caught:
+    with pytest.raises(ApiError, match="the columns 'Text' and 'text' can both be read as text; rename one") as caught:
         read_table(b"text,Text ,aspect\n", 100)
-    with pytest.raises(Refusal, match="the column 'text', read as text, is there twice; rename one"):
+    with pytest.raises(ApiError, match="the column 'text', read as text, is there twice; rename one"):
         read_table(b"text,text,aspect\n", 100)
     assert (caught.value.status, caught.value.code) == (422, "no_columns")
-    with pytest.raises(Refusal, match="the column 'note' is there twice; rename one"):
+    with pytest.raises(ApiError, match="the column 'note' is there twice; rename one"):
         read_table(b"text,aspect,note,note\n", 100)
 
 
@@ -199,7 +199,7 @@ def test_windows_after_the_first_wait_for_their_turn(start: Start, monkeypatch: 
     async def sometimes(*arguments: Any) -> Any:
         asked.append(arguments)
         if len(asked) == 2:
-            raise Refusal(503, "overloaded", "full")
+            raise ApiError(503, "overloaded", "full")
         return await ask(*arguments)
 
     monkeypatch.setattr(table_module, "_WINDOW", 1)
@@ -210,7 +210,7 @@ def test_windows_after_the_first_wait_for_their_turn(start: Start, monkeypatch: 
 
 def test_the_first_window_is_refused_where_there_is_no_room(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     async def never(*arguments: Any) -> Any:
-        raise Refusal(503, "overloaded", "full")
+        raise ApiError(503, "overloaded", "full")
 
     monkeypatch.setattr(table_module, "ask", never)
     assert start().post("/v1/csv", content="text,aspect\na x,x\n", headers=CSV).status_code == 503

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import socket
 
     from pssa.serve.limits import Limits
-    from pssa.serve.review import Review
+    from pssa.serve.review.session import Review
 
 __all__ = ["add_parser"]
 
@@ -79,8 +79,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(arguments: argparse.Namespace) -> int:
     """Serve until told to end."""
     from pssa.serve.app import Options, create_app
-    from pssa.serve.desk import open_desk
-    from pssa.serve.guard import Door
+    from pssa.serve.batcher import open_batcher
+    from pssa.serve.middleware import AccessPolicy
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
 
     limits, token = _limits(arguments), _token(arguments.token_file)
@@ -89,12 +89,12 @@ def run(arguments: argparse.Namespace) -> int:
         review = _review(arguments)
         if review is not None:
             stack.callback(review.close)
-        desk = open_desk(arguments.run_path, arguments.versus, limits, arguments.device)
+        batcher = open_batcher(arguments.run_path, arguments.versus, limits, arguments.device)
         if not token and not is_loopback(bound):
             print(f"pssa: whoever reaches {arguments.host} may ask; set {_VARIABLE} or --token-file", file=sys.stderr)
-        door = Door(token, hosts_of(bound, arguments.host, arguments.allow_host))
-        app = create_app(desk, Options(door), review)
-        Server(app, desk, arguments.grace, lambda: _announce(bound, arguments)).run([bound])
+        access = AccessPolicy(token, hosts_of(bound, arguments.host, arguments.allow_host))
+        app = create_app(batcher, Options(access), review)
+        Server(app, batcher, arguments.grace, lambda: _announce(bound, arguments)).run([bound])
     return 0
 
 
@@ -128,7 +128,7 @@ def _share_cores(threads: int | None) -> None:
 
 
 def _token(path: Path | None) -> str:
-    """The token, empty if there is none; one that was meant and is empty would leave the door open."""
+    """The token, empty if there is none; one that was meant and is empty would leave the access open."""
     if path is None and _VARIABLE not in os.environ:
         return ""
     try:
@@ -151,7 +151,7 @@ def _review(arguments: argparse.Namespace) -> Review | None:
         return None
     if arguments.corpus is None:
         raise InputError("--evidence needs --corpus FILE, the instances that it is about")
-    from pssa.serve.review import Review
+    from pssa.serve.review.session import Review
 
     reading = {name: getattr(arguments, name) for name in _READING}
     return Review.open(arguments.evidence, arguments.corpus, arguments.second, **reading)

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive
 
-from pssa.serve.refusal import Refusal
+from pssa.serve.errors import ApiError
 
 __all__ = ["ClientGone", "announced_size", "media_type_of", "read_body", "replay"]
 
@@ -32,12 +32,12 @@ async def read_body(receive: Receive, headers: Headers, most: int, seconds: floa
                 content = await _collect(chunks, most)
     except TimeoutError:
         message = f"the body did not arrive within {seconds:g} seconds; send it again"
-        raise Refusal(408, "too_slow", message, {"Connection": "close"}) from None
+        raise ApiError(408, "too_slow", message, {"Connection": "close"}) from None
     if content is not None:
         return content
     finished = "expect" not in headers and await _discard(chunks, 4 * most)
     message = f"the body has more than {most} bytes; send it in several requests"
-    raise Refusal(413, "too_large", message, {} if finished else {"Connection": "close"})
+    raise ApiError(413, "too_large", message, {} if finished else {"Connection": "close"})
 
 
 def announced_size(headers: Headers, otherwise: int) -> int:

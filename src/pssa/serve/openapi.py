@@ -9,8 +9,8 @@ from fastapi.openapi.utils import get_openapi
 from pydantic.json_schema import models_json_schema
 
 from pssa import __version__
-from pssa.serve.desk import Desk
-from pssa.serve.guard import ASKING, Door, protected
+from pssa.serve.batcher import Batcher
+from pssa.serve.middleware import ASKING, AccessPolicy, protected
 from pssa.serve.schemas import Error, ExplainRequest, PredictRequest
 
 __all__ = ["describe"]
@@ -31,7 +31,7 @@ _MEANING = {
 }
 
 
-def describe(app: FastAPI, desk: Desk, door: Door) -> dict[str, Any]:
+def describe(app: FastAPI, batcher: Batcher, access: AccessPolicy) -> dict[str, Any]:
     """The OpenAPI description of the application as it was started."""
     if app.openapi_schema is None:
         schema = get_openapi(
@@ -41,19 +41,19 @@ def describe(app: FastAPI, desk: Desk, door: Door) -> dict[str, Any]:
             description="Offsets count Unicode code points and are half-open.",
             routes=app.routes,
         )
-        _add_schemas(schema, desk)
+        _add_schemas(schema, batcher)
         _add_bodies(schema)
-        schema["paths"]["/v1/csv"]["post"]["parameters"][0]["schema"]["enum"] = list(desk.runs)
+        schema["paths"]["/v1/csv"]["post"]["parameters"][0]["schema"]["enum"] = list(batcher.runs)
         for path, operations in schema["paths"].items():
             for method, operation in operations.items():
-                _add_refusals(operation, path, method, door)
-        if door.token:
+                _add_refusals(operation, path, method, access)
+        if access.token:
             schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         app.openapi_schema = schema
     return app.openapi_schema
 
 
-def _add_schemas(schema: dict[str, Any], desk: Desk) -> None:
+def _add_schemas(schema: dict[str, Any], batcher: Batcher) -> None:
     models = [(kind, "validation") for kind in (PredictRequest, ExplainRequest, Error)]
     _, made = models_json_schema(models, ref_template=_REF)  # type: ignore[arg-type]
     schemas = schema.setdefault("components", {}).setdefault("schemas", {})
@@ -61,20 +61,20 @@ def _add_schemas(schema: dict[str, Any], desk: Desk) -> None:
     # FastAPI's own shape of a refusal, which is never sent.
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
-    limits = desk.limits
+    limits = batcher.limits
     schemas["Item"]["properties"]["text"]["maxLength"] = limits.characters
     aspects = schemas["Item"]["properties"]["aspects"]
     aspects["maxItems"] = limits.aspects
     aspects["items"]["anyOf"][0]["maxLength"] = limits.characters
     for name in ("PredictRequest", "ExplainRequest"):
         schemas[name]["properties"]["items"]["maxItems"] = limits.items
-        schemas[name]["properties"]["run"]["enum"] = list(desk.runs)
-    _add_saliencies(schemas["ExplainRequest"], desk)
+        schemas[name]["properties"]["run"]["enum"] = list(batcher.runs)
+    _add_saliencies(schemas["ExplainRequest"], batcher)
 
 
-def _add_saliencies(schema: dict[str, Any], desk: Desk) -> None:
+def _add_saliencies(schema: dict[str, Any], batcher: Batcher) -> None:
     """The saliencies of each run; they differ between models."""
-    usable = {name: list(served.saliencies) for name, served in desk.runs.items()}
+    usable = {name: list(served.saliencies) for name, served in batcher.runs.items()}
     every = sorted(set().union(*usable.values()))
     schema["properties"]["saliency"] = {"type": "string", "enum": every}
     if len({*map(tuple, usable.values())}) > 1:
@@ -102,11 +102,11 @@ def _add_bodies(schema: dict[str, Any]) -> None:
     schema["paths"]["/metrics"]["get"]["responses"]["200"]["content"] = {"text/plain": {"schema": {"type": "string"}}}
 
 
-def _add_refusals(operation: dict[str, Any], path: str, method: str, door: Door) -> None:
-    if protected(path) and door.token:
+def _add_refusals(operation: dict[str, Any], path: str, method: str, access: AccessPolicy) -> None:
+    if protected(path) and access.token:
         operation["security"] = [{"token": []}]
     responses = operation["responses"]
-    for status in sorted(_refusals(operation, path, method, door)):
+    for status in sorted(_refusals(operation, path, method, access)):
         responses.setdefault(str(status), {"description": _MEANING[status]})
     for status, response in responses.items():
         if not status.startswith("2"):
@@ -115,12 +115,12 @@ def _add_refusals(operation: dict[str, Any], path: str, method: str, door: Door)
         responses["503"]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "seconds"}}
 
 
-def _refusals(operation: dict[str, Any], path: str, method: str, door: Door) -> set[int]:
+def _refusals(operation: dict[str, Any], path: str, method: str, access: AccessPolicy) -> set[int]:
     """Statuses that do not come from the route itself."""
     return {
         500,
-        *([401] if protected(path) and door.token else []),
-        *([421] if door.hosts is not None else []),
+        *([401] if protected(path) and access.token else []),
+        *([421] if access.hosts is not None else []),
         *([503] if path.startswith("/v1/") or path in ("/healthz", "/readyz") else []),
         *([403, 408, 413] if method != "get" else []),
         *([400] if "requestBody" in operation else []),

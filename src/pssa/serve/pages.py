@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
-from pssa.serve.refusal import Refusal
+from pssa.serve.errors import ApiError
 
 __all__ = ["FOLDER", "Page", "page_router", "read_pages"]
 
@@ -50,7 +50,7 @@ def page_router(pages: Mapping[str, Page], with_evidence: bool) -> APIRouter:
     @router.get("/evidence")
     def evidence(request: Request) -> Response:
         if not with_evidence:
-            raise Refusal(404, "not_found", "no evidence is under review; start with --evidence FILE --corpus FILE")
+            raise ApiError(404, "not_found", "no evidence is under review; start with --evidence FILE --corpus FILE")
         return _send(pages, "evidence.html", request)
 
     @router.get("/static/{name}")
@@ -68,7 +68,7 @@ def _read(path: Path) -> Page:
 def _send(pages: Mapping[str, Page], name: str, request: Request) -> Response:
     page = pages.get(name)
     if page is None:
-        raise Refusal(404, "not_found", "there is no such page")
+        raise ApiError(404, "not_found", "there is no such page")
     headers = {"ETag": page.tag, "Cache-Control": "no-cache"}
     if request.headers.get("if-none-match") == page.tag:
         return Response(status_code=304, headers=headers)

@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from pssa.errors import InputError
-from pssa.serve.desk import Desk
+from pssa.serve.batcher import Batcher
 
 __all__ = ["Server", "bind", "hosts_of", "is_loopback", "url_of"]
 
@@ -28,7 +28,7 @@ class Server(uvicorn.Server):
     :param started: is called once connections are accepted.
     """
 
-    def __init__(self, app: FastAPI, desk: Desk, grace: int, started: Callable[[], None]) -> None:
+    def __init__(self, app: FastAPI, batcher: Batcher, grace: int, started: Callable[[], None]) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -44,7 +44,7 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=grace,
             )
         )
-        self._desk = desk
+        self._batcher = batcher
         self._on_started = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -66,8 +66,8 @@ class Server(uvicorn.Server):
                 signal.signal(sign, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Close the desk for new orders; a second SIGINT does not wait for the answers."""
-        self._desk.closing = True
+        """Close the batcher for new orders; a second SIGINT does not wait for the answers."""
+        self._batcher.closing = True
         self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
         self.should_exit = True
 

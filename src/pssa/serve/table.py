@@ -24,10 +24,10 @@ from pssa.data.read import Columns
 from pssa.data.shown import told
 from pssa.errors import InputError
 from pssa.runs.classifier import probability_column
-from pssa.serve.asking import ask
-from pssa.serve.desk import Desk, Order
-from pssa.serve.placing import Placed, place_fields
-from pssa.serve.refusal import Refusal
+from pssa.serve.aspect_lookup import Placed, place_fields
+from pssa.serve.batcher import Batcher, Order
+from pssa.serve.errors import ApiError
+from pssa.serve.handlers import ask
 from pssa.serve.scoring import Scored
 
 __all__ = ["Table", "read_table", "scored"]
@@ -93,7 +93,7 @@ def read_table(body: bytes, characters: int, columns: str = "") -> Table:
     try:
         meaning = _meaning(header.names, columns)
     except InputError as error:
-        raise Refusal(422, "no_columns", str(error)) from error
+        raise ApiError(422, "no_columns", str(error)) from error
     return Table(header.written, meaning, header, content, characters)
 
 
@@ -108,18 +108,18 @@ def _meaning(names: Sequence[str], columns: str) -> Columns:
     return meaning
 
 
-async def scored(desk: Desk, table: Table, run: str, receive: Receive) -> AsyncIterator[bytes]:
+async def scored(batcher: Batcher, table: Table, run: str, receive: Receive) -> AsyncIterator[bytes]:
     """The answer, a window of rows at a time.
 
     :raises Refusal: before the first piece, 503 if the queue is full.
     """
-    labels = desk.runs[run].classifier.labels
+    labels = batcher.runs[run].classifier.labels
     layout = _Layout.of(table.columns, labels)
     rows = table.rows()
     began = False
-    while window := await run_in_threadpool(list, islice(rows, min(_WINDOW, desk.limits.queue))):
+    while window := await run_in_threadpool(list, islice(rows, min(_WINDOW, batcher.limits.queue))):
         order = Order(tuple(row.placed.example for row in window if row.placed.example is not None), run)
-        outcomes = iter(await (_patiently(desk, order, receive) if began else ask(desk, order, receive)))
+        outcomes = iter(await (_patiently(batcher, order, receive) if began else ask(batcher, order, receive)))
         lines = [_line(layout, row, None if row.placed.example is None else next(outcomes)) for row in window]
         yield _text(lines if began else [layout.header, *lines], table.header.delimiter)
         began = True
@@ -154,11 +154,11 @@ def _line(layout: _Layout, row: _Row, outcome: Scored | None) -> list[Any]:
     return [*cells, fields.get("label", ""), *shares, fields.get("error", ""), fields.get("warning", "")]
 
 
-async def _patiently(desk: Desk, order: Order, receive: Receive) -> Sequence[Scored]:
+async def _patiently(batcher: Batcher, order: Order, receive: Receive) -> Sequence[Scored]:
     while True:
         try:
-            return await ask(desk, order, receive)
-        except Refusal:
+            return await ask(batcher, order, receive)
+        except ApiError:
             await asyncio.sleep(_RETRY_SECONDS)
 
 

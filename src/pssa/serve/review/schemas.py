@@ -9,9 +9,9 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pssa.data.evidence import ACTIVE, MISLEADING, Finding
-from pssa.serve.review import Review
-from pssa.serve.review_filter import Page
-from pssa.serve.review_sentence import Sentence
+from pssa.serve.review.filter import Page
+from pssa.serve.review.sentence import Sentence
+from pssa.serve.review.session import Review
 from pssa.serve.schemas import Whole
 
 __all__ = [

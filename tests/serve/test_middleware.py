@@ -1,4 +1,4 @@
-"""The door: names, origins, tokens, sizes, and the headers of every answer."""
+"""The access: names, origins, tokens, sizes, and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterator
 import pytest
 from tests.serve.conftest import Start
 
-from pssa.serve import asking
-from pssa.serve.guard import Door
+from pssa.serve import handlers
+from pssa.serve.middleware import AccessPolicy
 
 ASK = {"items": [{"text": "the screen is huge", "aspects": ["screen"]}]}
-LOCAL = Door(hosts=frozenset({"localhost", "127.0.0.1", "[::1]"}))
+LOCAL = AccessPolicy(hosts=frozenset({"localhost", "127.0.0.1", "[::1]"}))
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000", "[::1]", "LOCALHOST:80"])
 def test_own_names_are_let_in(start: Start, host: str) -> None:
-    assert start(door=LOCAL).get("/v1/model", headers={"Host": host}).status_code == 200
+    assert start(access=LOCAL).get("/v1/model", headers={"Host": host}).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil:80", "localhost:80:90", ""])
 def test_other_names_are_not(start: Start, host: str) -> None:
-    answer = start(door=LOCAL).get("/v1/model", headers={"Host": host})
+    answer = start(access=LOCAL).get("/v1/model", headers={"Host": host})
     assert (answer.status_code, answer.json()["error"]["code"]) == (421, "wrong_host")
 
 
@@ -35,13 +35,13 @@ def test_without_names_any_is_let_in(start: Start) -> None:
 )
 def test_without_the_token_nobody_is_let_in(start: Start, path: str, given: str | None) -> None:
     headers = {} if given is None else {b"Authorization": given.encode("latin-1")}
-    answer = start(door=Door("secret")).get(path, headers=headers)
+    answer = start(access=AccessPolicy("secret")).get(path, headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized")
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
 def test_with_the_token_everything_works(start: Start) -> None:
-    client = start(door=Door("secret"))
+    client = start(access=AccessPolicy("secret"))
     client.headers["Authorization"] = "bearer secret"
     assert client.get("/v1/model").status_code == 200
     assert client.get("/metrics").status_code == 200
@@ -49,13 +49,13 @@ def test_with_the_token_everything_works(start: Start) -> None:
 
 
 def test_signs_of_life_and_pages_need_no_token(start: Start) -> None:
-    client = start(door=Door("secret"))
+    client = start(access=AccessPolicy("secret"))
     assert [client.get(path).status_code for path in ("/healthz", "/readyz", "/openapi.json")] == [200] * 3
     assert client.get("/").status_code == 404  # there is none here, but the token is not asked for
 
 
 def test_a_token_is_not_shown_by_accident() -> None:
-    assert "secret" not in repr(Door("secret"))
+    assert "secret" not in repr(AccessPolicy("secret"))
 
 
 def test_pages_of_other_sites_may_not_ask(start: Start) -> None:
@@ -83,7 +83,7 @@ def test_a_failure_is_answered_in_the_one_shape_and_logged(
     def fail(*_: object) -> None:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr(asking, "parse", fail)
+    monkeypatch.setattr(handlers, "parse", fail)
     answer = start().post("/v1/predict", json=ASK)
     assert answer.status_code == 500
     assert answer.json() == {"error": {"code": "failed", "message": "the service failed; its log says why"}}

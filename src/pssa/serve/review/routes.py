@@ -13,11 +13,10 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.routing import APIRoute
 
 from pssa.errors import RunError
-from pssa.serve.refusal import Refusal
-from pssa.serve.review import Review
-from pssa.serve.review_export import export
-from pssa.serve.review_filter import Filter, select
-from pssa.serve.review_models import (
+from pssa.serve.errors import ApiError
+from pssa.serve.review.export import export
+from pssa.serve.review.filter import Filter, select
+from pssa.serve.review.schemas import (
     Change,
     Changed,
     Exported,
@@ -31,7 +30,8 @@ from pssa.serve.review_models import (
     sentence_fields,
     stats_fields,
 )
-from pssa.serve.review_sentence import ReviewError
+from pssa.serve.review.sentence import ReviewError
+from pssa.serve.review.session import Review
 from pssa.serve.schemas import Error
 
 __all__ = ["review_router"]
@@ -56,9 +56,9 @@ class _Route(APIRoute):
             try:
                 return await handle(request)
             except ReviewError as error:
-                return Refusal(_STATUS[error.code], error.code, str(error)).response()
+                return ApiError(_STATUS[error.code], error.code, str(error)).response()
             except (RunError, OSError) as error:
-                return Refusal(503, "unwritable", str(error)).response()
+                return ApiError(503, "unwritable", str(error)).response()
 
         return answer
 

@@ -1,4 +1,4 @@
-"""The door of the service: who may come in, how much they may bring, and what every answer carries.
+"""The access of the service: who may come in, how much they may bring, and what every answer carries.
 
 In this order: the name the client calls us by, the page it comes from, its token, whether we are about to close or have no
 room, its body.
@@ -17,15 +17,15 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pssa.serve.batcher import Batcher
 from pssa.serve.body import ClientGone, announced_size, read_body, replay
-from pssa.serve.desk import Desk
-from pssa.serve.refusal import Refusal
+from pssa.serve.errors import ApiError
 
-__all__ = ["ASKING", "GONE", "RETRY", "Door", "Guard", "overloaded", "protected"]
+__all__ = ["ASKING", "GONE", "RETRY", "AccessPolicy", "Guard", "overloaded", "protected"]
 
 GONE = 499  # nobody sees this status but the metrics
 RETRY = {"Retry-After": "1"}
-ASKING = ("/v1/predict", "/v1/explain", "/v1/csv")  # what goes to the desk
+ASKING = ("/v1/predict", "/v1/explain", "/v1/csv")  # what goes to the batcher
 # Seconds until a client is told that there is no room: many that ask again at once would take the worker's time.
 _PAUSE = 0.1
 _TABLES = 4  # as many of the largest size may be in memory
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Door:
+class AccessPolicy:
     """Who is let in."""
 
     token: str = field(default="", repr=False)  # empty: everybody
@@ -61,10 +61,10 @@ class Door:
 class Guard:
     """Middleware around the whole application."""
 
-    def __init__(self, app: ASGIApp, desk: Desk, door: Door) -> None:
+    def __init__(self, app: ASGIApp, batcher: Batcher, access: AccessPolicy) -> None:
         self.app = app
-        self._desk = desk
-        self._door = door
+        self._batcher = batcher
+        self._access = access
         self._held = 0  # bytes of bodies in memory, or expected there
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,7 +77,7 @@ class Guard:
             await self._carry_out(scope, receive, answer)
         except ClientGone:
             answer.status = GONE
-        except Refusal as refusal:
+        except ApiError as refusal:
             if refusal.code == "overloaded":
                 await asyncio.sleep(_PAUSE)
             await answer.refuse(refusal, scope, receive)
@@ -85,10 +85,10 @@ class Guard:
             _log.exception("%s %s failed", scope["method"], scope["path"])
             if answer.status:
                 raise  # too late for another answer: the connection is cut
-            await answer.refuse(Refusal(500, "failed", "the service failed; its log says why"), scope, receive)
+            await answer.refuse(ApiError(500, "failed", "the service failed; its log says why"), scope, receive)
         finally:
             route = getattr(scope.get("route"), "path", "other")
-            self._desk.metrics.request(route, answer.status or GONE, time.perf_counter() - began)
+            self._batcher.metrics.request(route, answer.status or GONE, time.perf_counter() - began)
 
     async def _carry_out(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
         headers = Headers(scope=scope)
@@ -96,11 +96,11 @@ class Guard:
         if scope["method"] in _READING:
             await self.app(scope, receive, answer)
             return
-        limits = self._desk.limits
+        limits = self._batcher.limits
         most = limits.table_bytes if scope["path"] == "/v1/csv" else limits.body_bytes
         size = min(announced_size(headers, most), most)
         if self._held + size > _TABLES * max(limits.table_bytes, limits.body_bytes):
-            raise Refusal(503, "overloaded", "too many requests at once; try again", RETRY)
+            raise ApiError(503, "overloaded", "too many requests at once; try again", RETRY)
         self._held += size
         try:
             body = await read_body(receive, headers, most, limits.body_seconds)
@@ -110,17 +110,17 @@ class Guard:
 
     def _admit(self, scope: Scope, headers: Headers) -> None:
         host = headers.get("host", "")
-        if not self._door.admits_host(host):
-            raise Refusal(421, "wrong_host", "this service is not called by that name; see --allow-host")
+        if not self._access.admits_host(host):
+            raise ApiError(421, "wrong_host", "this service is not called by that name; see --allow-host")
         if scope["method"] not in _READING and not _same_site(headers.get("origin"), host):
-            raise Refusal(403, "cross_origin", "pages of other sites may not ask this service")
-        if protected(scope["path"]) and not self._door.admits_token(headers.get("authorization", "")):
+            raise ApiError(403, "cross_origin", "pages of other sites may not ask this service")
+        if protected(scope["path"]) and not self._access.admits_token(headers.get("authorization", "")):
             message = "give the token as `Authorization: Bearer TOKEN`"
-            raise Refusal(401, "unauthorized", message, {"WWW-Authenticate": "Bearer"})
-        if scope["path"].startswith("/v1/") and self._desk.closing:
-            raise Refusal(503, "closing", "the service is shutting down", RETRY | {"Connection": "close"})
-        if scope["path"] in ASKING and self._desk.full:  # before the body is read, so that refusing costs little
-            raise overloaded(self._desk)
+            raise ApiError(401, "unauthorized", message, {"WWW-Authenticate": "Bearer"})
+        if scope["path"].startswith("/v1/") and self._batcher.closing:
+            raise ApiError(503, "closing", "the service is shutting down", RETRY | {"Connection": "close"})
+        if scope["path"] in ASKING and self._batcher.full:  # before the body is read, so that refusing costs little
+            raise overloaded(self._batcher)
 
 
 class _Answer:
@@ -138,14 +138,14 @@ class _Answer:
             headers.setdefault("Cache-Control", "no-store")
         await self._send(message)
 
-    async def refuse(self, refusal: Refusal, scope: Scope, receive: Receive) -> None:
+    async def refuse(self, refusal: ApiError, scope: Scope, receive: Receive) -> None:
         await refusal.response()(scope, receive, self)
 
 
-def overloaded(desk: Desk) -> Refusal:
+def overloaded(batcher: Batcher) -> ApiError:
     """There is no room in the queue."""
-    message = f"{desk.waiting} aspects are waiting, at most {desk.limits.queue} may; try again"
-    return Refusal(503, "overloaded", message, RETRY)
+    message = f"{batcher.waiting} aspects are waiting, at most {batcher.limits.queue} may; try again"
+    return ApiError(503, "overloaded", message, RETRY)
 
 
 def protected(path: str) -> bool:

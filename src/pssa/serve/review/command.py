@@ -16,7 +16,7 @@ from pssa.data.read import Columns
 from pssa.runs import Config
 from pssa.runs.config import DataConfig
 from pssa.runs.repeated import repeated_options
-from pssa.serve.review_sources import Run, Sources
+from pssa.serve.review.sources import Run, Sources
 
 __all__ = ["training_command"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pssa.data.example import Example
+from pssa.serve.aspect_lookup import Placed, explainable, place_fields, place_items
 from pssa.serve.limits import Limits
-from pssa.serve.placing import Placed, explainable, place_fields, place_items
 from pssa.serve.schemas import Item
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pssa.data.evidence import Finding
-from pssa.serve.review import Review
-from pssa.serve.review_sentence import Sentence
+from pssa.serve.review.sentence import Sentence
+from pssa.serve.review.session import Review
 
 __all__ = ["CHANGED", "DISAGREEMENTS", "FOUND", "NONE", "SENTENCE", "Filter", "Page", "select"]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from pssa.data.evidence import Evidence, Finding
 from pssa.errors import InputError
-from pssa.serve.review_log import Entry, ReviewLog
-from pssa.serve.review_sentence import ReviewError, Sentence
-from pssa.serve.review_sources import Sources
+from pssa.serve.review.log import LogEntry, ReviewLog
+from pssa.serve.review.sentence import ReviewError, Sentence
+from pssa.serve.review.sources import Sources
 
 __all__ = ["Review"]
 
@@ -30,7 +30,7 @@ class Review:
         self.header = evidence.header
         self.sentences = [Sentence(index, example, example) for index, example in enumerate(evidence.examples)]
         self.log = log
-        self._done: list[Entry] = []  # what can be undone, the last first to go
+        self._done: list[LogEntry] = []  # what can be undone, the last first to go
         self.lock = threading.Lock()  # held while something is changed or written
         for entry in log.entries:
             try:
@@ -66,7 +66,7 @@ class Review:
             raise
 
     @property
-    def undoable(self) -> Entry | None:
+    def undoable(self) -> LogEntry | None:
         """The change that `undo` would take back."""
         return self._done[-1] if self._done else None
 
@@ -122,8 +122,8 @@ class Review:
 
     def _entry(
         self, sentence: Sentence, action: str, word: int, after: Finding | None, undoes: int | None = None
-    ) -> Entry:
-        return Entry(
+    ) -> LogEntry:
+        return LogEntry(
             number=len(self.log.entries) + 1,
             time=datetime.now(UTC).isoformat(timespec="seconds"),
             index=sentence.index,
@@ -136,11 +136,11 @@ class Review:
             undoes=undoes,
         )
 
-    def _keep(self, entry: Entry) -> Sentence:
+    def _keep(self, entry: LogEntry) -> Sentence:
         self.log.append(entry)
         return self._apply(entry)
 
-    def _apply(self, entry: Entry) -> Sentence:
+    def _apply(self, entry: LogEntry) -> Sentence:
         """Let an entry of the log count, if it fits."""
         if not 0 <= entry.index < len(self.sentences) or self.sentences[entry.index].original.id != entry.example:
             raise InputError(f"is about example {entry.example!r}, which is not at {entry.index} of the evidence")

@@ -24,7 +24,7 @@ from pssa.data.evidence_file import FINDING
 from pssa.data.strict_fields import Parser, integer, object_of, optional, parse_object, record, text
 from pssa.errors import InputError, RunError
 
-__all__ = ["Entry", "ReviewLog"]
+__all__ = ["LogEntry", "ReviewLog"]
 
 _VERSION = 1
 _HEADER: dict[str, Parser] = {"review": integer, "evidence": text}
@@ -43,7 +43,7 @@ _ENTRY: dict[str, Parser] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LogEntry:
     """One change of one word."""
 
     number: int  # counted from 1, without gaps
@@ -63,7 +63,7 @@ class ReviewLog:
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
-        self.entries: list[Entry] = []
+        self.entries: list[LogEntry] = []
         self.note = ""  # what was found torn on opening
         self._descriptor = descriptor
         self._end = 0  # where the next line belongs
@@ -88,7 +88,7 @@ class ReviewLog:
             raise
         return log
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: LogEntry) -> None:
         """Put a line on disk; it is there for good when this returns.
 
         :raises RunError: if it cannot be written; the log is then as before.
@@ -152,7 +152,7 @@ class ReviewLog:
         if values["number"] != line - 1:
             raise InputError(f"has the number {values['number']}; expected {line - 1}, for no line may be missing")
         before, after = (None if found is None else Finding(**found) for found in (values["before"], values["after"]))
-        self.entries.append(Entry(**values | {"before": before, "after": after}))
+        self.entries.append(LogEntry(**values | {"before": before, "after": after}))
 
     def _write(self, fields: dict[str, Any]) -> None:
         line = _line(fields)

@@ -1,4 +1,4 @@
-"""The desk: requests that arrive together are answered in one go, by one worker.
+"""The batcher: requests that arrive together are answered in one go, by one worker.
 
 What is waiting is bounded by its number of aspects. The worker takes the run and saliency of the request that has waited
 longest, and with it whatever others ask of the same; a request that is larger than a batch goes back to the end of the queue
@@ -23,7 +23,7 @@ from pssa.serve.limits import Limits
 from pssa.serve.metrics import Metrics
 from pssa.serve.scoring import Scored, score
 
-__all__ = ["Desk", "Order", "QueueFull", "Served", "Ticket", "open_desk"]
+__all__ = ["Batcher", "Order", "QueueFull", "ServedRun", "Ticket", "open_batcher"]
 
 
 class QueueFull(Exception):
@@ -31,7 +31,7 @@ class QueueFull(Exception):
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedRun:
     """A run that can be asked."""
 
     name: str  # of its folder
@@ -74,10 +74,10 @@ class _Part:
     examples: tuple[Example, ...]
 
 
-class Desk:
+class Batcher:
     """Loaded runs, a queue and the thread that works on it."""
 
-    def __init__(self, runs: Mapping[str, Served], limits: Limits) -> None:
+    def __init__(self, runs: Mapping[str, ServedRun], limits: Limits) -> None:
         self.runs = dict(runs)
         self.limits = limits
         self.metrics = Metrics()
@@ -87,7 +87,7 @@ class Desk:
         self._last = 1  # aspects in the last batch
         self._ended = False
         self._changed = threading.Condition()
-        self._worker = threading.Thread(target=self._work, name="pssa-desk", daemon=True)
+        self._worker = threading.Thread(target=self._work, name="pssa-batcher", daemon=True)
         self._worker.start()
 
     @property
@@ -216,15 +216,15 @@ class _Room:
         return True
 
 
-def open_desk(first: Path, versus: Path | None, limits: Limits, device: str = "cpu") -> Desk:
+def open_batcher(first: Path, versus: Path | None, limits: Limits, device: str = "cpu") -> Batcher:
     """Load a run, and where given a second, and be ready to be asked.
 
     :raises InputError: if a folder is no run.
     """
     folders = {"first": first} | ({} if versus is None else {"versus": versus})
-    return Desk({name: _served(folder, device) for name, folder in folders.items()}, limits)
+    return Batcher({name: _served(folder, device) for name, folder in folders.items()}, limits)
 
 
-def _served(folder: Path, device: str) -> Served:
+def _served(folder: Path, device: str) -> ServedRun:
     classifier = load(folder, device)
-    return Served(folder.resolve().name, classifier, usable_saliencies(classifier))
+    return ServedRun(folder.resolve().name, classifier, usable_saliencies(classifier))

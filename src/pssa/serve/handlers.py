@@ -1,4 +1,4 @@
-"""From a request to the desk and back: bodies to checked values, aspects to outcomes, while somebody waits for them."""
+"""From a request to the batcher and back: bodies to checked values, aspects to outcomes, while somebody waits for them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ValidationError
 from starlette.types import Receive
 
+from pssa.serve.aspect_lookup import Placed, explainable, place_items
+from pssa.serve.batcher import Batcher, Order, QueueFull
 from pssa.serve.body import ClientGone, media_type_of
-from pssa.serve.desk import Desk, Order, QueueFull
-from pssa.serve.guard import overloaded
+from pssa.serve.errors import ApiError, unusable
 from pssa.serve.limits import Limits
-from pssa.serve.placing import Placed, explainable, place_items
-from pssa.serve.refusal import Refusal, unusable
+from pssa.serve.middleware import overloaded
 from pssa.serve.schemas import ExplainRequest, Item, PredictRequest
 from pssa.serve.scoring import Scored
 
@@ -34,7 +34,7 @@ async def body_of(request: Request, media_type: str) -> bytes:
     """
     if media_type_of(request.headers) != media_type:
         given = request.headers.get("content-type", "")[:100]
-        raise Refusal(
+        raise ApiError(
             415, "wrong_type", f"the body is said to be {given!r}; expected {media_type} in UTF-8, not packed"
         )
     return await request.body()
@@ -50,55 +50,57 @@ def parse(kind: type[_Model], body: bytes) -> _Model:
     except ValidationError as error:
         faults = error.errors(include_url=False, include_context=False, include_input=False)
     if faults[0]["type"] == "json_invalid":
-        raise Refusal(400, "bad_json", faults[0]["msg"])
+        raise ApiError(400, "bad_json", faults[0]["msg"])
     raise unusable(faults)
 
 
-def check_run(desk: Desk, run: str) -> None:
+def check_run(batcher: Batcher, run: str) -> None:
     """Refuse a run that is not served."""
-    if run not in desk.runs:
-        raise Refusal(422, "no_such_run", f"there is no run {run!r}; the service was started without --versus")
+    if run not in batcher.runs:
+        raise ApiError(422, "no_such_run", f"there is no run {run!r}; the service was started without --versus")
 
 
-def saliency_of(desk: Desk, asked: ExplainRequest) -> str:
+def saliency_of(batcher: Batcher, asked: ExplainRequest) -> str:
     """The saliency that is asked for.
 
     :raises Refusal: 422 if it says nothing about the run's model.
     """
-    check_run(desk, asked.run)
-    usable = desk.runs[asked.run].saliencies
+    check_run(batcher, asked.run)
+    usable = batcher.runs[asked.run].saliencies
     if "saliency" not in asked.model_fields_set:
         return usable[0]
     if asked.saliency not in usable:
         given = asked.saliency[:100]
-        raise Refusal(422, "no_such_saliency", f"saliency {given!r} cannot be asked for; it can be {', '.join(usable)}")
+        raise ApiError(
+            422, "no_such_saliency", f"saliency {given!r} cannot be asked for; it can be {', '.join(usable)}"
+        )
     return asked.saliency
 
 
-async def answer_items(desk: Desk, request: Request, asked: PredictRequest, saliency: str | None) -> bytes:
+async def answer_items(batcher: Batcher, request: Request, asked: PredictRequest, saliency: str | None) -> bytes:
     """The JSON that answers a request for labels, or for explanations by a saliency."""
-    check_run(desk, asked.run)
-    _check_sizes(asked.items, desk.limits)
+    check_run(batcher, asked.run)
+    _check_sizes(asked.items, batcher.limits)
     work = sum(len(item.text) * len(item.aspects) for item in asked.items)
     sheet = place_items(asked.items) if work <= _QUICK else await run_in_threadpool(place_items, asked.items)
     if saliency is not None:
-        sheet = [[explainable(placed, saliency, desk.limits) for placed in row] for row in sheet]
+        sheet = [[explainable(placed, saliency, batcher.limits) for placed in row] for row in sheet]
     order = Order(tuple(p.example for row in sheet for p in row if p.example is not None), asked.run, saliency)
-    outcomes = iter(await ask(desk, order, request.receive))
+    outcomes = iter(await ask(batcher, order, request.receive))
     items = [{"aspects": [_fields(placed, outcomes) for placed in row]} for row in sheet]
     return json.dumps({"items": items}, ensure_ascii=False, allow_nan=False).encode()
 
 
-async def ask(desk: Desk, order: Order, receive: Receive) -> Sequence[Scored]:
+async def ask(batcher: Batcher, order: Order, receive: Receive) -> Sequence[Scored]:
     """The outcomes of an order.
 
     :raises Refusal: 503 if the queue is full.
     :raises ClientGone: if the client leaves; what is left of the order is dropped.
     """
     try:
-        ticket = desk.submit(order)
+        ticket = batcher.submit(order)
     except QueueFull:
-        raise overloaded(desk) from None
+        raise overloaded(batcher) from None
     answered = asyncio.wrap_future(ticket.answered)
     gone = asyncio.ensure_future(_leaving(receive))
     try:
@@ -109,20 +111,20 @@ async def ask(desk: Desk, order: Order, receive: Receive) -> Sequence[Scored]:
         return answered.result()
     finally:
         gone.cancel()
-        desk.withdraw(ticket)
+        batcher.withdraw(ticket)
 
 
 def _check_sizes(items: Sequence[Item], limits: Limits) -> None:
     if len(items) > limits.items:
-        raise Refusal(422, "too_many_items", f"{len(items)} items; at most {limits.items} are taken in one request")
+        raise ApiError(422, "too_many_items", f"{len(items)} items; at most {limits.items} are taken in one request")
     for number, item in enumerate(items):
         if len(item.aspects) > limits.aspects:
             found = f"items.{number} has {len(item.aspects)} aspects"
-            raise Refusal(422, "too_many_aspects", f"{found}; at most {limits.aspects} are taken")
+            raise ApiError(422, "too_many_aspects", f"{found}; at most {limits.aspects} are taken")
         given = max(len(item.text), *(len(aspect) for aspect in item.aspects if isinstance(aspect, str)), 0)
         if given > limits.characters:
             found = f"items.{number} has a text or aspect of {given} characters"
-            raise Refusal(422, "too_long", f"{found}; at most {limits.characters} are taken")
+            raise ApiError(422, "too_long", f"{found}; at most {limits.characters} are taken")
 
 
 def _fields(placed: Placed, outcomes: Iterator[Scored]) -> dict[str, Any]:

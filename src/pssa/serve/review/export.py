@@ -10,9 +10,9 @@ from pathlib import Path
 
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
-from pssa.serve.review import Review
-from pssa.serve.review_command import training_command
-from pssa.serve.review_sentence import DROP, FLIP, Sentence
+from pssa.serve.review.command import training_command
+from pssa.serve.review.sentence import DROP, FLIP, Sentence
+from pssa.serve.review.session import Review
 
 __all__ = ["Export", "export", "reviewed"]
 

@@ -13,13 +13,13 @@ from starlette.exceptions import HTTPException
 
 from pssa.data.shown import told
 
-__all__ = ["Refusal", "of_http_exception", "of_validation_error", "unusable"]
+__all__ = ["ApiError", "of_http_exception", "of_validation_error", "unusable"]
 
 _MOST_FAULTS = 3
 _LONGEST = 500
 
 
-class Refusal(Exception):
+class ApiError(Exception):
     """A request that is not carried out, and why.
 
     :param code: for programs, such as `too_large`; the message is for people.
@@ -39,18 +39,18 @@ class Refusal(Exception):
         return Response(content, self.status, self.headers, media_type="application/json")
 
 
-def unusable(faults: Iterable[Mapping[str, Any]]) -> Refusal:
+def unusable(faults: Iterable[Mapping[str, Any]]) -> ApiError:
     """422 for a body or a parameter that breaks its schema; `faults` are pydantic's."""
     found = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults]
     more = f"; and {len(found) - _MOST_FAULTS} more" if len(found) > _MOST_FAULTS else ""
-    return Refusal(422, "unusable", "; ".join(found[:_MOST_FAULTS])[:_LONGEST] + more)
+    return ApiError(422, "unusable", "; ".join(found[:_MOST_FAULTS])[:_LONGEST] + more)
 
 
 async def of_validation_error(request: Any, error: Exception) -> Response:
     """The answer where FastAPI finds a parameter or a body at fault."""
     assert isinstance(error, RequestValidationError)
     if any(fault["type"] == "json_invalid" for fault in error.errors()):
-        return Refusal(400, "bad_json", "the body is no JSON").response()
+        return ApiError(400, "bad_json", "the body is no JSON").response()
     return unusable(error.errors()).response()
 
 
@@ -58,7 +58,7 @@ async def of_http_exception(request: Any, error: Exception) -> Response:
     """The answer where FastAPI or a route raises a status: no such path, no such method."""
     assert isinstance(error, HTTPException)
     code = HTTPStatus(error.status_code).name.lower()
-    return Refusal(error.status_code, code, str(error.detail), error.headers).response()
+    return ApiError(error.status_code, code, str(error.detail), error.headers).response()
 
 
 def _place(steps: Iterable[int | str]) -> str:

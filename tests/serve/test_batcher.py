@@ -1,0 +1,184 @@
+"""The queue and its worker: who is answered together, who is refused, and that everybody is answered in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.serve.recorder import PATIENCE, Recorder, batcher_of, order, until
+
+from pssa.serve import batcher as batcher_module
+from pssa.serve.batcher import Batcher, Order, QueueFull, Ticket
+from pssa.serve.limits import Limits
+
+LIMITS = Limits(items=4, aspects=1, queue=12, batch=4, wait_ms=0)
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
+    recorder = Recorder()
+    monkeypatch.setattr(batcher_module, "score", recorder)
+    yield recorder
+    recorder.gate.set()
+
+
+@pytest.fixture
+def batcher(recorder: Recorder) -> Iterator[Batcher]:
+    batcher = batcher_of(LIMITS)
+    yield batcher
+    recorder.gate.set()
+    batcher.close()
+
+
+def busy(batcher: Batcher, recorder: Recorder) -> Ticket:
+    """An order that the worker has begun, so that what comes now has to wait."""
+    ticket = batcher.submit(order("busy"))
+    assert recorder.asked.acquire(timeout=PATIENCE)
+    return ticket
+
+
+def labels(ticket: Ticket) -> list[str]:
+    """What stands for the answers, in their order."""
+    return [outcome.as_dict()["label"] for outcome in ticket.answered.result(PATIENCE)]
+
+
+def test_what_waits_together_is_answered_in_one_go(batcher: Batcher, recorder: Recorder) -> None:
+    busy(batcher, recorder)
+    one, two = batcher.submit(order("a x", "b x")), batcher.submit(order("c x"))
+    recorder.gate.set()
+    assert (labels(one), labels(two)) == (["a x", "b x"], ["c x"])
+    assert recorder.batches == [["busy"], ["a x", "b x", "c x"]]
+
+
+def test_a_batch_is_no_larger_than_allowed(batcher: Batcher, recorder: Recorder) -> None:
+    busy(batcher, recorder)
+    tickets = [batcher.submit(order(f"t{number} x")) for number in range(6)]
+    recorder.gate.set()
+    assert [labels(ticket) for ticket in tickets] == [[f"t{number} x"] for number in range(6)]
+    assert [len(batch) for batch in recorder.batches] == [1, 4, 2]
+
+
+def test_a_large_order_goes_back_to_the_end_with_what_is_left_of_it(batcher: Batcher, recorder: Recorder) -> None:
+    busy(batcher, recorder)
+    large, small = batcher.submit(order(*(f"l{number} x" for number in range(7)))), batcher.submit(order("small x"))
+    recorder.gate.set()
+    assert labels(large) == [f"l{number} x" for number in range(7)]
+    assert labels(small) == ["small x"]
+    assert recorder.batches[1:] == [[f"l{n} x" for n in range(4)], ["small x", "l4 x", "l5 x", "l6 x"]]
+
+
+def test_what_is_asked_differently_is_answered_apart(batcher: Batcher, recorder: Recorder) -> None:
+    busy(batcher, recorder)
+    asked: list[str | None] = ["gradient", None, "attention", "gradient", None]
+    tickets = [batcher.submit(order(f"{number} x", saliency=saliency)) for number, saliency in enumerate(asked)]
+    recorder.gate.set()
+    assert [labels(ticket) for ticket in tickets] == [[f"{number} x"] for number in range(5)]
+    assert recorder.batches[1:] == [["0 x", "3 x"], ["1 x", "4 x"], ["2 x"]]
+    assert recorder.saliencies[1:] == ["gradient", None, "attention"]
+
+
+@pytest.mark.parametrize(
+    ("saliency", "words", "sizes"),
+    [
+        (None, 6000, [2, 1]),  # three times 6,000 words are more than 16,384
+        ("gradient", 800, [2, 1]),  # which are read eight times
+        ("leave_one_out", 40, [2, 1]),  # or four times for each of 40 words
+        ("leave_one_out", 30, [3]),
+        (None, 20_000, [1, 1, 1]),
+    ],
+)
+def test_long_texts_fill_a_batch_before_it_has_many(
+    recorder: Recorder, saliency: str | None, words: int, sizes: list[int]
+) -> None:
+    batcher = batcher_of(Limits(batch=64))
+    busy(batcher, recorder)
+    tickets = [batcher.submit(order("x " * words, saliency=saliency)) for _ in range(3)]
+    recorder.gate.set()
+    assert [len(ticket.answered.result(PATIENCE)) for ticket in tickets] == [1, 1, 1]
+    assert [len(batch) for batch in recorder.batches] == [1, *sizes]
+    batcher.close()
+
+
+def test_a_full_queue_refuses_at_once_and_has_room_again_later(batcher: Batcher, recorder: Recorder) -> None:
+    busy(batcher, recorder)
+    accepted = [batcher.submit(order(*(f"{place}{number} x" for number in range(4)))) for place in "abc"]
+    assert batcher.waiting == 12
+    assert batcher.full
+    with pytest.raises(QueueFull):
+        batcher.submit(order("one more"))
+    recorder.gate.set()
+    assert [len(labels(ticket)) for ticket in accepted] == [4, 4, 4]
+    assert not batcher.full
+    assert labels(batcher.submit(order("one more"))) == ["one more"]
+
+
+def test_an_order_that_has_no_room_as_a_whole_is_refused_as_a_whole(batcher: Batcher, recorder: Recorder) -> None:
+    busy(batcher, recorder)
+    for place in "ab":
+        batcher.submit(order(*(f"{place}{number} x" for number in range(5))))
+    with pytest.raises(QueueFull):
+        batcher.submit(order("c x", "d x", "e x"))
+    assert batcher.waiting == 10
+    batcher.submit(order("c x", "d x"))
+
+
+def test_what_nobody_waits_for_is_dropped(batcher: Batcher, recorder: Recorder) -> None:
+    busy(batcher, recorder)
+    left, stays = batcher.submit(order("left x")), batcher.submit(order("stays x"))
+    batcher.withdraw(left)
+    assert batcher.waiting == 1
+    recorder.gate.set()
+    assert labels(stays) == ["stays x"]
+    assert recorder.batches == [["busy"], ["stays x"]]
+    batcher.withdraw(stays)
+    assert batcher.waiting == 0
+
+
+def test_an_empty_order_is_answered_without_waiting(batcher: Batcher, recorder: Recorder) -> None:
+    assert labels(batcher.submit(Order(()))) == []
+    assert recorder.batches == []
+
+
+def test_closing_answers_what_was_accepted(batcher: Batcher, recorder: Recorder) -> None:
+    tickets = [busy(batcher, recorder), *(batcher.submit(order(f"{number} x")) for number in range(6))]
+    recorder.gate.set()
+    batcher.close()
+    assert batcher.closing
+    assert not batcher.alive
+    assert [ticket.answered.done() for ticket in tickets] == [True] * 7
+    with pytest.raises(QueueFull):
+        batcher.submit(order("too late"))
+
+
+def test_a_batch_waits_for_as_many_as_were_there_the_last_time(recorder: Recorder) -> None:
+    batcher = batcher_of(Limits(wait_ms=3_600_000))
+    busy(batcher, recorder)
+    pair = [batcher.submit(order("a x")), batcher.submit(order("b x"))]
+    recorder.gate.set()
+    assert [labels(ticket) for ticket in pair] == [["a x"], ["b x"]]
+    first = batcher.submit(order("c x"))  # alone it would wait for an hour
+    second = batcher.submit(order("d x"))
+    assert (labels(first), labels(second)) == (["c x"], ["d x"])
+    assert recorder.batches[2:] == [["c x", "d x"]]
+    batcher.close()
+
+
+def test_a_lone_request_does_not_wait_for_company(recorder: Recorder) -> None:
+    batcher = batcher_of(Limits(wait_ms=3_600_000))
+    recorder.gate.set()
+    for text in ("a x", "b x"):
+        assert labels(batcher.submit(order(text))) == [text]
+    batcher.close()
+
+
+def test_batches_and_the_queue_are_counted(batcher: Batcher, recorder: Recorder) -> None:
+    busy(batcher, recorder)
+    tickets = [batcher.submit(order("a x")), batcher.submit(order("b x", saliency="gradient"))]
+    assert b"pssa_queue_depth 2.0" in batcher.metrics.text()
+    recorder.gate.set()
+    assert [len(labels(ticket)) for ticket in tickets] == [1, 1]
+    until(lambda: b"pssa_batch_size_count 3.0" in batcher.metrics.text())
+    text = batcher.metrics.text()
+    assert b"pssa_queue_depth 0.0" in text
+    assert b'pssa_items_total{kind="predict"} 2.0' in text
+    assert b'pssa_items_total{kind="explain"} 1.0' in text
