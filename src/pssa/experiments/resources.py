@@ -8,22 +8,21 @@ Fingerprints tell outcomes of other files apart: a cell that was carried out wit
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pssa import __version__, models
+from pssa import models
 from pssa.data import Corpus, hold_out, read
 from pssa.data.evidence import Evidence
 from pssa.data.example import DEFAULT_LABELS
 from pssa.data.opinion_words import OpinionRow, evidence_from_opinion_words, read_opinion_words
 from pssa.data.read import Columns
 from pssa.errors import InputError
-from pssa.experiments.cells import Cell, Place, describe, with_needs
-from pssa.experiments.settled import settled
+from pssa.experiments.cell_key import cell_key
+from pssa.experiments.cells import Cell, Place
 from pssa.experiments.strip_bug import strip_targets
 
 __all__ = ["DATA_SETS", "HowRead", "Resources", "Source"]
@@ -170,23 +169,23 @@ class Resources:
         return None if folder is None else list(read_opinion_words(folder / f"{part}.tsv"))
 
     def key(self, cell: Cell) -> str:
-        """What tells this cell apart from every other, with these files, this version and its defaults."""
+        """Return what tells this cell apart from every other, with these files and settings."""
+        return cell_key(cell, self.files_of(cell), self.settings)
+
+    def files_of(self, cell: Cell) -> dict[str, Any]:
+        """Return fingerprints of the files that a cell reads; a file read in an unusual way counts as another file."""
         place = cell.place
         source = self.sources[place.data]
         started, columns = self.starts_from(place.model), source.reading.columns
         reading = {name: value for name, value in source.reading.unusual.items() if name != "columns"}
-        known = {
-            "cell": describe(cell),
+        found = {
             "train": _fingerprint(source.train) + (f" {columns}" if columns else ""),
             "test": None if place.held_out or source.test is None else _fingerprint(source.test),
             "words": None if source.opinion_words is None else _fingerprint(source.opinion_words),
-            "start": {name: _fingerprint(Path(path)) for name, path in started.items()},
-            "settings": [settled(each, self.settings) for each in with_needs([cell])],
-            "version": __version__,
-            # A file that is read as usual has the keys that it had before files could be read otherwise.
-            **({"reading": reading} if reading else {}),
+            "reading": reading,
+            **{name: _fingerprint(Path(path)) for name, path in started.items()},
         }
-        return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:16]
+        return {name: value for name, value in found.items() if value}
 
     def fingerprints(self) -> dict[str, str]:
         """The files by name, for provenance."""

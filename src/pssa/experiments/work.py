@@ -68,7 +68,8 @@ def carry_out(job: Job) -> Record:
         case Timing():
             found = _time(job, job.cell)
     spent = time.perf_counter() - began
-    return {"key": job.key, "cell": describe(job.cell), **found, "seconds": spent}
+    files = job.room.resources.files_of(job.cell)
+    return {"key": job.key, "cell": describe(job.cell), "files": files, **found, "seconds": spent}
 
 
 def _train(job: Job, cell: Training) -> Record:

@@ -1,18 +1,22 @@
-"""Keys hold the defaults that decide an outcome, and no others."""
+"""A key holds what decides an outcome, and nothing that does not: the ledger survives new versions and new settings."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.experiments.rooms import tiny_resources
 
-from pssa.experiments import settled as settling
-from pssa.experiments.cells import Cell, Look, Mining, Place, Timing, Training
-from pssa.experiments.settled import settled
-from pssa.runs import defaults
+import pssa
+from pssa.experiments import cell_key
+from pssa.experiments.cell_key import changed_settings
+from pssa.experiments.cells import Cell, Look, Mining, Place, Timing, Training, describe, from_description
+from pssa.runs import Config, defaults
 
+RESULTS = Path(__file__).parents[2] / "results"
 HERE = Place("laptop", "memnet", 0)
 AGREED = Mining(HERE, "consensus")
 CELLS: dict[str, Cell] = {
@@ -29,7 +33,7 @@ CELLS: dict[str, Cell] = {
 @pytest.fixture(autouse=True)
 def _no_memory() -> Iterator[None]:
     yield
-    settling._sections.cache_clear()
+    cell_key._changed.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_a_default_that_changes_makes_other_cells_of_those_that_it_decides(
 ) -> None:
     resources = tiny_resources(tmp_path)
     before = {name: resources.key(cell) for name, cell in CELLS.items()}
-    settling._sections.cache_clear()
+    cell_key._changed.cache_clear()
     monkeypatch.setitem(getattr(defaults, table), model, value)
     assert {name for name, cell in CELLS.items() if resources.key(cell) != before[name]} == changed
 
@@ -53,19 +57,47 @@ def test_a_default_that_changes_makes_other_cells_of_those_that_it_decides(
 def test_defaults_of_training_and_of_a_consensus_count_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     resources = tiny_resources(tmp_path)
     before = {name: resources.key(cell) for name, cell in CELLS.items()}
-    settling._sections.cache_clear()
+    cell_key._changed.cache_clear()
     monkeypatch.setitem(defaults._USUAL_CONSENSUS, "consensus_threshold", 0.3)
     found = {name for name, cell in CELLS.items() if resources.key(cell) != before[name]}
     assert found == {"consensus", "supervised", "look"}
-    settling._sections.cache_clear()
+    cell_key._changed.cache_clear()
     monkeypatch.setitem(defaults._USUAL_TRAINING["words"], "max_epochs", 30)
     found = {name for name, cell in CELLS.items() if resources.key(cell) != before[name]}
     assert found == set(CELLS) - {"human"}
 
 
 def test_files_are_left_to_their_fingerprints() -> None:
-    (found,) = settled(CELLS["supervised"], {"vectors": "glove.txt"})
-    assert found["supervision"]["gamma"] == defaults._TUNED_GAMMA["memnet"]
-    assert not {"train", "vectors", "encoder", "evidence", "columns"} & {
-        name for section in found.values() for name in section
-    }
+    assert changed_settings(CELLS["supervised"], {"vectors": "glove.txt"}) == []
+
+
+def test_a_setting_at_its_default_is_left_out(tmp_path: Path) -> None:
+    resources = tiny_resources(tmp_path)
+    explicit = replace(resources, settings={**resources.settings, "patience": Config().training.patience})
+    assert explicit.key(CELLS["baseline"]) == resources.key(CELLS["baseline"])
+    other = replace(resources, settings={**resources.settings, "patience": Config().training.patience + 1})
+    assert other.key(CELLS["baseline"]) != resources.key(CELLS["baseline"])
+
+
+def test_a_new_version_keeps_every_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    resources = tiny_resources(tmp_path)
+    before = {name: resources.key(cell) for name, cell in CELLS.items()}
+    monkeypatch.setattr(pssa, "__version__", "99.0")
+    assert {name: resources.key(cell) for name, cell in CELLS.items()} == before
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_cell_is_built_again_from_its_description(name: str) -> None:
+    described = json.loads(json.dumps(describe(CELLS[name])))
+    assert from_description(described) == CELLS[name]
+
+
+def test_every_record_of_the_results_is_found() -> None:
+    records = [json.loads(line) for line in (RESULTS / "cells.jsonl").read_text("utf-8").splitlines()]
+    assert len(records) > 1000
+    lost = [
+        record["cell"]
+        for record in records
+        if cell_key.cell_key(from_description(record["cell"]), record["files"], {}) != record["key"]
+    ]
+    assert lost == []
