@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from harness import load_average, machine
 from profile_stages import stages_of_scoring
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 import pssa
 from pssa.bulk.scorer import sizes
-from pssa.cli._bench._outcome import load_average, machine
 from pssa.data.batch import IndexedCorpus
 from pssa.evaluation import predict_logits
 from pssa.runs.config import Config

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import torch
+from harness import write_rows
 
 from pssa.bulk.form import form_of
 from pssa.bulk.rows import Accepted, judge, written
 from pssa.bulk.scorer import sizes
 from pssa.bulk.source import find_sources
 from pssa.bulk.window import Reading, Window, windows
-from pssa.cli._bench._material import write_rows
 from pssa.data.example import Corpus
 from pssa.evaluation import predict_logits
 from pssa.runs import load

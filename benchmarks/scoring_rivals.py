@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness import load_average, machine, write_rows
+
 import pssa
-from pssa.cli._bench._material import write_rows
-from pssa.cli._bench._outcome import load_average, machine
 
 _HERE = Path(__file__).resolve().parent
 _BATCHES = "1,8,32,64"

@@ -32,8 +32,7 @@ MOST_LINES = 500
 # Modules whose files can run code when they are read.
 UNSAFE_MODULES = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 UNSAFE_NAMES = {"eval", "exec", "torch.load"}
-# Who may import transformers: what runs encoders, and a benchmark that compares with its own pipeline.
-ENCODERS = ("models", "cli/_bench/scoring.py")
+ENCODERS = "models"  # the room that may import transformers
 EMPTY_NAMES = {"utils", "util", "helpers", "common", "misc"}
 
 FILES = sorted(ROOT.rglob("*.py"))
@@ -127,10 +126,9 @@ def test_nothing_that_is_read_can_run_code() -> None:
     assert wrong == []
 
 
-def test_only_models_import_transformers_and_a_benchmark_beside_them_and_none_before_it_is_needed() -> None:
+def test_only_models_import_transformers_and_none_before_it_is_needed() -> None:
     asking = {path: [found for found in imports_in(parse(path)) if is_transformers(found)] for path in FILES}
-    assert {name_of(path) for path, found in asking.items() if found and room_of(path) != ENCODERS[0]} == {ENCODERS[1]}
-    assert any(found for path, found in asking.items() if room_of(path) == ENCODERS[0])
+    assert {room_of(path) for path, found in asking.items() if found} == {ENCODERS}
     tops = [node for path in FILES for node in parse(path).body if isinstance(node, (ast.Import, ast.ImportFrom))]
     assert not any(is_transformers(found) for node in tops for found in imports_in(node))
 

@@ -13,9 +13,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from scoring import predict_seconds
+
 import pssa
 from pssa.bulk import Scoring
-from pssa.cli._bench.scoring import predict_seconds
 
 _RATE = 1e-4  # as every contender
 

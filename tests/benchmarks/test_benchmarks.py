@@ -1,22 +1,52 @@
-"""`pssa bench`: what it computes from times, and what it refuses. Nothing here takes a time that is looked at."""
+"""The benchmarks: what they compute from times, and what they refuse. No test depends on how long something takes."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from unittest.mock import Mock
+from typing import Any
 
 import pytest
-from tests.cli.command import Command
 
-from pssa.cli import _bench
-from pssa.cli._bench import Measurement, Request, Table
-from pssa.cli._bench._clock import exponent, fresh_process, in_turns, medians
-from pssa.cli._bench._material import model_settings, write_rows
-from pssa.cli._bench.growth import prolonged
-from pssa.cli._bench.scoring import at_pace
+import pssa
+from pssa.data import embedded
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError, PssaError
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+import growth
+import memory
+import scoring
+import startup
+from harness import (
+    Measure,
+    Measurement,
+    Request,
+    Table,
+    exponent,
+    fresh_process,
+    in_turns,
+    main,
+    medians,
+    model_settings,
+    write_rows,
+)
+
+
+def as_json(capsys: pytest.CaptureFixture[str], measure: Measure, *arguments: str | Path) -> Any:
+    """The object that a benchmark prints."""
+    capsys.readouterr()
+    assert main("", measure, [*map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    corpus = embedded.load("train").select(range(60))
+    out = tmp_path_factory.mktemp("runs") / "run"
+    return pssa.train(corpus, out, model="memnet", epochs=2, dimension=8, device="cpu")
 
 
 @pytest.mark.parametrize(
@@ -60,7 +90,7 @@ def test_a_process_that_fails_is_told_by_its_last_line() -> None:
 
 def test_a_sentence_grows_behind_its_aspect() -> None:
     first, other = Example.from_text("a big screen", (6, 12)), Example.from_text("keys stick", (0, 4))
-    longer = prolonged(first, [other, other])
+    longer = growth.prolonged(first, [other, other])
     assert longer.words == ("a", "big", "screen", "keys", "stick", "keys", "stick")
     assert longer.aspect_text == "screen"
 
@@ -77,10 +107,10 @@ def test_rows_go_round_and_no_text_comes_twice(tmp_path: Path) -> None:
 def test_the_pace_is_that_of_all_rows_or_of_those_after_the_start() -> None:
     # Nothing is done at 10 s; 100 rows take until 40 s, since processes start, and the other 300 until 70 s.
     reports = [(10.0, 0), (40.0, 100), (50.0, 200), (70.0, 400)]
-    assert at_pace(reports, 70.0, 0) == 60.0
-    assert at_pace(reports, 70.0, 1) == 40.0
-    assert at_pace(reports, 72.0, 1) == pytest.approx(32 * 400 / 300)
-    assert at_pace(reports, 70.0, 9) == 40.0  # of the last two hundred rows
+    assert scoring.at_pace(reports, 70.0, 0) == 60.0
+    assert scoring.at_pace(reports, 70.0, 1) == 40.0
+    assert scoring.at_pace(reports, 72.0, 1) == pytest.approx(32 * 400 / 300)
+    assert scoring.at_pace(reports, 70.0, 9) == 40.0  # of the last two hundred rows
 
 
 def test_numbers_are_shown_with_the_figures_that_a_clock_gives() -> None:
@@ -88,38 +118,33 @@ def test_numbers_are_shown_with_the_figures_that_a_clock_gives() -> None:
     assert table.text() == [["name", "1,235", "0.0123", "1,000,000", ""]]
 
 
-def test_every_benchmark_is_listed_with_what_it_measures(command: Command) -> None:
-    assert _bench.names() == ("growth", "memory", "scoring", "startup")
-    found = command("bench", "--list", "--json").json["benchmarks"]
-    assert [row["name"] for row in found] == list(_bench.names())
-    assert all(row["title"] for row in found)
-    lines = command("bench", "--list").out.splitlines()
-    assert [line.split()[0] for line in lines] == list(_bench.names())
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "name a benchmark: growth, memory, scoring, startup"),
-        (("flight",), "there is no benchmark 'flight'; there are growth, memory, scoring, startup"),
-        (("startup", "--repeats", "0"), "--repeats is 0; it must be at least 1"),
-        (("memory", "--rows", "10,0"), "--rows holds 0; every number of rows must be at least 1"),
-        (("memory", "--rows", "many"), "argument --rows: 'many' is no list of whole numbers such as 1000,10000"),
-        (("scoring", "--run", "nowhere"), "--run nowhere does not exist; name one that does, or leave it out"),
-        (("growth", "--vectors", "nowhere"), "--vectors nowhere does not exist"),
-        (("startup", "--out", "nowhere/out.json"), "--out nowhere/out.json is in no folder that exists"),
-        (("memory", "--data", "nowhere"), "--data nowhere is not a folder"),
+        (("--repeats", "0"), "--repeats is 0"),
+        (("--rows", "10,0"), "--rows holds 0"),
+        (("--run", "nowhere"), "--run nowhere does not exist"),
+        (("--vectors", "nowhere"), "--vectors nowhere does not exist"),
+        (("--out", "nowhere/out.json"), "--out nowhere/out.json"),
+        (("--data", "nowhere"), "--data nowhere is not a folder"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(command: Command, words: tuple[str, ...], said: str) -> None:
-    assert command("bench", *words).refusal.startswith(f"pssa: {said}")
+def test_what_cannot_be_measured_is_refused(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    assert main("", startup.measure, words) == 2
+    assert said in capsys.readouterr().err
 
 
-def test_an_encoder_is_named_as_for_training(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    measure = Mock(return_value=Measurement(()))
-    monkeypatch.setattr("pssa.cli._bench.startup.measure", measure)
-    assert command("bench", "startup", "--encoder", "owner/encoder").code == 0
-    assert model_settings(measure.call_args.args[0]) == {"model": "bertabsa_att", "encoder": "owner/encoder"}
+def test_rows_must_be_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main("", startup.measure, ["--rows", "many"])
+    assert "'many' is not a list of whole numbers" in capsys.readouterr().err
+
+
+def test_an_encoder_selects_the_model_that_reads_one() -> None:
+    expected = {"model": "bertabsa_att", "encoder": "owner/encoder"}
+    assert model_settings(Request(encoder="owner/encoder")) == expected
 
 
 def test_vectors_and_an_encoder_exclude_each_other(tmp_path: Path) -> None:
@@ -134,30 +159,24 @@ def test_a_benchmark_of_one_size_refuses_several() -> None:
         Request(rows=(9, 10)).one_size(7)
 
 
-def test_what_was_measured_is_printed_and_kept(
-    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_was_measured_is_printed_and_kept(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     outcome = Measurement(
         (Table("times", ("", "ms"), (("start", 12.5),)),), ("so it is",), {"seconds": {"start": [0.0125]}}
     )
-    monkeypatch.setattr("pssa.cli._bench.startup.measure", lambda request: outcome)
-    said = command("bench", "startup", "--out", tmp_path / "out.json")
-    assert (said.code, said.err) == (0, "")
-    assert "12.5" in said.out
-    assert "so it is" in said.out
-    assert "load average" in said.out
+    assert main("", lambda request: outcome, ["--out", str(tmp_path / "out.json")]) == 0
+    printed, errors = capsys.readouterr()
+    assert errors == ""
+    assert all(part in printed for part in ("12.5", "so it is", "load average"))
     kept = json.loads((tmp_path / "out.json").read_text())
     assert kept["tables"] == [{"title": "times", "columns": ["", "ms"], "rows": [["start", 12.5]]}]
     assert kept["raw"] == {"seconds": {"start": [0.0125]}}
     assert kept["machine"]["cores"] >= 1
-    printed = command("bench", "startup", "--json").json
-    assert printed["benchmark"] == "startup"
-    assert printed["tables"] == kept["tables"]
+    assert as_json(capsys, lambda request: outcome)["tables"] == kept["tables"]
 
 
 @pytest.mark.slow
-def test_scoring_measures_every_way_that_the_run_allows(command: Command, run: Path) -> None:
-    found = command("bench", "scoring", "--run", run, "--rows", "40", "--repeats", "2", "--json").json
+def test_scoring_measures_every_way_that_the_run_allows(capsys: pytest.CaptureFixture[str], run: Path) -> None:
+    found = as_json(capsys, scoring.measure, "--run", run, "--rows", "40", "--repeats", "2")
     assert [row[0] for row in found["tables"][0]["rows"]] == ["one call a row", "pssa predict"]
     assert {name: len(times) for name, times in found["raw"]["seconds"].items()} == {
         "one call a row": 2,
@@ -166,8 +185,8 @@ def test_scoring_measures_every_way_that_the_run_allows(command: Command, run: P
 
 
 @pytest.mark.slow
-def test_memory_is_that_of_a_process_of_its_own(command: Command, run: Path) -> None:
-    found = command("bench", "memory", "--run", run, "--rows", "20,40", "--json").json
+def test_memory_is_that_of_a_process_of_its_own(capsys: pytest.CaptureFixture[str], run: Path) -> None:
+    found = as_json(capsys, memory.measure, "--run", run, "--rows", "20,40")
     rows = found["tables"][0]["rows"]
     assert [row[0] for row in rows] == [20, 40]
     # MiB: torch alone has more than the one, and a tiny model needs less than the other.
@@ -175,8 +194,8 @@ def test_memory_is_that_of_a_process_of_its_own(command: Command, run: Path) -> 
 
 
 @pytest.mark.slow
-def test_growth_has_three_axes(command: Command) -> None:
-    found = command("bench", "growth", "--rows", "20", "--repeats", "1", "--json").json
+def test_growth_has_three_axes(capsys: pytest.CaptureFixture[str]) -> None:
+    found = as_json(capsys, growth.measure, "--rows", "20", "--repeats", "1")
     axes = {
         "instances, training": [20, 40, 80, 160],
         "instances, mining": [20, 40, 80, 160],
@@ -189,7 +208,7 @@ def test_growth_has_three_axes(command: Command) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_heavy_is_loaded_at_the_start(command: Command) -> None:
-    found = command("bench", "startup", "--repeats", "1", "--json").json
+def test_nothing_heavy_is_loaded_at_the_start(capsys: pytest.CaptureFixture[str]) -> None:
+    found = as_json(capsys, startup.measure, "--repeats", "1")
     assert [row[0] for row in found["tables"][0]["rows"]][-1] == "import torch"
     assert found["notes"] == ["none of torch, numpy, transformers is loaded"]

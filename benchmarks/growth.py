@@ -6,15 +6,14 @@ epoch, mining is one look at every instance with the saliency of the gradient, a
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING
 
-from pssa.cli._bench._clock import exponent, in_turns, seconds_of
-from pssa.cli._bench._material import model_settings, open_corpora
-from pssa.cli._bench._outcome import Measurement, Request, Table
+from harness import Measurement, Request, Table, exponent, in_turns, main, model_settings, open_corpora, seconds_of
 
 if TYPE_CHECKING:
     from torch import nn
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from pssa.data.batch import IndexedCorpus
     from pssa.data.example import Example
     from pssa.runs.run_context import RunContext
-
-__all__ = ["measure", "prolonged"]
 
 _FACTORS = (1, 2, 4, 8)
 _WORDS, _PIECES = 500, 48  # instances to begin with, by what the model reads
@@ -133,3 +130,7 @@ def _table(name: str, times: Mapping[float, Sequence[float]]) -> Table:
     first = median(next(iter(times.values())))
     rows = tuple((size, median(each), median(each) / first) for size, each in times.items())
     return Table(name, (name.partition(",")[0], "seconds", "of the first"), rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, measure))

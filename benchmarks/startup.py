@@ -5,12 +5,10 @@ A bare interpreter is measured too: nothing can be quicker than that.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 
-from pssa.cli._bench._clock import fresh_process, in_turns, medians, seconds_of
-from pssa.cli._bench._outcome import Measurement, Request, Table
-
-__all__ = ["measure"]
+from harness import Measurement, Request, Table, fresh_process, in_turns, main, medians, seconds_of
 
 _STARTS = {
     "a bare interpreter": ("-c", "pass"),
@@ -37,3 +35,7 @@ def measure(request: Request) -> Measurement:
         f"the parser of all commands loads {', '.join(loaded)}" if loaded else f"none of {', '.join(_HEAVY)} is loaded"
     )
     return Measurement((Table("start-up", ("", "ms", "of import torch"), rows),), (said,), {"seconds": found})
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, measure))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
-from pssa.cli._bench._clock import exponent, fresh_process
-from pssa.cli._bench._material import open_corpora, trained, write_rows
-from pssa.cli._bench._outcome import Measurement, Request, Table
-
-__all__ = ["measure"]
+from harness import Measurement, Request, Table, exponent, fresh_process, main, open_corpora, trained_run, write_rows
 
 _SIZES = (10_000, 100_000, 1_000_000)
 # The system's own record of this process: what `getrusage` says is also that of the process that started it.
@@ -33,7 +30,7 @@ def measure(request: Request) -> Measurement:
     sizes = request.rows or _SIZES
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run, corpus = trained(request, folder), open_corpora(request)[1]
+        run, corpus = trained_run(request, folder), open_corpora(request)[1]
         found = {size: _peak(run, write_rows(corpus, size, folder / "rows.jsonl"), folder) for size in sizes}
     first = found[sizes[0]][0]
     rows = tuple((size, peak / 2**20, peak / first, size / seconds) for size, (peak, seconds) in found.items())
@@ -50,3 +47,7 @@ def _peak(run: Path, rows: Path, folder: Path) -> tuple[int, float]:
     words = [str(run), "--input", str(rows), "--output", str(folder / "out.jsonl"), "--force"]
     peak, seconds = fresh_process(("-c", _COMMAND, *words)).splitlines()[-1].split()
     return int(peak), float(seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, measure))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -17,14 +18,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._bench._clock import in_turns, medians, seconds_of
-from pssa.cli._bench._material import open_corpora, trained, write_rows
-from pssa.cli._bench._outcome import Measurement, Request, Table
+from harness import (
+    Measurement,
+    Request,
+    Table,
+    in_turns,
+    main,
+    medians,
+    open_corpora,
+    seconds_of,
+    trained_run,
+    write_rows,
+)
 
 if TYPE_CHECKING:
     from pssa.bulk import Progress, Scoring
-
-__all__ = ["at_pace", "measure", "predict_seconds"]
 
 _ROWS = {"words": 4096, "pieces": 1024, "pairs": 1024}
 _GPU_ROWS = 1 << 17
@@ -52,7 +60,7 @@ def measure(request: Request) -> Measurement:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run, corpus = trained(request, folder), open_corpora(request)[1]
+        run, corpus = trained_run(request, folder), open_corpora(request)[1]
         classifier = load(run)
         on_gpu = choose_device("auto").type != "cpu"
         count = request.one_size(_GPU_ROWS if on_gpu else _ROWS[reads(classifier.name)])
@@ -137,3 +145,7 @@ def _pipeline(encoder: Path, n_labels: int) -> Any:
     if device.type == "cuda":
         model = model.bfloat16()
     return pipeline("text-classification", model=model, tokenizer=tokenizer, device=device)
+
+
+if __name__ == "__main__":
+    sys.exit(main(__doc__, measure))
