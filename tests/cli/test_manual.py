@@ -13,8 +13,8 @@ import pytest
 
 from pssa import models
 from pssa.cli import build_parser
-from pssa.experiments import exhibits
 from pssa.runs import Config
+from pssa.studies import exhibits
 
 ROOT = Path(__file__).parents[2]
 USAGE = (ROOT / "docs" / "usage.md").read_text("utf-8")

@@ -11,14 +11,15 @@ from types import SimpleNamespace
 import pytest
 from tests.cli.command import Command
 from tests.experiments.rooms import tiny_resources
-from tests.experiments.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn
+from tests.studies.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn
 
 from pssa import models
 from pssa.cli.reproduce import CellsBar
 from pssa.errors import InputError
-from pssa.experiments import engines, exhibits
-from pssa.experiments.exhibit import Exhibit
+from pssa.experiments import engines
 from pssa.experiments.ledger import Ledger
+from pssa.studies import exhibits
+from pssa.studies.exhibit import Exhibit
 
 OURS = {
     "quick": QUICK,

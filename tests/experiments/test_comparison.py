@@ -9,7 +9,7 @@ from tests.experiments.rooms import FakeFindings, tiny_resources
 
 from pssa.experiments.cells import Place, Training
 from pssa.experiments.comparison import compare, compare_trainings, gather, labels_of, mean_spread, stars, tell_spread
-from pssa.experiments.exhibit import Scope
+from pssa.experiments.scope import Scope
 
 LABELS = ["positive", "negative", "neutral"]
 

@@ -16,7 +16,7 @@ from pssa.experiments.cells import Place, Training
 from pssa.experiments.engines import open_engine
 from pssa.experiments.ledger import Record
 from pssa.experiments.work import Job
-from pssa.experiments.workroom import Workroom
+from pssa.experiments.workspace import Workroom
 
 ROOT = Path(__file__).parents[2]
 

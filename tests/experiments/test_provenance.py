@@ -31,7 +31,7 @@ from pssa.experiments.provenance import (
 )
 from pssa.experiments.resources import Resources
 from pssa.experiments.work import Job
-from pssa.experiments.workroom import Workroom
+from pssa.experiments.workspace import Workroom
 
 MAKER = Maker("abc", "c0ffee", "2.9", "a CPU")
 OTHER = Maker("def", None, "2.8", "a GPU")

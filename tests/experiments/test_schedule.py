@@ -15,7 +15,7 @@ from pssa.experiments.cells import Cell, Look, Mining, Place, Timing, Training, 
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.schedule import carry_out_all, plan
 from pssa.experiments.work import Job
-from pssa.experiments.workroom import Workroom
+from pssa.experiments.workspace import Workroom
 
 HERE = Place("laptop", "memnet", 0)
 BASE = Training(HERE)

@@ -19,7 +19,7 @@ from pssa.experiments.engines import open_engine
 from pssa.experiments.ledger import Ledger
 from pssa.experiments.resources import HowRead, Resources, Source
 from pssa.experiments.schedule import carry_out_all
-from pssa.experiments.workroom import Workroom
+from pssa.experiments.workspace import Workroom
 from pssa.runs import load, train
 
 pytestmark = pytest.mark.slow

@@ -16,8 +16,8 @@ from pssa.cli._options import add_cells, common_options, label_names, names_in
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.experiments.exhibit import Scope
-    from pssa.experiments.reproduce import Means, Report
+    from pssa.experiments.scope import Scope
+    from pssa.studies.reproduce import Means, Report
 
 __all__ = ["CellsBar", "add_parser"]
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         return _list(arguments.json)
     _refuse(arguments)
-    from pssa.experiments.reproduce import Means, reproduce, show_only
+    from pssa.studies.reproduce import Means, reproduce, show_only
 
     means = Means(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
     scope, command = _scope(arguments), _command(arguments)
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _list(as_json: bool) -> int:
     from pssa.cli._output import print_json, say
-    from pssa.experiments import exhibits
+    from pssa.studies import exhibits
 
     found = [exhibits.find(name) for name in exhibits.names()]
     if as_json:
@@ -117,8 +117,8 @@ def _refuse(arguments: argparse.Namespace) -> None:
 
 def _scope(arguments: argparse.Namespace) -> Scope:
     from pssa import models
-    from pssa.experiments.exhibit import Scope
     from pssa.experiments.resources import Resources
+    from pssa.experiments.scope import Scope
 
     resources = Resources.find(arguments.data, arguments.vectors, arguments.encoder, arguments.device)
     for option, given, known in (
@@ -133,7 +133,7 @@ def _scope(arguments: argparse.Namespace) -> Scope:
 
 def _plan(arguments: argparse.Namespace, scope: Scope, means: Means) -> int:
     from pssa.cli._output import print_json, print_table, say
-    from pssa.experiments.workload import workload
+    from pssa.studies.dry_run import workload
 
     found = workload(arguments.names, scope, arguments.out, means.ledger)
     code = _FAILED if found.broken else 0

@@ -15,8 +15,8 @@ from pssa.errors import InputError
 if TYPE_CHECKING:
     from pssa.experiments.grid import Study
     from pssa.experiments.resources import HowRead
-    from pssa.experiments.tune import Tuned
-    from pssa.experiments.tuning import Tuning
+    from pssa.studies.tune import Tuned
+    from pssa.studies.tuning import Tuning
 
 __all__ = ["add_parser"]
 
@@ -68,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.seeds < 1:
         raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
     from pssa.cli.reproduce import CellsBar
-    from pssa.experiments.exhibit import Scope
-    from pssa.experiments.reproduce import Means
-    from pssa.experiments.tune import resources_of, tune
+    from pssa.experiments.scope import Scope
+    from pssa.studies.reproduce import Means
+    from pssa.studies.tune import resources_of, tune
 
     study = _study(arguments)
     starts = (arguments.train, arguments.vectors, arguments.encoder, arguments.device)

@@ -14,10 +14,10 @@ from functools import cache
 from pssa.evaluation import paired_bootstrap
 from pssa.experiments.cells import Cell, Place
 from pssa.experiments.chance import Contest, chance_of_no_gain, chance_on_other_tests, chances_of_standing_still
-from pssa.experiments.exhibit import Findings, Scope
 from pssa.experiments.ledger import Record
 from pssa.experiments.reading import Reading, missing
 from pssa.experiments.resources import Resources
+from pssa.experiments.scope import Findings, Scope
 
 __all__ = [
     "METRICS",

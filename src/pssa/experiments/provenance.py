@@ -39,7 +39,7 @@ __all__ = [
 
 _PACKAGE = Path(__file__).parents[1]
 # Rooms that only show, serve, ask or use a run: what they do decides no outcome.
-_OUTSIDE = ("bulk", "cli", "serve", "report", "experiments/exhibits", "experiments/render")
+_OUTSIDE = ("bulk", "cli", "serve", "report", "studies")
 _LIBRARIES = ("torch", "transformers", "numpy")
 _UNKNOWN = "unknown"
 

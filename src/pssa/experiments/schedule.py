@@ -15,7 +15,7 @@ from pssa.experiments.cells import Cell, Mining, Timing, Training, name_of
 from pssa.experiments.engines import Engine
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.work import Job
-from pssa.experiments.workroom import Workroom
+from pssa.experiments.workspace import Workroom
 
 __all__ = ["CarriedOut", "Failure", "Progress", "carry_out_all", "plan"]
 

@@ -22,12 +22,12 @@ from pssa.data.evidence_edit import keep_above, keep_iterations
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.errors import InputError
 from pssa.evaluation import score
-from pssa.experiments import looks
+from pssa.experiments import analyses
 from pssa.experiments.cells import Cell, Look, Mining, Timing, Training, describe
 from pssa.experiments.ledger import Record
 from pssa.experiments.mined import common_words, describe_evidence
-from pssa.experiments.watch import Watch
-from pssa.experiments.workroom import Bench, Workroom
+from pssa.experiments.timing import Watch
+from pssa.experiments.workspace import Bench, Workroom
 from pssa.runs import Config, load, methods
 from pssa.runs.classifier import Classifier
 from pssa.runs.defaults import choose_penalty
@@ -171,8 +171,8 @@ def _look(job: Job, cell: Look) -> Record:
     train_corpus, test = job.room.resources.corpora(cell.place)
     rows = job.room.resources.opinion_rows(cell.place, "test")
     evidence = _evidence(job, cell.training) if cell.training.evidence else None
-    seen = looks.Subject(classifier, train_corpus, test, rows, evidence)
-    return {"found": looks.find(cell.what)(seen, **dict(cell.settings))}
+    seen = analyses.Subject(classifier, train_corpus, test, rows, evidence)
+    return {"found": analyses.find(cell.what)(seen, **dict(cell.settings))}
 
 
 def _time(job: Job, cell: Timing) -> Record:

@@ -1,0 +1,142 @@
+"""The paper's case study and the examples of its introduction, as heat maps: what each model looks at, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pssa.experiments.cells import Cell, Look, settings
+from pssa.experiments.ledger import Record
+from pssa.experiments.reading import Plain, Reading
+from pssa.experiments.scope import Findings, Scope
+from pssa.report.heat import hottest
+from pssa.report.heat_map import html_fragment, to_svg
+from pssa.runs.classifier import Answer
+from pssa.runs.explain import Explanation
+from pssa.studies.exhibit import Exhibit, Part, Picture, Prose, Table, Value
+from pssa.studies.exhibits._supervised import row_name
+from pssa.studies.paper import CASE_STUDY
+from pssa.studies.rows import METHODS
+
+__all__ = ["EXHIBIT"]
+
+_DATA = "laptop"
+_MODELS = (
+    *(("bertabsa", ""), ("bertabsa_att", ""), ("bertabsa_att", "+PG-AS")),
+    *(("memnet", ""), ("memnet", "+PG-AS"), ("tnet_att", ""), ("tnet_att", "+PG-AS")),
+)
+_TOLD = 3  # words of each map that the table names
+
+
+@dataclass(frozen=True)
+class _Case:
+    part: str
+    line: int  # of the public files
+    begins: str  # so that another file is noticed
+    title: str
+
+
+_CASES = (
+    _Case("test", 273, "price was higher", "Case study, first sentence"),
+    _Case("test", 134, "not as fast as", "Case study, second sentence"),
+    _Case("train", 1095, "the screen is huge", "Table 1, training sentence"),
+    _Case("train", 1262, "the ati graphics card", "Table 1, training sentence (longer in the data)"),
+    _Case("train", 1222, "the big screen allows", "Table 1, training sentence (the data has big, not huge)"),
+    _Case("test", 57, "but the performance of mac mini", "Table 1, test sentence"),
+)
+_LINES = {part: tuple(case.line for case in _CASES if case.part == part) for part in ("test", "train")}
+_NOTE = (
+    "Of BERTABSA the self-attention of the encoder's top layer is shown, from the aspect's positions, mean over heads; of the "
+    "others the attention that they classify with. Shares are of all words but the aspect. Seed 0. The fifth sentence of Table 1 "
+    "is not in the data."
+)
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """One look at each model."""
+    yield from _looks(scope).values()
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """All answers in a table, and a picture of each sentence with one map per model."""
+    seen = {name: findings.of(look) for name, look in _looks(scope).items()}
+    rows: list[tuple[Value, ...]] = []
+    pictures: list[Part] = []
+    for number, case in enumerate(_CASES, start=1):
+        told = {name: _find(record, case) for name, record in seen.items()}
+        found = {name: each for name, each in told.items() if each is not None}
+        if found:
+            maps = {name: _explanation(each) for name, each in found.items()}
+            gold = next(iter(found.values()))["gold"]
+            rows += [_row(case, name, gold, given) for name, given in maps.items()]
+            title = f"{case.title}, {case.part} line {case.line}, gold: {gold}"
+            pictures.append(_draw(f"case-study-{number}", title, maps))
+    columns = ("sentence", "aspect", "model", "gold", "predicted", "most attended words")
+    return [Prose(_NOTE), Table("case-study", "Answers", columns, tuple(rows)), *_told_shares(seen), *pictures]
+
+
+def _told_shares(seen: Mapping[str, Record | None]) -> list[Part]:
+    """Attention on the words that the paper gives numbers of, beside these."""
+    names = [row_name(model, method) for model, method in _MODELS[:3]]
+    rows: list[tuple[Value, ...]] = []
+    for (line, word), told in CASE_STUDY.items():
+        case = next(case for case in _CASES if (case.part, case.line) == ("test", line))
+        ours = [_share(_find(seen.get(name), case), word) for name in names]
+        rows.append((f"test {line}", word, *(each for pair in zip(ours, told, strict=True) for each in pair)))
+    columns = ("sentence", "word", *(f"{name}{whose}" for name in names for whose in ("", ", paper")))
+    title = "Attention on the words that the paper tells of"
+    return [Table("case-study-shares", title, columns, tuple(rows), (), columns[2::2])]
+
+
+def _share(found: Record | None, word: str) -> float | None:
+    if found is None:
+        return None
+    words = (found["text"][start:end].lower() for start, end in found["spans"])
+    return next((float(share) for each, share in zip(words, found["shares"], strict=True) if each == word), None)
+
+
+def _looks(scope: Scope) -> dict[str, Look]:
+    found = {}
+    for model, method in _MODELS:
+        for place in scope.places(model, _DATA, 1):
+            training = METHODS[method].training_in(place)
+            found[row_name(model, method)] = Look(training, "heat", settings(**_LINES))
+    return found
+
+
+def _find(record: Record | None, case: _Case) -> Record | None:
+    """What was seen of the sentence, where it is the one that is meant."""
+    seen = record["found"] if record else []
+    place = (case.part, case.line)
+    return next(
+        (each for each in seen if (each["part"], each["line"]) == place and each["text"].startswith(case.begins)), None
+    )
+
+
+def _explanation(seen: Record) -> Explanation:
+    """As heat maps are drawn from."""
+    spans = tuple((start, end) for start, end in seen["spans"])
+    first, last = seen["aspect"]
+    start, end = spans[first][0], spans[last - 1][1]
+    label = max(seen["probabilities"], key=seen["probabilities"].__getitem__)
+    answer = Answer(label, seen["probabilities"], seen["text"][start:end], start, end)
+    return Explanation(seen["text"], spans, (first, last), tuple(seen["shares"]), seen["saliency"], answer)
+
+
+def _row(case: _Case, model: str, gold: str, given: Explanation) -> tuple[Value, ...]:
+    pieces = hottest(given, 0.0)[:_TOLD]
+    parts: dict[str, Plain] = {}
+    for number, piece in enumerate(pieces, start=1):
+        parts |= {f"word {number}": piece.text, f"share {number}": piece.share}
+    words = Reading(", ".join(f"{piece.text} {piece.share:.2f}" for piece in pieces), parts)
+    return (f"{case.part} {case.line}", given.answer.aspect, model, gold, given.answer.label, words)
+
+
+def _draw(name: str, title: str, maps: dict[str, Explanation]) -> Picture:
+    html = "\n".join(html_fragment(given, model) for model, given in maps.items())
+    # A drawing has no names but of two that are compared; there the model stands where the saliency is named.
+    named = [replace(given, saliency=f"{given.saliency} of {model}") for model, given in maps.items()]
+    return Picture(name, title, html, to_svg(named))
+
+
+EXHIBIT = Exhibit("case-study", "Case study: what models look at", cells, show)

@@ -1,0 +1,85 @@
+"""The paper's table of smaller training corpora: the first 25, 50 and 75 % of train, and all of it.
+
+The paper has it of BERTABSA-ATT alone; MN and TNet-ATT are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pssa.experiments.cells import Cell
+from pssa.experiments.reading import percent
+from pssa.experiments.scope import Findings, Scope
+from pssa.studies.exhibit import Exhibit, Figure, Panel, Part, Table, Value
+from pssa.studies.exhibits._board import COLUMNS, FAMILIES, FEW_SEEDS, STARS, Board, Entry, entries
+from pssa.studies.paper import CORPUS_SIZE
+from pssa.studies.rows import NAMES
+
+__all__ = ["EXHIBIT"]
+
+SHARES = (0.25, 0.5, 0.75, 1.0)
+_METHODS = ("", "+Boosting", "+Adaboost", "+AW-AS", "+PG-AS")
+_NOTES = (
+    f"`gain`: mean difference to the same model without the method on the same part, accuracy / macro-F1. {STARS}",
+    f"At most {FEW_SEEDS} seeds. A part is so many of the first lines of train, which is shuffled, as in the released code; "
+    "where the number of epochs is searched for, it is in each part anew.",
+)
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """What is trained on all of train is shared with the overall results."""
+    for family in FAMILIES:
+        for data in scope.data:
+            for entry in (_at(entry, share) for share in SHARES for entry in _entries(family)):
+                yield from entry.trainings(scope, data).values()
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """A table per family of models and data set, a figure per family."""
+    board, parts = Board(scope, findings), list[Part]()
+    for family in (family for family in FAMILIES if scope.has(family[-1])):
+        parts += [_figure(scope, board, family)]
+        parts += [_table(scope, board, family, data) for data in scope.data]
+    return parts
+
+
+def _entries(family: tuple[str, ...]) -> tuple[Entry, ...]:
+    return entries(family, _METHODS, FEW_SEEDS)
+
+
+def _at(entry: Entry, share: float) -> Entry:
+    return replace(entry, share=share)
+
+
+def _shares(board: Board, family: tuple[str, ...], data: str) -> tuple[float, ...]:
+    """Those to show: all of train says nothing here where no part of it was trained on."""
+    parts = SHARES[:-1]
+    is_measured = any(board.row(_at(entry, share), data) for share in parts for entry in _entries(family))
+    return SHARES if is_measured else parts
+
+
+def _table(scope: Scope, board: Board, family: tuple[str, ...], data: str) -> Table:
+    rows: list[tuple[Value, ...]] = []
+    for share in _shares(board, family, data):
+        for entry in (_at(entry, share) for entry in _entries(family) if scope.has(entry.model)):
+            paper = CORPUS_SIZE[share].get((entry.model, entry.method.name, data))
+            rows.append((percent(share, 0), *board.fields(entry, data, paper)))
+    name, title = f"corpus-size-{family[-1]}-{data}", f"{NAMES[family[-1]]}, {data.upper()}"
+    return Table(name, title, ("corpus", *COLUMNS), tuple(rows), _NOTES, ("seeds",))
+
+
+def _figure(scope: Scope, board: Board, family: tuple[str, ...]) -> Figure:
+    panels = []
+    for data in scope.data:
+        shares = _shares(board, family, data)
+        drawn = (
+            board.line(entry.name, {100 * share: _at(entry, share) for share in shares}, data)
+            for entry in _entries(family)
+        )
+        panels.append(Panel(data.upper(), tuple(line for line in drawn if line)))
+    title = f"{NAMES[family[-1]]}: macro-F1 by share of the training corpus"
+    return Figure(f"corpus-size-{family[-1]}", title, "% of train", "macro-F1", tuple(panels))
+
+
+EXHIBIT = Exhibit("corpus-size", "Smaller training corpora", cells, show)

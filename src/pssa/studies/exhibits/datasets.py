@@ -1,0 +1,165 @@
+"""The paper's table of data sets: our counts, the paper's, why they differ; and what else is worth knowing of the files."""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pssa.data import DEFAULT_LABELS, Corpus, Example, read
+from pssa.data.read import format_of
+from pssa.experiments.cells import Cell
+from pssa.experiments.reading import Reading, missing, percent
+from pssa.experiments.scope import Findings, Scope
+from pssa.studies.exhibit import Exhibit, Part, Table, Value
+from pssa.studies.paper import DATASETS
+
+__all__ = ["EXHIBIT"]
+
+_TAGS = ("/p", "/n", "/0")
+_COUNT_NOTES = (
+    "Counts are positive / negative / neutral. `lines with a tag`: lines of the file that hold `/p`, `/n` or `/0` anywhere, in "
+    "either case. The paper counts these, which explains its table but for one positive instance of TWITTER's test file: a "
+    "line with two tags counts twice, and so does one with a word such as `$100/person` or a literal `y/n`.",
+    "Ours: a line is one instance, its target the first run of words that end in a tag, its label that of the first of them.",
+)
+_FACTS = (
+    "data",
+    "part",
+    "instances",
+    "words mean",
+    "words 95 %",
+    "words max",
+    "target words mean",
+    "target words max",
+    "sentences",
+    "of several targets",
+    "of mixed labels",
+    "copies",
+    "largest class",
+)
+_FACT_NOTES = (
+    "`of several targets`: share of the instances whose sentence has other targets too; `of mixed labels`: whose sentence "
+    "has targets of another label; `copies`: instances whose sentence, target and label were there before; `largest class`: "
+    "accuracy of always saying the most frequent label.",
+)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A file of a data set."""
+
+    data: str
+    name: str  # train or test
+    path: Path
+    corpus: Corpus
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """Nothing is trained."""
+    return iter(())
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """Counts, facts, and what a test file has that its training file has not."""
+    parts = list(_parts(scope))
+    return [_counts(parts), _facts(parts), _unseen(parts)]
+
+
+def _parts(scope: Scope) -> Iterator[_Part]:
+    for data in scope.data:
+        source = scope.resources.sources[data]
+        for name, path in (("train", source.train), ("test", source.test)):
+            if path is not None:
+                yield _Part(data, name, path, read(path))
+
+
+def _counts(parts: Sequence[_Part]) -> Table:
+    rows: list[tuple[Value, ...]] = []
+    for part in parts:
+        counts = part.corpus.label_counts()
+        told = DATASETS.get((part.data, part.name))
+        paper = dict(zip(DEFAULT_LABELS, told, strict=True)) if told else {}
+        apart = {label: counts.get(label, 0) - count for label, count in paper.items()}
+        ours, theirs = ((_joined(each), sum(each.values()) if each else None) for each in (counts, paper))
+        rows.append((part.data.upper(), part.name, *ours, *theirs, _joined(apart), _joined(_tagged_lines(part.path))))
+    columns = ("data", "part", "ours", "in all", "paper", "in all (paper)", "ours - paper", "lines with a tag")
+    return Table("datasets-counts", "Instances by label", columns, tuple(rows), _COUNT_NOTES)
+
+
+def _joined(counts: Mapping[str, int]) -> Reading:
+    """By label."""
+    return Reading(" / ".join(map(str, counts.values())), counts) if counts else missing(*DEFAULT_LABELS)
+
+
+def _tagged_lines(path: Path) -> dict[str, int]:
+    """What counting lines by the tags in them comes to; nothing of a file that has none."""
+    if format_of(path, None) != "tagged":
+        return {}
+    lines = path.read_text("utf-8").lower().splitlines()
+    return {label: sum(tag in line for line in lines) for label, tag in zip(DEFAULT_LABELS, _TAGS, strict=True)}
+
+
+def _facts(parts: Sequence[_Part]) -> Table:
+    rows = tuple(
+        (part.data.upper(), part.name, len(part.corpus), *_lengths(part.corpus), *_sentences(part.corpus))
+        for part in parts
+    )
+    return Table("datasets-facts", "What the files hold", _FACTS, rows, _FACT_NOTES)
+
+
+def _lengths(corpus: Corpus) -> tuple[Value, ...]:
+    words = sorted(len(example.spans) for example in corpus)
+    targets = [end - start for start, end in (example.aspect for example in corpus)]
+    ninety_five = words[int(0.95 * (len(words) - 1))]
+    return (
+        statistics.mean(words),
+        ninety_five,
+        words[-1],
+        statistics.mean(targets),
+        max(targets),
+    )
+
+
+def _sentences(corpus: Corpus) -> tuple[Value, ...]:
+    by_sentence: dict[str, list[Example]] = defaultdict(list)
+    for example in corpus:
+        by_sentence[example.sentence_id].append(example)
+    several = mixed = copies = 0
+    for group in by_sentence.values():
+        targets = {example.aspect for example in group}
+        several += len(group) * (len(targets) > 1)
+        mixed += len(group) * (len({example.label for example in group}) > 1)
+        copies += len(group) - len({(example.aspect, example.label) for example in group})
+    largest = max(corpus.label_counts().values())
+    n = len(corpus)
+    return (len(by_sentence), percent(several / n), percent(mixed / n), copies, percent(largest / n))
+
+
+def _unseen(parts: Sequence[_Part]) -> Table:
+    by_name = {(part.data, part.name): part.corpus for part in parts}
+    rows = tuple(
+        (data.upper(), *_news(by_name[data, "train"], test)) for (data, name), test in by_name.items() if name == "test"
+    )
+    columns = ("data", "different words", "words", "targets", "sentences also in train")
+    note = "Of the test file, what never occurs in the training file, in either case."
+    return Table("datasets-unseen", "Unseen in training", columns, rows, (note,))
+
+
+def _news(train: Corpus, test: Corpus) -> tuple[Value, ...]:
+    known = {word.lower() for example in train for word in example.words}
+    words = [word.lower() for example in test for word in example.words]
+    kinds = set(words)
+    targets = {example.aspect_text.lower() for example in train}
+    sentences = {example.sentence_id for example in train}
+    return (
+        percent(len(kinds - known) / len(kinds)),
+        percent(sum(word not in known for word in words) / len(words)),
+        percent(sum(example.aspect_text.lower() not in targets for example in test) / len(test)),
+        sum(example.sentence_id in sentences for example in test),
+    )
+
+
+EXHIBIT = Exhibit("datasets", "Data sets", cells, show)

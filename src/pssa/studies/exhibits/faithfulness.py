@@ -1,0 +1,94 @@
+"""Beyond the paper: whether models rest on the words that attention and gradients name, before and after supervision.
+
+Comprehensiveness is what the probability of the predicted label loses without the named words (high is good), sufficiency what it
+loses with them alone (low is good), each as the mean over 1 to 50 % of the words, beside words taken in random order.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from pssa.experiments.cells import Cell
+from pssa.experiments.comparison import gather
+from pssa.experiments.ledger import Record
+from pssa.experiments.reading import Reading, missing
+from pssa.experiments.scope import Findings, Scope
+from pssa.studies.exhibit import Exhibit, Part, Table, Value
+from pssa.studies.exhibits._supervised import LOOKED_AT, attending_places, looks_at, row_name
+
+__all__ = ["EXHIBIT"]
+
+_WAYS = ("deletion", "mask")
+_SALIENCIES = ("attention", "gradient")
+_MEASURES = ("comprehensiveness", "sufficiency")
+_COLUMNS = ("model", "words by", "seeds", *(f"{measure}{part}" for measure in _MEASURES for part in ("", ", random")))
+_NOTES = (
+    "AOPC: mean over 1, 5, 10, 20 and 50 % of the words, as in ERASER, and over seeds. `random`: as many words in random order. "
+    "+: in every seed the 95 % interval of the difference to random order, by bootstrap over instances, lies on the good side; "
+    "-: on the bad side. Of encoders, 300 test instances drawn at random.",
+)
+# Whether more than chance is good.
+_HIGH_IS_GOOD = {"comprehensiveness": True, "sufficiency": False}
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """One look at every row and seed."""
+    for data, model in attending_places(scope):
+        for method in LOOKED_AT:
+            yield from looks_at(scope, "faithfulness", method, model, data).values()
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """A table for each data set and each way of taking words away."""
+    places = list(attending_places(scope))
+    return [
+        Table(
+            f"faithfulness-{data}-{way}",
+            f"{data.upper()}, words taken away by {way}",
+            _COLUMNS,
+            tuple(
+                _fields(
+                    list(gather(findings, looks_at(scope, "faithfulness", method, model, data)).values()), head, way
+                )
+                for where, model in places
+                if where == data
+                for method in LOOKED_AT
+                for head in ((row_name(model, method), saliency) for saliency in _SALIENCIES)
+            ),
+            _NOTES,
+            ("seeds",),
+        )
+        for data in dict.fromkeys(data for data, _ in places)
+        for way in _WAYS
+    ]
+
+
+def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> tuple[Value, ...]:
+    """A row of the table: what several looks found of one saliency."""
+    found = [record["found"][way][head[1]] for record in records]
+    if not found:
+        return (*head, 0, *(missing(*names) for _ in _MEASURES for names in (("mean", "side"), ("mean",))))
+    values: list[Value] = []
+    for measure in _MEASURES:
+        judged = [each[measure]["aopc"] for each in found]
+        mean = statistics.mean(each["value"]["mean"] for each in judged)
+        control = statistics.mean(each["control"]["mean"] for each in judged)
+        sign = _sign(judged, _HIGH_IS_GOOD[measure])
+        values += [
+            Reading(f"{mean:.3f} {sign}".strip(), {"mean": mean, "side": sign or None}),
+            Reading(f"{control:.3f}", {"mean": control}),
+        ]
+    return (*head, len(found), *values)
+
+
+def _sign(judged: Sequence[Record], high_is_good: bool) -> str:
+    """Whether all looks tell the saliency from random order, and to which side."""
+    above = all(each["difference"]["low"] > 0 for each in judged)
+    below = all(each["difference"]["high"] < 0 for each in judged)
+    if not (above or below):
+        return ""
+    return "+" if above == high_is_good else "-"
+
+
+EXHIBIT = Exhibit("faithfulness", "Do models rest on the words that they attend to?", cells, show, beyond=True)

@@ -1,0 +1,170 @@
+"""Beyond the paper: how often mined and attended words are opinion words that people marked, against what needs no training."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from pssa.data import DEFAULT_LABELS
+from pssa.evaluation.agreement import NEAREST
+from pssa.experiments.cells import Cell, Look, Training
+from pssa.experiments.comparison import gather
+from pssa.experiments.ledger import Record
+from pssa.experiments.scope import Findings, Scope
+from pssa.runs.config import Config
+from pssa.runs.defaults import choose_consensus
+from pssa.studies.exhibit import Exhibit, Figure, Line, Panel, Part, Table, Value
+from pssa.studies.exhibits._supervised import LOOKED_AT, looks_at, marked_places, row_name
+from pssa.studies.exhibits._tally import Tally, tally_above, tally_all, tally_reference, tally_round
+from pssa.studies.exhibits._ways import PROGRESSIVE, UNTRAINED, WAYS, minings
+from pssa.studies.rows import NAMES
+
+__all__ = ["EXHIBIT"]
+
+# Precision to be reached with a word for so many of the instances.
+AIMS, COVERAGE = {"laptop": 0.65, "rest": 0.72}, 0.7
+_ROUNDS = range(1, 6)
+_THRESHOLDS = (0.0, 0.3, 0.5)
+_MINED = ("model", "mined by", "round", "words a seed", "precision", *DEFAULT_LABELS, "coverage")
+_ATTENDED = ("model", "words by", "seeds", "first word", *DEFAULT_LABELS, "mass")
+_MINED_NOTES = (
+    f"Of train instances in which people marked a word. `precision`: share of the active words that people marked; `coverage`: "
+    f"share of the instances with an active word. Aim: {', '.join(f'{aim} on {data.upper()}' for data, aim in AIMS.items())} "
+    f"with a coverage of {COVERAGE}. Sums over seeds.",
+    "`cross-fitted`: one round, each instance judged by a model that has not seen it (5 folds). `untrained`: the first round of "
+    "the initial parameters. `random candidate` is an expected value; `nearest word` stands next to the aspect, and one of two "
+    "neighbours is half a hit.",
+)
+_ATTENDED_NOTES = (
+    "Of test instances in which people marked a word, mean over seeds. `first word`: share of the instances whose highest word "
+    "is marked, also by label; `mass`: share of the saliency on marked words.",
+)
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """Every way of mining, and a look at every row."""
+    for data, model in marked_places(scope):
+        for way in WAYS:
+            yield from minings(scope, way, model, data).values()
+        for method in (*LOOKED_AT, "untrained"):
+            yield from _looks(scope, method, model, data).values()
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """Mined words of train and attended words of test, one table per data set each, and mined words by round as a figure."""
+    places = list(marked_places(scope))
+    parts: list[Part] = []
+    for data in dict.fromkeys(data for data, _ in places):
+        own = [model for where, model in places if where == data]
+        mined = [row for model in own for row in _mined_rows(scope, findings, model, data)]
+        attended = [row for model in own for row in _attended_rows(scope, findings, model, data)]
+        parts += [
+            Table(
+                f"mined-{data}", f"Mined words, {data.upper()}", _MINED, tuple(mined), _MINED_NOTES, ("words a seed",)
+            ),
+            Table(
+                *(f"attended-{data}", f"Attended words, {data.upper()}", _ATTENDED, tuple(attended)),
+                *(_ATTENDED_NOTES, ("seeds",)),
+            ),
+        ]
+    return [*parts, _figure(scope, findings, places)]
+
+
+def _looks(scope: Scope, method: str, model: str, data: str) -> dict[int, Look]:
+    if method != "untrained":
+        return looks_at(scope, "agreement", method, model, data)
+    places = scope.places(model, data, 1, settings=UNTRAINED)
+    return {place.seed: Look(Training(place), "agreement") for place in places}
+
+
+def _mined_rows(scope: Scope, findings: Findings, model: str, data: str) -> Iterator[tuple[Value, ...]]:
+    """Every way of mining, and what needs none."""
+    found = {way: list(gather(findings, minings(scope, way, model, data)).values()) for way in WAYS}
+    for way, records in found.items():
+        if way == "consensus":
+            for least in _THRESHOLDS:
+                # Words above a threshold are among those above a lower one, such as that of the consensus which supervises.
+                kept = records if records or least < _own_threshold(model) else found["consensus, as it supervises"]
+                cut = [record for record in kept if "by_score" in record]
+                yield _mined(model, f"consensus above {least:g}", None, tally_above(cut, least), cut)
+            continue
+        if way in PROGRESSIVE:
+            for number in _ROUNDS:
+                yield _mined(model, way, number, tally_round(records, number), records)
+        yield _mined(model, way, "all" if way in PROGRESSIVE else None, tally_all(records), records)
+    # The same in every record; early ones do not tell it.
+    some = [record for records in found.values() for record in records if "reference" in record][:1]
+    for kind, name in (("random", "random candidate"), ("nearest", "nearest word")):
+        yield _mined(model, name, None, tally_reference(some, kind), some)
+
+
+def _own_threshold(model: str) -> float:
+    """Of a consensus as it supervises."""
+    threshold: float = choose_consensus(Config().updated({"model": model}), "consensus_threshold")
+    return threshold
+
+
+def _mined(model: str, way: str, number: Value, tally: Tally, records: Sequence[Record]) -> tuple[Value, ...]:
+    words = sum(tally.judged.values()) / len(records) if records else None
+    by_label = (tally.precision_of(label) for label in DEFAULT_LABELS)
+    return (
+        NAMES[model],
+        way,
+        number,
+        None if words is None else round(words),
+        tally.precision,
+        *by_label,
+        tally.coverage,
+    )
+
+
+def _attended_rows(scope: Scope, findings: Findings, model: str, data: str) -> Iterator[tuple[Value, ...]]:
+    some: list[Record] = []
+    for method in (*LOOKED_AT, "untrained"):
+        records = gather(findings, _looks(scope, method, model, data)).values()
+        found = [record["found"]["agreement"]["saliencies"] for record in records if "agreement" in record["found"]]
+        some = some or found[:1]
+        for saliency in ("attention", "gradient"):
+            if method != "untrained" or saliency == "attention":
+                yield _attended(row_name(model, method), saliency, [each[saliency] for each in found], "value")
+    yield _attended(NAMES[model], NEAREST, [each[NEAREST] for each in some], "value")
+    yield _attended(NAMES[model], "random candidate", [each[NEAREST] for each in some], "control")
+
+
+def _attended(name: str, words_by: str, found: Sequence[Record], column: str) -> tuple[Value, ...]:
+    """Means over looks of one saliency, or of what chance gives in its place."""
+
+    def mean(measure: str, hits: Sequence[Record]) -> float | None:
+        return statistics.mean(each[measure][column]["mean"] for each in hits) if hits else None
+
+    by_label = [
+        mean("precision_at_1", [each["per_label"][label] for each in found if label in each["per_label"]])
+        for label in DEFAULT_LABELS
+    ]
+    overall = [each["overall"] for each in found]
+    return (name, words_by, len(found), mean("precision_at_1", overall), *by_label, mean("mass", overall))
+
+
+def _figure(scope: Scope, findings: Findings, places: Sequence[tuple[str, str]]) -> Figure:
+    panels = []
+    for data, model in places:
+        lines = []
+        for way in PROGRESSIVE:
+            records = list(gather(findings, minings(scope, way, model, data)).values())
+            points = {float(number): tally_round(records, number).precision for number in _ROUNDS}
+            known = {number: precision for number, precision in points.items() if precision is not None}
+            if known:
+                lines.append(Line(way, tuple(known), tuple(known.values())))
+        panels.append(Panel(f"{NAMES[model]}, {data.upper()}", tuple(lines)))
+    title = "Share of the active words that people marked, by round"
+    return Figure("mined-by-round", title, "round", "precision", tuple(panels))
+
+
+EXHIBIT = Exhibit(
+    "human-agreement",
+    "Are mined and attended words those that people marked?",
+    cells,
+    show,
+    needs=("opinion_words",),
+    beyond=True,
+)

@@ -1,0 +1,99 @@
+"""Numbers that training changes, by model, and the settings of the paper, of its published code and ours, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pssa import models
+from pssa.experiments.cells import Cell, Training
+from pssa.experiments.scope import Findings, Scope
+from pssa.runs.config import Config
+from pssa.runs.defaults import choose_epsilon, choose_penalty, resolve
+from pssa.studies.exhibit import Exhibit, Part, Table, Value
+from pssa.studies.paper import RELEASED, SETTINGS
+from pssa.studies.rows import ATTENDING, NAMES
+
+__all__ = ["EXHIBIT"]
+
+_OF_TRAINING = ("learning_rate", "batch_size", "clip_norm", "schedule", "warmup")
+_OF_MINING = ("start", "iterations", "round_epochs", "samples", "sigma", "folds")
+_OF_OPTIONS = ("train_embeddings", "hidden", "initial_bound", "dropout")
+_COUNT_NOTES = (
+    "Of the plain model. Word vectors count where training changes them, one row for each word of the training file; so the "
+    "number depends on the data. The paper tells none. Supervision adds none.",
+)
+_NOTES = (
+    "Ours are the defaults; `gamma` is of the mined words and was chosen on held-out data, as the paper's was. `published code`: "
+    "what was released with the paper. Empty: not told, or there is no such setting.",
+)
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """One baseline for each model and data set, which other exhibits have too."""
+    for model in NAMES:
+        for data in scope.data:
+            yield from (Training(place) for place in scope.places(model, data, 1))
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """Counts and settings."""
+    return [_counts(scope, findings), _settings()]
+
+
+def _counts(scope: Scope, findings: Findings) -> Table:
+    rows = tuple(
+        (name, *(_count(scope, findings, model, data) for data in scope.data))
+        for model, name in NAMES.items()
+        if scope.has(model)
+    )
+    columns = ("model", *(data.upper() for data in scope.data))
+    return Table("parameters-counts", "Trained parameters", columns, rows, _COUNT_NOTES, columns[1:])
+
+
+def _count(scope: Scope, findings: Findings, model: str, data: str) -> int | None:
+    """The same with every seed; the first that is there tells it."""
+    found = (findings.of(Training(place)) for place in scope.places(model, data))
+    return next((int(record["parameters"]) for record in found if record is not None), None)
+
+
+def _settings() -> Table:
+    ours = {model: _ours(model) for model in ATTENDING}
+    names = dict.fromkeys((*SETTINGS, *RELEASED, *(name for values in ours.values() for name in values)))
+    rows: list[tuple[Value, ...]] = []
+    for name in names:
+        for number, model in enumerate(ATTENDING):
+            told = [table[name][number] or None if name in table else None for table in (SETTINGS, RELEASED)]
+            fields = (*told, ours[model].get(name))
+            if any(field is not None for field in fields):
+                rows.append((name, NAMES[model], *fields))
+    columns = ("setting", "model", "paper", "published code", "ours")
+    return Table("parameters-settings", "Settings", columns, tuple(rows), _NOTES)
+
+
+def _ours(model: str) -> dict[str, str]:
+    config = resolve(Config().updated({"model": model}))
+    options = models.option_defaults(model)
+    penalty = choose_penalty(config)
+    values: dict[str, object] = {
+        "starts from": "word vectors of any file" if models.reads(model) == "words" else "any encoder",
+        **{name: options[name] for name in _OF_OPTIONS if name in options},
+        "optimiser": "Adam",
+        **{name: getattr(config.training, name) for name in _OF_TRAINING},
+        "epochs": config.training.usual_epochs or f"searched, at most {config.training.max_epochs}",
+        **{name: getattr(config.mining, name) for name in _OF_MINING},
+        "epsilon of AW-AS": choose_epsilon(config.updated({"method": "aw-as"})),
+        "epsilon of PG-AS": choose_epsilon(config.updated({"method": "pg-as"})),
+        "gamma": penalty.gamma,
+        "distance": penalty.distance,
+        "expected of an active word": "1 / number" if penalty.equal_shares else "1",
+    }
+    return {name: _text(value) for name, value in values.items()}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+EXHIBIT = Exhibit("parameters", "Trained parameters and settings", cells, show)

@@ -1,0 +1,147 @@
+"""Beyond the paper: its central claim, measured. Supervision ought to help where the opinion words of a sentence are rare.
+
+Test instances are divided by the training frequency of the rarest opinion word that people marked in them.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from pssa.experiments.analyses.rare_words import BUCKETS
+from pssa.experiments.cells import Cell
+from pssa.experiments.comparison import gather, mean_spread, tell_spread
+from pssa.experiments.ledger import Record
+from pssa.experiments.reading import Reading
+from pssa.experiments.scope import Findings, Scope
+from pssa.studies.exhibit import Exhibit, Figure, Line, Panel, Part, Table, Value
+from pssa.studies.exhibits._supervised import LOOKED_AT, looks_at, marked_places, row_name
+from pssa.studies.rows import NAMES
+
+__all__ = ["EXHIBIT"]
+
+_MEASURES = {"right": "accuracy", "mass": "attention on opinion words"}  # what is summed, and what its mean is
+_GROUPS = {"rare (at most 10)": ("0", "1-2", "3-10"), "common (more than 10)": ("11-50", "> 50")}
+_NOTES = (
+    "Only test instances in which people marked an opinion word, by how often the rarest of these words stands in train "
+    "(lower-cased; a sentence counts once for each of its aspects). Means over seeds, in points.",
+)
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """One look at every row and seed."""
+    for data, model in marked_places(scope):
+        for method in LOOKED_AT:
+            yield from looks_at(scope, "rare_words", method, model, data).values()
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """Gains on rare and on common words, then every bucket as tables and figures."""
+    board = _Board(scope, findings)
+    places = list(marked_places(scope))
+    tables = [board.table(data, model) for data, model in places]
+    return [board.gains(places), *tables, *(board.figure(measure, places) for measure in _MEASURES)]
+
+
+class _Board:
+    """What was found, by model, method and data set."""
+
+    def __init__(self, scope: Scope, findings: Findings) -> None:
+        self._scope, self._findings = scope, findings
+
+    def found(self, method: str, model: str, data: str) -> dict[int, Record]:
+        """The sums of each bucket, by seed."""
+        looks = looks_at(self._scope, "rare_words", method, model, data)
+        return {seed: record["found"] for seed, record in gather(self._findings, looks).items()}
+
+    def table(self, data: str, model: str) -> Table:
+        """Buckets by methods."""
+        found = {method: list(self.found(method, model, data).values()) for method in LOOKED_AT}
+        some = next((each[0] for each in found.values() if each), None)
+        rows = [
+            (
+                bucket,
+                some[bucket]["instances"] if some else None,
+                *(_told(_shares(found[method], (bucket,), sums)) for sums in _MEASURES for method in LOOKED_AT),
+                _told([some[bucket]["even"] / some[bucket]["instances"]] if some and some[bucket]["instances"] else []),
+            )
+            for bucket in BUCKETS
+        ]
+        columns = (
+            "training frequency",
+            "instances",
+            *(f"{name}, {method or 'plain'}" for name in ("accuracy", "attention") for method in LOOKED_AT),
+            "attention, even",
+        )
+        return Table(
+            f"rare-words-{data}-{model}", f"{NAMES[model]} on {data.upper()}", columns, tuple(rows), _NOTES, columns[2:]
+        )
+
+    def gains(self, places: Sequence[tuple[str, str]]) -> Table:
+        """Differences to the plain model on rare words and on common ones, over the seeds that both have."""
+        rows: list[tuple[Value, ...]] = []
+        for data, model in places:
+            plain = self.found("", model, data)
+            for method in LOOKED_AT[1:]:
+                ours = self.found(method, model, data)
+                common = sorted(set(plain) & set(ours))
+                pairs = ([ours[seed] for seed in common], [plain[seed] for seed in common])
+                gains = [_gain(*pairs, buckets, sums) for sums in _MEASURES for buckets in _GROUPS.values()]
+                rows.append((row_name(model, method), data.upper(), len(common), *gains))
+        columns = ("model", "data", "seeds", *(f"{name}: {group}" for name in _MEASURES.values() for group in _GROUPS))
+        notes = (
+            "Difference to the plain model of the same seeds, in points, ± standard deviation where there are several seeds.",
+        )
+        return Table(
+            "rare-words-gains",
+            "Gains where opinion words are rare, and where not",
+            columns,
+            tuple(rows),
+            notes,
+            ("seeds",),
+        )
+
+    def figure(self, measure: str, places: Sequence[tuple[str, str]]) -> Figure:
+        """One panel per model and data set, one line per method."""
+        panels = []
+        for data, model in places:
+            lines = (_line(method, list(self.found(method, model, data).values()), measure) for method in LOOKED_AT)
+            panels.append(Panel(f"{NAMES[model]}, {data.upper()}", tuple(line for line in lines if line.x)))
+        title = f"{_MEASURES[measure].capitalize()} by training frequency"
+        name, label = f"rare-words-{_MEASURES[measure].split()[0]}", f"{_MEASURES[measure]} (%)"
+        below = "training frequency of the rarest opinion word"
+        return Figure(name, title, below, label, tuple(panels), places=tuple(BUCKETS))
+
+
+def _shares(found: Sequence[Record], buckets: Sequence[str], sums: str) -> list[float]:
+    """The mean over the instances of some buckets, by seed; nothing where there is no instance."""
+    counts = [sum(each[bucket]["instances"] for bucket in buckets) for each in found]
+    return [
+        sum(each[bucket][sums] for bucket in buckets) / count
+        for each, count in zip(found, counts, strict=True)
+        if count
+    ]
+
+
+def _gain(ours: Sequence[Record], theirs: Sequence[Record], buckets: Sequence[str], sums: str) -> Reading:
+    pairs = zip(_shares(ours, buckets, sums), _shares(theirs, buckets, sums), strict=True)
+    return tell_spread([one - other for one, other in pairs], "+")
+
+
+def _told(shares: Sequence[float]) -> float | None:
+    return 100 * statistics.mean(shares) if shares else None
+
+
+def _line(method: str, found: Sequence[Record], measure: str) -> Line:
+    points = {
+        float(place): mean_spread(shares)
+        for place, bucket in enumerate(BUCKETS, start=1)
+        if (shares := _shares(found, (bucket,), measure))
+    }
+    means, spreads = zip(*points.values(), strict=True) if points else ((), ())
+    return Line(method or "plain", tuple(points), means, spreads)
+
+
+EXHIBIT = Exhibit(
+    "rare-words", "Gains by how rare opinion words are in training", cells, show, needs=("opinion_words",), beyond=True
+)

@@ -1,0 +1,66 @@
+"""The paper's table of refining BERT's own self-attention, beside attention on top of it: ten rows.
+
+Evidence for a refined model is mined by a model that is refined alike, by the gradient saliency of the top layer's attention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pssa.experiments.cells import Cell
+from pssa.experiments.scope import Findings, Scope
+from pssa.studies.exhibit import Exhibit, Part, Table, Value
+from pssa.studies.exhibits._board import COLUMNS, FEW_SEEDS, STARS, Board, Entry
+from pssa.studies.paper import SELF_ATTENTION
+from pssa.studies.rows import METHODS, refined
+
+__all__ = ["EXHIBIT"]
+
+# The setting `refine`, and what the paper calls it.
+_HEADS = {"random_head": "randomly selected", "smallest_entropy": "smallest entropy", "average": "average"}
+_NOTES = (
+    f"`gain`: mean difference to the same model left alone, accuracy / macro-F1. {STARS} At most {FEW_SEEDS} seeds.",
+    "`head`: those of the top layer whose attention is mined and supervised. Saliency there is the gradient of the predicted "
+    "class at the attention itself, since the gradient at the states of other words is zero in these models.",
+    "The paper's encoder is BERT-large.",
+)
+
+
+def _entries() -> Iterator[tuple[str, Entry]]:
+    """By what stands for each in the paper's table."""
+    for name in ("", "+PG-AS"):
+        yield name, Entry("bertabsa_att", METHODS[name])
+    for model in ("bertabsa", "bertabsa_cls"):
+        yield "", Entry(model, METHODS[""])
+        for heads in _HEADS:
+            yield heads, Entry(model, refined(heads))
+
+
+_ENTRIES = tuple((key, replace(entry, method=replace(entry.method, seeds=FEW_SEEDS))) for key, entry in _entries())
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """Three rows are shared with the overall results."""
+    for data in scope.data:
+        for _, entry in _ENTRIES:
+            yield from entry.trainings(scope, data).values()
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """One table per data set."""
+    board = Board(scope, findings)
+    return [_table(scope, board, data) for data in scope.data]
+
+
+def _table(scope: Scope, board: Board, data: str) -> Table:
+    rows: list[tuple[Value, ...]] = []
+    for key, entry in _ENTRIES:
+        if scope.has(entry.model):
+            name, *others = board.fields(entry, data, SELF_ATTENTION.get((entry.model, key, data)))
+            rows.append((name, _HEADS.get(key), *others))
+    columns = (COLUMNS[0], "head", *COLUMNS[1:])
+    return Table(f"self-attention-{data}", data.upper(), columns, tuple(rows), _NOTES, ("seeds",))
+
+
+EXHIBIT = Exhibit("self-attention", "Supervision of the self-attention within BERT", cells, show, needs=("encoder",))

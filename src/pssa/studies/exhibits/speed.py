@@ -1,0 +1,165 @@
+"""The paper's table of speed: what every method costs in training and in testing, in whole and in parts, as multiples.
+
+Each cell times all methods one after the other in one process, as `pssa train` runs them.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pssa.experiments.cells import Cell, Timing
+from pssa.experiments.ledger import Record
+from pssa.experiments.scope import Findings, Scope
+from pssa.studies.exhibit import Exhibit, Part, Table, Value
+from pssa.studies.paper import SPEED, SPEED_PARTS
+from pssa.studies.rows import ATTENDING, NAMES
+
+__all__ = ["EXHIBIT"]
+
+_MODELS = ("memnet", "tnet_att", "bertabsa", "bertabsa_att")
+# Methods as they are timed, and as the tables call them.
+_TIMED = {
+    "base": "",
+    "kt": "+KT",
+    "boosting": "+Boosting",
+    "adaboost": "+Adaboost",
+    "aw-as": "+AW-AS",
+    "pg-as": "+PG-AS",
+    "consensus": "+Consensus",
+}
+_WITHOUT_ATTENTION = ("base", "kt")
+# Parts of a training by how the names of their stages begin, and the paper's word for them where it has one.
+_STAGES = {
+    "search": ("search for the number of epochs", ""),
+    "initial": ("initial training", ""),
+    "kt-": ("each further training", ""),
+    "member-": ("each member", "member"),
+    "round-": ("each training between rounds", ""),
+    "mine-": ("each extraction of words", ""),
+    "seed-": ("each judge", ""),
+    "final": ("final training", "final"),
+}
+_WHOLE_NOTES = (
+    "One seed, all methods in one run, after one run to warm up. Training is from the files to the last file written, the search "
+    "for the number of epochs included where there is one; testing is without loading. `x`: multiples of the plain model.",
+    "`paper`: multiples of the plain BERTABSA or, beside all others, BERTABSA-ATT, on a GeForce GTX TITAN X; its mining "
+    "iterations are full trainings, ours of one epoch.",
+)
+_PART_NOTES = (
+    "`x`: multiples of the plain model's training proper, without search, reading and saving. `each mining iteration` is what "
+    "the paper's is: all but search and final training, less what the plain model spends outside of these, by number "
+    "of rounds; it holds the initial training. `outside of these`: reading, saving and, "
+    "of a consensus, the words' scores by its judges.",
+)
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """A timing for each model and data set."""
+    yield from (cell for model in _MODELS for data in scope.data for cell in _timings(scope, model, data))
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """For each model a table of wholes and one of parts."""
+    parts: list[Part] = []
+    for model in (model for model in _MODELS if scope.has(model)):
+        found = {data: _record(scope, findings, model, data) for data in scope.data}
+        parts += [_wholes(model, found), _parts(model, found)]
+    return parts
+
+
+def _timings(scope: Scope, model: str, data: str) -> list[Timing]:
+    return [Timing(place, _methods(model)) for place in scope.places(model, data, 1)]
+
+
+def _methods(model: str) -> tuple[str, ...]:
+    return tuple(_TIMED) if model in ATTENDING else _WITHOUT_ATTENTION
+
+
+def _record(scope: Scope, findings: Findings, model: str, data: str) -> Record | None:
+    return next((findings.of(cell) for cell in _timings(scope, model, data)), None)
+
+
+def _wholes(model: str, found: Mapping[str, Record | None]) -> Table:
+    rows = tuple(
+        (
+            data.upper(),
+            NAMES[model] + (f" ({name})" if name else ""),
+            *_whole(record, method),
+            *_told(model, name, data),
+        )
+        for data, record in found.items()
+        for method, name in ((method, _TIMED[method]) for method in _methods(model))
+    )
+    columns = (
+        *("data", "method", "training, s", "training, x", "testing, s", "testing, x"),
+        *("training, x (paper)", "testing, x (paper)"),
+    )
+    return Table(f"speed-{model}", f"{NAMES[model]}: training and testing", columns, rows, _WHOLE_NOTES, columns[2:6])
+
+
+def _whole(record: Record | None, method: str) -> tuple[Value, ...]:
+    if record is None:
+        return (None,) * 4
+    ours, base = record["methods"][method], record["methods"]["base"]
+    fields: list[Value] = []
+    for kind in ("train", "test"):
+        fields += [round(ours[kind], 2), round(ours[kind] / base[kind], 2)]
+    return tuple(fields)
+
+
+def _told(model: str, name: str, data: str) -> tuple[Value, ...]:
+    """The paper's multiples."""
+    told_of = "bertabsa" if model == "bertabsa" else "bertabsa_att"
+    ours, base = (SPEED.get((told_of, method, data)) for method in (name, ""))
+    if ours is None or base is None:
+        return (None, None)
+    return tuple(round(mine / plain, 2) for mine, plain in zip(ours, base, strict=True))
+
+
+def _parts(model: str, found: Mapping[str, Record | None]) -> Table:
+    rows = tuple(
+        (data.upper(), name or "plain", *fields)
+        for data, record in found.items()
+        if record is not None
+        for method, name in ((method, _TIMED[method]) for method in _methods(model))
+        for fields in _fields(record["methods"], method, data)
+    )
+    columns = ("data", "method", "part", "how many", "seconds each", "x", "x (paper)")
+    return Table(f"speed-parts-{model}", f"{NAMES[model]}: parts of training", columns, rows, _PART_NOTES, columns[4:5])
+
+
+def _fields(methods: Mapping[str, Any], method: str, data: str) -> Iterator[tuple[Value, ...]]:
+    proper = methods["base"]["stages"]["initial"]
+    plain = SPEED.get(("bertabsa_att", "", data))
+    for part, number, seconds, word in _split(methods, method):
+        told = SPEED_PARTS.get((_TIMED[method], word, data))
+        paper = round(told / plain[0], 2) if told and plain else None
+        yield part, number, round(seconds, 2), round(seconds / proper, 2), paper
+
+
+def _split(methods: Mapping[str, Any], method: str) -> Iterator[tuple[str, int, float, str]]:
+    """Parts of a method's training: name, how many, seconds of each, the paper's word."""
+    spent = methods[method]
+    for prefix, (part, word) in _STAGES.items():
+        seconds = [each for stage, each in spent["stages"].items() if stage.startswith(prefix)]
+        if seconds:
+            yield part, len(seconds), statistics.mean(seconds), word
+    rounds = 1 + sum(stage.startswith("round-") for stage in spent["stages"])
+    if rounds > 1:
+        apart = sum(spent["stages"].get(stage, 0.0) for stage in ("search", "final"))
+        yield (
+            "each mining iteration",
+            rounds,
+            (spent["train"] - apart - _outside(methods["base"])) / rounds,
+            "iteration",
+        )
+    yield "outside of these", 1, _outside(spent), ""
+
+
+def _outside(spent: Mapping[str, Any]) -> float:
+    return float(spent["train"] - sum(spent["stages"].values()))
+
+
+EXHIBIT = Exhibit("speed", "Cost of the methods", cells, show)

@@ -1,0 +1,81 @@
+"""The paper's footnote: TNet's released code strips letters of the target along with its tag, and what that changes.
+
+The paper says that its models gain on the damaged files too; the appendix with the numbers is not published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pssa.experiments.cells import Cell, Place
+from pssa.experiments.reading import percent
+from pssa.experiments.scope import Findings, Scope
+from pssa.studies.exhibit import Exhibit, Part, Table, Value
+from pssa.studies.exhibits._board import FEW_SEEDS, STARS, Board, Entry, told
+from pssa.studies.rows import ATTENDING, METHODS
+
+__all__ = ["EXHIBIT"]
+
+_METHODS = ("", "+AW-AS", "+PG-AS")
+_ENTRIES = tuple(Entry(model, replace(METHODS[name], seeds=FEW_SEEDS)) for model in ATTENDING for name in _METHODS)
+_COLUMNS = (
+    "model",
+    "seeds",
+    "sound accuracy",
+    "sound macro-F1",
+    "stripped accuracy",
+    "stripped macro-F1",
+    "stripped - sound",
+    "gain on sound",
+    "gain on stripped",
+)
+_NOTES = (
+    "`sound`: the files as they are; `stripped`: targets of train and test damaged as by `'nicki/n'.strip('/n')`, which is "
+    f"`'icki'`. Differences are accuracy / macro-F1. {STARS} At most {FEW_SEEDS} seeds.",
+    "The footnote holds where `gain on stripped` is significant. Damage depends on the label: letters that are lost tell it.",
+)
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """What is trained on sound files is shared with the overall results."""
+    for data in scope.data:
+        for entry in _ENTRIES:
+            for where in (entry, _stripped(entry)):
+                yield from where.trainings(scope, data).values()
+
+
+def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+    """How much is damaged, and a table per data set."""
+    board = Board(scope, findings)
+    return [_damage(scope), *(_table(scope, board, data) for data in scope.data)]
+
+
+def _stripped(entry: Entry) -> Entry:
+    return replace(entry, stripped=True)
+
+
+def _table(scope: Scope, board: Board, data: str) -> Table:
+    rows: list[tuple[Value, ...]] = []
+    for entry in (entry for entry in _ENTRIES if scope.has(entry.model)):
+        damaged = _stripped(entry)
+        gains = (board.gain(damaged, entry, data), *(board.gain(each, each.base, data) for each in (entry, damaged)))
+        scores = (*board.scores(entry, data), *board.scores(damaged, data))
+        rows.append((entry.name, len(board.row(damaged, data)), *scores, *(told(gain) for gain in gains)))
+    return Table(f"strip-bug-{data}", data.upper(), _COLUMNS, tuple(rows), _NOTES, ("seeds",))
+
+
+def _damage(scope: Scope) -> Table:
+    """Instances whose target is another word afterwards."""
+    rows: list[tuple[Value, ...]] = []
+    for data in (data for data in scope.data if scope.resources.sources[data].test):
+        sound, stripped = (scope.resources.corpora(Place(data, "", 0, stripped=bug)) for bug in (False, True))
+        for part, before, after in zip(("train", "test"), sound, stripped, strict=True):
+            changed = sum(ours.words != theirs.words for ours, theirs in zip(before, after, strict=True))
+            rows.append((data.upper(), part, len(before), changed, percent(changed / len(before))))
+    columns = ("data", "part", "instances", "damaged", "share")
+    note = "A word of which nothing would be left, as of a target `/`, stays whole here."
+    return Table("strip-bug-damage", "Damaged targets", columns, tuple(rows), (note,))
+
+
+EXHIBIT = Exhibit("strip-bug", "Wrongly stripped targets", cells, show)

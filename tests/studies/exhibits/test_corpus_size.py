@@ -1,0 +1,93 @@
+"""Smaller training corpora, on toys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.experiments.rooms import FakeFindings, tiny_resources
+from tests.studies.exhibits.toys import ALL_OF_IT, blind, carried_out, knowing, row_of, toy_scope
+
+from pssa.experiments.cells import Cell, Mining, Place, Training
+from pssa.experiments.ledger import Record
+from pssa.experiments.scope import Scope
+from pssa.studies.exhibit import Figure, Prose
+from pssa.studies.exhibits import find
+from pssa.studies.render.gaps import without_gaps
+
+EXHIBIT = find("corpus-size")
+QUARTER = Place("laptop", "memnet", 0, share=0.25)
+
+
+def supervised(place: Place, way: str) -> Training:
+    return Training(place, evidence=(Mining(place, way),))
+
+
+def test_cells_are_five_rows_at_four_sizes(tmp_path: Path) -> None:
+    expected = []
+    for share in (0.25, 0.5, 0.75, 1.0):
+        place = replace(QUARTER, share=share)
+        expected += [Training(place), Training(place, "boosting"), Training(place, "adaboost")]
+        expected += [supervised(place, "aw-as"), supervised(place, "pg-as")]
+    assert list(EXHIBIT.cells(toy_scope(tmp_path, "memnet"))) == expected
+
+
+def test_at_most_three_seeds_are_trained(tmp_path: Path) -> None:
+    found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet", seeds=5)))
+    assert len(found) == 4 * 5 * 3
+    assert {cell.place.seed for cell in found} == {0, 1, 2}
+
+
+def test_a_gain_is_over_the_same_model_on_the_same_part(tmp_path: Path) -> None:
+    whole = replace(QUARTER, share=1.0)
+    records: dict[Cell, Record] = {
+        Training(QUARTER): blind(),
+        supervised(QUARTER, "pg-as"): knowing(),
+        Training(whole): knowing(),
+    }
+    figure, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    assert row_of(table, "25%", "MN (+PG-AS)")[:4] == (1, "100.00", "100.00", ALL_OF_IT)
+    assert row_of(table, "50%", "MN (+PG-AS)") == (0, None, None, None, None, None)
+    assert isinstance(figure, Figure)
+    (panel,) = figure.panels
+    plain, guided = panel.lines
+    assert (panel.title, plain.name, guided.name) == ("LAPTOP", "MN", "MN (+PG-AS)")
+    assert (plain.x, guided.x) == ((25.0, 100.0), (25.0,))
+    assert plain.y == pytest.approx((100 / 6, 100))
+
+
+def test_rows_of_bert_stand_beside_the_paper(tmp_path: Path) -> None:
+    part: Cell = Training(replace(QUARTER, model="bertabsa_att"))
+    _, table = EXHIBIT.show(toy_scope(tmp_path, "bertabsa", "bertabsa_att"), FakeFindings({part: knowing()}))
+    assert row_of(table, "25%", "BERTABSA") == (0, None, None, None, "80.49 / 77.15", None)
+    assert row_of(table, "75%", "BERTABSA-ATT (+AW-AS)")[4] == "82.09 / 78.91"
+    assert row_of(table, "100%", "BERTABSA-ATT (+Adaboost)")[4] == "81.48 / 78.04"
+
+
+def test_all_of_train_alone_is_no_outcome(tmp_path: Path) -> None:
+    whole: dict[Cell, Record] = {Training(replace(QUARTER, share=1.0)): knowing()}
+    figure, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(whole))
+    assert isinstance(figure, Figure)
+    assert figure.panels[0].lines == ()
+    assert without_gaps([table]) == [Prose("No outcome yet: MN, LAPTOP.")]
+
+
+def test_families_that_cannot_be_trained_are_left_out(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path)
+    bare = replace(scope, resources=replace(scope.resources, encoder=None))
+    assert [getattr(part, "name", "") for part in EXHIBIT.show(bare, FakeFindings())] == [
+        "corpus-size-memnet",
+        "corpus-size-memnet-laptop",
+        "corpus-size-tnet_att",
+        "corpus-size-tnet_att-laptop",
+    ]
+
+
+@pytest.mark.slow
+def test_a_part_of_train_is_trained_for_real(tmp_path: Path) -> None:
+    resources = tiny_resources(tmp_path)
+    found = carried_out([Training(QUARTER)], resources, tmp_path / "out")
+    assert found.records[Training(QUARTER)]["instances"] == 10
+    _, table = EXHIBIT.show(Scope(resources, 1, ("memnet",)), found)
+    assert row_of(table, "25%", "MN")[0] == 1

@@ -1,0 +1,55 @@
+"""Cells carried out in no time, and exhibits that only count what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tests.studies.tiny_run import LONGER, SUPERVISED
+
+from pssa.experiments.cells import Cell, Mining, describe, name_of
+from pssa.experiments.ledger import Record
+from pssa.experiments.scope import Findings, Scope
+from pssa.experiments.work import Job
+from pssa.studies.exhibit import Exhibit, Part, Prose
+
+BASE = "laptop memnet seed 0 base"
+MINE = "laptop memnet seed 0 mine aw-as"
+FINAL = "laptop memnet seed 0 base +aw-as"
+KT = "laptop memnet seed 0 kt"
+
+
+class StandIn:
+    """Carries out cells in no time, fails where it shall, and remembers."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.failing: dict[str, BaseException] = {}
+
+    def __call__(self, job: Job) -> Record:
+        name = name_of(job.cell)
+        if name in self.failing:
+            raise self.failing[name]
+        self.done.append(name)
+        if isinstance(job.cell, Mining):
+            path = job.room.evidence(job.cell)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("")
+        if job.keep_weights:
+            job.room.weights(job.cell).mkdir(parents=True, exist_ok=True)
+            (job.room.weights(job.cell) / "model.safetensors").write_text("")
+        found = {"epochs": 2, "accuracy": 0.5, "macro_f1": 0.25, "predicted": "01", "seconds": 1.0}
+        return {"key": job.key, "cell": describe(job.cell), **found}
+
+
+def counting(name: str, cells: Callable[[Scope], Iterable[Cell]], **more: Any) -> Exhibit:
+    """An exhibit that only counts its outcomes."""
+
+    def show(scope: Scope, findings: Findings) -> list[Part]:
+        return [Prose(f"{sum(findings.of(cell) is not None for cell in cells(scope))} outcomes.")]
+
+    return Exhibit(name, name.title(), cells, show, **more)
+
+
+QUICK = counting("quick", SUPERVISED.cells)
+MORE = counting("more", LONGER.cells)
