@@ -91,7 +91,7 @@ def predict_seconds(run: Path, rows: Path, out: Path, scoring: Scoring | None = 
     :param workers: processes; their start is left out, and what the rows before all were at work took by the pace of the others.
     """
     from pssa.bulk import Job, LocalEngine, Scoring, predict
-    from pssa.bulk.processes import ProcessEngine
+    from pssa.bulk.engines import ProcessEngine
 
     reports: list[tuple[float, int]] = []
 

@@ -50,7 +50,7 @@ def test_eight_bits_say_nearly_the_same(
     for ours, theirs in zip(found, expected, strict=True):
         assert isinstance(ours, Answer)
         assert ours.probabilities == pytest.approx(theirs.probabilities, abs=CLOSE)
-    monkeypatch.setattr("pssa.bulk.local.export", lambda run, asked: eight if asked.quantize else b"")
+    monkeypatch.setattr("pssa.bulk.engines.export", lambda run, asked: eight if asked.quantize else b"")
     source = write_rows(tmp_path / "in.jsonl", sentences(30))
     job = Job(run, (str(source),), str(tmp_path / "out.csv"), scoring=scoring)
     assert predict(job, LocalEngine()).rows == 30

@@ -11,7 +11,7 @@ from tests.bulk.made_rows import write_rows
 
 from pssa.bulk import window as window_module
 from pssa.bulk.source import find_sources
-from pssa.bulk.window import Position, Reading, Window, first_columns, windows
+from pssa.bulk.window import Position, Reading, Window, windows
 from pssa.data.read import Problem, Row
 
 
@@ -106,5 +106,5 @@ def test_the_first_row_that_can_be_used_decides_about_the_columns(tmp_path: Path
     reading = reading_of([path], 1)
     columns = ("gold", "text", "aspect", "label", "probabilities")
     assert [window.columns for window in windows(reading)] == [(), columns, columns]
-    assert first_columns(reading) == columns
-    assert first_columns(replace(reading, explained=True)) == (*columns, "explanation")
+    explained = windows(replace(reading, explained=True))
+    assert [window.columns for window in explained][1:] == [(*columns, "explanation")] * 2

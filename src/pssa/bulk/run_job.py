@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -19,22 +20,27 @@ import torch
 from pssa.bulk.advice import AGAIN, REPLACE, RESUME, SKIP
 from pssa.bulk.asked import asked_of
 from pssa.bulk.destination import Destination, followed
+from pssa.bulk.engines import score_windows
 from pssa.bulk.form import form_of
 from pssa.bulk.job import Engine, Job, Observer, Progress, Sink, Summary, Task
 from pssa.bulk.part import is_settled, opened_part
 from pssa.bulk.pipe import opened_pipe
-from pssa.bulk.scorer import Scoring, sizes
+from pssa.bulk.scorer import Scorer, Scoring, by_length, sizes, threads_of
 from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
-from pssa.bulk.window import Position, Reading
+from pssa.bulk.window import Position, Reading, windows
 from pssa.bulk.work import Result
+from pssa.data.read import ColumnNames
 from pssa.data.shown import told
 from pssa.errors import InputError, RunError
+from pssa.execution import WorkerLost
+from pssa.runs import Classifier
 from pssa.runs.directory import RunDirectory
 from pssa.runs.saved_model import Description
 
-__all__ = ["fill", "predict"]
+__all__ = ["fill", "predict", "predict_file"]
 
 _NO_MEMORY = (MemoryError, torch.OutOfMemoryError)
+_FILE_WINDOW = 2048  # rows of a window of `predict_file`
 _EXPLAINED = 4  # windows with word scores are so many times smaller
 
 
@@ -70,6 +76,39 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
         warnings.warn(f"{_shown(job.output)} has no rows: {why}", stacklevel=2)
     labels = {label: tally.labels.get(label, 0) for label in known.labels}
     return Summary(tally.rows, labels, tally.ambiguous, tally.rejected)
+
+
+def predict_file(
+    classifier: Classifier,
+    source: Path,
+    target: Path,
+    *,
+    format: str | None = None,
+    columns: ColumnNames | None = None,
+    batch_size: int = 64,
+) -> Summary:
+    """Score every row of `source` into `target`; each output row has the input's fields, a label and probabilities.
+
+    A label that the input has already is kept as `gold`.
+
+    :raises InputError: naming the line of the first row that cannot be used; `target` is then not written. Also if
+        `source` is `target`, or a job into it was not finished.
+    """
+    if batch_size < 1:
+        raise InputError(f"batch_size is {batch_size}; it must be at least 1")
+    reading = Reading(find_sources([str(source)], format, columns), _FILE_WINDOW)
+    form = form_of(str(target), None, classifier.labels)
+    destination = Destination(followed(target), target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
+    require_apart(reading.sources, target, destination.side)
+    score = partial(by_length, partial(classifier.answer, batch_size=batch_size))
+    scorer = Scorer(score, threads_of(classifier))
+    with opened_part(destination, None) as part, closing(score_windows(windows(reading), scorer, form)) as results:
+        fill(part, results, "fail")
+        require_unchanged(reading.sources)
+        part.finish()
+    tally = part.journal.tally
+    labels = {label: tally.labels.get(label, 0) for label in classifier.labels}
+    return Summary(tally.rows, labels, tally.ambiguous)
 
 
 def fill(sink: Sink, results: Iterable[Result], errors: str, report: Callable[[], None] | None = None) -> None:
@@ -133,7 +172,7 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
     """Say, where a job ends before its time, that what is done is not lost."""
     try:
         yield
-    except (_RejectedRow, _Fault, KeyboardInterrupt, OSError, *_NO_MEMORY) as end:
+    except (_RejectedRow, _Fault, KeyboardInterrupt, OSError, WorkerLost, *_NO_MEMORY) as end:
         rows = sink.kept
         how = f"{RESUME} and {SKIP}" if isinstance(end, _RejectedRow) else RESUME
         kept = f"the {rows} rows before are kept: go on with {how}"

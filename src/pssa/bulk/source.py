@@ -43,7 +43,6 @@ class Source:
     modified: int = 0  # nanoseconds
     once: bool = False  # standard input or a pipe: it cannot be read again
     columns: Columns = field(default_factory=Columns)
-    found_at: str = ""  # also from another directory; empty: under its name
 
     @property
     def standard(self) -> bool:
@@ -55,20 +54,12 @@ class Source:
         """What errors and rejected rows call it."""
         return "standard input" if self.standard else self.name
 
-    def anywhere(self) -> Source:
-        """The same for a process in another directory, under the same title."""
-        prefix = hugging_face.PREFIX if self.name.startswith(hugging_face.PREFIX) else ""
-        name = self.name.removeprefix(prefix)
-        if self.once or not Path(name.partition(":")[0] if prefix else name).exists():  # a name in a hub
-            return self
-        return replace(self, found_at=prefix + os.path.abspath(name))
-
     def events(self, watch: Watch) -> Iterator[Event]:
         """What is in it, in its order.
 
         :raises InputError: if it cannot be read, or not to its end.
         """
-        path = _Watched(self.found_at or self.title)
+        path = _Watched(self.title)
         path.watch, path.standard = watch, self.standard
         events = _to_the_end(scan(path, self.format, self.columns), self)
         return _counted(events, self, watch) if self.format == "parquet" else events
@@ -181,7 +172,7 @@ def _counted(events: Iterator[Event], source: Source, watch: Watch) -> Iterator[
     rows = 0
     for event in events:
         if not rows:  # the reader has found that it is sound
-            rows = parquet.read_metadata(source.found_at or source.name).num_rows
+            rows = parquet.read_metadata(source.name).num_rows
         if isinstance(event, Row):
             watch(source.size * event.line // rows)
         yield event

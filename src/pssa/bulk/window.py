@@ -17,7 +17,7 @@ from pssa.bulk.spelling import respelled
 from pssa.data.read import Problem, Row
 from pssa.errors import InputError
 
-__all__ = ["START", "Position", "Reading", "Window", "first_columns", "windows", "windows_of"]
+__all__ = ["START", "Position", "Reading", "Window", "windows", "windows_of"]
 
 _TEXTS, _LISTS = (str, bytes), (list, tuple)
 _MOST_LETTERS = 1 << 22  # of a window, but for its last row: no row is longer than a line may be
@@ -95,11 +95,6 @@ def _after(events: Iterator[Event], count: int, title: str) -> Iterator[Event]:
     if sum(1 for _ in islice(events, count)) < count:
         raise InputError.at(title, None, f"ends before the place that the journal speaks of; {AGAIN}")
     yield from events
-
-
-def first_columns(reading: Reading) -> tuple[str, ...]:
-    """The output's columns, by a look at the first row that can be used."""
-    return next((window.columns for window in windows(reading) if window.columns), ())
 
 
 def _take(events: Iterator[Event], most: int) -> list[Event]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from pssa.bulk.window import Position, Window
 from pssa.data.example import Example
 from pssa.errors import InputError
 
-__all__ = ["Result", "Score", "Tally", "process", "process_alone", "rejecting"]
+__all__ = ["Result", "Score", "Tally", "process", "rejecting"]
 
 Score = Callable[[Sequence[Example]], Sequence[Value]]  # in the order of the examples
 
@@ -104,14 +103,6 @@ def rejecting(result: Result, rows: Sequence[Rejected]) -> Result:
         tally=result.tally + Tally(rejected=len(rows)),
         first_rejected=result.first_rejected or str(InputError.at(result.source, rows[0].line, rows[0].reason)),
     )
-
-
-def process_alone(window: Window, score: Score, form: Form) -> Result:
-    """The same in a process of its own, of which nobody would see warnings; there must be no other thread that warns."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result = process(window, score, form)
-    return replace(result, warnings=tuple(str(warning.message) for warning in caught))
 
 
 def _scored(examples: Sequence[Example], score: Score) -> Sequence[Value | str]:

@@ -140,7 +140,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
     if arguments.engine not in ("local", "ray"):
         raise InputError(f"engine is {arguments.engine!r}; it can be local or ray")
     if arguments.engine == "ray":
-        from pssa.bulk.ray import RayEngine
+        from pssa.bulk.engines import RayEngine
 
         if arguments.workers is not None:
             raise InputError("--workers are processes of this machine; with --engine ray say --actors")
@@ -148,7 +148,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
     if arguments.address is not None or arguments.actors is not None:
         raise InputError("--address and --actors are of a Ray cluster; add --engine ray")
     if arguments.workers is not None:
-        from pssa.bulk.processes import ProcessEngine
+        from pssa.bulk.engines import ProcessEngine
 
         return ProcessEngine(arguments.workers)
     return LocalEngine()

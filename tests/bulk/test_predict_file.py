@@ -1,26 +1,18 @@
-"""Scoring files row by row."""
+"""One file scored by a model in memory."""
 
 from __future__ import annotations
 
 import csv
 import json
-import threading
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
-import torch
 
 from pssa.bulk import Summary, predict_file
-from pssa.bulk.form import Form
 from pssa.bulk.journal import Journal
-from pssa.bulk.local import scored
-from pssa.bulk.scorer import Scorer
-from pssa.bulk.window import Position, Window
 from pssa.data.example import Example
-from pssa.data.read import Row
 from pssa.errors import InputError
 from pssa.runs import Answer, Classifier
 
@@ -97,7 +89,7 @@ def test_a_table_cannot_hold_a_field_that_its_first_row_has_not(source: Path, tm
 
 
 def test_a_large_file_is_scored_in_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pssa.bulk.local._WINDOW", 4)
+    monkeypatch.setattr("pssa.bulk.run_job._FILE_WINDOW", 4)
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     texts = ["so " * (number % 3) + f"screen {number}" for number in range(10)]
     source.write_text("".join(json.dumps({"text": text, "aspect": "screen"}) + "\n" for text in texts))
@@ -172,35 +164,3 @@ def test_an_output_of_another_format_is_refused(source: Path, tmp_path: Path, na
 def test_an_output_in_a_folder_that_does_not_exist_is_refused(source: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be written: .*nowhere does not exist"):
         score(source, tmp_path / "nowhere" / "out.jsonl")
-
-
-def test_results_come_in_the_order_of_the_windows_and_only_a_few_are_under_way() -> None:
-    begun, done = list[int](), list[int]()
-
-    def source() -> Iterator[Window]:
-        for number in range(12):
-            begun.append(number)
-            yield Window("in", Position(0, number), 0, (Row(number, {"text": "screen", "aspect": "screen"}),), ())
-
-    def slow_at_first(examples: Sequence[Example]) -> list[Answer]:
-        time.sleep(0.02 if len(done) < 2 else 0)
-        return ByLength().answer(examples, 1)
-
-    for result in scored(source(), Scorer(slow_at_first, 3), Form("json_lines")):
-        done.append(result.end.events)
-        assert len(begun) - len(done) <= 4  # three threads, and one that waits
-    assert done == list(range(12))
-
-
-def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> None:
-    threads, before = torch.get_num_threads(), set(threading.enumerate())
-
-    def broken(examples: Sequence[Example]) -> list[Answer]:
-        assert torch.get_num_threads() == 1
-        raise RuntimeError("broken")
-
-    windows = [Window("in", Position(0, 1), 0, (Row(1, {"text": "screen", "aspect": "screen"}),), ())] * 9
-    with pytest.raises(RuntimeError, match="broken"):
-        list(scored(iter(windows), Scorer(broken, 2), Form("json_lines")))
-    assert torch.get_num_threads() == threads
-    assert not set(threading.enumerate()) - before

@@ -1,0 +1,183 @@
+"""Execution backends of a job: threads of this process, processes of this machine, or a Ray cluster.
+
+All of them score the same windows with the same code and give the results in the order of the rows, so the output is the same.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+import warnings
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from pssa.bulk.form import Form
+from pssa.bulk.job import Task
+from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer
+from pssa.bulk.window import Window, windows
+from pssa.bulk.work import Result, process
+from pssa.errors import InputError, setting
+from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerPool, WorkerSetup, connect_ray, map_ordered
+
+# A window is tens of thousands of small objects, none of them in a cycle. Python's own threshold of 700 new objects makes the
+# garbage collector take a quarter of the time of scoring where the model is small.
+_GC_THRESHOLD = 50_000
+# Half of what an actor uses: those of a lost node find room on nodes that were full before.
+_ACTOR_CPUS = 0.5
+_ACTORS_PER_GPU = 4  # some cut sentences into words while others keep it busy
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """Threads of this process, a window each."""
+
+    def resolve(self, scoring: Scoring) -> Scoring:
+        """Return the same settings with this machine's device in place of `auto`."""
+        return replace(scoring, device=scoring.chosen_device)
+
+    def results(self, task: Task) -> Generator[Result]:
+        """Yield the results in the order of the windows."""
+        scorer = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
+        return score_windows(windows(task.reading, task.start, task.columns), scorer, task.form)
+
+
+@dataclass(frozen=True)
+class ProcessEngine:
+    """Processes of this machine that each hold the model.
+
+    Threads take turns at cutting sentences into words, which is the slow part of scoring on a GPU; processes do not.
+    """
+
+    workers: int
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise InputError(f"{setting('workers')} is {self.workers}; it must be at least 1")
+
+    def resolve(self, scoring: Scoring) -> Scoring:
+        """Return the same settings with this machine's device in place of `auto`."""
+        return replace(scoring, device=scoring.chosen_device)
+
+    def results(self, task: Task) -> Generator[Result]:
+        """Yield the results in the order of the windows.
+
+        :raises WorkerLost: if a process was killed.
+        """
+        setup = _worker_setup(task)
+        open_scorer(*setup.arguments)  # an error in the run is raised here and not in each worker
+        with ProcessPool(self.workers, setup) as pool:
+            yield from _score_in(pool, task)
+
+
+@dataclass(frozen=True)
+class RayEngine:
+    """Actors of a Ray cluster: at `address`, else at RAY_ADDRESS, else one started on this machine.
+
+    The run must be found under the same name on every node. What a lost node was scoring is scored by another.
+    """
+
+    address: str | None = None
+    actors: int | None = None  # None: one for each CPU, or some for each GPU
+
+    def __post_init__(self) -> None:
+        if self.actors is not None and self.actors < 1:
+            raise InputError(f"{setting('actors')} is {self.actors}; it must be at least 1")
+
+    def resolve(self, scoring: Scoring) -> Scoring:
+        """Return the same settings with the cluster's device in place of `auto`.
+
+        :raises InputError: for a GPU where the cluster has none: actors would wait for it.
+        """
+        n_gpus = connect_ray(self.address).cluster_resources().get("GPU", 0)
+        if scoring.device == "cuda" and n_gpus < 1:
+            raise InputError(
+                f"device is cuda, and the cluster has no GPU; leave out {setting('device')}, or add a node that has one"
+            )
+        if scoring.device != "auto" or scoring.runtime == "onnx":
+            return scoring
+        return replace(scoring, device="cuda" if n_gpus >= 1 else "cpu")
+
+    def results(self, task: Task) -> Generator[Result]:
+        """Yield the results in the order of the windows.
+
+        :raises WorkerLost: if the cluster fails.
+        """
+        resources = connect_ray(self.address).cluster_resources()
+        if task.scoring.chosen_device == "cpu":
+            usual = int(resources.get("CPU", 1))
+        else:
+            usual = int(resources.get("GPU", 1)) * _ACTORS_PER_GPU
+        # Workers are started in directories of their own.
+        setup = _worker_setup(replace(task, run=task.run.absolute()))
+        with RayPool(self.actors or max(1, usual), setup, _ACTOR_CPUS) as pool:
+            yield from _score_in(pool, task)
+
+
+def score_windows(source: Iterator[Window], scorer: Scorer, form: Form) -> Generator[Result]:
+    """Score windows in threads of this process; yield the results in their order."""
+    with ThreadPool(scorer.threads) as pool, rare_garbage_collection():
+        yield from map_ordered(pool, partial(process, score=scorer.score, form=form), source)
+
+
+def _score_in(pool: WorkerPool, task: Task) -> Generator[Result]:
+    return map_ordered(pool, partial(_Worker.score, task.form), windows(task.reading, task.start, task.columns))
+
+
+def _worker_setup(task: Task) -> WorkerSetup:
+    given = (task.run, task.scoring, export(task.run, task.scoring))
+    return WorkerSetup(_Worker.open, given, uses_gpu=task.scoring.chosen_device != "cpu")
+
+
+class _Worker:
+    """What a worker process holds."""
+
+    scorer: Scorer
+
+    @classmethod
+    def open(cls, run: Path, scoring: Scoring, exported: bytes) -> None:
+        """Load the model."""
+        _collect_rarely()
+        cls.scorer = open_scorer(run, scoring, exported)
+
+    @classmethod
+    def score(cls, form: Form, window: Window) -> Result:
+        """Score a window; its warnings go with the result, as nobody would see those of a worker."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = process(window, cls.scorer.score, form)
+        return replace(result, warnings=tuple(str(warning.message) for warning in caught))
+
+
+class _Scoring:
+    """Threads that score at the moment; the first changes the collector's threshold and the last restores it."""
+
+    lock = threading.Lock()
+    n_active = 0
+    threshold_before: tuple[int, int, int] = (0, 0, 0)
+
+
+@contextmanager
+def rare_garbage_collection() -> Iterator[None]:
+    """Collect garbage rarely for as long as somebody scores."""
+    with _Scoring.lock:
+        if not _Scoring.n_active:
+            _Scoring.threshold_before = gc.get_threshold()
+            _collect_rarely()
+        _Scoring.n_active += 1
+    try:
+        yield
+    finally:
+        with _Scoring.lock:
+            _Scoring.n_active -= 1
+            if not _Scoring.n_active:
+                gc.set_threshold(*_Scoring.threshold_before)
+
+
+def _collect_rarely() -> None:
+    """Raise the threshold, unless this process collects still more rarely, or never."""
+    new, *others = gc.get_threshold()
+    if 0 < new < _GC_THRESHOLD:
+        gc.set_threshold(_GC_THRESHOLD, *others)
