@@ -24,7 +24,7 @@ from typing import Any
 from pssa import __version__
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.data import Corpus, embedded, read
-from pssa.data.atomic import write_atomically
+from pssa.data.files import write_atomically
 from pssa.errors import InputError, PssaError, for_command_line
 
 Cell = str | int | float | None

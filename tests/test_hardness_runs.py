@@ -14,7 +14,7 @@ import torch
 
 import pssa
 from pssa import models
-from pssa.data.atomic import write_atomically
+from pssa.data.files import write_atomically
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, RunError
 from pssa.models import WordTable
@@ -53,7 +53,7 @@ DESCRIPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a label in a list": ({"labels": [["a"], "b"]}, r"`labels\[0\]` is \['a'\]; expected text"),
     "a label twice": ({"labels": ["a", "a"]}, "expected two or more, each once"),
     "one label": ({"labels": ["a"]}, "expected two or more, each once"),
-    "says that are no numbers": ({"says": ["much"]}, r"`says\[0\]` is 'much'; expected a number"),
+    "says that are no numbers": ({"says": ["much"]}, r"`says\[0\]` is 'much'"),
     "many members": ({"says": [1.0] * 1001}, "`says` has 1001 numbers; expected 1 to 1000"),
     "options in a list": ({"options": [1]}, r"`options` is \[1\]; expected an object"),
     "an option of another type": ({"options": {"dropout": [1]}}, r"dropout is \[1\]; expected float"),

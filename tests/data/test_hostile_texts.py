@@ -115,7 +115,7 @@ def test_a_placeholder_that_grows_to_just_a_sentence_is_read(tmp_path: Path) -> 
         ({"schema": 2}, "line 1: has schema 2; this version reads schema 1 only; use the newer pssa that wrote it"),
         ({"schema": 0}, "line 1: has schema 0; .*; mine again"),
         ({"iterations": 10**15}, "`iterations` is 1000000000000000; expected 0 to 10000"),
-        ({"epsilon": float("nan")}, "line 1: holds NaN; expected finite numbers only"),
+        ({"epsilon": float("nan")}, "line 1: contains NaN"),
         ({"model": "x" * 3000, "seed": "y" * 3000}, "`seed` is 'yyy"),
     ],
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pssa.data import bounded
+from pssa.data import files
 from pssa.data.vectors import load_matrix, read_vectors
 from pssa.errors import InputError
 
@@ -56,7 +56,7 @@ def test_hostile_vectors_are_refused_in_one_line(tmp_path: Path, kind: str) -> N
 def test_a_bomb_of_sound_rows_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]
 ) -> None:
-    monkeypatch.setattr(bounded, "_FREE", 1 << 16)
+    monkeypatch.setattr(files, "_MAX_UNPACKED", 1 << 16)
     (tmp_path / "vectors").write_bytes(pack(b"a 1\n" * 100_000))
     with pytest.raises(InputError, match="unpacks to more than 100 times its size; if that is right, unpack it first"):
         read_vectors(tmp_path / "vectors", {"menu"})

@@ -112,7 +112,7 @@ def test_the_log_of_another_file_is_refused(tmp_path: Path) -> None:
         (b'"number":1,', b'"number":2,', "line 2: has the number 2; expected 1, for no line may be missing"),
         (b'"word":0,"text"', b'"word":"0","text"', "line 2: `word` is '0'; expected a whole number"),
         (b'"kind":"active"', b'"kind":"good"', "line 2: `kind` is 'good'; expected active or misleading"),
-        (b'"action":"drop"', b'"action":drop', "line 2: is no JSON"),
+        (b'"action":"drop"', b'"action":drop', "line 2: is not valid JSON"),
         ("é".encode(), b"\xe9", "line 2: is not UTF-8"),
     ],
 )

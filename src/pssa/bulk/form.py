@@ -20,7 +20,7 @@ from pssa.bulk import table
 from pssa.bulk.rows import PROBABILITIES
 from pssa.bulk.source import STANDARD
 from pssa.data.formats import spans_as_text, tags_as_text
-from pssa.data.shown import shown
+from pssa.data.validation import shorten
 from pssa.errors import InputError, MissingExtra
 from pssa.runs.classifier import probability_column
 
@@ -51,7 +51,7 @@ class Form:
             return ""
         unknown = set(row) - set(columns)
         new = sorted(name for name in unknown if name.lower() not in self._replaced()) if unknown else []
-        has = f"a row has the field {shown(new[0])}, which the first has not" if new else ""
+        has = f"a row has the field {shorten(new[0])}, which the first has not" if new else ""
         return has and f"{has}; write JSON Lines instead of CSV"
 
     def encode(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
@@ -127,7 +127,7 @@ def _named(name: str) -> str:
     key = name.lower().replace("_", "-")
     known = _SHORT.get(key, key.replace("-", "_"))
     if known not in _NAMES.values():
-        raise InputError(f"unknown output format {shown(name)}; it can be json_lines, csv or parquet")
+        raise InputError(f"unknown output format {shorten(name)}; it can be json_lines, csv or parquet")
     return known
 
 

@@ -15,11 +15,9 @@ from typing import Any
 from pssa.bulk.advice import AGAIN
 from pssa.bulk.window import START, Position
 from pssa.bulk.work import Result, Tally
-from pssa.data.atomic import write_atomically
-from pssa.data.bounded import read_whole
-from pssa.data.shown import shown, told
-from pssa.data.strict_fields import Parser, integer, list_of, object_of, text
-from pssa.data.strict_fields import record as checked
+from pssa.data.files import read_bounded, write_atomically
+from pssa.data.validation import Parser, format_error, integer, list_of, object_of, shorten, text
+from pssa.data.validation import parse_fields as checked
 from pssa.errors import InputError
 
 __all__ = ["Journal", "difference"]
@@ -65,11 +63,11 @@ class Journal:
         :raises InputError: if it is damaged, or of another version.
         """
         try:
-            record = json.loads(read_whole(path, _MOST))
+            record = json.loads(read_bounded(path, _MOST))
             if record.pop("version") == _SCHEMA:
                 return cls._of(record)
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise InputError.at(path, None, f"is damaged ({told(error)}); {AGAIN}") from error
+            raise InputError.at(path, None, f"is damaged ({format_error(error)}); {AGAIN}") from error
         raise InputError.at(path, None, f"another version of pssa began this job; {AGAIN}")
 
     @classmethod
@@ -84,25 +82,25 @@ class Journal:
 
 def _count(value: Any, name: str) -> int:
     if not 0 <= integer(value, name) <= sys.maxsize:
-        raise InputError(f"`{name}` is {shown(value)}; expected a count")
+        raise InputError(f"`{name}` is {shorten(value)}; expected a count")
     return int(value)
 
 
 def _counts(value: Any, name: str) -> dict[str, int]:
     if not isinstance(value, dict):
-        raise InputError(f"`{name}` is {shown(value)}; expected an object")
+        raise InputError(f"`{name}` is {shorten(value)}; expected an object")
     return {key: _count(number, f"{name}.{key}") for key, number in value.items()}
 
 
 def _name(value: Any, name: str) -> str:
     if not isinstance(value, str):  # any text: an input may call a column what is no character
-        raise InputError(f"`{name}` is {shown(value)}; expected text")
+        raise InputError(f"`{name}` is {shorten(value)}; expected text")
     return value
 
 
 def _yes_or_no(value: Any, name: str) -> bool:
     if not isinstance(value, bool):
-        raise InputError(f"`{name}` is {shown(value)}; expected true or false")
+        raise InputError(f"`{name}` is {shorten(value)}; expected true or false")
     return value
 
 
@@ -125,5 +123,5 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         if isinstance(old, dict) and isinstance(new, dict) and (inner := difference(old, new)):
             return inner
         if old != new:
-            return f"{name} is not what it was when the job was begun ({shown(new)}, then {shown(old)}); {AGAIN}"
+            return f"{name} is not what it was when the job was begun ({shorten(new)}, then {shorten(old)}); {AGAIN}"
     return ""

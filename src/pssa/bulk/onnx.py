@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from pssa.data.example import Example
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.errors import InputError, MissingExtra
 from pssa.runs import Answer, Classifier
 from pssa.runs.onnx_export import export_onnx
@@ -80,7 +80,7 @@ def _quantized(path: Path) -> Path:
         quantization.quantize_dynamic(path, target, **_IN_EIGHT_BITS, weight_type=quantization.QuantType.QInt8)
     except Exception as error:  # as many kinds as there are operations
         raise InputError(
-            f"the model cannot be put into eight bits ({told(error)}); leave out `quantize` (--quantize)"
+            f"the model cannot be put into eight bits ({format_error(error)}); leave out `quantize` (--quantize)"
         ) from error
     finally:
         logger.setLevel(level)

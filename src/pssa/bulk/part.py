@@ -29,9 +29,8 @@ from pssa.bulk.fitting import fit
 from pssa.bulk.journal import Journal, difference
 from pssa.bulk.naming import appeared, give_name, keep_names
 from pssa.bulk.work import Result
-from pssa.data.atomic import replacing, write_atomically
-from pssa.data.bounded import read_whole
-from pssa.data.shown import told
+from pssa.data.files import atomic_path, read_bounded, write_atomically
+from pssa.data.validation import format_error
 from pssa.errors import InputError
 
 __all__ = ["Part", "is_settled", "opened_part"]
@@ -187,10 +186,10 @@ def _resumed(destination: Destination, asked: Mapping[str, Any], replaces: bool)
 def _asked_before(path: Path) -> tuple[dict[str, Any], bool]:
     """What was asked when the job was begun, and whether it may replace files."""
     try:
-        record = json.loads(read_whole(path, _MOST))
+        record = json.loads(read_bounded(path, _MOST))
         return dict(record["asked"]), bool(record["replaces"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise InputError.at(path, None, f"is damaged ({told(error)}); {AGAIN}") from error
+        raise InputError.at(path, None, f"is damaged ({format_error(error)}); {AGAIN}") from error
 
 
 def _opened(folder: Path, journal: Journal, stack: ExitStack) -> tuple[FileIO, ...]:
@@ -225,7 +224,7 @@ def _joined(destination: Destination, journal: Journal) -> Path:
     data, target = destination.folder / _DATA, destination.folder / _JOINED
     if data.exists():
         try:
-            with replacing(target) as made:
+            with atomic_path(target) as made:
                 table.join(data, made, bytes.fromhex(journal.schema))
         except InputError as error:
             raise InputError(

@@ -12,7 +12,7 @@ from typing import Any
 from pssa.data.example import Example
 from pssa.data.formats import ArrowRow
 from pssa.data.read import Problem, Row, example_from_fields
-from pssa.data.shown import shown
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
@@ -101,7 +101,7 @@ def _shortened(row: Mapping[str, Any] | str) -> dict[str, Any]:
     try:
         text = row if isinstance(row, str) else json.dumps(dict(row), default=str, allow_nan=False)
     except (ValueError, TypeError, RecursionError):  # NaN, odd keys, or too deep
-        return {"row": shown(row), "shortened": True}
+        return {"row": shorten(row), "shortened": True}
     if len(text) > _LONGEST_ROW:
         return {"row": text[:_LONGEST_ROW], "shortened": True}
     return {"row": text.rstrip("\r\n") if isinstance(row, str) else json.loads(text)}

@@ -30,7 +30,7 @@ from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, requ
 from pssa.bulk.window import Position, Reading, windows
 from pssa.bulk.work import Result
 from pssa.data.read import ColumnNames
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError
 from pssa.execution import WorkerLost
 from pssa.runs import Classifier
@@ -177,7 +177,7 @@ def _hinting(job: Job, sink: Sink) -> Generator[None]:
         how = f"{RESUME} and {SKIP}" if isinstance(end, _RejectedRow) else RESUME
         kept = f"the {rows} rows before are kept: go on with {how}"
         if isinstance(end, _NO_MEMORY):
-            said = f"there is not enough memory ({told(end)}); give a smaller `batch_size` (--batch-size)"
+            said = f"there is not enough memory ({format_error(end)}); give a smaller `batch_size` (--batch-size)"
             raise RunError(f"{said}; {kept}" if rows else said) from end
         if not rows and isinstance(end, _RejectedRow):
             other = "say by `format` (--format) what standard input holds if it is no JSON Lines; "

@@ -16,7 +16,7 @@ from pathlib import Path, PosixPath
 from typing import IO, Any, cast
 
 from pssa.bulk.advice import AGAIN, OUTPUT, REJECTED
-from pssa.data.bounded import Unpacked
+from pssa.data.files import BoundedStream
 from pssa.data.formats import hugging_face, require_named_columns, scan
 from pssa.data.read import ColumnNames, Columns, Dropped, Problem, Row, format_of
 from pssa.errors import EmptyFile, InputError, MissingExtra
@@ -194,7 +194,7 @@ class _Watched(PosixPath):
         stream = io.BufferedReader(_Counting(cast(IO[bytes], file), self.watch), _BUFFER)
         if self.suffix.lower() != _ZSTD or self.standard:
             return stream
-        return io.BufferedReader(Unpacked(Path(self), _unzstd(stream)), _BUFFER)
+        return io.BufferedReader(BoundedStream(Path(self), _unzstd(stream)), _BUFFER)
 
 
 class _Counting(io.RawIOBase):

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from pssa.bulk.advice import AGAIN, OUTPUT
 from pssa.data.formats import Cell
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.errors import InputError
 
 __all__ = ["as_before", "encode", "join", "read_schema", "stream", "tables", "together", "widened"]
@@ -131,12 +131,12 @@ def read_schema(schema: bytes) -> Any:
     try:
         return pyarrow.ipc.read_schema(pyarrow.py_buffer(schema)) if schema else pyarrow.schema([])
     except (pyarrow.ArrowException, OSError) as error:
-        raise InputError(f"the journal has a damaged schema ({told(error)}); {AGAIN}") from error
+        raise InputError(f"the journal has a damaged schema ({format_error(error)}); {AGAIN}") from error
 
 
 def _unwritable(error: Exception) -> InputError:
     advice = f"JSON Lines can hold any: for those begin again with an {OUTPUT} that ends in .jsonl"
-    return InputError(f"cannot be written as Parquet ({told(error)}); {advice}")
+    return InputError(f"cannot be written as Parquet ({format_error(error)}); {advice}")
 
 
 def _may_fail(old: Any, new: Any) -> bool:

@@ -135,8 +135,8 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _show(name: str, report: Report) -> None:
     from pssa.cli._output import counted, say
-    from pssa.data.option_words import option_words
-    from pssa.data.shown import shown
+    from pssa.data.validation import shorten
+    from pssa.errors import option_arguments
 
     lines = [
         f"{name}: {counted(report.instances, 'instance')} ({report.format})",
@@ -150,13 +150,13 @@ def _show(name: str, report: Report) -> None:
         place = "" if problem.line is None else f"line {problem.line}: "
         # What to do about unknown labels is said once, for all of them.
         brief = problem.unknown_label and report.labels_to_declare
-        what = f"unknown label {shown(problem.unknown_label)}" if brief else problem.what
+        what = f"unknown label {shorten(problem.unknown_label)}" if brief else problem.what
         lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{what}")
     if len(report.problems) > _SHOWN_PROBLEMS:
         lines.append(f"  ... and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them all")
     if report.labels_to_declare:
         expected = ", ".join(report.labels)
-        declared = shlex.join(option_words("labels", ",".join(report.labels_to_declare)))
+        declared = shlex.join(option_arguments("labels", ",".join(report.labels_to_declare)))
         lines.append(f"  expected labels {expected}; correct the others, or take all that were found with {declared}")
     say("\n".join(lines))
 

@@ -164,7 +164,7 @@ def _write(
     arguments: argparse.Namespace, now: Sequence[Explanation], before: Sequence[Explanation] | None
 ) -> dict[str, str]:
     """The files that were asked for, by kind."""
-    from pssa.data.atomic import write_atomically
+    from pssa.data.files import write_atomically
     from pssa.report.heat_map import to_html, to_svg
 
     names, written = _names(arguments), {}

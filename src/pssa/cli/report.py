@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pssa.cli._help import page
 from pssa.cli._options import common_options, reading, run_data_options
-from pssa.data.atomic import require_writable
+from pssa.data.files import require_writable
 from pssa.errors import InputError
 
 __all__ = ["add_parser", "refuse_output"]

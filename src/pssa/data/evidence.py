@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pssa.data.example import Corpus, Example
-from pssa.data.shown import shown
 from pssa.data.tokenize import Span
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = ["ACTIVE", "KINDS", "MISLEADING", "SCHEMA", "Evidence", "ExampleEvidence", "Finding", "Header", "RoundReport"]
@@ -39,7 +39,7 @@ class Finding:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError(f"`kind` is {shown(self.kind)}; expected {' or '.join(KINDS)}")
+            raise InputError(f"`kind` is {shorten(self.kind)}; expected {' or '.join(KINDS)}")
         if self.iteration < 1:
             raise InputError(f"`iteration` is {self.iteration}; expected 1 or more")
         _require_finite(entropy=self.entropy, score=self.score, expected=self.expected)
@@ -58,7 +58,9 @@ class ExampleEvidence:
 
     def __post_init__(self) -> None:
         if [len(word) for word in self.words] != [end - start for start, end in self.spans]:
-            raise InputError(f"`words` and `spans` of example {shown(self.id)} differ; expected one span for each word")
+            raise InputError(
+                f"`words` and `spans` of example {shorten(self.id)} differ; expected one span for each word"
+            )
         start, end = self.aspect
         if not 0 <= start < end <= len(self.words):
             raise InputError(f"`aspect` is {start}-{end}; expected word offsets inside the {len(self.words)} words")
@@ -84,14 +86,14 @@ class ExampleEvidence:
     def _require_candidate(self, word: int, seen: set[int]) -> None:
         if not 0 <= word < len(self.words):
             raise InputError(
-                f"word {word} is not in example {shown(self.id)}, which has {len(self.words)} words from 0"
+                f"word {word} is not in example {shorten(self.id)}, which has {len(self.words)} words from 0"
             )
         if self.aspect[0] <= word < self.aspect[1]:
             raise InputError(
-                f"word {word}, {shown(self.words[word])}, is in the aspect, which is never evidence; remove it"
+                f"word {word}, {shorten(self.words[word])}, is in the aspect, which is never evidence; remove it"
             )
         if word in seen:
-            raise InputError(f"word {word}, {shown(self.words[word])}, is found twice; keep one of the two")
+            raise InputError(f"word {word}, {shorten(self.words[word])}, is found twice; keep one of the two")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +184,14 @@ class Evidence:
         for ours, theirs in zip(self.examples, corpus, strict=True):
             if not _same_example(ours, theirs):
                 raise InputError(
-                    f"the evidence's example {shown(ours.id)} is not example {shown(theirs.id)}, which is in its place in the "
-                    "corpus; give the file it was made from, and edit nothing but findings"
+                    f"the evidence's example {shorten(ours.id)} is not example {shorten(theirs.id)}, which is in its place in "
+                    "the corpus; give the file it was made from, and edit nothing but findings"
                 )
 
 
 def _example_evidence(example: Example, findings: Sequence[Finding]) -> ExampleEvidence:
     if example.label is None:
-        raise InputError(f"example {shown(example.id)} has no label; evidence is made from labelled instances")
+        raise InputError(f"example {shorten(example.id)} has no label; evidence is made from labelled instances")
     return ExampleEvidence(example.id, example.words, example.spans, example.aspect, example.label, tuple(findings))
 
 

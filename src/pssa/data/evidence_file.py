@@ -17,19 +17,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from pssa.data.atomic import replacing
 from pssa.data.evidence import SCHEMA, Evidence, ExampleEvidence, Finding, Header, RoundReport
+from pssa.data.files import atomic_path
 from pssa.data.formats._text import decoding_fault, lines
-from pssa.data.shown import shown
-from pssa.data.strict_fields import (
+from pssa.data.validation import (
     Parser,
     integer,
     list_of,
     number,
     object_of,
     optional,
+    parse_fields,
     parse_object,
-    record,
+    shorten,
     span,
     text,
 )
@@ -88,8 +88,8 @@ def write_evidence(evidence: Evidence, path: str | Path) -> None:
     if path.suffix == ".gz":
         raise InputError.at(path, None, "evidence is written as plain text; choose a name such as evidence.jsonl")
     header = {"schema": SCHEMA, "examples": len(evidence.examples), **asdict(evidence.header)}
-    with replacing(path) as part, part.open("wb") as stream:
-        stream.write(_line(record(header, "", _HEADER)))
+    with atomic_path(path) as part, part.open("wb") as stream:
+        stream.write(_line(parse_fields(header, "", _HEADER)))
         stream.writelines(_line(example_fields(example)) for example in evidence.examples)
 
 
@@ -127,7 +127,7 @@ def example_fields(example: ExampleEvidence) -> dict[str, Any]:
             for finding in example.findings
         ],
     }
-    return record(fields, "", _EXAMPLE)
+    return parse_fields(fields, "", _EXAMPLE)
 
 
 def _line(fields: dict[str, Any]) -> bytes:
@@ -166,7 +166,7 @@ def _parse_header(content: str) -> tuple[Header, int]:
     if schema != SCHEMA:
         remedy = "use the newer pssa that wrote it" if schema > SCHEMA else "mine again"
         raise InputError(f"has schema {schema}; this version reads schema {SCHEMA} only; {remedy}")
-    values = record(fields, "", _HEADER)
+    values = parse_fields(fields, "", _HEADER)
     del values["schema"]
     count = values.pop("examples")
     rounds = tuple(RoundReport(**report) for report in values.pop("rounds"))
@@ -174,7 +174,7 @@ def _parse_header(content: str) -> tuple[Header, int]:
 
 
 def _parse_example(content: str) -> ExampleEvidence:
-    values = record(_parse_line(content), "", _EXAMPLE)
+    values = parse_fields(_parse_line(content), "", _EXAMPLE)
     findings = values.pop("findings")
     example = ExampleEvidence(**values)
     return replace(example, findings=tuple(_parse_finding(fields, example) for fields in findings))
@@ -187,8 +187,8 @@ def _parse_finding(fields: dict[str, Any], example: ExampleEvidence) -> Finding:
         expected = example.words[finding.word], example.spans[finding.word]
         if given != expected:
             raise InputError(
-                f"word {finding.word} is given as {shown(given[0])} at {given[1]}, but is {shown(expected[0])} at {expected[1]}; "
-                "correct the index, or the text and the span"
+                f"word {finding.word} is given as {shorten(given[0])} at {given[1]}, but is {shorten(expected[0])} "
+                f"at {expected[1]}; correct the index, or the text and the span"
             )
     return finding
 

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pssa.data.shown import shown
 from pssa.data.tokenize import Span, tokenize
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = ["DEFAULT_LABELS", "Corpus", "Example", "sentence_key"]
@@ -88,7 +88,7 @@ class Example:
         inside = [index for index, (start, end) in enumerate(spans) if aspect[0] <= start and end <= aspect[1]]
         if not inside:
             raise InputError(
-                f"aspect offsets {aspect[0]}-{aspect[1]} hold no word: {shown(text[aspect[0] : aspect[1]])}"
+                f"aspect offsets {aspect[0]}-{aspect[1]} hold no word: {shorten(text[aspect[0] : aspect[1]])}"
             )
         return cls(id, sentence_id, text, spans, (inside[0], inside[-1] + 1), label)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
 from pssa.data.example import Corpus, Example
 from pssa.data.formats._text import decoding_fault, lines
-from pssa.data.shown import shown
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = ["METHOD", "OpinionEvidence", "OpinionRow", "Target", "evidence_from_opinion_words", "read_opinion_words"]
@@ -139,7 +139,7 @@ def _marked(tags: str, column: str, words: int) -> frozenset[int]:
         raise InputError(f"`{column}` has {len(tokens)} words; expected the {words} of the sentence")
     for token in tokens:
         if not token.endswith(_TAGS):
-            raise InputError(f"`{column}` has {shown(token)}; expected a word, a backslash and B, I or O")
+            raise InputError(f"`{column}` has {shorten(token)}; expected a word, a backslash and B, I or O")
     return frozenset(index for index, token in enumerate(tokens) if not token.endswith("O"))
 
 

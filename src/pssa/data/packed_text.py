@@ -16,8 +16,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, cast
 
-from pssa.data.bounded import MOST_BLANK_LINES, Unpacked
-from pssa.data.shown import told
+from pssa.data.files import MAX_BLANK_LINES, BoundedStream
+from pssa.data.validation import format_error
 from pssa.errors import InputError
 
 __all__ = ["Observer", "read_lines"]
@@ -48,8 +48,8 @@ def read_lines(path: Path, observer: Observer | None = None) -> Iterator[tuple[i
             if line := line.rstrip():
                 yield number, line
                 last = number
-            elif number - last > MOST_BLANK_LINES:
-                raise InputError.at(path, number, f"comes after {MOST_BLANK_LINES} blank lines; expected text")
+            elif number - last > MAX_BLANK_LINES:
+                raise InputError.at(path, number, f"comes after {MAX_BLANK_LINES} blank lines; expected text")
             if observer is not None and number % _LINES_PER_REPORT == 0:
                 observer(min(file.tell(), total), total)
     if number == 0:
@@ -64,7 +64,9 @@ def _read_line(path: Path, number: int, stream: io.BufferedReader) -> bytes:
     except InputError:
         raise
     except (OSError, *_DAMAGED) as error:
-        raise InputError.at(path, number, f"damaged or cut short: {told(error)}; copy the file again") from error
+        raise InputError.at(
+            path, number, f"damaged or cut short: {format_error(error)}; copy the file again"
+        ) from error
     if len(line) > _LONGEST_LINE:
         raise InputError.at(path, number, f"longer than {_LONGEST_LINE} bytes; expected lines of text")
     if b"\0" in line:
@@ -83,19 +85,21 @@ def _open(path: Path, stack: ExitStack) -> tuple[IO[bytes], io.BufferedReader]:
     except InputError:
         raise
     except OSError as error:
-        raise InputError.at(path, None, f"cannot be read: {error.strerror or told(error)}") from error
+        raise InputError.at(path, None, f"cannot be read: {error.strerror or format_error(error)}") from error
     except _DAMAGED as error:  # RuntimeError: encrypted, or a method of packing unknown here
-        raise InputError.at(path, None, f"the archive cannot be opened: {told(error)}; unpack it first") from error
+        raise InputError.at(
+            path, None, f"the archive cannot be opened: {format_error(error)}; unpack it first"
+        ) from error
 
 
 def _unpack(path: Path, file: IO[bytes], stack: ExitStack) -> io.RawIOBase:
     start = file.read(4)
     file.seek(0)
     if start[:2] == b"\x1f\x8b":
-        return Unpacked(path, cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=file))))
+        return BoundedStream(path, cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=file))))
     if start in (b"PK\x03\x04", b"PK\x05\x06"):  # the second: an archive without files
         archive = stack.enter_context(zipfile.ZipFile(file))
-        return Unpacked(path, stack.enter_context(archive.open(_text_member(path, archive))))
+        return BoundedStream(path, stack.enter_context(archive.open(_text_member(path, archive))))
     return cast(io.RawIOBase, file)
 
 
@@ -108,7 +112,7 @@ def _text_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     if not members:
         raise InputError.at(path, None, f"the archive has no file that ends in {' or '.join(_TEXT_SUFFIXES)}")
     if len(members) > 1:
-        names = ", ".join(told(member.filename) for member in members[:5])
+        names = ", ".join(format_error(member.filename) for member in members[:5])
         raise InputError.at(path, None, f"the archive has {len(members)} text files ({names}); unpack the one to use")
     if members[0].compress_type not in _METHODS:
         raise InputError.at(path, None, "the archive is packed in an unusual way, not deflated; unpack it first")

@@ -14,8 +14,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from pssa.data.shown import is_fault, told
 from pssa.data.tokenize import Span
+from pssa.data.validation import format_error, is_fault
 from pssa.errors import InputError
 
 __all__ = ["PlainTokenizer", "Template"]
@@ -123,7 +123,9 @@ def _told_by_the_tokenizer() -> Iterator[None]:
     except BaseException as error:
         if not is_fault(error):
             raise
-        raise InputError(f"the encoder's tokenizer cannot be used ({told(error)}); get its folder again") from error
+        raise InputError(
+            f"the encoder's tokenizer cannot be used ({format_error(error)}); get its folder again"
+        ) from error
 
 
 def _pieces(encoding: Any, shift: int) -> list[tuple[int, Span]]:

@@ -20,7 +20,7 @@ from pssa.data.formats._fields import doubt_of_place, example_from_fields
 from pssa.data.formats._labels import LabelRule, UnknownLabel
 from pssa.data.formats._recognise import recognise
 from pssa.data.formats._rows import Dropped, Event, Problem, Row
-from pssa.data.shown import shown
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = [
@@ -195,7 +195,7 @@ def corpus_of(
 def _records(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Iterator[Row]:
     for line, fields in enumerate(rows, 1):
         if not isinstance(fields, Mapping):
-            raise InputError(f"record {line} is {shown(fields)}; expected a dict with text, aspect and label")
+            raise InputError(f"record {line} is {shorten(fields)}; expected a dict with text, aspect and label")
         yield columns.row(line, fields)
 
 
@@ -215,5 +215,5 @@ def _judge(row: Row, rule: LabelRule) -> Outcome:
 
 
 def _renamed(accepted: Accepted, name: str) -> Accepted:
-    warning = f"id {shown(accepted.example.id)} was used before; this instance is named {shown(name)}"
+    warning = f"id {shorten(accepted.example.id)} was used before; this instance is named {shorten(name)}"
     return Accepted(accepted.line, replace(accepted.example, id=name), (*accepted.warnings, warning))

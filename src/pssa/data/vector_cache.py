@@ -15,7 +15,7 @@ from pathlib import Path
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from pssa.data.atomic import write_atomically
+from pssa.data.files import write_atomically
 from pssa.data.packed_text import Observer
 from pssa.data.vectors import Vectors, read_vectors
 

@@ -17,10 +17,9 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from pssa.data.atomic import write_atomically
-from pssa.data.bounded import require_regular
+from pssa.data.files import require_regular, write_atomically
 from pssa.data.packed_text import Observer
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.data.vector_file import read_rows
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
@@ -145,7 +144,9 @@ def load_matrix(path: str | Path) -> npt.NDArray[np.float32]:
         require_regular(path)
         tensors = load_file(path)
     except (OSError, SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError.at(path, None, f"the embedding matrix cannot be read: {told(error)}; make it again") from error
+        raise InputError.at(
+            path, None, f"the embedding matrix cannot be read: {format_error(error)}; make it again"
+        ) from error
     matrix = tensors.get(_TENSOR)
     if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
         raise InputError.at(path, None, f"expected one float32 matrix named {_TENSOR}; make the file again")

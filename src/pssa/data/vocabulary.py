@@ -14,9 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
-from pssa.data.atomic import write_atomically
-from pssa.data.bounded import read_whole
-from pssa.data.shown import shown, told
+from pssa.data.files import read_bounded, write_atomically
+from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError
 
 __all__ = ["Vocabulary"]
@@ -42,9 +41,9 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         if self.words[: len(_SPECIAL)] != _SPECIAL:
-            raise InputError(f"a vocabulary starts with {', '.join(_SPECIAL)}, not {shown(self.words[:3])}")
+            raise InputError(f"a vocabulary starts with {', '.join(_SPECIAL)}, not {shorten(self.words[:3])}")
         if len(set(self.words)) < len(self.words):
-            raise InputError(f"the vocabulary has a word twice: {shown(Counter(self.words).most_common(1)[0][0])}")
+            raise InputError(f"the vocabulary has a word twice: {shorten(Counter(self.words).most_common(1)[0][0])}")
         if not len(_SPECIAL) <= self.n_trained <= len(self.words):
             raise InputError(f"n_trained is {self.n_trained}, expected {len(_SPECIAL)} to {len(self.words)}")
         if self.counts and len(self.counts) != self.n_trained - len(_SPECIAL):
@@ -99,7 +98,7 @@ class Vocabulary:
         :raises InputError: if the file is missing or damaged, or has another schema.
         """
         try:
-            record = json.loads(read_whole(Path(path), _MOST_BYTES))
+            record = json.loads(read_bounded(Path(path), _MOST_BYTES))
             if not isinstance(record, dict) or record.get("schema") != _SCHEMA:
                 raise InputError(f"expected a JSON object with schema {_SCHEMA}")
             words, counts = _typed_list(record, "words", str), _typed_list(record, "counts", int)
@@ -109,7 +108,9 @@ class Vocabulary:
         except OSError as error:
             raise InputError.at(path, None, f"the vocabulary cannot be read: {error.strerror}") from error
         except (ValueError, RecursionError) as error:
-            raise InputError.at(path, None, f"not a vocabulary: {told(error)}; copy it again or train again") from error
+            raise InputError.at(
+                path, None, f"not a vocabulary: {format_error(error)}; copy it again or train again"
+            ) from error
 
 
 def _typed_list(record: dict[str, object], name: str, kind: type[_Value]) -> list[_Value]:

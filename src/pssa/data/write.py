@@ -10,11 +10,11 @@ import gzip
 from collections.abc import Sequence
 from pathlib import Path
 
-from pssa.data.atomic import write_atomically
 from pssa.data.example import Example
+from pssa.data.files import write_atomically
 from pssa.data.formats import ENCODERS, format_named, hugging_face
 from pssa.data.formats._recognise import format_for_writing
-from pssa.data.shown import shown
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = ["write"]
@@ -29,7 +29,7 @@ def write(examples: Sequence[Example], path: str | Path, *, format: str | None =
     for example in examples:
         if not isinstance(example, Example):
             raise InputError(
-                f"one of the examples is {shown(example)}; expected Examples, which from_records makes of dicts"
+                f"one of the examples is {shorten(example)}; expected Examples, which from_records makes of dicts"
             )
     target = Path(path)
     name = format_named(format) if format else format_for_writing(target)

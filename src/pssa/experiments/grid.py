@@ -15,8 +15,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from pssa.data.bounded import read_whole
-from pssa.data.shown import told
+from pssa.data.files import read_bounded
+from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.experiments.cells import Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import METRICS
@@ -182,13 +182,13 @@ def parse_setting(text: str) -> Setting:
 def read_grids(path: Path) -> tuple[Grid, ...]:
     """The grids of a TOML file: one, or several tables `[[grid]]` whose points are taken together."""
     try:
-        table = tomllib.loads(read_whole(path, _MOST_BYTES).decode())
+        table = tomllib.loads(read_bounded(path, _MOST_BYTES).decode())
     except OSError as error:
         raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
-        raise InputError.at(path, None, f"not a TOML file: {told(error)}") from error
+        raise InputError.at(path, None, f"not a TOML file: {format_error(error)}") from error
     grids = table.pop("grid", None)
     if grids is None:
         return (_axes(path, table),)

@@ -16,8 +16,8 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
-from pssa.data.bounded import read_whole, require_regular
-from pssa.data.shown import is_fault, shown, told
+from pssa.data.files import read_bounded, require_regular
+from pssa.data.validation import format_error, is_fault, shorten
 from pssa.errors import InputError, MissingExtra
 
 __all__ = ["check_weights", "find_folder", "first_line", "read_description", "weight_files"]
@@ -134,13 +134,13 @@ def _read_config(transformers: Any, folder: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{folder}: has no config.json; expected {_NEEDED}")
     try:
-        kind = json.loads(read_whole(path, _MOST_BYTES).decode())["model_type"]
+        kind = json.loads(read_bounded(path, _MOST_BYTES).decode())["model_type"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: is no configuration of transformers with a model_type; get it again") from error
     if not _is_known(transformers, kind):
         version = transformers.__version__
         raise InputError(
-            f"{path}: architecture {shown(kind)} is unknown to transformers {version}; use an encoder like BERT"
+            f"{path}: architecture {shorten(kind)} is unknown to transformers {version}; use an encoder like BERT"
         )
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -151,7 +151,7 @@ def _read_config(transformers: Any, folder: Path) -> Any:
     for name, most in _MOST.items():
         value = getattr(config, name, 1)
         if type(value) is not int or not 0 < value <= most:
-            raise InputError(f"{path}: {name} is {shown(value)}; expected a whole number from 1 to {most}")
+            raise InputError(f"{path}: {name} is {shorten(value)}; expected a whole number from 1 to {most}")
     return config
 
 
@@ -172,7 +172,7 @@ def _read_tokenizer(transformers: Any, folder: Path) -> Any:
         raise InputError(f"{folder}: its tokenizer is not a fast one (tokenizer.json), which tells where pieces begin")
     if not isinstance(tokenizer.model_max_length, int | float):
         raise InputError(
-            f"{folder}: model_max_length of its tokenizer is {shown(tokenizer.model_max_length)}, no number"
+            f"{folder}: model_max_length of its tokenizer is {shorten(tokenizer.model_max_length)}, no number"
         )
     return tokenizer
 
@@ -191,7 +191,7 @@ def _told_of(folder: Path) -> Iterator[None]:
 
 def _check_ids(path: Path) -> None:
     """Refuse entries that are numbered far beyond any vocabulary: tokenizers keeps a list of all that are between."""
-    state = json.loads(read_whole(path, _MOST_TOKENIZER))
+    state = json.loads(read_bounded(path, _MOST_TOKENIZER))
     model = state["model"]["vocab"] if path.name == "tokenizer.json" else state
     ids = [*(model.values() if isinstance(model, dict) else ())]
     ids += [token["id"] for token in state.get("added_tokens") or () if path.name == "tokenizer.json"]
@@ -214,4 +214,4 @@ def _conversion(source: str) -> str:
 def first_line(error: BaseException) -> str:
     """The first line of what an error says."""
     lines = str(error).strip().splitlines()
-    return told(lines[0] if lines else type(error).__name__)
+    return format_error(lines[0] if lines else type(error).__name__)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pssa.data.atomic import write_atomically
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
+from pssa.data.files import write_atomically
 from pssa.data.read import read, read_for
 from pssa.report.changed import BothAnswers, show_changes
 from pssa.report.curves import show_training

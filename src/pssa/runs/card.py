@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa import models
-from pssa.data.atomic import write_atomically
+from pssa.data.files import write_atomically
 from pssa.runs.config import Config
 from pssa.runs.run_facts import RunFacts
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Example
 from pssa.data.read import example_from_fields
-from pssa.data.shown import shown
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 from pssa.evaluation import predict_logits
 from pssa.runs.featurizer import Featurizer
@@ -63,7 +63,7 @@ class Classifier:
         for example in examples:
             if not isinstance(example, Example):
                 expected = "expected Examples, which Example.from_text makes; predict takes a text and its aspect"
-                raise InputError(f"one of the examples is {shown(example)}; {expected}")
+                raise InputError(f"one of the examples is {shorten(example)}; {expected}")
         return self.featurizer.index(self.featurizer.cut(examples), self.labels)
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:

@@ -17,9 +17,9 @@ from typing import Any, get_type_hints
 import tomli_w
 
 from pssa import models
-from pssa.data.bounded import read_whole
+from pssa.data.files import read_bounded
 from pssa.data.read import Columns
-from pssa.data.shown import shown, told
+from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError
 from pssa.runs.sections import (
     UNSET,
@@ -107,13 +107,13 @@ class Config:
     def from_toml(cls, path: str | Path) -> Config:
         """Read a configuration; what the file does not name keeps its default."""
         try:
-            table = tomllib.loads(read_whole(Path(path), _MOST_BYTES).decode())
+            table = tomllib.loads(read_bounded(Path(path), _MOST_BYTES).decode())
         except OSError as error:
             raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
         except InputError:
             raise
         except (ValueError, RecursionError) as error:  # beside TOML's own: no UTF-8, a number with too many digits
-            raise InputError.at(path, None, f"not a TOML file: {told(error)}") from error
+            raise InputError.at(path, None, f"not a TOML file: {format_error(error)}") from error
         try:
             return cls().updated(table)
         except InputError as error:
@@ -137,7 +137,7 @@ def _with_value(config: Config, name: str, value: Any) -> Config:
         defaults = models.option_defaults(config.model)
         if key not in defaults:
             raise InputError(
-                f"unknown option {shown(key)} of model {config.model}; known: {', '.join(sorted(defaults))}"
+                f"unknown option {shorten(key)} of model {config.model}; known: {', '.join(sorted(defaults))}"
             )
         return replace(config, options=config.options | {key: _as_kind(key, value, type(defaults[key]))})
     part = getattr(config, section, None)
@@ -169,8 +169,8 @@ def _unknown(config: Config, name: str) -> InputError:
     keys = {full.rpartition(".")[2]: full for full in known}
     close = difflib.get_close_matches(name.rpartition(".")[2][:_LONGEST], keys, n=1, cutoff=_ALIKE)
     if not close:
-        return InputError(f"unknown setting {shown(name)}; known: {', '.join(known)}")
-    return InputError(f"unknown setting {shown(name)}; did you mean {keys[close[0]] if '.' in name else close[0]}?")
+        return InputError(f"unknown setting {shorten(name)}; known: {', '.join(known)}")
+    return InputError(f"unknown setting {shorten(name)}; did you mean {keys[close[0]] if '.' in name else close[0]}?")
 
 
 def _checked(part: Any, key: str, value: Any) -> Any:
@@ -199,7 +199,7 @@ def _as_kind(key: str, value: Any, kind: Any) -> Any:
             raise InputError(f"{key} has {len(value)} characters; expected a name, of at most {_LONGEST}")
         return value
     more = ", a finite one" if type(value) is float else ""
-    raise InputError(f"{key} is {shown(value)}; expected {getattr(kind, '__name__', str(kind))}{more}")
+    raise InputError(f"{key} is {shorten(value)}; expected {getattr(kind, '__name__', str(kind))}{more}")
 
 
 def _to_float(value: int) -> float:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa import models
-from pssa.data.shown import shown
-from pssa.data.strict_fields import Parser, integer, list_of, number, record, text
+from pssa.data.validation import Parser, integer, list_of, number, parse_fields, shorten, text
 from pssa.errors import InputError
 from pssa.runs.config import Config
 from pssa.runs.directory import read_json, write_json
@@ -59,10 +58,10 @@ class Description:
             raise InputError(f"{folder}/model.json is damaged: it has no schema")
         schema = found.pop("schema")
         if schema != _SCHEMA:
-            raise InputError(f"{folder}/model.json has schema {shown(schema)}; this version reads schema {_SCHEMA}")
+            raise InputError(f"{folder}/model.json has schema {shorten(schema)}; this version reads schema {_SCHEMA}")
         usual = {"dimension": 0, "says": [1.0], "max_pieces": 0, "unit": "word"}  # what first versions did not write
         try:
-            values = record(usual | found, "", _FIELDS)
+            values = parse_fields(usual | found, "", _FIELDS)
             values["options"] = Config().updated({"model": values["model"], "options": values["options"]}).options
             return cls(vote_weights=values.pop("says"), **values).checked()
         except InputError as error:
@@ -74,20 +73,20 @@ class Description:
         :raises InputError: if a value is out of its range.
         """
         if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:
-            raise InputError(f"`labels` is {shown(self.labels)}; expected two or more, each once")
+            raise InputError(f"`labels` is {shorten(self.labels)}; expected two or more, each once")
         least = 1 if models.reads(self.model) == "words" else 0
         if not least <= self.dimension <= _MOST_VALUES:
             raise InputError(f"`dimension` is {self.dimension}; expected {least} to {_MOST_VALUES}")
         if not 1 <= len(self.vote_weights) <= _MOST_MEMBERS:
             raise InputError(f"`says` has {len(self.vote_weights)} numbers; expected 1 to {_MOST_MEMBERS}")
         if self.max_pieces < 0 or self.unit not in UNITS:
-            raise InputError(f"`max_pieces` is {self.max_pieces} and `unit` is {shown(self.unit)}, which cannot be")
+            raise InputError(f"`max_pieces` is {self.max_pieces} and `unit` is {shorten(self.unit)}, which cannot be")
         return self
 
 
 def _options(value: Any, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(f"`{name}` is {shown(value)}; expected an object")
+        raise InputError(f"`{name}` is {shorten(value)}; expected an object")
     return value
 
 

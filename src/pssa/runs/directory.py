@@ -24,9 +24,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from pssa.data.atomic import replacing, write_atomically
-from pssa.data.bounded import read_whole, require_regular
-from pssa.data.shown import told
+from pssa.data.files import atomic_path, read_bounded, require_regular, write_atomically
+from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError
 from pssa.training.checkpoint import Checkpoint
 from pssa.training.history import EpochRecord
@@ -172,14 +171,14 @@ class FileStore:
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     """Write tensors, wherever they live, so that any device can load them."""
-    with replacing(path) as part:
+    with atomic_path(path) as part:
         try:
             part.touch()
             mode = part.stat().st_mode  # what the umask leaves; safetensors makes a file that only its owner reads
             save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, part, metadata)
             part.chmod(mode)
         except (SafetensorError, OSError) as error:  # of the disk, the one in other words than Python's
-            raise RunError(f"{path} cannot be written: {told(error)}") from error
+            raise RunError(f"{path} cannot be written: {format_error(error)}") from error
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -191,7 +190,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     except FileNotFoundError as error:
         raise InputError(f"{path} is missing") from error
     except (SafetensorError, OSError, AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is damaged: {told(error)}") from error
+        raise InputError(f"{path} is damaged: {format_error(error)}") from error
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -202,10 +201,10 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any:
     """Read a JSON file of a run."""
     try:
-        return json.loads(read_whole(path, _MOST_BYTES).decode())
+        return json.loads(read_bounded(path, _MOST_BYTES).decode())
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is damaged: {told(error)}") from error
+        raise InputError(f"{path} is damaged: {format_error(error)}") from error

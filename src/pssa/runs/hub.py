@@ -19,7 +19,7 @@ from typing import Any
 import tomli_w
 
 from pssa import __version__
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.errors import InputError, MissingExtra
 from pssa.runs.classifier import Classifier
 from pssa.runs.directory import RunDirectory
@@ -186,8 +186,8 @@ def _reason(error: Any, revision: str | None) -> str:
     if type(error).__module__.startswith("httpx"):  # the transport, under a name that depends on the library's version
         return f"the hub cannot be reached ({error}); check the network and HF_ENDPOINT"
     if isinstance(error, (AttributeError, KeyError, TypeError)):  # the library took it for something else
-        return f"the hub gives an answer that is none ({told(error)}); check HF_ENDPOINT"
-    return told(error)
+        return f"the hub gives an answer that is none ({format_error(error)}); check HF_ENDPOINT"
+    return format_error(error)
 
 
 @contextmanager

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pssa.data.atomic import require_writable
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus
+from pssa.data.files import require_writable
 from pssa.errors import InputError
 from pssa.runs import methods
 from pssa.runs.config import Config

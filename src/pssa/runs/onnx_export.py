@@ -23,8 +23,8 @@ from torch.overrides import TorchFunctionMode
 
 from pssa import __version__
 from pssa.data import embedded
-from pssa.data.atomic import write_atomically
 from pssa.data.batch import Batch, IndexedCorpus
+from pssa.data.files import write_atomically
 from pssa.errors import InputError, MissingExtra, RunError
 from pssa.runs.classifier import Classifier
 from pssa.runs.directory import RunDirectory

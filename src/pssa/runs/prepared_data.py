@@ -17,7 +17,7 @@ from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
 from pssa.data.read import read
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.data.vector_cache import read_vectors_once
 from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, save_matrix
 from pssa.data.vocabulary import Vocabulary
@@ -101,7 +101,9 @@ class PreparedData:
             coverage = Coverage(**known["coverage"]) if known["coverage"] else None
             digest = known.get("encoder")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{folder / 'materials.json'} is damaged: {told(error)}; start the run again") from error
+            raise InputError(
+                f"{folder / 'materials.json'} is damaged: {format_error(error)}; start the run again"
+            ) from error
         corpus = replace(read(folder / "corpus.jsonl", labels=labels), dropped=dropped)
         dev = read(dev_path, labels=labels) if dev_path.is_file() else None
         featurizer = _reopen_featurizer(config, directory.root, digest)

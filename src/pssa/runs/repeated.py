@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pssa.data.option_words import option_words
 from pssa.data.read import Columns
+from pssa.errors import option_arguments
 from pssa.runs.config import Config, DataConfig
 
 __all__ = ["repeated_options"]
@@ -19,4 +19,4 @@ def repeated_options(config: Config) -> list[str]:
         if (value := getattr(data, name)) != getattr(usual, name)
     }
     options |= {"columns": str(Columns.of(data.columns)), "seed": str(config.seed or "")}
-    return [word for name, value in options.items() if value for word in option_words(name, value)]
+    return [word for name, value in options.items() if value for word in option_arguments(name, value)]

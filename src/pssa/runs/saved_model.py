@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from pssa import models
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError
 from pssa.models import WordTable
 from pssa.runs.classifier import Classifier
@@ -150,7 +150,7 @@ def load_weights(path: Path, model: nn.Module) -> None:
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
-        reason = told(str(error).strip().splitlines()[-1])
+        reason = format_error(str(error).strip().splitlines()[-1])
         raise InputError(f"{path} does not fit the model that model.json describes: {reason}") from error
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not tensor.isfinite().all():
@@ -165,7 +165,7 @@ def _load_checkpoint(path: Path, vectors: Path, model: nn.Module) -> None:
             _fill_unseen(vectors, model)
         load_parameters(checkpoint, model)
     except (KeyError, RuntimeError, ValueError) as error:
-        raise InputError(f"{path} does not fit the model that model.json describes: {told(error)}") from error
+        raise InputError(f"{path} does not fit the model that model.json describes: {format_error(error)}") from error
 
 
 def _fill_unseen(path: Path, model: nn.Module) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from pssa import models
-from pssa.data.atomic import write_atomically
 from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus
+from pssa.data.files import write_atomically
 from pssa.data.formats.hugging_face import PREFIX
 from pssa.data.read import read
 from pssa.data.split import folds, hold_out

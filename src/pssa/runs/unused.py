@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from pssa.data.example import Corpus
-from pssa.data.option_words import option_words
-from pssa.errors import InputError
+from pssa.errors import InputError, option_arguments
 from pssa.runs import methods
 from pssa.runs.config import Config
 from pssa.runs.defaults import mines
@@ -49,7 +48,7 @@ def warn_of_absent_labels(corpus: Corpus) -> None:
     counts = corpus.label_counts()
     absent = [label for label in corpus.labels if not counts[label]]
     if absent and Team.from_environment().is_main:
-        present = option_words("labels", ",".join(label for label in corpus.labels if counts[label]))
+        present = option_arguments("labels", ",".join(label for label in corpus.labels if counts[label]))
         declare = f"declare those that occur with `labels` ({shlex.join(present)})"
         remedy = "leave out --conflict keep" if absent == ["conflict"] else declare
         told = f"no training instance is {' or '.join(absent)}, so that macro-F1 counts each such label as 0"

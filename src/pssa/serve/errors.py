@@ -11,7 +11,7 @@ from fastapi import Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 
 __all__ = ["ApiError", "of_http_exception", "of_validation_error", "unusable"]
 
@@ -62,4 +62,4 @@ async def of_http_exception(request: Any, error: Exception) -> Response:
 
 
 def _place(steps: Iterable[int | str]) -> str:
-    return ".".join(told(str(step)[:40]) if step != "" else "''" for step in steps) or "the body"
+    return ".".join(format_error(str(step)[:40]) if step != "" else "''" for step in steps) or "the body"

@@ -21,7 +21,7 @@ from starlette.types import Receive
 
 from pssa.data.formats.csv_file import Header
 from pssa.data.read import Columns
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.runs.classifier import probability_column
 from pssa.serve.aspect_lookup import Placed, place_fields
@@ -101,7 +101,7 @@ def _meaning(names: Sequence[str], columns: str) -> Columns:
     """Which of a header's columns is which field."""
     meaning = Columns.of(columns or None).spelled_by(_PLACE, names)
     if not meaning.suffice(names):
-        found = told(", ".join(names) or "nothing")
+        found = format_error(", ".join(names) or "nothing")
         advice = "if they have other names, say so, as in ?columns=text=review,aspect=term"
         raise InputError(f"the header needs text and aspect, or text, from and to; found {found}; {advice}")
     meaning.require(_PLACE, names)

@@ -17,7 +17,7 @@ from typing import Any
 import tomli_w
 
 from pssa import models
-from pssa.data.atomic import write_atomically
+from pssa.data.files import write_atomically
 from pssa.errors import InputError
 from pssa.experiments.cells import Cell, Place, Training
 from pssa.experiments.comparison import METRICS

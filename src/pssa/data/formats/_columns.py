@@ -18,7 +18,7 @@ from typing import Any
 from pssa.data.formats._fields import KNOWN
 from pssa.data.formats._rows import COLUMNS, Event, Row
 from pssa.data.formats._values import names
-from pssa.data.shown import shown
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = ["AS_NAMED", "ColumnNames", "Columns"]
@@ -49,7 +49,7 @@ class Columns:
         elif given is None or isinstance(given, Mapping):
             pairs = list((given or {}).items())
         else:
-            raise InputError(f'columns is {shown(given)}; expected a dict, such as {{"text": "review"}}')
+            raise InputError(f'columns is {shorten(given)}; expected a dict, such as {{"text": "review"}}')
         fields: dict[str, str] = {}
         for field, column in pairs:
             _check(field, column, fields)
@@ -79,7 +79,7 @@ class Columns:
         for field in (*named, *(field for field in KNOWN if field not in named and field not in taken)):
             found = [name for name in header if name.lower() == self.column_of(field).lower()]
             if len(set(found)) > 1:
-                both = " and ".join(map(shown, sorted(set(found))[:2]))
+                both = " and ".join(map(shorten, sorted(set(found))[:2]))
                 raise InputError.at(path, line, f"the columns {both} can both be read as {field}; rename one")
             if found and (field in named or found[0] != field):
                 spelled[field] = found[0]
@@ -123,11 +123,11 @@ class Columns:
             column = self.column_of(field)
             if field in fields and list(found).count(column) > 1:
                 raise InputError.at(
-                    path, line, f"the column {shown(column)}, read as {field}, is there twice; rename one"
+                    path, line, f"the column {shorten(column)}, read as {field}, is there twice; rename one"
                 )
         doubled = next((name for name, times in Counter(found).items() if name and times > 1), None)
         if doubled is not None:
-            raise InputError.at(path, line, f"the column {shown(doubled)} is there twice; rename one")
+            raise InputError.at(path, line, f"the column {shorten(doubled)} is there twice; rename one")
         if not self.suffice(found):
             expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
             advice = f"if they have other names, say so with `columns` (--columns {_EXAMPLE})"
@@ -176,27 +176,27 @@ def _parsed(pair: str) -> tuple[str, str]:
     field, equals, column = (part.strip() for part in pair.partition("="))
     if not (field and equals and (column or field != "text")):  # without a text there is no instance
         raise InputError(
-            f"{COLUMNS} has {shown(pair)}; expected FIELD=COLUMN, with commas between them, such as {_EXAMPLE}"
+            f"{COLUMNS} has {shorten(pair)}; expected FIELD=COLUMN, with commas between them, such as {_EXAMPLE}"
         )
     return field, column
 
 
 def _check(field: Any, column: Any, before: Mapping[str, str]) -> None:
     if field not in KNOWN:
-        raise InputError(f"{COLUMNS} names the unknown field {shown(field)}; it can be {', '.join(KNOWN)}")
+        raise InputError(f"{COLUMNS} names the unknown field {shorten(field)}; it can be {', '.join(KNOWN)}")
     if not isinstance(column, str) or (column and not column.strip()):
         raise InputError(
-            f"{COLUMNS} has {shown(column)} for {field}; expected the name of a column, such as {_EXAMPLE}"
+            f"{COLUMNS} has {shorten(column)} for {field}; expected the name of a column, such as {_EXAMPLE}"
         )
     if column != column.strip() or _NEXT_PAIR.search(column):
         what = "which has space around it, or a comma that reads as the end of it"
-        raise InputError(f"{COLUMNS} has {shown(column)} for {field}, {what}; give the column another name")
+        raise InputError(f"{COLUMNS} has {shorten(column)} for {field}, {what}; give the column another name")
     if field in before:
         raise InputError(f"{COLUMNS} names {field} twice; give it one column")
     other = next((name for name, taken in before.items() if column and taken == column), None)
     if other is not None:
         raise InputError(
-            f"{COLUMNS} takes the column {shown(column)} twice, for {other} and for {field}; give it one field"
+            f"{COLUMNS} takes the column {shorten(column)} twice, for {other} and for {field}; give it one field"
         )
 
 
@@ -206,11 +206,11 @@ def _give_up(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) ->
         if field in _NEEDED:
             raise _absent(path, last.line, (field, column), last.given)
     for field, column in missing:
-        what = f"no row up to here has the column {shown(column)}, which {COLUMNS} takes for {field}"
+        what = f"no row up to here has the column {shorten(column)}, which {COLUMNS} takes for {field}"
         warnings.warn(str(InputError.at(path, last.line, f"{what}; check the name")), stacklevel=3)
 
 
 def _absent(path: str | Path, line: int, pair: tuple[str, str], found: Iterable[str]) -> InputError:
     field, column = pair
-    what = f"there is no column {shown(column)}, which {COLUMNS} takes for {field}"
+    what = f"there is no column {shorten(column)}, which {COLUMNS} takes for {field}"
     return InputError.at(path, line, f"{what}; found {names(found)}: take one of them, or leave {field} out")

@@ -19,8 +19,8 @@ from pssa.data.formats._place import check_offsets, cut_word, occurrences
 from pssa.data.formats._rows import Row
 from pssa.data.formats._text import LONGEST_TEXT
 from pssa.data.formats._values import integer, spans, spans_as_text, string, tags
-from pssa.data.shown import shown
 from pssa.data.tokenize import Span, cut_at, tokenize
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = ["KNOWN", "doubt_of_place", "example_from_fields", "fields_of", "words_as_text"]
@@ -78,7 +78,7 @@ def doubt_of_place(fields: Mapping[str, Any], example: Example) -> str | None:
     word = cut_word(example.text, example.aspect_chars)
     return (
         word
-        and f"aspect {shown(example.aspect_text)} is found inside the word {shown(word)} only; check that it is meant"
+        and f"aspect {shorten(example.aspect_text)} is found inside the word {shorten(word)} only; check that it is meant"
     )
 
 
@@ -124,8 +124,10 @@ def _place(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span, str | 
     found = occurrences(text, aspect)
     ordinal = integer(fields, "ordinal")
     if ordinal is not None and not 0 <= ordinal < len(found):
-        raise InputError(f"ordinal {ordinal} of aspect {shown(aspect)}, which occurs {len(found)} times; count from 0")
-    doubt = f"aspect {shown(aspect)} occurs {len(found)} times" if len(found) > 1 and ordinal is None else None
+        raise InputError(
+            f"ordinal {ordinal} of aspect {shorten(aspect)}, which occurs {len(found)} times; count from 0"
+        )
+    doubt = f"aspect {shorten(aspect)} occurs {len(found)} times" if len(found) > 1 and ordinal is None else None
     return found[ordinal or 0], doubt
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from pssa.data.formats._rows import Row
-from pssa.data.shown import shown
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = ["CONFLICT", "LONGEST_LABEL", "LabelRule", "UnknownLabel"]
@@ -21,7 +21,7 @@ class UnknownLabel(InputError):
     """A label is none of those that were declared."""
 
     def __init__(self, label: str, expected: str) -> None:
-        super().__init__(f"unknown label {shown(label)}; {expected}")
+        super().__init__(f"unknown label {shorten(label)}; {expected}")
         # Many may be held at once; what is one character too long is no label to declare.
         self.label = label[: LONGEST_LABEL + 1]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from pssa.data.shown import shown
 from pssa.data.tokenize import Span
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = ["check_offsets", "cut_word", "occurrences"]
@@ -26,7 +26,7 @@ def check_offsets(text: str, offsets: Span, aspect: str | None) -> Span:
     # Case and the kind of white space may differ: XML attributes have spaces for line breaks, tables often lower case.
     if aspect is not None and _folded(text[start:end]) not in (_folded(aspect), _folded(aspect.strip())):
         raise InputError(
-            f"aspect {shown(aspect)} is not at its offsets {start}-{end}, where the text has {shown(text[start:end])}"
+            f"aspect {shorten(aspect)} is not at its offsets {start}-{end}, where the text has {shorten(text[start:end])}"
         )
     return offsets
 
@@ -47,7 +47,7 @@ def occurrences(text: str, aspect: str) -> tuple[Span, ...]:
     # Looking alike is no help to the reader of the message where characters differ.
     alike = unicodedata.normalize("NFC", aspect.strip()) in unicodedata.normalize("NFC", text)
     advice = ", where its accents are stored otherwise; normalise both alike (NFC)" if alike else f"; {_ADVICE}"
-    raise InputError(f"aspect {shown(aspect)} is not in the text {_shortened(text)!r}{advice}")
+    raise InputError(f"aspect {shorten(aspect)} is not in the text {_shortened(text)!r}{advice}")
 
 
 def cut_word(text: str, place: Span) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 from pssa.data.formats._arrow import ArrowRow
 from pssa.data.formats._text import LONG_LINE
 from pssa.data.formats._values import names
-from pssa.data.shown import shown
+from pssa.data.validation import shorten
 
 __all__ = ["COLUMNS", "Dropped", "Event", "Problem", "Row"]
 
@@ -40,7 +40,7 @@ class Row:
         :param advice: where its column was not named; None for that it can be.
         """
         if name in self.absent:
-            column = f"this row has no column {shown(self.absent[name])}, which {COLUMNS} takes for {name}"
+            column = f"this row has no column {shorten(self.absent[name])}, which {COLUMNS} takes for {name}"
             return f"{column}; found {names(self.given)}"
         more = f"; say which it is with `columns` (--columns {name}=NAME)" if advice is None else advice
         return f"no `{name}`; {expected}, found the fields {names(self.given)}{more}"

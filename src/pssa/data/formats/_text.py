@@ -18,8 +18,8 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from pssa.data.bounded import MOST_BLANK_LINES, Unpacked
-from pssa.data.shown import told
+from pssa.data.files import MAX_BLANK_LINES, BoundedStream
+from pssa.data.validation import format_error
 from pssa.errors import EmptyFile, InputError
 
 __all__ = [
@@ -78,8 +78,8 @@ def all_lines(path: Path, longest: int = _LONGEST_LINE) -> Iterator[tuple[int, s
             if not line:
                 return
             blank = blank + 1 if line.isspace() else 0
-            if blank > MOST_BLANK_LINES:
-                raise InputError.at(path, number, f"comes after {MOST_BLANK_LINES} blank lines; expected instances")
+            if blank > MAX_BLANK_LINES:
+                raise InputError.at(path, number, f"comes after {MAX_BLANK_LINES} blank lines; expected instances")
             if len(line) > longest:
                 _pass_over(line, stream)
                 yield number, LONG_LINE
@@ -107,11 +107,11 @@ def open_text(path: Path) -> Iterator[BinaryIO]:
             _refuse_other_than_text(path, stream.peek(1))
             yield cast(BinaryIO, stream)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError.at(path, None, f"cannot be read: {told(error)}") from error
+        raise InputError.at(path, None, f"cannot be read: {format_error(error)}") from error
 
 
 def _unpacked(path: Path, file: io.BufferedReader) -> io.BufferedReader:
-    return io.BufferedReader(Unpacked(path, cast(BinaryIO, gzip.GzipFile(fileobj=file))), _BUFFER)
+    return io.BufferedReader(BoundedStream(path, cast(BinaryIO, gzip.GzipFile(fileobj=file))), _BUFFER)
 
 
 def require_file(path: Path) -> None:
@@ -128,7 +128,7 @@ def starts_with(path: Path, magic: bytes) -> bool:
         with path.open("rb") as stream:
             return stream.read(len(magic)) == magic
     except OSError as error:
-        raise InputError.at(path, None, f"cannot be read: {told(error)}") from error
+        raise InputError.at(path, None, f"cannot be read: {format_error(error)}") from error
 
 
 def decoding_fault(text: str) -> str | None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from pssa.data.shown import shown
 from pssa.data.tokenize import Span
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = ["integer", "names", "spans", "spans_as_text", "string", "tags", "tags_as_text"]
@@ -29,7 +29,7 @@ def string(fields: Mapping[str, Any], name: str) -> str | None:
     if _is_absent(value):
         return None
     if not isinstance(value, str):
-        raise InputError(f"`{name}` is {shown(value)}; expected text")
+        raise InputError(f"`{name}` is {shorten(value)}; expected text")
     if _LONE_SURROGATE.search(value):
         raise InputError(f"`{name}` holds half of a surrogate pair, which is no character; write the whole pair")
     return value if value.strip() else None
@@ -46,7 +46,7 @@ def integer(fields: Mapping[str, Any], name: str) -> int | None:
         return int(value)
     found = _INTEGER.fullmatch(value) if isinstance(value, str) and len(value) <= _MAX_DIGITS else None
     if found is None:
-        raise InputError(f"`{name}` is {shown(value)}; expected a whole number")
+        raise InputError(f"`{name}` is {shorten(value)}; expected a whole number")
     return int(found.group(1))
 
 
@@ -85,7 +85,7 @@ def tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
     if isinstance(value, str):
         value = value.split("|")
     if not isinstance(value, list | tuple) or not all(isinstance(tag, str) for tag in value):
-        raise InputError(f"`tags` is {shown(value)}; expected a list of texts, or one text with | between them")
+        raise InputError(f"`tags` is {shorten(value)}; expected a list of texts, or one text with | between them")
     return tuple(tag.strip() for tag in value if tag.strip())
 
 
@@ -97,7 +97,9 @@ def tags_as_text(found: Sequence[str]) -> str | None:
 def names(found: Iterable[str]) -> str:
     """The names of fields or columns, for a message."""
     known = [str(name) for name in found]
-    some = [name if name.isprintable() and len(name) <= _LONGEST_NAME else shown(name) for name in known[:_MOST_NAMES]]
+    some = [
+        name if name.isprintable() and len(name) <= _LONGEST_NAME else shorten(name) for name in known[:_MOST_NAMES]
+    ]
     more = [f"and {len(known) - _MOST_NAMES} more"] if len(known) > _MOST_NAMES else []
     return ", ".join(some + more) or "(none)"
 

@@ -20,7 +20,7 @@ from pssa.data.formats._fields import fields_of, words_as_text
 from pssa.data.formats._rows import Event, Problem
 from pssa.data.formats._text import LONG_LINE, all_lines, decoding_fault
 from pssa.data.formats._values import tags_as_text
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.errors import InputError
 
 __all__ = ["Header", "encode", "scan"]
@@ -85,7 +85,7 @@ def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
             end = header.line + records.line_num  # a quote without an end takes the lines after it along
             reach = f", up to line {end}" if end > line else ""
             advice = "quote texts that hold the delimiter, and double the quotes in them"
-            yield Problem(line, f"is no CSV ({told(error)}){reach}; {advice}", given="".join(taken))
+            yield Problem(line, f"is no CSV ({format_error(error)}){reach}; {advice}", given="".join(taken))
             continue
         if record:
             fault = _fault(found, record)

@@ -18,7 +18,7 @@ from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._fields import fields_of
 from pssa.data.formats._place import occurrences
 from pssa.data.formats._rows import Event, Problem
-from pssa.data.shown import shown, told
+from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, MissingExtra
 
 __all__ = ["PREFIX", "is_saved_dataset", "rows_of", "save", "scan"]
@@ -51,7 +51,7 @@ def rows_of(dataset: Any, name: Path, columns: Columns = AS_NAMED) -> Iterator[E
             # -1 is the library's own number for "no label".
             yield columns.row(line, {**fields, label: classes[number] if number != -1 else None})
         else:
-            yield Problem(line, f"label {shown(number)} is none of the {len(classes)} classes of the dataset")
+            yield Problem(line, f"label {shorten(number)} is none of the {len(classes)} classes of the dataset")
 
 
 def _records(dataset: Any, name: Path) -> Iterator[dict[str, Any]]:
@@ -61,7 +61,7 @@ def _records(dataset: Any, name: Path) -> Iterator[dict[str, Any]]:
             batch.validate(full=True)  # offsets that point elsewhere would end the process
             yield from batch.to_pylist()
     except Exception as error:  # of Arrow and of the library, about the files they read
-        raise InputError.at(name, None, f"cannot be read as a Hugging Face dataset ({told(error)})") from error
+        raise InputError.at(name, None, f"cannot be read as a Hugging Face dataset ({format_error(error)})") from error
 
 
 def save(examples: Sequence[Example], path: Path) -> None:
@@ -118,7 +118,7 @@ def _load(reference: str) -> Any:
         else:
             loaded = datasets.load_dataset(location)
     except Exception as error:  # the library raises errors of many libraries, all of them about what was asked for
-        raise InputError(f"{reference}: cannot be loaded as a Hugging Face dataset ({told(error)})") from error
+        raise InputError(f"{reference}: cannot be loaded as a Hugging Face dataset ({format_error(error)})") from error
     return _choose_split(reference, loaded, split)
 
 

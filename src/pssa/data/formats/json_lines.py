@@ -15,7 +15,7 @@ from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._fields import fields_of
 from pssa.data.formats._rows import Event, Problem
 from pssa.data.formats._text import all_lines, decoding_fault
-from pssa.data.shown import shown, told
+from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError
 
 __all__ = ["encode", "scan"]
@@ -66,12 +66,12 @@ def _parse(line: int, content: str, columns: Columns) -> Event:
         fields = json.loads(content)
         twice = _doubled_key(content, fields) if isinstance(fields, dict) else None
     except (ValueError, RecursionError) as error:
-        return Problem(line, f"is no JSON ({told(error)}); {_EXPECTED}", given=content)
+        return Problem(line, f"is no JSON ({format_error(error)}); {_EXPECTED}", given=content)
     if not isinstance(fields, dict):
         kind = type(fields).__name__
         return Problem(line, f"is a JSON {kind}; {_EXPECTED}", given=content)
     if twice is not None:
-        return Problem(line, f"has the key {shown(twice)} twice in one object; keep one", given=content)
+        return Problem(line, f"has the key {shorten(twice)} twice in one object; keep one", given=content)
     return columns.row(line, fields)
 
 

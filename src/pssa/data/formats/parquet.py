@@ -14,7 +14,7 @@ from pssa.data.formats._columns import AS_NAMED, Columns
 from pssa.data.formats._fields import fields_of
 from pssa.data.formats._rows import Event
 from pssa.data.formats._text import require_file
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.errors import InputError, MissingExtra
 
 __all__ = ["encode", "scan"]
@@ -38,7 +38,9 @@ def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
     except InputError:
         raise
     except Exception as error:  # Arrow's own, and Python's for text that is not UTF-8
-        raise InputError.at(path, None, f"cannot be read as Parquet ({told(error)}); write the file again") from error
+        raise InputError.at(
+            path, None, f"cannot be read as Parquet ({format_error(error)}); write the file again"
+        ) from error
 
 
 def encode(examples: Sequence[Example]) -> bytes:

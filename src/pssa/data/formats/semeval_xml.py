@@ -26,7 +26,7 @@ from pssa.data.example import Example
 from pssa.data.formats._fields import words_as_text
 from pssa.data.formats._rows import Dropped, Event, Problem, Row
 from pssa.data.formats._text import LONGEST_TEXT, open_text
-from pssa.data.shown import told
+from pssa.data.validation import format_error
 from pssa.errors import InputError
 
 __all__ = ["encode", "scan"]
@@ -148,12 +148,12 @@ def _feed(parser: Any, chunk: bytes) -> Problem | None:
     except InputError as error:
         return Problem(parser.getLineNumber(), f"{error}; nothing after it can be read")
     except SAXParseException as error:
-        what = told(error.getMessage())
+        what = format_error(error.getMessage())
         return Problem(error.getLineNumber(), f"is malformed XML ({what}); nothing after it can be read")
     # defusedxml's refusals, and encodings that expat does not know, are ValueErrors.
     except (ValueError, LookupError) as error:
         return Problem(
-            parser.getLineNumber(), f"is XML that is refused ({told(error)}); remove entities, save it as UTF-8"
+            parser.getLineNumber(), f"is XML that is refused ({format_error(error)}); remove entities, save it as UTF-8"
         )
     return None
 

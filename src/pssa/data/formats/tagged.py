@@ -16,8 +16,8 @@ from pathlib import Path
 from pssa.data.example import Example
 from pssa.data.formats._rows import Event, Problem, Row
 from pssa.data.formats._text import LONGEST_TEXT, all_lines, decoding_fault
-from pssa.data.shown import shown
 from pssa.data.tokenize import split_on_space
+from pssa.data.validation import shorten
 from pssa.errors import InputError
 
 __all__ = ["encode", "is_tagged", "scan"]
@@ -70,10 +70,10 @@ def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
 def _warnings(run: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
     warnings = []
     if len({token[-2:] for token in run}) > 1:
-        warnings.append(f"the aspect has different tags, {shown(' '.join(run))}; the first one is taken")
+        warnings.append(f"the aspect has different tags, {shorten(' '.join(run))}; the first one is taken")
     others = [token for token in after if is_tagged(token)]
     if others:
-        warnings.append(f"tags after the aspect, {shown(' '.join(others))}, are read as context")
+        warnings.append(f"tags after the aspect, {shorten(' '.join(others))}, are read as context")
     return tuple(warnings)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from pssa import models
 from pssa.data.evidence import Header
-from pssa.data.option_words import option_words
 from pssa.data.read import Columns
+from pssa.errors import option_arguments
 from pssa.runs import Config
 from pssa.runs.config import DataConfig
 from pssa.runs.repeated import repeated_options
@@ -39,7 +39,7 @@ def _as_in(run: Run, sources: Sources) -> list[str]:
         if value != getattr(data, name):
             # Columns that a configuration names are named otherwise, if only by their own names.
             told = (str(Columns.of(value)) or "text=text") if name == "columns" else _joined(value)
-            words += option_words(name, told)
+            words += option_arguments(name, told) if told else [f"--{name}", ""]
     return words
 
 

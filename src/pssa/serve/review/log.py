@@ -21,7 +21,7 @@ from typing import Any
 
 from pssa.data.evidence import Finding
 from pssa.data.evidence_file import FINDING
-from pssa.data.strict_fields import Parser, integer, object_of, optional, parse_object, record, text
+from pssa.data.validation import Parser, integer, object_of, optional, parse_fields, parse_object, text
 from pssa.errors import InputError, RunError
 
 __all__ = ["LogEntry", "ReviewLog"]
@@ -139,7 +139,7 @@ class ReviewLog:
 
     def _take(self, line: int, fields: dict[str, Any], digest: str) -> None:
         if line == 1:
-            header = record(fields, "", _HEADER)
+            header = parse_fields(fields, "", _HEADER)
             if header["review"] != _VERSION:
                 raise InputError(f"has version {header['review']}; this program reads version {_VERSION} only")
             if header["evidence"] != digest:
@@ -148,7 +148,7 @@ class ReviewLog:
                     "restore that file, or move the log away to begin a new review"
                 )
             return
-        values = record(fields, "", _ENTRY)
+        values = parse_fields(fields, "", _ENTRY)
         if values["number"] != line - 1:
             raise InputError(f"has the number {values['number']}; expected {line - 1}, for no line may be missing")
         before, after = (None if found is None else Finding(**found) for found in (values["before"], values["after"]))

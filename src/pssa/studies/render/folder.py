@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from pssa.data.atomic import write_atomically
+from pssa.data.files import write_atomically
 from pssa.errors import InputError
 from pssa.studies.render.section import Section
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pssa.data.atomic import write_atomically
+from pssa.data.files import write_atomically
 from pssa.experiments.cells import Cell, name_of, with_needs
 from pssa.experiments.ledger import Record
 from pssa.experiments.provenance import Provenance, shares

@@ -1,0 +1,154 @@
+"""Safe access to files: atomic writes, locks and bounded reads.
+
+- Atomic writes: a reader finds either the old content or the new, never a part of it.
+- Locks: the kernel releases them when the process ends, even if it is killed.
+- Bounded reads: a few kilobytes can unpack to gigabytes. Real text shrinks to about a tenth of its size, so a file that grows
+  far beyond that is refused.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import io
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from pssa.errors import InputError, RunError
+
+MAX_BLANK_LINES = 1_000_000  # in a row: no real text has so many, and a packed file has room for billions
+
+_MAX_UNPACKED = 1 << 24  # bytes that any packed file may unpack to
+_MAX_GROWTH = 100  # times its own size, beyond that
+# Errors of writing that the system reports without the name of the file.
+_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+
+
+def write_atomically(path: str | Path, content: bytes) -> None:
+    """Write `content` to a temporary file beside `path`, then rename it; a failure leaves `path` as it was."""
+    with atomic_path(path) as part:
+        part.write_bytes(content)
+
+
+@contextmanager
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path` to write to; it replaces `path` if the block ends without an error."""
+    path = Path(path)
+    part = _temporary_path(path)
+    try:
+        yield part
+        with part.open("rb") as stream:
+            os.fsync(stream.fileno())
+        part.replace(path)
+    except OSError as error:
+        # Name the file itself: the temporary name means nothing to the user.
+        if str(error.filename) == str(part) or (error.errno in _DISK_ERRORS and error.filename is None):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+    finally:
+        with suppress(OSError):  # a disk that refuses writes has nothing to remove, and the first error says why
+            part.unlink(missing_ok=True)
+
+
+def require_writable(path: str | Path) -> None:
+    """Check, before long work, that its result can be written to `path`.
+
+    :raises InputError: if nothing can be written beside `path`.
+    """
+    part = _temporary_path(Path(path))
+    try:
+        part.touch()
+        part.unlink()
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}; name a file elsewhere") from error
+
+
+def acquire_lock(handle: int | IO[Any], name: str | Path) -> None:
+    """Lock an open file or folder for this process; closing `handle` releases the lock.
+
+    :param name: what the message calls the file.
+    :raises RunError: if another process holds the lock.
+    """
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise RunError(f"{name} is in use by another process; wait for it, or stop it first") from error
+
+
+@contextmanager
+def hold_lock(path: str | Path, name: str | Path | None = None) -> Iterator[IO[bytes]]:
+    """Open the file `path` for appending, create it if needed, and lock it while the block runs.
+
+    :param name: what messages call it; `path` if not given.
+    :raises RunError: if another process holds the lock.
+    :raises OSError: if the file cannot be opened for writing.
+    """
+    with Path(path).open("a+b") as handle:
+        acquire_lock(handle, path if name is None else name)
+        yield handle
+
+
+def read_bounded(path: Path, max_bytes: int) -> bytes:
+    """Return the content of a file that should be small.
+
+    :raises InputError: if it has more than `max_bytes`, or is not a regular file.
+    :raises OSError: if it cannot be read.
+    """
+    require_regular(path)
+    with open(path, "rb", opener=_open_without_waiting) as stream:
+        content = stream.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise InputError.at(path, None, f"has more than {max_bytes} bytes, too many for such a file; get it again")
+    return content
+
+
+def require_regular(path: str | Path) -> None:
+    """Refuse a pipe, which could block without end, and a device, which could be read without end.
+
+    :raises OSError: if the file does not exist or cannot be inspected.
+    """
+    mode = os.stat(path).st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise InputError.at(path, None, "is a pipe, a socket or a device; expected a file")
+
+
+class BoundedStream(io.RawIOBase):
+    """The content of a packed file; reading stops with an error once it grows out of proportion to the file."""
+
+    def __init__(self, path: Path, stream: IO[bytes]) -> None:
+        super().__init__()
+        self._path = path
+        self._stream = stream
+        self._left = max(_MAX_UNPACKED, _MAX_GROWTH * path.stat().st_size)
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read the next bytes into `buffer`.
+
+        :raises InputError: if the content is too large for its file.
+        """
+        room = memoryview(buffer).cast("B")
+        content = self._stream.read(len(room))
+        room[: len(content)] = content
+        self._left -= len(content)
+        if self._left < 0:
+            what = f"unpacks to more than {_MAX_GROWTH} times its size; if that is right, unpack it first"
+            raise InputError.at(self._path, None, what)
+        return len(content)
+
+
+def _open_without_waiting(path: str, flags: int) -> int:
+    # The path may have become a pipe since it was checked.
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _temporary_path(path: Path) -> Path:
+    # Not from tempfile: a file opened this way gets the permissions of the user's umask.
+    return path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -1,0 +1,162 @@
+"""Checks of values from files and users, and how messages quote such values.
+
+A `Parser` takes a value and its name and returns the value checked, in plain Python types. A table of parsers by key
+describes a JSON object; the same table serves for writing and for reading, so whatever can be written can be read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import reprlib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, NoReturn
+
+from pssa.data.tokenize import Span
+from pssa.errors import InputError
+
+Parser = Callable[[Any, str], Any]
+
+_MAX_QUOTE = 60
+_MAX_REASON = 200
+_QUOTE = reprlib.Repr()
+_QUOTE.maxstring = _QUOTE.maxother = _QUOTE.maxlong = _MAX_QUOTE
+_QUOTE.maxlevel = 2
+
+
+def shorten(value: object) -> str:
+    """Return the `repr` of a value for a message, with its middle left out if it is long."""
+    return _QUOTE.repr(value)
+
+
+def format_error(reason: object) -> str:
+    """Return a library's error, or a name from a file, as one short printable line; the type if it has no text."""
+    words = " ".join(str(reason).split())[: _MAX_REASON + 1] or type(reason).__name__
+    plain = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in words)
+    return plain if len(plain) <= _MAX_REASON else plain[: _MAX_REASON - 3] + "..."
+
+
+def is_fault(error: BaseException) -> bool:
+    """Whether an error is a failure, not a request to stop; a panic in Rust does not derive from `Exception`."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def is_integer(value: object) -> bool:
+    """Whether a value is a whole number written as one; `True` and `1.0` are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_finite_number(value: object) -> bool:
+    """Whether a value is a number that a float can hold; `True`, NaN and infinities are not."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that is too large for a float
+        return False
+
+
+def parse_object(line: str) -> dict[str, Any]:
+    """Return the JSON object on a line; refuse repeated keys, NaN and Infinity."""
+    try:
+        value = json.loads(line, object_pairs_hook=_refuse_repeats, parse_constant=_refuse_constant)
+    except InputError:
+        raise
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg}, character {error.pos + 1}"
+        raise InputError(f"is not valid JSON ({reason}); expected one object per line") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not valid JSON ({format_error(error)}); expected one object per line") from None
+    if not isinstance(value, dict):
+        raise InputError(f"is {shorten(value)}; expected one JSON object per line")
+    return value
+
+
+def parse_fields(value: Any, name: str, parsers: Mapping[str, Parser]) -> dict[str, Any]:
+    """Return the checked fields of an object that must have exactly the keys of `parsers`.
+
+    :param name: where the object is, such as `rounds[2]`; empty for a whole line.
+    """
+    if not isinstance(value, dict):
+        _refuse(value, name, "an object")
+    missing, unknown = [key for key in parsers if key not in value], [key for key in value if key not in parsers]
+    place = f"`{name}`" if name else "the line"
+    if missing:
+        raise InputError(f"{place} has no `{missing[0]}`; expected the keys {', '.join(parsers)}")
+    if unknown:
+        raise InputError(f"{place} has the unknown key {shorten(unknown[0])}; expected {', '.join(parsers)}")
+    return {key: parse(value[key], f"{name}.{key}" if name else key) for key, parse in parsers.items()}
+
+
+def object_of(parsers: Mapping[str, Parser]) -> Parser:
+    """Return a parser of objects; see `parse_fields`."""
+    return lambda value, name: parse_fields(value, name, parsers)
+
+
+def list_of(parse: Parser) -> Parser:
+    """Return a parser of lists; it gives a tuple of what `parse` returns."""
+
+    def parse_list(value: Any, name: str) -> tuple[Any, ...]:
+        if not isinstance(value, list | tuple):
+            _refuse(value, name, "a list")
+        return tuple(parse(item, f"{name}[{index}]") for index, item in enumerate(value))
+
+    return parse_list
+
+
+def optional(parse: Parser) -> Parser:
+    """Return a parser that also accepts null."""
+    return lambda value, name: None if value is None else parse(value, name)
+
+
+def text(value: Any, name: str) -> str:
+    """Parse a string of whole characters."""
+    if not isinstance(value, str):
+        _refuse(value, name, "text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        _refuse(value, name, "text without half surrogate pairs")
+    return value
+
+
+def integer(value: Any, name: str) -> int:
+    """Parse a whole number."""
+    if not is_integer(value):
+        _refuse(value, name, "a whole number")
+    return int(value)
+
+
+def number(value: Any, name: str) -> float:
+    """Parse a finite number."""
+    if not is_finite_number(value):
+        _refuse(value, name, "a finite number")
+    return float(value)
+
+
+def span(value: Any, name: str) -> Span:
+    """Parse two offsets, the first before the second."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        _refuse(value, name, "two offsets")
+    start, end = integer(value[0], name), integer(value[1], name)
+    if not 0 <= start < end:
+        _refuse(value, name, "two offsets from 0, the first before the second")
+    return start, end
+
+
+def _refuse(value: Any, name: str, expected: str) -> NoReturn:
+    raise InputError(f"`{name}` is {shorten(value)}; expected {expected}")
+
+
+def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        repeated = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise InputError(f"has the key {shorten(repeated)} twice in one object; keep one of the two")
+    return fields
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise InputError(f"contains {constant}; expected finite numbers only")

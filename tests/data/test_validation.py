@@ -1,0 +1,128 @@
+"""Checks of values from outside, and how messages quote them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pssa.data.validation import (
+    format_error,
+    integer,
+    is_fault,
+    is_finite_number,
+    list_of,
+    number,
+    object_of,
+    optional,
+    parse_fields,
+    parse_object,
+    shorten,
+    span,
+    text,
+)
+from pssa.errors import InputError
+
+
+def test_an_object_is_read_in_the_order_of_its_table() -> None:
+    fields = parse_fields(parse_object('{"b": [1, 2], "a": null}'), "", {"a": optional(number), "b": list_of(number)})
+    assert list(fields.items()) == [("a", None), ("b", (1.0, 2.0))]
+
+
+@pytest.mark.parametrize("line", ["", "3", "[]", '"text"', "null", "{", "[" * 100_000, "1" * 5000])
+def test_a_line_that_is_no_object_is_refused(line: str) -> None:
+    with pytest.raises(InputError, match="expected one"):
+        parse_object(line)
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", None])
+def test_only_whole_numbers_are_integers(value: object) -> None:
+    with pytest.raises(InputError, match=r"`n` is .*; expected a whole number"):
+        integer(value, "n")
+
+
+@pytest.mark.parametrize("value", [False, "1", None, float("inf"), float("nan"), 10**400])
+def test_only_finite_numbers_are_numbers(value: object) -> None:
+    with pytest.raises(InputError, match=r"`n` is .*; expected a (finite )?number"):
+        number(value, "n")
+
+
+@pytest.mark.parametrize("value", [[1], [1, 2, 3], [2, 2], [3, 2], [-1, 2], [0, 1.5], "ab", {"0": 1}])
+def test_a_span_is_two_offsets_in_order(value: object) -> None:
+    with pytest.raises(InputError, match=r"`s` is "):
+        span(value, "s")
+
+
+def test_the_place_of_a_fault_inside_is_named() -> None:
+    table = {"rows": list_of(object_of({"name": text}))}
+    with pytest.raises(InputError, match=r"`rows\[1\].name` is 3; expected text"):
+        parse_fields({"rows": [{"name": "a"}, {"name": 3}]}, "", table)
+    with pytest.raises(InputError, match=r"`rows\[0\]` has the unknown key 'size'; expected name"):
+        parse_fields({"rows": [{"name": "a", "size": 1}]}, "", table)
+    with pytest.raises(InputError, match=r"`rows\[0\]` is 1; expected an object"):
+        parse_fields({"rows": [1]}, "", table)
+
+
+def test_long_values_are_shortened_in_messages() -> None:
+    with pytest.raises(InputError) as caught:
+        integer("x" * 10_000, "n")
+    assert len(str(caught.value)) < 100
+
+
+ANYTHING = st.recursive(
+    st.none() | st.integers() | st.floats() | st.text(), lambda inner: st.lists(inner), max_leaves=20
+)
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(value=ANYTHING)
+def test_whatever_is_shown_is_printable_and_no_line_is_broken(value: object) -> None:
+    assert shorten(value).isprintable()
+    assert format_error(value).isprintable()
+    assert len(format_error(value)) <= 200
+
+
+def test_short_values_are_shown_as_they_are() -> None:
+    assert (shorten("soup"), shorten(4), shorten(["a"])) == ("'soup'", "4", "['a']")
+
+
+def test_long_values_lose_their_middle() -> None:
+    found = shorten("a" * 500 + "z" * 500)
+    assert len(found) <= 60
+    assert found.startswith("'aaa")
+    assert found.endswith("zzz'")
+    assert "..." in found
+
+
+def test_what_a_terminal_would_obey_is_spelt_out() -> None:
+    assert format_error("red \x1b[31m\nnext line \u202e") == r"red \x1b[31m next line \u202e"
+
+
+def test_an_error_without_words_says_its_kind() -> None:
+    assert format_error(KeyError()) == "KeyError"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(0), GeneratorExit()])
+def test_a_wish_to_stop_is_no_fault(error: BaseException) -> None:
+    assert not is_fault(error)
+
+
+def test_errors_and_panics_are_faults() -> None:
+    panic = type("PanicException", (BaseException,), {})
+    assert is_fault(ValueError())
+    assert is_fault(panic())
+
+
+@pytest.mark.parametrize(
+    ("value", "finite"), [(1, True), (0.5, True), (True, False), (math.nan, False), (-math.inf, False)]
+)
+def test_finite_numbers(value: object, finite: bool) -> None:
+    assert is_finite_number(value) is finite
+
+
+@pytest.mark.parametrize("value", ["1", None, 10**400, 1j])
+def test_what_no_float_can_hold_is_no_finite_number(value: object) -> None:
+    assert not is_finite_number(value)
