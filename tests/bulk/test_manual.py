@@ -11,7 +11,7 @@ import pytest
 
 from pssa.cli import build_parser
 
-MANUAL = (Path(__file__).parents[2] / "docs" / "bulk.md").read_text()
+MANUAL = (Path(__file__).parents[2] / "docs" / "how-to" / "score-many-rows.md").read_text()
 
 
 def test_every_command_is_one() -> None:

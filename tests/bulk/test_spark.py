@@ -13,7 +13,7 @@ from tests.bulk.made_rows import sentences, write_rows
 
 import pssa
 
-MANUAL = Path(__file__).parents[2] / "docs" / "bulk.md"
+MANUAL = Path(__file__).parents[2] / "docs" / "how-to" / "score-many-rows.md"
 
 
 def recipe(run: Path) -> str:

@@ -1,4 +1,4 @@
-"""The README and the manual know every command, every option and every setting, and show commands that can be given."""
+"""The documentation covers every command, option, setting and exhibit, and every command in it can be given."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from pssa.runs import Config
 from pssa.studies import exhibits
 
 ROOT = Path(__file__).parents[2]
-USAGE = (ROOT / "docs" / "usage.md").read_text("utf-8")
-PAGES = {path.name: path.read_text("utf-8") for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+FILES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
+PAGES = {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in FILES}
 
 
 def actions_of(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Everything that can be given, of all commands below too."""
+    """Every argument and option of a parser and its commands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
@@ -36,7 +36,8 @@ def setting_names() -> set[str]:
     config = Config()
     parts = [config, *(part for field in fields(config) if is_dataclass(part := getattr(config, field.name)))]
     names = {field.name for part in parts for field in fields(part) if not is_dataclass(getattr(part, field.name))}
-    return names | {option for model in models.names() for option in models.option_defaults(model)}
+    options = {option for model in models.names() for option in models.option_defaults(model)}
+    return (names - {"options"}) | options
 
 
 def shown_commands() -> list[str]:
@@ -44,34 +45,35 @@ def shown_commands() -> list[str]:
     blocks = [block for page in PAGES.values() for block in re.findall(r"```(?:sh|console)\n(.*?)```", page, re.DOTALL)]
     lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
     found = [re.fullmatch(r"(?:\$ )?(?:.*\| )?pssa (.+?)(?: \| .*)?", line) for line in lines]
-    return [match[1] for match in found if match]
+    return sorted({match[1] for match in found if match} - {"--version", "COMMAND --help"})
 
 
-def test_every_option_is_in_the_readme_or_the_manual() -> None:
+def test_every_option_is_documented() -> None:
     known = {name for page in PAGES.values() for name in re.findall(r"--[a-z][a-z-]*", page)}
     options = {name for action in actions_of(build_parser()) for name in action.option_strings if name[:2] == "--"}
     assert len(options) > 90
     assert sorted(options - known) == []
 
 
-def test_everything_that_can_be_given_has_a_word_of_help() -> None:
+def test_everything_that_can_be_given_has_help() -> None:
     assert [action.dest for action in actions_of(build_parser()) if not action.help] == []
 
 
-def test_every_command_is_in_the_table_of_commands() -> None:
+@pytest.mark.parametrize("page", ["README.md", "docs/reference/commands.md"])
+def test_every_command_is_in_the_table_of_commands(page: str) -> None:
     (commands,) = (action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
-    listed = set(re.findall(r"^\| `pssa ([a-z]+)", USAGE, re.MULTILINE))
+    listed = set(re.findall(r"^\| `pssa ([a-z]+)", PAGES[page], re.MULTILINE))
     assert listed == set(commands.choices)
 
 
-def test_every_setting_is_in_the_manual() -> None:
-    table = USAGE.partition("| section | keys |")[2].partition("\n\n")[0]
-    assert sorted(setting_names() - set(re.findall(r"`([a-z_]+)`", table))) == []
+def test_every_setting_is_in_the_configuration_reference() -> None:
+    rows = re.findall(r"^\| (`.*?) \|", PAGES["docs/reference/configuration.md"], re.MULTILINE)
+    assert sorted(setting_names() - set(re.findall(r"`([a-z_]+)`", " ".join(rows)))) == []
 
 
-def test_every_exhibit_is_in_the_manual() -> None:
-    section = PAGES["reproduce.md"].partition("## Exhibits")[2].partition("\n## ")[0]
-    assert tuple(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == exhibits.names()
+def test_every_exhibit_is_documented() -> None:
+    section = PAGES["docs/how-to/reproduce-the-paper.md"].partition("## Exhibits")[2].partition("\n## ")[0]
+    assert sorted(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == sorted(exhibits.names())
 
 
 @pytest.mark.parametrize("command", shown_commands())

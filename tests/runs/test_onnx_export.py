@@ -108,8 +108,8 @@ def test_a_file_says_what_its_answers_mean_and_nothing_of_this_machine(exported:
 def test_the_recipe_in_the_documentation_works(
     exported: Path, finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usage = (Path(__file__).parents[2] / "docs" / "usage.md").read_text("utf-8")
-    recipe = usage.split("## Take a model elsewhere")[1].split("```python\n")[1].split("```")[0]
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "export.md").read_text("utf-8")
+    recipe = page.split("```python\n")[1].split("```")[0]
     assert recipe.count("\n") <= 15
     (tmp_path / "runs").mkdir()
     (tmp_path / "runs" / "base").symlink_to(finished_run)

@@ -49,8 +49,10 @@ def test_steps_are_recorded_on_a_gpu_by_one_process_where_the_model_allows_it() 
 
 
 def test_the_manual_names_every_kind_of_encoder_that_is_recorded() -> None:
-    manual = Path(__file__).parents[2] / "docs" / "usage.md"
-    (named,) = re.findall(r"done with encoders of the kinds (.+?);", " ".join(manual.read_text("utf-8").split()))
+    manual = Path(__file__).parents[2] / "docs" / "how-to" / "encoders-and-gpus.md"
+    (named,) = re.findall(
+        r"CUDA graph and replayed. This works with (.+?)\. ", " ".join(manual.read_text("utf-8").split())
+    )
     assert sorted(named.lower().replace(" and ", ", ").split(", ")) == sorted(_TAKE_MASKS)
 
 

@@ -1,0 +1,172 @@
+"""Fill the generated parts of the documentation: measured numbers, the reference of commands, the file tree.
+
+    python scripts/update_docs.py            rewrite what is out of date
+    python scripts/update_docs.py --check    name the pages that are out of date and exit with 1
+
+A number stands between `<!--=TABLE|ROW|COLUMN|FIELD|FORMAT-->` and `<!--/-->`: TABLE is a JSON file below results/, ROW the
+first cells of a row, FORMAT a Python format. A block stands between `<!-- begin NAME -->` and `<!-- end NAME -->`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pssa.cli import build_parser
+
+ROOT = Path(__file__).parents[1]
+_NUMBER = re.compile(r"(<!--=([^>]+)-->)(.*?)(<!--/-->)", re.DOTALL)
+_BLOCK = re.compile(r"(<!-- begin ([a-z-]+) -->\n)(.*?)(<!-- end \2 -->)", re.DOTALL)
+# Rows of the README's table: what they are called there, and in the tables of results/overall.
+_README_ROWS = {
+    "MN": "MN",
+    "TNet-ATT": "TNet-ATT",
+    "TNet-ATT, attention supervised (`pg-as`)": "TNet-ATT (+PG-AS)",
+    "TNet-ATT, trained a second time": "TNet-ATT (again)",
+    "BERTABSA-ATT": "BERTABSA-ATT",
+    "BERTABSA-ATT, attention supervised (`aw-as`)": "BERTABSA-ATT (+AW-AS)",
+    "BERTABSA-ATT, trained a second time": "BERTABSA-ATT (again)",
+    "BERTABSA": "BERTABSA",
+}
+
+
+def main() -> int:
+    """Rewrite the pages, or check them."""
+    parser = argparse.ArgumentParser(description="Fill the generated parts of the documentation.")
+    parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
+    check = parser.parse_args().check
+    stale = [page for page in pages() if filled(text := page.read_text("utf-8")) != text]
+    for page in stale:
+        print(f"{'out of date' if check else 'updated'}: {page.relative_to(ROOT)}")
+        if not check:
+            page.write_text(filled(page.read_text("utf-8")), "utf-8")
+    return int(check and bool(stale))
+
+
+def pages() -> list[Path]:
+    """Return the pages that may have generated parts."""
+    return sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("results/*.md")])
+
+
+def filled(text: str) -> str:
+    """Return a page with its generated parts made again."""
+    text = _BLOCK.sub(lambda found: found[1] + BLOCKS[found[2]]() + found[4], text)
+    return _NUMBER.sub(lambda found: found[1] + number(found[2]) + found[4], text)
+
+
+def number(address: str) -> str:
+    """Return the number at an address such as `overall/overall-gains|MN;LAPTOP|+AW-AS|macro-F1|+.2f`."""
+    table, row, column, field, form = address.split("|")
+    value: Any = cells(table, tuple(row.split(";")))[column]
+    return format(value[field] if field else value, form)
+
+
+def cells(table: str, row: tuple[str, ...]) -> dict[str, Any]:
+    """Return the cells of the one row that begins with `row`, by column."""
+    content = _table(table)
+    found = [fields for fields in content["rows"] if tuple(fields[: len(row)]) == row]
+    if len(found) != 1:
+        raise SystemExit(f"results/{table}.json has {len(found)} rows that begin with {', '.join(row)}")
+    return dict(zip(content["columns"], found[0], strict=True))
+
+
+@cache
+def _table(name: str) -> Any:
+    return json.loads((ROOT / "results" / f"{name}.json").read_text("utf-8"))
+
+
+def overall_table() -> str:
+    """Return the README's table: mean accuracy and macro-F1 on test."""
+    lines = ["| accuracy / macro-F1 on test | LAPTOP | REST | TWITTER |", "|---|---|---|---|"]
+    for name, row in _README_ROWS.items():
+        found = [cells(f"overall/overall-{data}", (row,)) for data in ("laptop", "rest", "twitter")]
+        scores = [f"{each['accuracy']['mean']:.1f} / {each['macro-F1']['mean']:.1f}" for each in found]
+        lines.append(f"| {name} | {' | '.join(scores)} |")
+    return "\n".join(lines) + "\n"
+
+
+def command_reference() -> str:
+    """Return every command with its arguments and options."""
+    return "\n".join(part for name, parser in leaf_parsers("pssa", build_parser()) for part in _command(name, parser))
+
+
+def leaf_parsers(name: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Yield every command that can be typed, with its parser."""
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not groups:
+        yield name, parser
+    for group in groups:
+        for word, below in group.choices.items():
+            yield from leaf_parsers(f"{name} {word}", below)
+
+
+def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+    yield f"## {name}\n\n{parser.description}\n"
+    for group in parser._action_groups:
+        shown = [action for action in group._group_actions if action.help != argparse.SUPPRESS and _is_own(action)]
+        if shown:
+            title = "" if group.title in ("positional arguments", "options") else f"**{group.title}**\n\n"
+            rows = [f"| {_spelling(action)} | {_help(parser, action)} |" for action in shown]
+            yield "\n".join([f"{title}| {_kind(shown)} | |", "|---|---|", *rows, ""])
+    if parser.epilog:
+        examples = [line.strip() for line in parser.epilog.splitlines() if line.strip().startswith("pssa ")]
+        yield "\n".join(["```sh", *examples, "```", ""])
+
+
+def _is_own(action: argparse.Action) -> bool:
+    """Whether an option is not one that every command has."""
+    return not {"--help", "--json", "--debug"} & set(action.option_strings)
+
+
+def _kind(actions: list[argparse.Action]) -> str:
+    return "option" if any(action.option_strings for action in actions) else "argument"
+
+
+def _spelling(action: argparse.Action) -> str:
+    values = "" if action.nargs == 0 else argparse.HelpFormatter("")._format_args(action, action.dest.upper())
+    return f"`{' '.join(filter(None, [*action.option_strings[-1:], values]))}`".replace("|", "\\|")
+
+
+def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+    text = " ".join(parser._get_formatter()._expand_help(action).split())
+    return text.replace("|", "\\|") + (" (required)" if action.required and action.option_strings else "")
+
+
+def file_tree() -> str:
+    """Return every file of the package with the first sentence of its docstring."""
+    package = ROOT / "src" / "pssa"
+    found = sorted(package.rglob("*.py"), key=lambda path: (path.parent.relative_to(package).parts, path.name))
+    return "\n".join(["```text", *(line for path in found for line in _tree_lines(package, path)), "```", ""])
+
+
+def _tree_lines(package: Path, path: Path) -> Iterator[str]:
+    depth = "  " * len(path.relative_to(package).parts)
+    sentence = _first_sentence(path)
+    if path.name == "__init__.py":
+        yield f"{depth[2:] + path.parent.name + '/':<32}{sentence}"
+    elif sentence:
+        yield f"{depth + path.name:<32}{sentence}"
+
+
+def _first_sentence(path: Path) -> str:
+    text = ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+    sentence = re.split(r"(?<=\.) (?=[A-Z`])", " ".join(text.partition("\n\n")[0].split()))[0]
+    return textwrap.shorten(sentence.rstrip(".:"), 110, placeholder=" ...")
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "overall": overall_table,
+    "commands": command_reference,
+    "tree": file_tree,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
