@@ -12,8 +12,8 @@ from typing import TypeVar
 import torch
 from harness import write_rows
 
-from pssa.bulk.form import form_of
-from pssa.bulk.rows import Accepted, judge, written
+from pssa.bulk.output_format import choose_output_format
+from pssa.bulk.rows import ScorableRow, output_fields, parse_row
 from pssa.bulk.scorer import sizes
 from pssa.bulk.source import find_sources
 from pssa.bulk.window import Reading, Window, windows
@@ -43,7 +43,7 @@ def stages_of_scoring(run: Path, corpus: Corpus, windows_read: int = 4) -> dict[
     with tempfile.TemporaryDirectory() as folder:
         rows = windows_read * suited.window
         source = write_rows(corpus, rows, Path(folder) / "rows.jsonl")
-        form = form_of("out.jsonl", None)
+        form = choose_output_format("out.jsonl", None)
         cut = windows(Reading(find_sources([str(source)], None), suited.window))
         for _ in range(windows_read):
             window = timed("reading", partial(next, cut))
@@ -52,11 +52,11 @@ def stages_of_scoring(run: Path, corpus: Corpus, windows_read: int = 4) -> dict[
             data = timed("cutting and indexing", partial(classifier.index, examples))
             logits = timed("computing", partial(predict_logits, classifier.model, data, suited.batch))
             said = timed("answers", partial(classifier.answers, examples, logits.softmax(dim=1)))
-            fields = [written(row.fields, answer) for row, answer in zip(accepted, said, strict=True)]
+            fields = [output_fields(row.fields, answer) for row, answer in zip(accepted, said, strict=True)]
             timed("writing", partial(form.encode, fields, window.columns))
     torch.set_num_threads(threads)
     return {stage: 1e6 * seconds / rows for stage, seconds in spent.items()}
 
 
-def _accepted(window: Window) -> list[Accepted]:
-    return [row for row in map(judge, window.rows) if isinstance(row, Accepted)]
+def _accepted(window: Window) -> list[ScorableRow]:
+    return [row for row in map(parse_row, window.rows) if isinstance(row, ScorableRow)]

@@ -19,9 +19,10 @@ from fuzzing.readers import CORPUS
 from fuzzing.target import Attack, Target
 from pssa.bulk import Job, Scoring, predict
 from pssa.bulk.job import Task
+from pssa.bulk.rows import Score
 from pssa.bulk.scorer import open_scorer
 from pssa.bulk.window import windows
-from pssa.bulk.work import Result, Score, process
+from pssa.bulk.work import Result, process
 from pssa.data import embedded
 from pssa.data.formats import ENCODERS
 from pssa.runs import train

@@ -6,14 +6,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from pssa.bulk.destination import Destination
-from pssa.bulk.form import Form
 from pssa.bulk.journal import Journal
+from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.part import opened_part
 from pssa.bulk.window import Position
 from pssa.bulk.work import Result, Tally
 
 ASKED = {"the run": "ab", "the saliency": None}
-CSV = Form("csv")
+CSV = OutputFormat("csv")
 
 
 def result(number: int, rejected: bytes = b"") -> Result:
@@ -25,7 +25,7 @@ class Killed(BaseException):
     """The end of a process, as far as a test can have it in its own."""
 
 
-def destination(folder: Path, begin: str = "new", form: Form = CSV) -> Destination:
+def destination(folder: Path, begin: str = "new", form: OutputFormat = CSV) -> Destination:
     return Destination(folder / "out.csv", folder / "out.csv.rejected.jsonl", form, begin)
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.bulk.made_parts import ASKED, Killed, destination, go_on, leave, names, result
 
 from pssa.bulk import part as part_module
-from pssa.bulk.form import Form
+from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.part import opened_part
 from pssa.bulk.work import Tally
 from pssa.errors import InputError
@@ -135,7 +135,7 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
 
 def test_columns_of_parquet_are_checked_window_by_window(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    form, where = Form("parquet"), destination(tmp_path, form=Form("parquet"))
+    form, where = OutputFormat("parquet"), destination(tmp_path, form=OutputFormat("parquet"))
     with opened_part(where, ASKED) as part:
         part.append(replace(result(1), content=form.encode([{"n": 1}], ())))
         said = replace(result(2), content=form.encode([{"n": "two", "label": "a"}], ()), lines=(7,), source="in")

@@ -19,7 +19,7 @@ import pytest
 from tests.bulk.made_parts import ASKED, CSV, Killed, destination, go_on, names, result
 
 from pssa.bulk.destination import Destination
-from pssa.bulk.form import Form
+from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.part import is_settled, opened_part
 from pssa.bulk.work import Tally
 from pssa.errors import InputError
@@ -77,7 +77,10 @@ def test_a_full_disk_is_told_once_and_not_again_when_files_are_closed(tmp_path: 
 
 
 def test_an_output_without_rows_can_be_read(tmp_path: Path) -> None:
-    for form, content in ((CSV, b"n\r\n"), (Form("json_lines", ".gz"), Form("json_lines", ".gz").empty(()))):
+    for form, content in (
+        (CSV, b"n\r\n"),
+        (OutputFormat("json_lines", ".gz"), OutputFormat("json_lines", ".gz").empty(())),
+    ):
         with opened_part(destination(tmp_path, "replace", form), ASKED) as part:
             part.append(replace(result(1), content=b"", tally=Tally(rejected=1)))
             part.finish()
@@ -117,8 +120,8 @@ def finish(where: Destination, moment: float) -> int:
 
 
 @pytest.mark.parametrize("begin", ["new", "replace"])
-@pytest.mark.parametrize("form", [CSV, Form("parquet")])
-def test_killed_while_it_gives_out_names_it_can_be_resumed(tmp_path: Path, form: Form, begin: str) -> None:
+@pytest.mark.parametrize("form", [CSV, OutputFormat("parquet")])
+def test_killed_while_it_gives_out_names_it_can_be_resumed(tmp_path: Path, form: OutputFormat, begin: str) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "undisturbed").mkdir()
     moments = finish(destination(tmp_path / "undisturbed", begin, form), math.inf)
@@ -130,7 +133,7 @@ def test_killed_while_it_gives_out_names_it_can_be_resumed(tmp_path: Path, form:
         check_resumed(folder, form, parquet)
 
 
-def check_resumed(tmp_path: Path, form: Form, parquet: Any) -> None:
+def check_resumed(tmp_path: Path, form: OutputFormat, parquet: Any) -> None:
     where = destination(tmp_path, "resume", form)
     if not is_settled(where):
         with opened_part(where, ASKED) as part:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pssa.bulk.form import Form
+from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.pipe import opened_pipe
 from pssa.bulk.window import Position
 from pssa.bulk.work import Result, Tally
@@ -22,7 +22,7 @@ def result(number: int) -> Result:
 
 def test_windows_are_seen_as_they_come(capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
     side = tmp_path / "bad.jsonl"
-    with opened_pipe(Form("csv"), side, "new") as pipe:
+    with opened_pipe(OutputFormat("csv"), side, "new") as pipe:
         pipe.append(result(1))
         assert capsysbinary.readouterr().out == b"n\r\n1\r\n"
         pipe.append(result(2))
@@ -34,19 +34,19 @@ def test_windows_are_seen_as_they_come(capsysbinary: pytest.CaptureFixture[bytes
 
 
 def test_without_a_file_rejected_rows_are_only_counted() -> None:
-    with opened_pipe(Form("json_lines"), None, "new") as pipe:
+    with opened_pipe(OutputFormat("json_lines"), None, "new") as pipe:
         pipe.append(result(1))
     assert pipe.journal.tally.rejected == 1
 
 
 def test_where_nothing_is_rejected_there_is_no_file(tmp_path: Path) -> None:
-    with opened_pipe(Form("json_lines"), tmp_path / "bad.jsonl", "new") as pipe:
+    with opened_pipe(OutputFormat("json_lines"), tmp_path / "bad.jsonl", "new") as pipe:
         pipe.append(replace(result(1), rejected=b"", tally=Tally(1)))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_without_rows_there_is_still_what_packing_or_a_table_needs(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    with opened_pipe(Form("csv"), None, "new") as pipe:
+    with opened_pipe(OutputFormat("csv"), None, "new") as pipe:
         pipe.append(replace(result(1), content=b"", tally=Tally(0, rejected=1)))
         pipe.finish()
     assert capsysbinary.readouterr().out == b"n\r\n"
@@ -56,10 +56,10 @@ def test_a_file_of_rejected_rows_is_not_replaced_unasked(tmp_path: Path) -> None
     side = tmp_path / "bad.jsonl"
     side.write_text("older")
     with pytest.raises(InputError, match=r"bad\.jsonl exists already; choose another .*--rejected"):
-        opened_pipe(Form("csv"), side, "new").__enter__()
+        opened_pipe(OutputFormat("csv"), side, "new").__enter__()
     with pytest.raises(InputError, match="cannot be written: No such file"):
-        opened_pipe(Form("csv"), tmp_path / "nowhere" / "bad.jsonl", "new").__enter__()
-    with opened_pipe(Form("csv"), side, "replace") as pipe:
+        opened_pipe(OutputFormat("csv"), tmp_path / "nowhere" / "bad.jsonl", "new").__enter__()
+    with opened_pipe(OutputFormat("csv"), side, "replace") as pipe:
         pipe.append(result(1))
     assert side.read_bytes() == b"bad\n"
 
@@ -68,7 +68,7 @@ def test_a_file_of_rejected_rows_that_appears_meanwhile_is_not_replaced(tmp_path
     side = tmp_path / "bad.jsonl"
 
     def meanwhile() -> None:
-        with opened_pipe(Form("csv"), side, "new") as pipe:
+        with opened_pipe(OutputFormat("csv"), side, "new") as pipe:
             pipe.append(result(1))
             side.write_text("somebody else's")
 
@@ -80,7 +80,7 @@ def test_a_file_of_rejected_rows_that_appears_meanwhile_is_not_replaced(tmp_path
 
 
 def test_a_job_that_fails_leaves_no_file_of_rejected_rows(tmp_path: Path) -> None:
-    with suppress(InputError), opened_pipe(Form("csv"), tmp_path / "bad.jsonl", "new") as pipe:
+    with suppress(InputError), opened_pipe(OutputFormat("csv"), tmp_path / "bad.jsonl", "new") as pipe:
         pipe.append(result(1))
         raise InputError("a bad row")
     assert list(tmp_path.iterdir()) == []

@@ -83,7 +83,7 @@ def test_a_table_keeps_its_columns_and_has_one_for_each_probability(tmp_path: Pa
 
 
 def test_a_table_cannot_hold_a_field_that_its_first_row_has_not(source: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="which the first has not; write JSON Lines instead of CSV"):
+    with pytest.raises(InputError, match="the first does not have; write JSON Lines instead of CSV"):
         score(source, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
 import pytest
 
-from pssa.bulk.rows import Accepted, Rejected, columns_of, fault_of, judge, written
+from pssa.bulk.rows import RejectedRow, ScorableRow, output_columns, output_fields, parse_row, score_each
+from pssa.data.example import Example
 from pssa.data.read import Columns, Problem, Row
+from pssa.errors import InputError
 from pssa.runs import Answer
 from pssa.runs.explain import Explanation
 
@@ -17,22 +21,22 @@ EXPLANATION = Explanation("a screen", ((0, 1), (2, 8)), (1, 2), (1.0, 0.0), "att
 
 
 def test_a_row_becomes_an_example_whatever_its_label_is() -> None:
-    judged = judge(Row(4, {"text": "a screen", "aspect": "screen", "label": 3.5}))
-    assert isinstance(judged, Accepted)
-    assert (judged.line, judged.example.aspect_text, judged.example.label, judged.ambiguous) == (
+    judged = parse_row(Row(4, {"text": "a screen", "aspect": "screen", "label": 3.5}))
+    assert isinstance(judged, ScorableRow)
+    assert (judged.line, judged.example.aspect_text, judged.example.label, judged.warnings) == (
         4,
         "screen",
         None,
-        False,
+        (),
     )
 
 
 def test_a_row_with_other_names_keeps_them() -> None:
     given = {"review": "a screen", "term": "screen", "polarity": "neutral", "label": "seen"}
-    judged = judge(Columns.of("text=review,aspect=term,label=polarity").row(1, given))
-    assert isinstance(judged, Accepted)
+    judged = parse_row(Columns.of("text=review,aspect=term,label=polarity").row(1, given))
+    assert isinstance(judged, ScorableRow)
     assert judged.example.aspect_text == "screen"
-    assert list(written(judged.fields, ANSWER).items()) == [
+    assert list(output_fields(judged.fields, ANSWER).items()) == [
         ("review", "a screen"),
         ("term", "screen"),
         ("polarity", "neutral"),
@@ -43,17 +47,17 @@ def test_a_row_with_other_names_keeps_them() -> None:
 
 
 def test_a_doubtful_aspect_is_noted() -> None:
-    judged = judge(Row(1, {"text": "screen or screen", "aspect": "screen"}))
-    assert isinstance(judged, Accepted)
-    assert judged.ambiguous
+    judged = parse_row(Row(1, {"text": "screen or screen", "aspect": "screen"}))
+    assert isinstance(judged, ScorableRow)
+    assert len(judged.warnings) == 1
 
 
 def test_what_cannot_be_used_is_rejected_with_its_line_and_reason() -> None:
     fields = {"text": "a screen", "aspect": "menu"}
     reason = "aspect 'menu' is not in the text 'a screen'; give it as it stands there, or `from` and `to`"
-    assert judge(Row(7, fields)) == Rejected(7, reason, fields)
-    assert judge(Problem(8, "is no JSON", given="{")) == Rejected(8, "is no JSON", "{")
-    assert Rejected(8, "is no JSON").as_dict("in.jsonl") == {"source": "in.jsonl", "line": 8, "reason": "is no JSON"}
+    assert parse_row(Row(7, fields)) == RejectedRow(7, reason, fields)
+    assert parse_row(Problem(8, "is no JSON", given="{")) == RejectedRow(8, "is no JSON", "{")
+    assert RejectedRow(8, "is no JSON").as_dict("in.jsonl") == {"source": "in.jsonl", "line": 8, "reason": "is no JSON"}
 
 
 NESTED: Any = [1]
@@ -75,7 +79,7 @@ for _ in range(5000):
     ],
 )
 def test_a_rejected_row_is_kept_within_bounds(row: Any, kept: dict[str, Any]) -> None:
-    assert Rejected(1, "why", row).as_dict("in") == {"source": "in", "line": 1, "reason": "why"} | kept
+    assert RejectedRow(1, "why", row).as_dict("in") == {"source": "in", "line": 1, "reason": "why"} | kept
 
 
 def test_a_row_that_is_nested_too_deep_is_rejected() -> None:
@@ -83,9 +87,9 @@ def test_a_row_that_is_nested_too_deep_is_rejected() -> None:
     for _ in range(63):
         deep = {"in": [deep]} if isinstance(deep, dict) else [deep]
     row = {"text": "a screen", "aspect": "screen"}
-    assert isinstance(judge(Row(1, row | {"deep": deep})), Accepted)
-    judged = judge(Row(1, row | {"deep": [deep]}))
-    assert isinstance(judged, Rejected)
+    assert isinstance(parse_row(Row(1, row | {"deep": deep})), ScorableRow)
+    judged = parse_row(Row(1, row | {"deep": [deep]}))
+    assert isinstance(judged, RejectedRow)
     assert judged.reason == "has more than 64 lists or objects inside each other; leave out that field"
 
 
@@ -98,14 +102,14 @@ LABELLED: list[tuple[dict[str, Any], list[str]]] = [
 
 @pytest.mark.parametrize(("fields", "kept"), LABELLED)
 def test_a_label_is_kept_as_gold_unless_there_is_a_gold_already(fields: dict[str, Any], kept: list[str]) -> None:
-    row = written(fields, ANSWER)
-    assert list(row) == [*kept, "label", "probabilities"] == list(columns_of(fields, explained=False))
+    row = output_fields(fields, ANSWER)
+    assert list(row) == [*kept, "label", "probabilities"] == list(output_columns(fields, explained=False))
     assert row.get("gold", "neutral") == "neutral"
     assert (row["label"], row["probabilities"]) == ("positive", ANSWER.probabilities)
 
 
 def test_word_scores_stand_under_a_name_of_their_own() -> None:
-    row = written({"text": "a screen", "words": [[0, 1], [2, 8]]}, EXPLANATION)
+    row = output_fields({"text": "a screen", "words": [[0, 1], [2, 8]]}, EXPLANATION)
     assert row["words"] == [[0, 1], [2, 8]]
     assert row["explanation"] == {
         "saliency": "attention",
@@ -114,12 +118,38 @@ def test_word_scores_stand_under_a_name_of_their_own() -> None:
             {"word": "screen", "from": 2, "to": 8, "share": 0.0},
         ],
     }
-    assert tuple(row) == columns_of({"text": "", "words": ""}, explained=True)
+    assert tuple(row) == output_columns({"text": "", "words": ""}, explained=True)
 
 
-def test_numbers_that_are_none_are_a_fault() -> None:
-    assert fault_of(ANSWER) == fault_of(EXPLANATION) == ""
-    broken = Answer("positive", {"positive": float("nan"), "negative": 0.5}, "screen", 2, 8)
-    assert fault_of(broken) == "the model gives no finite number for this text"
-    endless = Explanation("a screen", ((0, 1), (2, 8)), (1, 2), (float("inf"), 0.0), "attention", ANSWER)
-    assert "no finite number" in fault_of(endless)
+EXAMPLES = [Example.from_text(text, (0, 1)) for text in ("x one", "x bad", "x nan", "x two")]
+
+
+def moody(examples: Sequence[Example]) -> list[Answer]:
+    """Refuse a batch with a bad text; answer NaN to another."""
+    if any("bad" in example.text for example in examples):
+        raise InputError("a bad text")
+    return [Answer(one.text, {"positive": math.nan if "nan" in one.text else 1.0}, "x", 0, 1) for one in examples]
+
+
+def test_an_example_that_cannot_be_scored_spoils_no_other() -> None:
+    first, bad, nan, last = score_each(moody, EXAMPLES)
+    assert (bad, nan) == ("a bad text", "the model gives no finite number for this text")
+    assert [value.label for value in (first, last) if isinstance(value, Answer)] == ["x one", "x two"]
+    assert score_each(moody, []) == []
+
+
+def test_shares_that_are_no_finite_numbers_are_refused() -> None:
+    endless = Explanation("a screen", ((0, 1), (2, 8)), (1, 2), (math.inf, 0.0), "attention", ANSWER)
+    assert score_each(lambda examples: [EXPLANATION, endless], EXAMPLES[:2]) == [
+        EXPLANATION,
+        "the model gives no finite number for this text",
+    ]
+
+
+def test_errors_that_are_no_examples_fault_are_raised_unless_they_are_caught() -> None:
+    def broken(examples: Sequence[Example]) -> list[Answer]:
+        raise RuntimeError("a secret")
+
+    with pytest.raises(RuntimeError, match="secret"):
+        score_each(broken, EXAMPLES)
+    assert score_each(broken, EXAMPLES, Exception, lambda error: type(error).__name__) == ["RuntimeError"] * 4

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from pssa.bulk import table
-from pssa.bulk.form import Form
+from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.window import Position, Window
 from pssa.bulk.work import Result, Tally, process
 from pssa.data.example import Example
@@ -31,9 +31,9 @@ def answer(example: Example) -> Answer:
     return Answer(label, {label: sure}, example.aspect_text, *example.aspect_chars)
 
 
-def processed(rows: Sequence[Row | Problem], form: Form | None = None, fault: str = "") -> Result:
+def processed(rows: Sequence[Row | Problem], form: OutputFormat | None = None, fault: str = "") -> Result:
     return process(
-        Window("in.jsonl", Position(0, 9), 70, tuple(rows), COLUMNS, fault), score, form or Form("json_lines")
+        Window("in.jsonl", Position(0, 9), 70, tuple(rows), COLUMNS, fault), score, form or OutputFormat("json_lines")
     )
 
 
@@ -61,7 +61,7 @@ def test_rejected_rows_keep_their_order_whatever_the_reason() -> None:
         row(5, "never a screen"),
         row(6, "screen", more=1),
     ]
-    result = processed(rows, Form("csv"))
+    result = processed(rows, OutputFormat("csv"))
     rejected = [json.loads(line) for line in result.rejected.splitlines()]
     assert [(one["source"], one["line"]) for one in rejected] == [("in.jsonl", line) for line in (1, 3, 4, 5, 6)]
     assert rejected[0]["row"] == "{"
@@ -73,7 +73,7 @@ def test_rejected_rows_keep_their_order_whatever_the_reason() -> None:
         "the model gives no finite number for this text",
         "aspect 'screen' is not in the text 'a menu'; give it as it stands there, or `from` and `to`",
         "it says never",
-        "a row has the field 'more', which the first has not; write JSON Lines instead of CSV",
+        "a row has the field 'more', which the first does not have; write JSON Lines instead of CSV",
     ]
     assert result.first_rejected == "in.jsonl, line 1: is no JSON"
     assert result.tally == Tally(1, {"positive": 1}, 0, rejected=5)
@@ -86,7 +86,7 @@ def test_a_fault_of_the_source_is_passed_on() -> None:
 
 def test_a_row_that_parquet_cannot_hold_at_all_is_rejected_and_others_go_on_in_streams_of_one_kind() -> None:
     rows = [row(3, "a screen", n=1), row(4, "a screen", n=2**70), row(5, "a screen", n="one"), row(6, "a screen", n=2)]
-    result = processed(rows, Form("parquet"))
+    result = processed(rows, OutputFormat("parquet"))
     (rejected,) = map(json.loads, result.rejected.splitlines())
     assert (rejected["line"], rejected["reason"][:28]) == (4, "cannot be written as Parquet")
     assert (result.lines, result.tally.rows, result.tally.rejected, result.fault) == ((3, 5, 6), 3, 1, "")
@@ -101,7 +101,7 @@ def test_one_text_that_is_refused_does_not_make_every_other_go_alone() -> None:
         return score(examples)
 
     rows = [row(line, "never a screen" if line == 5 else "a screen") for line in range(64)]
-    result = process(Window("in.jsonl", Position(0, 64), 0, tuple(rows), COLUMNS), counted, Form("json_lines"))
+    result = process(Window("in.jsonl", Position(0, 64), 0, tuple(rows), COLUMNS), counted, OutputFormat("json_lines"))
     assert (result.tally.rows, result.tally.rejected) == (63, 1)
     assert len(asked) <= 13
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.bulk.advice import OUTPUT, REJECTED
-from pssa.bulk.form import Form
+from pssa.bulk.output_format import OutputFormat
 from pssa.errors import InputError, RunError
 
 __all__ = ["Destination", "followed", "locked"]
@@ -22,7 +22,7 @@ class Destination:
 
     output: Path
     side: Path  # for rejected rows
-    form: Form
+    form: OutputFormat
     begin: str = "new"
 
     @property

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from pssa.bulk.form import Form
 from pssa.bulk.job import Task
+from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer
 from pssa.bulk.window import Window, windows
 from pssa.bulk.work import Result, process
@@ -116,7 +116,7 @@ class RayEngine:
             yield from _score_in(pool, task)
 
 
-def score_windows(source: Iterator[Window], scorer: Scorer, form: Form) -> Generator[Result]:
+def score_windows(source: Iterator[Window], scorer: Scorer, form: OutputFormat) -> Generator[Result]:
     """Score windows in threads of this process; yield the results in their order."""
     with ThreadPool(scorer.threads) as pool, rare_garbage_collection():
         yield from map_ordered(pool, partial(process, score=scorer.score, form=form), source)
@@ -143,7 +143,7 @@ class _Worker:
         cls.scorer = open_scorer(run, scoring, exported)
 
     @classmethod
-    def score(cls, form: Form, window: Window) -> Result:
+    def score(cls, form: OutputFormat, window: Window) -> Result:
         """Score a window; its warnings go with the result, as nobody would see those of a worker."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa.bulk import table
-from pssa.bulk.rows import Rejected
+from pssa.bulk.rows import RejectedRow
 from pssa.bulk.work import Result, Tally, rejecting
 from pssa.errors import InputError
 
@@ -36,7 +36,7 @@ def fit(result: Result, schema: bytes, part: Path) -> Result:
     labels = Counter(str(window["label"][0]) for window, _ in fitting.unfit.values())
     doubtful = sum(row in result.ambiguous for row in fitting.unfit)
     tally = result.tally.without(Tally(len(fitting.unfit), dict(labels), doubtful))
-    rows = [Rejected(result.lines[row], str(reason)) for row, (_, reason) in fitting.unfit.items()]
+    rows = [RejectedRow(result.lines[row], str(reason)) for row, (_, reason) in fitting.unfit.items()]
     return rejecting(replace(result, content=content, schema=fitting.schema, tally=tally), rows)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from pssa.bulk.advice import OUTPUT, REJECTED
-from pssa.bulk.form import Form
 from pssa.bulk.journal import Journal
+from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import STANDARD
 from pssa.bulk.window import Position, Reading
@@ -94,7 +94,7 @@ class Task:
     run: Path
     scoring: Scoring
     reading: Reading
-    form: Form
+    form: OutputFormat
     start: Position
     columns: tuple[str, ...]  # of the output, where rows were written before
 

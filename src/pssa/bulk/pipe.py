@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import IO
 
 from pssa.bulk.advice import REJECTED, REPLACE
-from pssa.bulk.form import Form
 from pssa.bulk.journal import Journal
 from pssa.bulk.naming import give_name
+from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.work import Result
 from pssa.errors import InputError
 
@@ -24,7 +24,7 @@ __all__ = ["Pipe", "opened_pipe"]
 class Pipe:
     """Rows to standard output; rejected ones to a file."""
 
-    form: Form
+    form: OutputFormat
     out: IO[bytes]
     side: IO[bytes] | None
     journal: Journal = field(default_factory=Journal)
@@ -55,7 +55,7 @@ class Pipe:
 
 
 @contextmanager
-def opened_pipe(form: Form, side: Path | None, begin: str) -> Iterator[Pipe]:
+def opened_pipe(form: OutputFormat, side: Path | None, begin: str) -> Iterator[Pipe]:
     """Standard output, and the file of rejected rows where there is one; it is left only where it has a row.
 
     :raises InputError: if that file is there, or appears meanwhile, and must not be replaced.

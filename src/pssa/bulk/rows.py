@@ -1,10 +1,13 @@
-"""One row: the example that it describes or why it is rejected, and what is written of it once it is scored."""
+"""Rows: the example that a row describes or why it is rejected, what the model says of it, and the fields that are written.
+
+The HTTP service reads and scores its rows with these functions too.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -17,100 +20,122 @@ from pssa.errors import InputError
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
 
-__all__ = ["OURS", "PROBABILITIES", "Accepted", "Rejected", "Value", "columns_of", "fault_of", "judge", "written"]
-
-Value = Answer | Explanation  # what is said of an example
+Value = Answer | Explanation  # what a model says of an example
+Score = Callable[[Sequence[Example]], Sequence[Value]]  # in the order of the examples
 
 _CONTAINERS = (dict, list, tuple)
-_DEEPEST = 64  # of them inside each other
-_LONGEST_ROW = 4096  # characters of a rejected row that are kept
+_MAX_DEPTH = 64  # containers inside each other
+_MAX_REJECTED_LENGTH = 4096  # characters of a rejected row that are kept
 PROBABILITIES = "probabilities"
 _GOLD, _LABEL, _EXPLANATION = "gold", "label", "explanation"
-OURS = (_GOLD, _LABEL, PROBABILITIES, _EXPLANATION)  # fields that have a meaning in an output
+OUTPUT_FIELDS = (_GOLD, _LABEL, PROBABILITIES, _EXPLANATION)  # fields with a meaning in every output
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
-    """A row that can be scored."""
+class ScorableRow:
+    """A row that describes an example."""
 
     line: int
-    fields: Mapping[str, Any]  # as the input gives and names them
+    fields: Mapping[str, Any]  # as the input names them
     example: Example
-    ambiguous: bool  # its aspect occurs several times in the text; the first was taken
-    arrow: ArrowRow | None = None  # the fields in the kinds that their file has for them
+    warnings: tuple[str, ...] = ()  # such as: its aspect occurs several times in the text and the first is taken
+    arrow: ArrowRow | None = None  # the fields in the types of their Arrow table
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
-    """A row that cannot be scored, or not be written."""
+class RejectedRow:
+    """A row that cannot be scored or cannot be written."""
 
     line: int | None
     reason: str
-    row: Mapping[str, Any] | str = ""  # its fields, or what stands there; empty where nobody knows
+    row: Mapping[str, Any] | str = ""  # its fields, or its text where it cannot be parsed; empty if unknown
 
     def as_dict(self, source: str) -> dict[str, Any]:
-        """Plain values, for the side file."""
+        """Return plain values for the file of rejected rows."""
         return {"source": source, "line": self.line, "reason": self.reason, **_shortened(self.row)}
 
 
-def judge(event: Row | Problem) -> Accepted | Rejected:
-    """What becomes of a row; its label, if it has one, is not looked at."""
+def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
+    """Return the example of a row, or why there is none; the row's own label is not looked at."""
     if isinstance(event, Problem):
-        return Rejected(event.line, event.what, event.given)
+        return RejectedRow(event.line, event.what, event.given)
     if _is_deep(event.given):
-        reason = f"has more than {_DEEPEST} lists or objects inside each other; leave out that field"
-        return Rejected(event.line, reason, event.given)
-    doubts: list[str] = []
+        reason = f"has more than {_MAX_DEPTH} lists or objects inside each other; leave out that field"
+        return RejectedRow(event.line, reason, event.given)
+    warnings: list[str] = []
     fields = {key: value for key, value in event.fields.items() if key != _LABEL}
     try:
-        example = example_from_fields(fields, ordinal_required=False, warn=doubts.append, row=event)
+        example = example_from_fields(fields, ordinal_required=False, warn=warnings.append, row=event)
     except InputError as error:
-        return Rejected(event.line, str(error), event.given)
-    return Accepted(event.line, event.given, example, bool(doubts), event.arrow)
+        return RejectedRow(event.line, error.message, event.given)
+    return ScorableRow(event.line, event.given, example, tuple(warnings), event.arrow)
 
 
-def fault_of(value: Value) -> str:
-    """Why what the model says cannot be used; empty if it can."""
-    answer = value.answer if isinstance(value, Explanation) else value
-    shares: Sequence[float] = value.shares if isinstance(value, Explanation) else ()
-    if all(map(math.isfinite, (*answer.probabilities.values(), *shares))):
-        return ""
-    return "the model gives no finite number for this text"
+def score_each(
+    score: Score,
+    examples: Sequence[Example],
+    catch: type[Exception] = InputError,
+    describe: Callable[[Exception], str] = str,
+) -> list[Value | str]:
+    """Return what the model says of each example, or why it says nothing of this one; one bad example spoils no other.
+
+    :param catch: errors that are one example's; any other is raised.
+    :param describe: turns such an error into the reason.
+    """
+    if not examples:
+        return []
+    try:
+        values = score(examples)
+    except catch as error:
+        if len(examples) == 1:
+            return [describe(error)]
+        half = len(examples) // 2
+        return [
+            *score_each(score, examples[:half], catch, describe),
+            *score_each(score, examples[half:], catch, describe),
+        ]
+    return [value if _is_finite(value) else "the model gives no finite number for this text" for value in values]
 
 
-def written(fields: Mapping[str, Any], value: Value) -> dict[str, Any]:
-    """The fields of a row of the output: the input's, its label as `gold`, and what the model says."""
+def output_fields(fields: Mapping[str, Any], value: Value) -> dict[str, Any]:
+    """Return the fields of an output row: the input's, its label as `gold`, and what the model says."""
     answer = value.answer if isinstance(value, Explanation) else value
     row = dict(_kept(fields)) | {_LABEL: answer.label, PROBABILITIES: answer.probabilities}
     if isinstance(value, Explanation):
-        said = value.as_dict()
-        row[_EXPLANATION] = {"saliency": said["saliency"], "words": said["words"]}
+        explanation = value.as_dict()
+        row[_EXPLANATION] = {"saliency": explanation["saliency"], "words": explanation["words"]}
     return row
 
 
-def columns_of(fields: Mapping[str, Any], explained: bool) -> tuple[str, ...]:
-    """The names of `written`, before anything is scored."""
-    names = dict(_kept(fields)) | {_LABEL: None, PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
-    return tuple(names)
+def output_columns(fields: Iterable[str], explained: bool) -> tuple[str, ...]:
+    """Return the names of `output_fields` before anything is scored."""
+    names = dict(_kept(dict.fromkeys(fields))) | {_LABEL: None, PROBABILITIES: None}
+    return tuple(names | ({_EXPLANATION: None} if explained else {}))
+
+
+def _is_finite(value: Value) -> bool:
+    answer = value.answer if isinstance(value, Explanation) else value
+    shares: Sequence[float] = value.shares if isinstance(value, Explanation) else ()
+    return all(map(math.isfinite, (*answer.probabilities.values(), *shares)))
 
 
 def _shortened(row: Mapping[str, Any] | str) -> dict[str, Any]:
-    """The row as the side file has it: whole, or the beginning of its JSON where it is long or JSON has no words for it."""
+    """Return the whole row, or the start of its JSON if it is long or cannot be written as JSON."""
     if not row:
         return {}
     try:
         text = row if isinstance(row, str) else json.dumps(dict(row), default=str, allow_nan=False)
     except (ValueError, TypeError, RecursionError):  # NaN, odd keys, or too deep
         return {"row": shorten(row), "shortened": True}
-    if len(text) > _LONGEST_ROW:
-        return {"row": text[:_LONGEST_ROW], "shortened": True}
+    if len(text) > _MAX_REJECTED_LENGTH:
+        return {"row": text[:_MAX_REJECTED_LENGTH], "shortened": True}
     return {"row": text.rstrip("\r\n") if isinstance(row, str) else json.loads(text)}
 
 
 def _is_deep(fields: Mapping[str, Any]) -> bool:
-    """Whether those who write the row, level within level, would run out of stack."""
+    """Tell whether a recursive writer could run out of stack."""
     level, depth = _containers(fields.values()), 1
-    while level and depth < _DEEPEST:
+    while level and depth < _MAX_DEPTH:
         level = _containers(chain.from_iterable(one.values() if isinstance(one, dict) else one for one in level))
         depth += 1
     return bool(level)
@@ -124,5 +149,5 @@ def _kept(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in fields.items():
         if key != _LABEL:
             yield key, value
-        elif _GOLD not in fields:  # else the label is what another model said
+        elif _GOLD not in fields:  # otherwise the label is another model's
             yield _GOLD, value

@@ -21,8 +21,8 @@ from pssa.bulk.advice import AGAIN, REPLACE, RESUME, SKIP
 from pssa.bulk.asked import asked_of
 from pssa.bulk.destination import Destination, followed
 from pssa.bulk.engines import score_windows
-from pssa.bulk.form import form_of
 from pssa.bulk.job import Engine, Job, Observer, Progress, Sink, Summary, Task
+from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.part import is_settled, opened_part
 from pssa.bulk.pipe import opened_pipe
 from pssa.bulk.scorer import Scorer, Scoring, by_length, sizes, threads_of
@@ -51,7 +51,7 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     :raises InputError: for what cannot be read, scored or written; a row is named by its line.
     """
     known = Description.load(RunDirectory.open(job.run).root)
-    form = form_of(job.output, job.output_format, known.labels)
+    form = choose_output_format(job.output, job.output_format, known.labels)
     sources = find_sources(job.inputs, job.format, job.columns)
     _check(job, sources)
     destination = Destination(followed(Path(job.output)), followed(job.side), form, job.begin)
@@ -97,7 +97,7 @@ def predict_file(
     if batch_size < 1:
         raise InputError(f"batch_size is {batch_size}; it must be at least 1")
     reading = Reading(find_sources([str(source)], format, columns), _FILE_WINDOW)
-    form = form_of(str(target), None, classifier.labels)
+    form = choose_output_format(str(target), None, classifier.labels)
     destination = Destination(followed(target), target.with_name(f"{target.name}.rejected.jsonl"), form, "replace")
     require_apart(reading.sources, target, destination.side)
     score = partial(by_length, partial(classifier.answer, batch_size=batch_size))

@@ -16,8 +16,7 @@ import torch
 
 from pssa import models
 from pssa.bulk import onnx
-from pssa.bulk.rows import Value
-from pssa.bulk.work import Score
+from pssa.bulk.rows import Score, Value
 from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs import Classifier, load

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from pssa.bulk.rows import OURS
+from pssa.bulk.rows import OUTPUT_FIELDS
 from pssa.data.read import Problem, Row
 
 __all__ = ["respelled"]
@@ -17,7 +17,7 @@ __all__ = ["respelled"]
 def respelled(rows: Sequence[Row | Problem], columns: Sequence[str]) -> tuple[Row | Problem, ...]:
     """Rows of one table, their names spelled as in the output's columns; none of these are known before its first row."""
     first = next((row for row in rows if isinstance(row, Row)), None)
-    other = {} if first is None else _other_spellings(first.given, (*OURS, *columns))
+    other = {} if first is None else _other_spellings(first.given, (*OUTPUT_FIELDS, *columns))
     return tuple(_with(row, other) if other and isinstance(row, Row) else row for row in rows)
 
 

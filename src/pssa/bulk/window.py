@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from pssa.bulk.advice import AGAIN
-from pssa.bulk.rows import Accepted, columns_of, judge
+from pssa.bulk.rows import ScorableRow, output_columns, parse_row
 from pssa.bulk.source import Event, Source
 from pssa.bulk.spelling import respelled
 from pssa.data.read import Problem, Row
@@ -127,8 +127,8 @@ def _weight(fields: Mapping[str, Any]) -> int:
 
 
 def _columns(rows: Sequence[Row | Problem], explained: bool) -> tuple[str, ...]:
-    first = next((row for row in map(judge, rows) if isinstance(row, Accepted)), None)
-    return () if first is None else columns_of(first.fields, explained)
+    first = next((row for row in map(parse_row, rows) if isinstance(row, ScorableRow)), None)
+    return () if first is None else output_columns(first.fields, explained)
 
 
 class _Gauge:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pssa.bulk.form import Form
-from pssa.bulk.rows import Accepted, Rejected, Value, fault_of, judge, written
+from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.rows import RejectedRow, ScorableRow, Score, Value, output_fields, parse_row, score_each
 from pssa.bulk.window import Position, Window
-from pssa.data.example import Example
 from pssa.errors import InputError
 
-__all__ = ["Result", "Score", "Tally", "process", "rejecting"]
-
-Score = Callable[[Sequence[Example]], Sequence[Value]]  # in the order of the examples
+__all__ = ["Result", "Tally", "process", "rejecting"]
 
 
 @dataclass(frozen=True)
@@ -68,11 +65,11 @@ class _Done:
     ambiguous: bool
 
 
-def process(window: Window, score: Score, form: Form) -> Result:
+def process(window: Window, score: Score, form: OutputFormat) -> Result:
     """Do all that can be done without knowing of other windows."""
-    judged = [judge(row) for row in window.rows]
-    said = iter(_scored([row.example for row in judged if isinstance(row, Accepted)], score))
-    outcomes = [row if isinstance(row, Rejected) else _outcome(row, next(said), form) for row in judged]
+    judged = [parse_row(row) for row in window.rows]
+    said = iter(score_each(score, [row.example for row in judged if isinstance(row, ScorableRow)]))
+    outcomes = [row if isinstance(row, RejectedRow) else _outcome(row, next(said), form) for row in judged]
     placed = [_placed(outcome, window.columns, form) for outcome in outcomes]
     content, placed = _encoded(placed, window.columns, form)
     done = [outcome for outcome in placed if isinstance(outcome, _Done)]
@@ -90,10 +87,10 @@ def process(window: Window, score: Score, form: Form) -> Result:
         tuple(row.line for row in done),
         frozenset(number for number, row in enumerate(done) if row.ambiguous),
     )
-    return rejecting(made, [outcome for outcome in placed if isinstance(outcome, Rejected)])
+    return rejecting(made, [outcome for outcome in placed if isinstance(outcome, RejectedRow)])
 
 
-def rejecting(result: Result, rows: Sequence[Rejected]) -> Result:
+def rejecting(result: Result, rows: Sequence[RejectedRow]) -> Result:
     """The result with these rows for the side file as well."""
     if not rows:
         return result
@@ -105,42 +102,28 @@ def rejecting(result: Result, rows: Sequence[Rejected]) -> Result:
     )
 
 
-def _scored(examples: Sequence[Example], score: Score) -> Sequence[Value | str]:
-    """What is said of each example, or why nothing can be."""
-    if not examples:
-        return []
-    try:
-        return score(examples)
-    except InputError as error:
-        if len(examples) == 1:
-            return [str(error)]
-        half = len(examples) // 2
-        return [*_scored(examples[:half], score), *_scored(examples[half:], score)]
-
-
-def _outcome(row: Accepted, said: Value | str, form: Form) -> _Done | Rejected:
-    reason = said if isinstance(said, str) else fault_of(said)
-    if reason or isinstance(said, str):
-        return Rejected(row.line, reason, row.fields)
+def _outcome(row: ScorableRow, said: Value | str, form: OutputFormat) -> _Done | RejectedRow:
+    if isinstance(said, str):
+        return RejectedRow(row.line, said, row.fields)
     fields = row.arrow.cells() if row.arrow and form.name == "parquet" else row.fields
-    return _Done(row.line, row.fields, written(fields, said), row.ambiguous)
+    return _Done(row.line, row.fields, output_fields(fields, said), bool(row.warnings))
 
 
-def _placed(outcome: _Done | Rejected, columns: Sequence[str], form: Form) -> _Done | Rejected:
-    reason = form.unfit(outcome.fields, columns) if isinstance(outcome, _Done) else ""
-    return Rejected(outcome.line, reason, outcome.row) if reason else outcome
+def _placed(outcome: _Done | RejectedRow, columns: Sequence[str], form: OutputFormat) -> _Done | RejectedRow:
+    reason = form.find_misfit(outcome.fields, columns) if isinstance(outcome, _Done) else ""
+    return RejectedRow(outcome.line, reason, outcome.row) if reason else outcome
 
 
 def _encoded(
-    outcomes: list[_Done | Rejected], columns: Sequence[str], form: Form
-) -> tuple[bytes, list[_Done | Rejected]]:
+    outcomes: list[_Done | RejectedRow], columns: Sequence[str], form: OutputFormat
+) -> tuple[bytes, list[_Done | RejectedRow]]:
     """What is appended: all at once or, where the form has no place for them together, by halves; and what becomes of each."""
     try:
         return form.encode([row.fields for row in outcomes if isinstance(row, _Done)], columns), outcomes
     except InputError as error:
         half = len(outcomes) // 2
         if not half:
-            return b"", [Rejected(outcomes[0].line, str(error), outcomes[0].row)]
+            return b"", [RejectedRow(outcomes[0].line, str(error), outcomes[0].row)]
         (content, first), (more, second) = (
             _encoded(part, columns, form) for part in (outcomes[:half], outcomes[half:])
         )

@@ -1,0 +1,191 @@
+"""Output formats: JSON Lines, CSV and Parquet, plain or compressed.
+
+The rows of a window become bytes that are appended to those of earlier windows: whole lines, whole gzip members or zstd frames.
+A Parquet file has its index at the end, so its windows are kept as Arrow streams that are joined when all are there.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pssa.bulk import table
+from pssa.bulk.rows import PROBABILITIES
+from pssa.bulk.source import STANDARD
+from pssa.data.formats import spans_as_text, tags_as_text
+from pssa.data.validation import shorten
+from pssa.errors import InputError, MissingExtra
+from pssa.runs.classifier import probability_column
+
+_BY_SUFFIX = {
+    ".csv": "csv",
+    ".json": "json_lines",
+    ".jsonl": "json_lines",
+    ".ndjson": "json_lines",
+    ".parquet": "parquet",
+}
+_ALIASES = {"jsonl": "json_lines", "json-lines": "json_lines"}
+_COMPRESSIONS = (".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class OutputFormat:
+    """What the bytes of an output look like."""
+
+    name: str  # json_lines, csv or parquet
+    compression: str = ""  # .gz, .zst or none
+    labels: tuple[str, ...] = ()  # whose probabilities have a column each in CSV
+    delimiter: str = ","  # of CSV
+
+    def find_misfit(self, row: Mapping[str, Any], columns: Sequence[str]) -> str:
+        """Return why the output cannot hold the row; empty if it can."""
+        if self.name != "csv":
+            return ""
+        unknown = set(row) - set(columns)
+        new = sorted(name for name in unknown if name.lower() not in self._replaced()) if unknown else []
+        found = f"a row has the field {shorten(new[0])}, which the first does not have" if new else ""
+        return found and f"{found}; write JSON Lines instead of CSV"
+
+    def encode(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
+        """Return the rows as they are appended.
+
+        :raises InputError: if Parquet cannot hold them.
+        """
+        if not rows:
+            return b""
+        if self.name == "parquet":
+            return table.encode(rows)
+        return self._compress(self._table(rows, columns) if self.name == "csv" else b"".join(map(_json_line, rows)))
+
+    def header(self, columns: Sequence[str]) -> bytes:
+        """Return what stands before the first row."""
+        if self.name != "csv":
+            return b""
+        names = self._spread(columns)
+        return self._compress(self._csv([dict(zip(names, names, strict=True))], names))
+
+    def empty(self, columns: Sequence[str]) -> bytes:
+        """Return an output without rows: the header if columns are known, and whatever the compression needs."""
+        if self.name == "parquet":
+            return b""
+        return self.header(columns) if columns and self.name == "csv" else self._compress(b"")
+
+    def _table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
+        shares = {probability_column(label): label for label in self.labels}
+        spread = [
+            {**row, **{name: row[PROBABILITIES].get(label, "") for name, label in shares.items()}} if shares else row
+            for row in rows
+        ]
+        return self._csv(spread, self._spread(columns))
+
+    def _spread(self, columns: Sequence[str]) -> list[str]:
+        """Return the columns of CSV; a table that was scored before gets new probabilities in place of the old."""
+        shares = [probability_column(label) for label in self.labels]
+        replaced = self._replaced()
+        kept = [name for name in columns if name.lower() not in replaced]
+        return [each for name in kept for each in (shares if shares and name == PROBABILITIES else [name])]
+
+    def _replaced(self) -> set[str]:
+        """Return the columns of an earlier job that new probabilities replace, in lower case."""
+        return {probability_column(label).lower() for label in self.labels}
+
+    def _csv(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
+        target = io.StringIO(newline="")
+        writer = csv.writer(target, delimiter=self.delimiter)
+        writer.writerows([_cell(row.get(name, ""), name) for name in columns] for row in rows)
+        return target.getvalue().encode("utf-8", "replace")
+
+    def _compress(self, content: bytes) -> bytes:
+        if self.compression == ".gz":
+            return gzip.compress(content, compresslevel=6, mtime=0)
+        return bytes(_pyarrow().compress(content, codec="zstd", asbytes=True)) if self.compression else content
+
+
+def choose_output_format(output: str, name: str | None, labels: tuple[str, ...] = ()) -> OutputFormat:
+    """Return the format that is named, else that of the output's suffix; JSON Lines for standard output.
+
+    :param labels: the labels of the run.
+    :raises InputError: if there is no such format, or it cannot be written there.
+    """
+    path = Path(output)
+    compression = path.suffix.lower() if path.suffix.lower() in _COMPRESSIONS and output != STANDARD else ""
+    suffix = Path(path.stem).suffix if compression else path.suffix
+    found = _format_named(name) if name else "json_lines" if output == STANDARD else _BY_SUFFIX.get(suffix.lower())
+    if found is None:
+        suffixes = ".jsonl, .csv or .parquet, with .gz or .zst after the first two to compress it"
+        raise InputError(f"output {output} is neither JSON Lines, CSV nor Parquet; let its name end in {suffixes}")
+    if found == "parquet" and (compression or output == STANDARD):
+        raise InputError(f"Parquet cannot be written to {output}; name a file that ends in .parquet")
+    if found == "parquet" or compression == ".zst":
+        _pyarrow()
+    return OutputFormat(found, compression, labels)
+
+
+def _format_named(name: str) -> str:
+    key = name.lower().replace("_", "-")
+    known = _ALIASES.get(key, key.replace("-", "_"))
+    if known not in _BY_SUFFIX.values():
+        raise InputError(f"unknown output format {shorten(name)}; it can be json_lines, csv or parquet")
+    return known
+
+
+def _json_line(row: Any) -> bytes:
+    try:
+        return (json.dumps(row, ensure_ascii=False, allow_nan=False, default=_as_text) + "\n").encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
+        return (json.dumps(row, allow_nan=False, default=_as_text) + "\n").encode()
+    except ValueError:
+        return _json_line(_finite(row))
+
+
+def _as_text(value: Any) -> str:
+    """Return values of tables that JSON does not have as text: dates, decimals, bytes."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    iso: Callable[[], str] | None = getattr(value, "isoformat", None)
+    return iso() if iso else str(value)
+
+
+def _finite(value: Any) -> Any:
+    """Return the value with null in place of NaN and infinity, which JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _cell(value: Any, name: str) -> Any:
+    if isinstance(value, bytes):
+        return _as_text(value)
+    if isinstance(value, list) and name in _LIST_WRITERS and (text := _LIST_WRITERS[name](value)) is not None:
+        return text
+    return _json_line(value).decode().rstrip("\n") if isinstance(value, dict | list) else value
+
+
+def _write_words(value: Sequence[Any]) -> str | None:
+    sound = all(isinstance(span, list | tuple) and [*map(type, span)] == [int, int] for span in value)
+    return spans_as_text(value) if sound else None
+
+
+def _write_tags(value: Sequence[Any]) -> str | None:
+    return tags_as_text(value) if all(isinstance(tag, str) for tag in value) else None
+
+
+# Lists that the CSV reader parses; None for a value that it would not.
+_LIST_WRITERS: Mapping[str, Callable[[Sequence[Any]], str | None]] = {"words": _write_words, "tags": _write_tags}
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingExtra("pyarrow", "data") from error
+    return pyarrow
