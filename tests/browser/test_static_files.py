@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import pssa
-from pssa.report.heat import FULL, LEVELS, NAMED
-from pssa.report.style import HEAT_STYLE
+from pssa.report.heat_map import FULL, LEVELS, NAMED
+from pssa.report.html import HEAT_STYLE
 
 _FOLDER = Path(pssa.__file__).parent / "serve" / "static"
 _FILES = sorted(_FOLDER.iterdir())

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.parsers import parsers_of
 
 from pssa.cli import build_parser
-from pssa.cli._help import page
+from pssa.cli._parser import page
 
 PARSERS = {parser.prog: parser for parser in list(parsers_of(build_parser()))[1:]}
 

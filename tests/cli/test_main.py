@@ -70,7 +70,7 @@ def test_sigterm_ends_a_command_as_an_interrupt_does(command: Command, monkeypat
 def test_sigterm_within_an_import_ends_the_process_at_once(tmp_path: Path) -> None:
     send = "import signal; signal.raise_signal(signal.SIGTERM)"
     (tmp_path / "swallowing.py").write_text(f"try:\n    {send}\nexcept BaseException:\n    print('swallowed')\n")
-    program = "from pssa.cli._sigterm import Sigterm\nwith Sigterm():\n    import swallowing"
+    program = "from pssa.cli import SigtermHandler\nwith SigtermHandler():\n    import swallowing"
     found = [str(tmp_path), *sys.path]
     told = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path[:] = {found}; {program}"], capture_output=True, timeout=60
@@ -140,4 +140,4 @@ def test_the_version_is_the_packages(command: Command) -> None:
 def test_a_value_that_begins_with_a_dash_is_said_to_need_an_equals_sign(command: Command, option: str) -> None:
     told = command("tune", "--train", "x", option, "-1,0,1")
     assert told.code == 2
-    assert told.err.endswith(f"begins with a dash is written {option}=VALUE; see pssa tune --help\n")
+    assert told.err.endswith(f"{option}=VALUE; see pssa tune --help\n")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
 from tests.report.documents import explanation, explanations, parse, refuse_outside
 
-from pssa.report.heat import Pair, clean, level
-from pssa.report.html import STYLE, comparison_fragment, html_fragment, legend, to_html
+from pssa.report.heat_map import clean, level
+from pssa.report.html import HEAT_STYLE, html_fragment, make_environment, to_html
 from pssa.runs.explain import Explanation
 
 TEXT = "The screen is huge, but the battery dies."
@@ -67,10 +70,58 @@ def test_two_runs_stand_side_by_side_with_what_changed() -> None:
 
 
 def test_nothing_changed_is_said_too_and_one_alone_stands_alone() -> None:
-    both = comparison_fragment(Pair(SCREEN, SCREEN), ("a", "b"))
-    assert "No share changed." in both
-    assert both in to_html([SCREEN], versus=[SCREEN], names=("a", "b"))
-    assert comparison_fragment(Pair(SCREEN), ("a", "b")) == html_fragment(SCREEN)
+    assert "No share changed." in to_html([SCREEN], versus=[SCREEN], names=("a", "b"))
+    alone = to_html([SCREEN])
+    assert html_fragment(SCREEN) in alone
+    assert "side-by-side" not in alone.partition("<body>")[2]
+
+
+@given(st.text(st.characters()))
+def test_text_is_text_in_elements_and_in_attributes(text: str) -> None:
+    template = make_environment().from_string('<p title="{{ text }}">{{ text }}</p>')
+    (element,) = parse(template.render(text=text)).children
+    assert element.text == element.attributes["title"] == clean(text)
+
+
+def test_a_table_has_a_caption_and_heads_with_their_scope() -> None:
+    source = '{% from "table.html.jinja" import table %}{{ table("Fruit & more", ("name", "count"), rows) }}'
+    rows = [["<pear>", 2], ["plum", Markup("<b>3</b>")]]
+    found = parse(make_environment().from_string(source).render(rows=rows))
+    assert [caption.text for caption in found.all("caption")] == ["Fruit & more"]
+    assert [(head.text, head.attributes["scope"]) for head in found.all("th")] == [
+        ("name", "col"),
+        ("count", "col"),
+        ("<pear>", "row"),
+        ("plum", "row"),
+    ]
+    assert [cell.text for cell in found.all("td")] == ["2", "3"]
+    assert found.all("table")[0].attributes["class"] == "numbers"
+
+
+def test_a_page_is_complete_and_forbids_everything_from_outside() -> None:
+    found = to_html([], title="A <title>")
+    assert found.startswith("<!DOCTYPE html>")
+    document = parse(found)
+    assert document.all("html")[0].attributes["lang"] == "en"
+    assert document.all("title")[0].text == "A <title>"
+    policies = [meta.attributes.get("content") for meta in document.all("meta") if "http-equiv" in meta.attributes]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'"]
+    refuse_outside(found)
+
+
+def test_templates_of_another_folder_may_extend_those_of_the_package(tmp_path: Path) -> None:
+    (tmp_path / "own.jinja").write_text(
+        '{% extends "page.html.jinja" %}{% block body %}<p>{{ text }}</p>{% endblock %}'
+    )
+    found = make_environment(tmp_path).get_template("own.jinja").render(title="Own", text="<b>")
+    assert parse(found).all("p")[0].text == "<b>"
+
+
+def test_a_fragment_needs_no_other_style() -> None:
+    elements = parse(html_fragment(SCREEN)).all()
+    used = {name for element in elements for name in element.attributes.get("class", "").split()}
+    assert used == {"heat-map", "by", "heat", "aspect", "h10", "h3", "h1"}
+    assert used <= set(re.findall(r"\.([a-z][\w-]*)", HEAT_STYLE))
 
 
 def test_text_cannot_become_markup() -> None:
@@ -103,14 +154,14 @@ def test_a_page_is_no_larger_than_its_words_ask_for() -> None:
 
 
 def test_the_legend_shows_the_colours_that_words_get() -> None:
-    samples = parse(legend().source).all("i")
+    samples = parse(to_html([])).all("p", "note")[0].all("i")
     assert [(sample.text, sample.attributes["class"]) for sample in samples] == [
         (f"{share:.0%}", f"h{level(share)}") for share in (0.05, 0.1, 0.2, 0.3, 0.4)
     ]
 
 
 def test_hotter_words_are_darker_and_thicker_underlined() -> None:
-    found = re.findall(r"\.h(\d+) \{ background: rgba\(\d+, \d+, \d+, ([\d.]+)\); border-bottom: (\d)px", STYLE)
+    found = re.findall(r"\.h(\d+) \{ background: rgba\(\d+, \d+, \d+, ([\d.]+)\); border-bottom: (\d)px", HEAT_STYLE)
     assert [int(heat) for heat, _, _ in found] == list(range(1, 11))
     opacities, widths = [float(found) for _, found, _ in found], [int(found) for *_, found in found]
     assert opacities == sorted(set(opacities))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.documents import parse, refuse_outside
 
-from pssa.report.heat import clean
+from pssa.report.heat_map import clean
 from pssa.report.markup import Markup, escape, join, page, table
 
 

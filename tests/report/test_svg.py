@@ -1,4 +1,4 @@
-"""Heat maps as SVG, read back as XML."""
+"""Heat maps as SVG, read back as XML, and widths without a font."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.report.documents import explanation, explanations
 
 from pssa.errors import InputError
-from pssa.report.heat import clean
-from pssa.report.svg import to_svg
+from pssa.report.heat_map import clean
+from pssa.report.svg import cut, is_right_to_left, text_width, to_svg
 from pssa.runs.explain import Explanation
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -112,3 +112,38 @@ def test_any_text_is_drawn_whole_and_inside_the_frame(given: Explanation, width:
         assert float(word.attrib["x"]) >= 0
         assert float(word.attrib["x"]) + float(word.attrib.get("textLength", 0)) <= width + 0.1
         assert 0 < float(word.attrib["y"]) < height
+
+
+def test_widths_of_plain_letters_are_those_of_helvetica() -> None:
+    # H 722, e 556, l 222, l 222, o 556.
+    assert text_width("Hello", 1000) == 2278
+    assert text_width("Hello", 10) == pytest.approx(22.78)
+    assert text_width("", 10) == 0
+
+
+def test_bold_is_wider() -> None:
+    assert text_width("Hello", 10, bold=True) == pytest.approx(1.08 * 22.78)
+
+
+def test_marks_joiners_and_what_they_join_take_no_room() -> None:
+    assert text_width("e\u0301", 10) == text_width("e", 10)
+    assert text_width("👩\u200d👧", 10) == text_width("👩", 10) == 10
+    assert text_width("屏幕", 10) == 20
+
+
+@given(st.text(), st.floats(20, 200))
+def test_parts_fit_and_are_the_whole_text(text: str, most: float) -> None:
+    parts = cut(text, 16, most)
+    assert "".join(parts) == text
+    assert all(text_width(part, 16) <= most + 1e-6 for part in parts)
+
+
+def test_a_mark_stays_with_its_letter() -> None:
+    assert cut("xe\u0301y", 10, 7) == ["x", "e\u0301", "y"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("abc", False), ("123 שלום", True), ("سلام abc", True), ("abc שלום", False), ("12 !", False)]
+)
+def test_the_first_letter_with_a_direction_decides(text: str, expected: bool) -> None:
+    assert is_right_to_left(text) is expected

@@ -1,87 +1,76 @@
-"""The command `pssa`: one file per command.
+"""The command `pssa`: one file per command; files that begin with an underscore are shared parts.
 
-Exit codes: 0 done; 2 bad input, bad usage or a missing extra; 1 any other failure; 130 interrupted; 143 ended by
-SIGTERM. Errors are one line on stderr, with more behind `--debug`. Nothing heavy is imported before a command runs, so
+Exit codes: 0 done; 2 bad input, bad usage or a missing extra; 1 any other failure; 130 interrupted; 143 ended by SIGTERM.
+Errors are one line on standard error; `--debug` adds the traceback. Commands import their dependencies when they run, so
 `pssa --help` is quick.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
-import pkgutil
-import re
+import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from types import FrameType
+from typing import Any
 
 from pssa import __version__
-from pssa.cli._sigterm import Sigterm
+from pssa.cli._parser import BAD_USAGE, Parser
 from pssa.errors import InputError, PssaError, for_command_line
+from pssa.registry import Registry
 
 __all__ = ["build_parser", "main"]
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+_FAILED, _INTERRUPTED, _TERMINATED = 1, 130, 143
+_COMMANDS = Registry("pssa.cli", "command")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     arguments = build_parser().parse_args(argv)
-    with Sigterm() as sigterm:
-        return _carry_out(arguments, sigterm)
-
-
-def _carry_out(arguments: argparse.Namespace, sigterm: Sigterm) -> int:
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _warn
-            return int(arguments.run(arguments))
-    except KeyboardInterrupt as interrupt:
-        what, code = ("terminated", TERMINATED) if sigterm.came else ("interrupted", INTERRUPTED)
-        return _fail("; ".join([what, *map(str, interrupt.args)]), arguments.debug, code)
-    except InputError as error:
-        return _fail(for_command_line(error), arguments.debug, BAD_INPUT)
-    except BrokenPipeError:
-        # The reader of our output has gone, which is its right; Python must not complain on exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    except PssaError as error:
-        return _fail(for_command_line(error), arguments.debug, FAILED)
-    except OSError as error:
-        # Python would begin with the error's number and quote the name.
-        told = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
-        return _fail(told, arguments.debug, FAILED)
-    except Exception as error:
-        return _fail(f"unexpected {type(error).__name__}: {error}; --debug shows where", arguments.debug, FAILED)
+    with SigtermHandler() as sigterm:
+        return _run(arguments, sigterm)
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser with every command of this folder."""
-    parser = _Parser(prog="pssa", description="Aspect-based sentiment classifiers whose attention teaches itself.")
+    """Return the parser with every command of this folder."""
+    parser = Parser(
+        prog="pssa",
+        description="Train, explain and serve aspect-based sentiment classifiers whose attention supervises itself.",
+    )
     parser.add_argument("--version", action="version", version=f"pssa {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in pkgutil.iter_modules(__path__):
-        if not module.name.startswith("_"):
-            importlib.import_module(f"{__name__}.{module.name}").add_parser(commands)
+    for name in _COMMANDS.names():
+        _COMMANDS.module(name).add_parser(commands)
     return parser
 
 
-def _warn(message: Warning | str, *details: Any, **more: Any) -> None:
-    """Say a warning in one line; where in the code it arose helps nobody here."""
-    print(f"pssa: warning: {for_command_line(message)}", file=sys.stderr)
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with the words of a command in one line; argparse would put its whole usage before that."""
-
-    def error(self, message: str) -> NoReturn:
-        """End with the exit code of bad usage."""
-        if found := re.fullmatch(r"argument (?:.*/)?(--[a-z-]+): expected (?:one|at least one) argument", message):
-            message += f", and one that begins with a dash is written {found[1]}=VALUE"
-        self.exit(BAD_INPUT, f"pssa: {message}; see {self.prog} --help\n")
+def _run(arguments: argparse.Namespace, sigterm: SigtermHandler) -> int:
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            return int(arguments.run(arguments))
+    except KeyboardInterrupt as interrupt:
+        what, code = ("terminated", _TERMINATED) if sigterm.received else ("interrupted", _INTERRUPTED)
+        return _fail("; ".join([what, *map(str, interrupt.args)]), arguments.debug, code)
+    except InputError as error:
+        return _fail(for_command_line(error), arguments.debug, BAD_USAGE)
+    except BrokenPipeError:
+        # The reader of our output has closed it, as `head` does; Python must not complain on exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _FAILED
+    except PssaError as error:
+        return _fail(for_command_line(error), arguments.debug, _FAILED)
+    except OSError as error:
+        # Python would begin with the error's number and quote the name.
+        message = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        return _fail(message, arguments.debug, _FAILED)
+    except Exception as error:
+        return _fail(f"unexpected {type(error).__name__}: {error}; --debug shows where", arguments.debug, _FAILED)
 
 
 def _fail(message: str, debug: bool, code: int) -> int:
@@ -89,3 +78,48 @@ def _fail(message: str, debug: bool, code: int) -> int:
         traceback.print_exc()
     print("pssa: " + " ".join(message.split()), file=sys.stderr)
     return code
+
+
+def _print_warning(message: Warning | str, *details: Any, **more: Any) -> None:
+    """Print a warning in one line, without its place in the code."""
+    print(f"pssa: warning: {for_command_line(message)}", file=sys.stderr)
+
+
+class _Terminated(KeyboardInterrupt):
+    """Not a plain KeyboardInterrupt: if one passes through code run from a string, Python ends by SIGINT in any case."""
+
+
+class SigtermHandler:
+    """Ends a command on SIGTERM as Ctrl-C does; a second SIGTERM ends the process at once.
+
+    The handler of a caller stays in place. So does the default in a process that `torchrun` started: it may wait for the
+    others, where Python runs no handler.
+    """
+
+    received = False
+    _is_installed = False
+
+    def __enter__(self) -> SigtermHandler:
+        possible = threading.current_thread() is threading.main_thread() and "RANK" not in os.environ
+        self._is_installed = possible and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        if self._is_installed:
+            signal.signal(signal.SIGTERM, self._interrupt)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._is_installed:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.received = True
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if _is_importing(frame):
+            signal.raise_signal(signal.SIGTERM)
+        raise _Terminated
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    """Return whether a module is being imported, where torch would swallow the exception and nothing is held yet."""
+    while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame is not None

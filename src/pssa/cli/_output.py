@@ -1,51 +1,76 @@
-"""What commands print: one JSON object, or tables for people."""
+"""What commands print: one JSON object, or lines and tables for people."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["counted", "print_json", "print_table", "say", "score_rows"]
+if TYPE_CHECKING:
+    from pssa.runs import Config
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """The command's one object on standard output."""
+    """Print the command's one JSON object on standard output."""
     json.dump(value, sys.stdout, ensure_ascii=False)
     sys.stdout.write("\n")
 
 
 def counted(count: int, noun: str) -> str:
-    """The number with its noun, which takes an s unless there is one."""
+    """Return the number with its noun, in the plural unless there is one."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def say(text: str) -> None:
-    """A line for people, without markup."""
+    """Print a line for people, without markup."""
     Console(highlight=False, soft_wrap=True).print(text, markup=False)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table for people; the first column is text, the others are numbers."""
+    """Print a table for people; the first column is text, the others are numbers."""
     console, table = Console(highlight=False), Table()
     for number, column in enumerate(columns):
-        # In a narrow terminal names go on in a second line: of a label or a word, nothing may be cut off.
+        # A narrow terminal folds names to the next line: labels and words must not be cut off.
         table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
     for row in rows:
         table.add_row(*row)
     if title:
-        # Above the table and not of it, where it would be broken to the table's width.
+        # rich would wrap the table's own title to the width of the table.
         console.print(title, style="italic", markup=False, soft_wrap=True)
     console.print(table)
 
 
-def score_rows(per_class: Mapping[str, Any]) -> list[list[str]]:
-    """Precision, recall, F1 and support of each class, as text."""
-    return [
-        [label, *(f"{100 * getattr(scores, name):.2f}" for name in ("precision", "recall", "f1")), str(scores.support)]
-        for label, scores in per_class.items()
-    ]
+def warn_no_evidence(config: Config, meaning: str) -> None:
+    """Warn on standard error that mining found no word, why, and what to change.
+
+    :param meaning: the consequence.
+    """
+    print(f"pssa: warning: {_reason(config)}, so {meaning}{_remedy(config)}", file=sys.stderr)
+
+
+def _reason(config: Config) -> str:
+    from pssa.runs.defaults import choose_consensus, choose_epsilon
+
+    if config.supervision.evidence:
+        return "the evidence has no word"
+    if config.method != "consensus":
+        return f"no sentence had an entropy below epsilon {choose_epsilon(config):g}"
+    needed = config.mining.consensus_right
+    right = f"{counted(needed, 'model')} (consensus_right) {'was' if needed == 1 else 'were'} right"
+    if config.mining.consensus_soft:
+        return f"on no sentence {right}"
+    threshold = choose_consensus(config, "consensus_threshold")
+    return f"no word exceeded consensus_threshold {threshold:g} where {right}"
+
+
+def _remedy(config: Config) -> str:
+    if config.supervision.evidence:
+        return ""
+    if config.method != "consensus":
+        return "; raise it with --epsilon"
+    name = "consensus_right" if config.mining.consensus_soft else "consensus_threshold"
+    return f"; lower it with --set {name}=..."

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._help import page
 from pssa.cli._options import add_columns, common_options, data_options, label_names, reading
+from pssa.cli._parser import page
 
 if TYPE_CHECKING:
     from pssa.data.check import Report

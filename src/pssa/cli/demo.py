@@ -10,8 +10,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._help import page
 from pssa.cli._options import common_options
+from pssa.cli._parser import page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _results(classifiers: dict[str, Classifier]) -> dict[str, Evaluation]:
 def _write_report(out: Path) -> Path:
     """The page about the first method and its baseline."""
     from pssa.data import embedded
-    from pssa.report.page import write_report
+    from pssa.report.run_report import write_report
 
     run = out / _METHODS[0]
     return write_report(run, out / "report.html", run / "stages" / "initial", embedded.load("test"), _SAMPLE)

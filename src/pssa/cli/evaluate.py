@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._help import page
 from pssa.cli._options import common_options, label_names, reading, run_data_options
+from pssa.cli._parser import page
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
@@ -116,7 +116,7 @@ def _as_dict(result: Evaluation, comparison: Comparison | None, trusts: list[Tru
 
 
 def _print(result: Evaluation, dropped: Mapping[str, int], seen: int) -> None:
-    from pssa.cli._output import counted, print_table, say, score_rows
+    from pssa.cli._output import counted, print_table, say
     from pssa.runs.train_overlap import describe_train_overlap
 
     scores = result.scores
@@ -127,7 +127,11 @@ def _print(result: Evaluation, dropped: Mapping[str, int], seen: int) -> None:
     for tag, part in result.slices.items():
         numbers = f"accuracy {100 * part.accuracy:.2f}, macro-F1 {100 * part.macro_f1:.2f}"
         say(f"  {tag} ({part.instances}): {numbers}")
-    print_table("", ("label", "precision", "recall", "F1", "support"), score_rows(scores.per_class))
+    rows = [
+        [label, *(f"{100 * value:.2f}" for value in (found.precision, found.recall, found.f1)), str(found.support)]
+        for label, found in scores.per_class.items()
+    ]
+    print_table("", ("label", "precision", "recall", "F1", "support"), rows)
     rows = [[label, *map(str, row)] for label, row in zip(scores.labels, scores.confusion, strict=True)]
     print_table("confusion: gold in rows, predicted in columns", ("", *scores.labels), rows)
 

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pssa.cli._help import page
 from pssa.cli._options import common_options, data_options, reading
+from pssa.cli._parser import page
 from pssa.data.evidence import KINDS, Evidence, ExampleEvidence
 from pssa.data.evidence_diff import diff
 from pssa.data.evidence_edit import drop_word, flip, keep_above, keep_iterations, keep_kind

@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._help import page
 from pssa.cli._options import add_columns, common_options
+from pssa.cli._parser import page
 from pssa.cli.report import refuse_output
 from pssa.errors import InputError
 
@@ -165,7 +165,7 @@ def _write(
 ) -> dict[str, str]:
     """The files that were asked for, by kind."""
     from pssa.data.files import write_atomically
-    from pssa.report.heat_map import to_html, to_svg
+    from pssa.report import to_html, to_svg
 
     names, written = _names(arguments), {}
     for kind, draw in (("html", to_html), ("svg", to_svg)):
@@ -179,7 +179,7 @@ def _write(
 def _show(arguments: argparse.Namespace, now: Sequence[Explanation], before: Sequence[Explanation] | None) -> None:
     from rich.console import Console
 
-    from pssa.report.heat_map import to_terminal
+    from pssa.report import to_terminal
 
     Console(highlight=False, soft_wrap=True).print(to_terminal(now, versus=before, names=_names(arguments)))
 
@@ -194,6 +194,6 @@ def _as_dict(
 
 
 def _names(arguments: argparse.Namespace) -> tuple[str, str]:
-    from pssa.report.names import name_runs
+    from pssa.report.run_reader import name_runs
 
     return name_runs(arguments.run_path, arguments.versus or arguments.run_path)

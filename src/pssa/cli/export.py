@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pssa.cli._help import page
 from pssa.cli._options import common_options
+from pssa.cli._parser import page
 from pssa.errors import InputError
 
 __all__ = ["add_parser"]

@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._help import page
 from pssa.cli._options import common_options, names_in, training_config, training_options, training_settings
+from pssa.cli._parser import page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ def _first_options() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Mine, write, and sum up."""
-    from pssa.cli._mined import warn_of_nothing
-    from pssa.cli._output import counted, print_json, say
+    from pssa.cli._output import counted, print_json, say, warn_no_evidence
     from pssa.cli._progress import ProgressBars
     from pssa.data.evidence_stats import stats
     from pssa.runs.mining_run import mine
@@ -78,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     summary = stats(evidence)
     found = bool(summary.active or summary.misleading)
     if not found:
-        warn_of_nothing(config, "nothing was found to train with")
+        warn_no_evidence(config, "nothing was found to train with")
     if arguments.json:
         print_json({"evidence": str(arguments.out), **asdict(summary)})
         return 0

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from pssa.cli._help import page
 from pssa.cli._options import add_columns, common_options
+from pssa.cli._parser import page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pssa.cli._help import page
 from pssa.cli._options import common_options, reading, run_data_options
+from pssa.cli._parser import page
 from pssa.data.files import require_writable
 from pssa.errors import InputError
 
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the page and say where."""
     from pssa.cli._output import print_json, say
     from pssa.data.read import read_for
-    from pssa.report.page import write_report
+    from pssa.report.run_report import write_report
     from pssa.runs.saved_model import Description
 
     refuse_output(arguments.out, force=arguments.force)

@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._help import page
 from pssa.cli._options import add_data, common_options
+from pssa.cli._parser import page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from pssa.cli._help import page
 from pssa.cli._options import common_options, names_in, training_config, training_options, training_settings
+from pssa.cli._parser import page
 from pssa.errors import InputError
 
 __all__ = ["add_parser"]
@@ -99,7 +99,7 @@ def _summarise(out: Path, as_json: bool) -> int:
 
 def _evidence(out: Path) -> dict[str, Any]:
     """The file that the run was supervised with, where it was, and how many words are in it; none at all is worth a warning."""
-    from pssa.cli._mined import warn_of_nothing
+    from pssa.cli._output import warn_no_evidence
     from pssa.data.evidence_file import read_evidence
     from pssa.runs import Config
 
@@ -109,5 +109,5 @@ def _evidence(out: Path) -> dict[str, Any]:
     examples = read_evidence(path).examples
     active, misleading = (sum(len(getattr(example, kind)) for example in examples) for kind in ("active", "misleading"))
     if not active + misleading:
-        warn_of_nothing(Config.from_toml(out / "config.toml"), "nothing was supervised")
+        warn_no_evidence(Config.from_toml(out / "config.toml"), "nothing was supervised")
     return {"evidence": str(path), "active": active, "misleading": misleading}

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._help import page
 from pssa.cli._options import add_cells, common_options, data_options, names_in, reading
+from pssa.cli._parser import page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pssa.report.heat import clean
+from pssa.report.heat_map import clean
 
 __all__ = ["Cell", "Markup", "escape", "join", "page", "table"]
 

@@ -1,53 +1,112 @@
-"""Heat maps as SVG, for papers and slides: words set in lines, each with its number in a title and, where it is hot, below it.
+"""Heat maps as SVG, for papers and slides: words in lines, each with its share in a title and, where it is high, below it.
 
-No font is embedded. Positions follow from the widths in `text_width`, and every word is told to be as wide as assumed, so that
-another font moves nothing.
+No font is embedded. Positions follow from the widths of Helvetica, which Arial and Liberation Sans share, and every word is
+stretched to the assumed width, so that another font moves nothing.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pssa.errors import InputError
-from pssa.report.heat import NAMED, Pair, changes, level, number, pairs, percent, pieces, probabilities, spoken
-from pssa.report.markup import escape
-from pssa.report.style import ACCENT, HEAT, opacity, thickness
-from pssa.report.text_width import FONT, cut, is_right_to_left, width
+from pssa.report.heat_map import NAMED, Pair, alt_text, changes, clean, format_share, pairs, percent, probabilities
+from pssa.report.heat_map import segments as segments_of
+from pssa.report.html import render
 from pssa.runs.explain import Explanation
 
-__all__ = ["to_svg"]
+_SIZE, _SMALL, _HEADING = 16, 11, 13  # of letters
+_LINE, _HEADING_LINE, _MARGIN, _GAP = 38, 24, 12, 14  # of a line of words, a heading, the edge, between blocks
+_MIN_WIDTH = 200
 
-_SIZE, _SMALL = 16, 11  # of letters
-_LINE, _HEAD, _MARGIN, _GAP = 38, 24, 12, 14  # of a line of words, a heading, the edge, between blocks
-_LEAST = 200
-_NAMESPACE = "http://www.w3.org/2000/svg"
+# Thousandths of the font's size, of the characters from space to tilde.
+_WIDTHS = (
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278,
+    556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556,
+    1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778,
+    667, 778, 722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556,
+    333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556,
+    556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
+)  # fmt: skip
+_BOLD = 1.08  # bold letters are wider by this factor on average
+_WIDE_CHARACTER, _OTHER_CHARACTER = 1000, 600
+_MARKS = ("Mn", "Me", "Cf", "Sk")  # drawn on the character before them, or not at all
+_JOINER = "\N{ZERO WIDTH JOINER}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
-    """Something that stands on a line."""
+class _PlacedWord:
+    """A word, the aspect, a punctuation mark or a heading, with its place on the drawing."""
 
     text: str
     title: str = ""
     share: float = 0.0
     label: str = ""  # below it
     is_aspect: bool = False
-    spaced: bool = False  # whether white space goes before it
+    is_heading: bool = False  # a line of small text
+    has_space: bool = False  # before it
     x: float = 0.0
+    y: float = 0.0  # of its baseline
     line: int = 0
 
     @property
-    def letters(self) -> float:
-        """The width of its text."""
-        return width(self.text, _SIZE, bold=self.is_aspect)
+    def text_width(self) -> float:
+        """Width of the letters."""
+        return text_width(self.text, _SIZE, bold=self.is_aspect)
 
     @property
-    def wide(self) -> float:
-        """The room it takes, with its number or its frame."""
+    def width(self) -> float:
+        """Width with its number or its frame."""
         if self.is_aspect:
-            return self.letters + 6
-        return max(self.letters, width(self.label, _SMALL) + 3) if self.label else self.letters
+            return self.text_width + 6
+        return max(self.text_width, text_width(self.label, _SMALL) + 3) if self.label else self.text_width
+
+
+@dataclass
+class _Drawing:
+    """Headings and words, placed from top to bottom."""
+
+    width: int
+    y: float = _MARGIN
+    words: list[_PlacedWord] = field(default_factory=list)
+
+    @property
+    def room(self) -> int:
+        return self.width - 2 * _MARGIN
+
+    def add_pair(self, pair: Pair, names: tuple[str, str]) -> None:
+        """Add the heat maps of one aspect, with the words that changed."""
+        if pair.before is None:
+            self._add(pair.now, "")
+        else:
+            self._add(pair.before, f"{names[1]}: ")
+            self._add(pair.now, f"{names[0]}: ")
+            found = [
+                f"{c.word} {format_share(c.before)} to {format_share(c.after)}" for c in changes(pair.now, pair.before)
+            ]
+            self._add_heading(f"changed most: {', '.join(found) or 'nothing'}")
+        self.y += _GAP
+
+    def _add(self, explanation: Explanation, name: str) -> None:
+        scores = ", ".join(f"{label} {value:.3f}" for label, value in probabilities(explanation))
+        self._add_heading(f"{name}{explanation.answer.aspect} is {scores} (by {explanation.saliency})")
+        words = list(_set_lines(_words(explanation), self.room))
+        if is_right_to_left(explanation.text):
+            words = [replace(word, x=self.room - word.x - word.width) for word in words]
+        self.words += [replace(w, x=_MARGIN + w.x, y=self.y + w.line * _LINE + _SIZE) for w in words]
+        self.y += _LINE * (1 + max((word.line for word in words), default=0))
+
+    def _add_heading(self, text: str) -> None:
+        lines: dict[int, list[str]] = {}
+        words = [_PlacedWord(part, has_space=True) for part in clean(text).split()]
+        for word in _set_lines(words, self.room * _SIZE / _HEADING):
+            lines.setdefault(word.line, []).append(word.text)
+        self.words += [
+            _PlacedWord(" ".join(parts), is_heading=True, x=_MARGIN, y=self.y + _HEADING_LINE * number + _HEADING)
+            for number, parts in lines.items()
+        ]
+        self.y += _HEADING_LINE * len(lines)
 
 
 def to_svg(
@@ -57,91 +116,64 @@ def to_svg(
     width: int = 720,
     names: tuple[str, str] = ("this run", "versus"),
 ) -> str:
-    """A drawing `width` pixels wide and as high as it must be.
+    """Return a drawing `width` pixels wide and as high as needed.
 
     :param versus: explanations of the same aspects by another run, drawn above.
     :raises InputError: if `width` is too small for words.
     """
-    if width < _LEAST:
-        raise InputError(f"width is {width}; a heat map needs at least {_LEAST} pixels")
+    if width < _MIN_WIDTH:
+        raise InputError(f"width is {width}; a heat map needs at least {_MIN_WIDTH} pixels")
     found = pairs(explanations, versus)
-    blocks, y = [], float(_MARGIN)
+    drawing = _Drawing(width)
     for pair in found:
-        block, y = _draw_pair(pair, names, width, y)
-        blocks.append(block)
-    said = " ".join(spoken(given) for pair in found for given in (pair.before, pair.now) if given is not None)
-    height = round(y - _GAP + _MARGIN)
-    return (
-        f'<svg xmlns="{_NAMESPACE}" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{escape(said)}" font-family="{escape(FONT)}" font-size="{_SIZE}" fill="#1a1a1a">\n'
-        f'<rect width="{width}" height="{height}" fill="#fff"/>\n' + "\n".join(blocks) + "\n</svg>\n"
+        drawing.add_pair(pair, names)
+    both = [given for pair in found for given in (pair.before, pair.now) if given is not None]
+    return render(
+        "heat_map.svg.jinja",
+        drawing=drawing,
+        height=round(drawing.y - _GAP + _MARGIN),
+        label=" ".join(map(alt_text, both)),
+        sizes={"word": _SIZE, "number": _SMALL, "heading": _HEADING},
     )
 
 
-def _draw_pair(pair: Pair, names: tuple[str, str], wide: int, y: float) -> tuple[str, float]:
-    """The drawing of one aspect, and where it ends."""
-    if pair.before is None:
-        block, y = _draw(pair.now, "", wide, y)
-        return block, y + _GAP
-    before, y = _draw(pair.before, f"{names[1]}: ", wide, y)
-    now, y = _draw(pair.now, f"{names[0]}: ", wide, y)
-    found = [
-        f"{change.word} {number(change.before)} to {number(change.after)}" for change in changes(pair.now, pair.before)
-    ]
-    lines = _prose(f"changed most: {', '.join(found) or 'nothing'}", wide, y)
-    return "\n".join([before, now, *lines]), y + _HEAD * len(lines) + _GAP
-
-
-def _draw(explanation: Explanation, name: str, wide: int, y: float) -> tuple[str, float]:
-    """A heading and the sentence, and where they end."""
-    room = wide - 2 * _MARGIN
-    best, *others = [f"{label} {value:.3f}" for label, value in probabilities(explanation)]
-    head = f"{name}{explanation.answer.aspect} is {', '.join([best, *others])} (by {explanation.saliency})"
-    lines = _prose(head, wide, y)
-    y += _HEAD * len(lines)
-    words = list(_set(_words(explanation), room))
-    if is_right_to_left(explanation.text):
-        words = [replace(word, x=room - word.x - word.wide) for word in words]
-    drawn = [_draw_word(word, y) for word in words]
-    return "\n".join([*lines, *drawn]), y + _LINE * (1 + max((word.line for word in words), default=0))
-
-
-def _words(explanation: Explanation) -> Iterator[_Word]:
-    """Everything that is not white space, in order."""
-    spaced = False
-    for piece in pieces(explanation):
-        if piece.is_aspect:
-            yield _Word(" ".join(piece.text.split()), "the aspect", is_aspect=True, spaced=spaced)
-        elif piece.share is not None:
-            label = number(piece.share) if piece.share >= NAMED else ""
-            yield _Word(piece.text, f"{piece.text}: {percent(piece.share)}", piece.share, label, spaced=spaced)
+def _words(explanation: Explanation) -> Iterator[_PlacedWord]:
+    """Return everything but white space, in order."""
+    has_space = False
+    for part in segments_of(explanation):
+        if part.is_aspect:
+            yield _PlacedWord(" ".join(part.text.split()), "the aspect", is_aspect=True, has_space=has_space)
+        elif part.share is not None:
+            label = format_share(part.share) if part.share >= NAMED else ""
+            title = f"{part.text}: {percent(part.share)}"
+            yield _PlacedWord(part.text, title, part.share, label, has_space=has_space)
         else:
-            for place, part in enumerate(piece.text.split()):
-                yield _Word(part, spaced=spaced or place > 0 or piece.text[:1].isspace())
-        spaced = piece.text[-1:].isspace()
+            for place, text in enumerate(part.text.split()):
+                yield _PlacedWord(text, has_space=has_space or place > 0 or part.text[:1].isspace())
+        has_space = part.text[-1:].isspace()
 
 
-def _set(words: Iterable[_Word], room: float) -> Iterator[_Word]:
-    """Put words on lines. A line ends at white space, or inside what is longer than a line."""
+def _set_lines(words: Iterable[_PlacedWord], room: float) -> Iterator[_PlacedWord]:
+    """Place words on lines. A line ends at white space, or inside a word that is longer than a line."""
     x, line = 0.0, 0
     for run in _runs(words):
-        space = width(" ", _SIZE) if run[0].spaced and x else 0.0
-        fits = sum(word.wide for word in run) <= room
-        if x and x + space + sum(word.wide for word in run) > room and (fits or run[0].spaced):
+        space = text_width(" ", _SIZE) if run[0].has_space and x else 0.0
+        fits = sum(word.width for word in run) <= room
+        if x and x + space + sum(word.width for word in run) > room and (fits or run[0].has_space):
             x, line, space = 0.0, line + 1, 0.0
         x += space
-        for part in run if fits else _cut(run, room):
-            if x and x + part.wide > room:
+        for part in run if fits else _cut_words(run, room):
+            if x and x + part.width > room:
                 x, line = 0.0, line + 1
             yield replace(part, x=x, line=line)
-            x += part.wide
+            x += part.width
 
 
-def _runs(words: Iterable[_Word]) -> Iterator[list[_Word]]:
-    """Words with no white space between them, together."""
-    run: list[_Word] = []
+def _runs(words: Iterable[_PlacedWord]) -> Iterator[list[_PlacedWord]]:
+    """Group words that have no white space between them."""
+    run: list[_PlacedWord] = []
     for word in words:
-        if run and word.spaced:
+        if run and word.has_space:
             yield run
             run = []
         run.append(word)
@@ -149,51 +181,44 @@ def _runs(words: Iterable[_Word]) -> Iterator[list[_Word]]:
         yield run
 
 
-def _cut(run: Iterable[_Word], room: float) -> Iterator[_Word]:
+def _cut_words(run: Iterable[_PlacedWord], room: float) -> Iterator[_PlacedWord]:
     for word in run:
         first, *rest = cut(word.text, _SIZE * (1.1 if word.is_aspect else 1), room - 6)
         yield replace(word, text=first)
         yield from (replace(word, text=part, label="") for part in rest)
 
 
-def _draw_word(word: _Word, y: float) -> str:
-    x, base = _MARGIN + word.x, y + word.line * _LINE + _SIZE
-    heat = level(word.share)
-    parts = [f"<title>{escape(word.title)}</title>"] if word.title else []
-    if heat:
-        parts.append(
-            _box(x, base - _SIZE + 1, word.wide, _SIZE + 4, f'fill="rgb{HEAT}" fill-opacity="{opacity(heat)}"')
-        )
-        parts.append(_box(x, base + 5, word.wide, thickness(heat), f'fill="{ACCENT}"'))
-    if word.is_aspect:
-        parts.append(_box(x, base - _SIZE + 1, word.wide, _SIZE + 4, 'fill="none" stroke="#555" rx="2"'))
-    weight = ' font-weight="bold"' if word.is_aspect else ""
-    start = x + (word.wide - word.letters) / 2
-    # Marks alone have no width that they could be told to have.
-    length = f' textLength="{word.letters:.1f}" lengthAdjust="spacingAndGlyphs"' if word.letters else ""
-    parts.append(f'<text x="{start:.1f}" y="{base:.1f}"{weight}{length}>{escape(word.text)}</text>')
-    if word.label:
-        middle = x + word.wide / 2
-        parts.append(
-            f'<text x="{middle:.1f}" y="{base + _SMALL + 8:.1f}" font-size="{_SMALL}" text-anchor="middle">'
-            f"{word.label}</text>"
-        )
-    return f"<g>{''.join(parts)}</g>"
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
+    """Return the width of a line in the units of `size`; exact for ASCII, an estimate for the rest."""
+    # A character after a joiner is drawn as one with the character before it.
+    drawn = (character for place, character in enumerate(text) if place == 0 or text[place - 1] != _JOINER)
+    return sum(map(_character_width, drawn)) * size / 1000 * (_BOLD if bold else 1)
 
 
-def _box(x: float, y: float, wide: float, high: float, fill: str) -> str:
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" {fill}/>'
+def cut(text: str, size: float, most: float) -> list[str]:
+    """Cut the text into parts at most `most` wide, marks together with their character; one part if it fits."""
+    parts, part, taken = [], "", 0.0
+    for character in text:
+        width = 0.0 if part.endswith(_JOINER) else text_width(character, size)
+        if part and width and taken + width > most:
+            parts.append(part)
+            part, taken = "", 0.0
+        part, taken = part + character, taken + width
+    return [*parts, part] if part or not parts else parts
 
 
-def _prose(text: str, wide: int, y: float) -> list[str]:
-    """Lines of small text."""
-    words = [_Word(part, spaced=True) for part in text.split()]
-    scale = _SIZE / (_SMALL + 2)
-    found: dict[int, list[str]] = {}
-    for word in _set(words, (wide - 2 * _MARGIN) * scale):
-        found.setdefault(word.line, []).append(word.text)
-    return [
-        f'<text x="{_MARGIN}" y="{y + _HEAD * line + _SMALL + 2:.1f}" font-size="{_SMALL + 2}" fill="#444">'
-        f"{escape(' '.join(parts))}</text>"
-        for line, parts in found.items()
-    ]
+def is_right_to_left(text: str) -> bool:
+    """Return whether the first letter with a direction belongs to a script written from right to left."""
+    for character in text:
+        direction = unicodedata.bidirectional(character)
+        if direction in ("L", "R", "AL"):
+            return direction != "L"
+    return False
+
+
+def _character_width(character: str) -> int:
+    if " " <= character <= "~":
+        return _WIDTHS[ord(character) - 32]
+    if unicodedata.category(character) in _MARKS:
+        return 0
+    return _WIDE_CHARACTER if unicodedata.east_asian_width(character) in "WF" else _OTHER_CHARACTER

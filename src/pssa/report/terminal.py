@@ -1,4 +1,4 @@
-"""Heat maps in a terminal: colour where there is some, `huge(.42)` where there is none."""
+"""Heat maps in a terminal: in colour, or as `huge(.42)` where there is no colour."""
 
 from __future__ import annotations
 
@@ -9,27 +9,38 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from pssa.report.heat import NAMED, Pair, Piece, changes, clean, hottest, level, number, pairs, pieces, probabilities
-from pssa.report.style import HEAT, opacity
+from pssa.report.heat_map import (
+    HEAT_COLOUR,
+    NAMED,
+    Pair,
+    Segment,
+    changes,
+    clean,
+    format_share,
+    level,
+    opacity,
+    pairs,
+    probabilities,
+    segments,
+    top_words,
+)
 from pssa.runs.explain import Explanation
-
-__all__ = ["HeatMaps", "to_terminal"]
 
 Drawing = Callable[[Explanation], list[Text]]
 
-# They turn the direction of what follows them on the line, also of what is not theirs.
-_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+# They change the direction of the text that follows on the line, also of other texts.
+_DIRECTION_MARKS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True)
 class HeatMaps:
-    """What `rich` can print; whether there is colour is asked of the console."""
+    """Heat maps that `rich` prints, in colour if the console has it."""
 
     pairs: tuple[Pair, ...]
     names: tuple[str, str]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """One block for each aspect, with an empty line between."""
+        """Print one block per aspect, with an empty line between."""
         draw = _in_numbers if console.color_system is None or console.no_color else _in_colour
         for place, pair in enumerate(self.pairs):
             yield Text("\n").join([*([Text()] if place else []), *_block(pair, self.names, draw)])
@@ -41,7 +52,7 @@ def to_terminal(
     versus: Sequence[Explanation] | None = None,
     names: tuple[str, str] = ("this run", "versus"),
 ) -> HeatMaps:
-    """Sentences with their heat, answers and probabilities, to be printed by `rich`.
+    """Return sentences with their heat, labels and probabilities, for `rich` to print.
 
     :param versus: explanations of the same aspects by another run, shown above.
     """
@@ -49,52 +60,55 @@ def to_terminal(
 
 
 def _block(pair: Pair, names: tuple[str, str], draw: Drawing) -> list[Text]:
-    """The lines of one aspect."""
+    """Return the lines of one aspect."""
     if pair.before is None:
-        return [_head(pair.now, ""), *draw(pair.now)]
+        return [_heading(pair.now, ""), *draw(pair.now)]
     both = ((names[1], pair.before), (names[0], pair.now))
-    lines = [line for name, given in both for line in (_head(given, f"{name}: "), *draw(given))]
-    found = [f"{_fit(c.word)} {number(c.before)} to {number(c.after)}" for c in changes(pair.now, pair.before)]
+    lines = [line for name, given in both for line in (_heading(given, f"{name}: "), *draw(given))]
+    found = [
+        f"{_one_line(c.word)} {format_share(c.before)} to {format_share(c.after)}"
+        for c in changes(pair.now, pair.before)
+    ]
     return [*lines, Text(f"changed most: {', '.join(found) or 'nothing'}")]
 
 
-def _head(explanation: Explanation, name: str) -> Text:
-    best, *others = [f"{_fit(label)} {value:.3f}" for label, value in probabilities(explanation)]
+def _heading(explanation: Explanation, name: str) -> Text:
+    best, *others = [f"{_one_line(label)} {value:.3f}" for label, value in probabilities(explanation)]
     rest = "".join(f", {other}" for other in others)
-    aspect = (_fit(explanation.answer.aspect), "bold")
-    return Text.assemble(_fit(name), aspect, " is ", (best, "bold"), f"{rest} (by {explanation.saliency})")
+    aspect = (_one_line(explanation.answer.aspect), "bold")
+    return Text.assemble(_one_line(name), aspect, " is ", (best, "bold"), f"{rest} (by {explanation.saliency})")
 
 
 def _in_colour(explanation: Explanation) -> list[Text]:
-    """The text with heat behind its words, and below it the numbers that colour cannot say."""
+    """Colour the words, and list the highest shares below."""
     line = Text("  ")
-    for piece in pieces(explanation):
-        line.append(_shown(piece), "bold" if piece.is_aspect else _style(level(piece.share or 0.0)))
-    found = [f"{_fit(piece.text)} {number(piece.share or 0.0)}" for piece in hottest(explanation)]
+    for part in segments(explanation):
+        line.append(_bracketed(part), "bold" if part.is_aspect else _style(level(part.share or 0.0)))
+    found = [f"{_one_line(part.text)} {format_share(part.share or 0.0)}" for part in top_words(explanation)]
     return [line, *([Text(f"  {', '.join(found)}", "dim")] if found else [])]
 
 
 def _in_numbers(explanation: Explanation) -> list[Text]:
-    """The text with numbers behind its words."""
+    """Write the shares after the words."""
     line = Text("  ")
-    for piece in pieces(explanation):
-        hot = piece.share is not None and piece.share >= NAMED
-        line.append(_shown(piece) + (f"({number(piece.share or 0.0)})" if hot else ""))
+    for part in segments(explanation):
+        hot = part.share is not None and part.share >= NAMED
+        line.append(_bracketed(part) + (f"({format_share(part.share or 0.0)})" if hot else ""))
     return [line]
 
 
-def _shown(piece: Piece) -> str:
-    return f"[{_fit(piece.text)}]" if piece.is_aspect else _fit(piece.text)
+def _bracketed(part: Segment) -> str:
+    return f"[{_one_line(part.text)}]" if part.is_aspect else _one_line(part.text)
 
 
 def _style(heat: int) -> str:
     if heat == 0:
         return ""
     share = opacity(heat)
-    red, green, blue = (round(255 + share * (part - 255)) for part in HEAT)
+    red, green, blue = (round(255 + share * (part - 255)) for part in HEAT_COLOUR)
     return f"{'bold ' if heat >= 5 else ''}black on rgb({red},{green},{blue})"
 
 
-def _fit(text: str) -> str:
-    """The text on one line, without what a terminal would obey."""
-    return _TURNS.sub("\N{REPLACEMENT CHARACTER}", re.sub(r"\s+", " ", clean(text)))
+def _one_line(text: str) -> str:
+    """Put the text on one line, without control characters for the terminal."""
+    return _DIRECTION_MARKS.sub("\N{REPLACEMENT CHARACTER}", re.sub(r"\s+", " ", clean(text)))

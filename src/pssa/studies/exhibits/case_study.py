@@ -9,8 +9,8 @@ from pssa.experiments.cells import Cell, Look, settings
 from pssa.experiments.ledger import Record
 from pssa.experiments.reading import Plain, Reading
 from pssa.experiments.scope import Findings, Scope
-from pssa.report.heat import hottest
-from pssa.report.heat_map import html_fragment, to_svg
+from pssa.report import html_fragment, to_svg
+from pssa.report.heat_map import top_words
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
 from pssa.studies.exhibit import Exhibit, Part, Picture, Prose, Table, Value
@@ -124,7 +124,7 @@ def _explanation(seen: Record) -> Explanation:
 
 
 def _row(case: _Case, model: str, gold: str, given: Explanation) -> tuple[Value, ...]:
-    pieces = hottest(given, 0.0)[:_TOLD]
+    pieces = top_words(given, 0.0)[:_TOLD]
     parts: dict[str, Plain] = {}
     for number, piece in enumerate(pieces, start=1):
         parts |= {f"word {number}": piece.text, f"share {number}": piece.share}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pssa.errors import MissingExtra
-from pssa.report.style import ACCENT
+from pssa.report.heat_map import ACCENT
 from pssa.studies.exhibit import Figure, Line, Panel
 
 __all__ = ["Drawn", "draw"]

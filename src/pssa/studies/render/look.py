@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pssa.report.heat import LEVELS
-from pssa.report.style import ACCENT, HEAT_STYLE, PAGE_STYLE
+from pssa.report.heat_map import ACCENT, LEVELS
+from pssa.report.html import HEAT_STYLE, PAGE_STYLE
 
 __all__ = ["STYLE"]
 

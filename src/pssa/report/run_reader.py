@@ -1,4 +1,4 @@
-"""What a report is about: a run as it lies on disk, read once, finished or not."""
+"""A run as a report reads it from disk, finished or not, and the short names of runs."""
 
 from __future__ import annotations
 
@@ -10,31 +10,18 @@ from typing import Any
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence
 from pssa.errors import InputError, RunError
-from pssa.report.markup import Markup
-from pssa.report.names import name_run
 from pssa.runs import Classifier, Config, load
 from pssa.runs.directory import FileStore, RunDirectory, read_json
 from pssa.training import EpochRecord
 
-__all__ = ["Section", "Subject"]
-
 
 @dataclass(frozen=True)
-class Section:
-    """A part of the page."""
-
-    id: str  # its anchor
-    title: str
-    body: Markup
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A run. What it has not, because it is unfinished or of another kind, is None or empty."""
+class ReportedRun:
+    """A run. Parts that it lacks, because it is unfinished or of another kind, are None or empty."""
 
     root: Path
     name: str
-    finished: bool
+    is_finished: bool
     classifier: Classifier | None
     config: Config | None
     metrics: dict[str, Any] | None
@@ -43,19 +30,19 @@ class Subject:
     card: str
 
     @classmethod
-    def open(cls, path: Path) -> Subject:
+    def open(cls, root: Path) -> ReportedRun:
         """Read a run, or the model of a stage.
 
-        :raises InputError: if the folder is no run, or a file in it is damaged.
+        :raises InputError: if the folder is not a run, or a file in it is damaged.
         """
-        directory = RunDirectory.open(path)
-        root, card, evidence = path, path / "README.md", path / "evidence.jsonl"
+        directory = RunDirectory.open(root)
+        card, config, evidence = root / "README.md", root / "config.toml", root / "evidence.jsonl"
         return cls(
             root=root,
             name=name_run(root),
-            finished=directory.finished,
+            is_finished=directory.finished,
             classifier=_load(root),
-            config=Config.from_toml(root / "config.toml") if (root / "config.toml").is_file() else None,
+            config=Config.from_toml(config) if config.is_file() else None,
             metrics=read_json(root / "metrics.json") if directory.finished else None,
             history=tuple(_history(root)),
             evidence=read_evidence(evidence) if evidence.is_file() else None,
@@ -64,13 +51,32 @@ class Subject:
 
     @property
     def initial(self) -> Path | None:
-        """The model before mining, where the run has kept one."""
+        """Folder of the model before mining, if the run has kept one."""
         folder = self.root / "stages" / "initial"
         return folder if (folder / "model.safetensors").is_file() else None
 
 
+def name_run(path: Path) -> str:
+    """Return the folder's name, without the path, which means nothing on another machine.
+
+    The model of a stage is named after its run.
+    """
+    path = path.resolve()
+    if path.parent.name == "stages":
+        return f"{path.parent.parent.name}, {path.name} model"
+    return path.name
+
+
+def name_runs(run: Path, versus: Path) -> tuple[str, str]:
+    """Return different names for two runs, with their parent folders if the runs are called the same."""
+    first, second = name_run(run), name_run(versus)
+    if first == second:
+        first, second = (f"{path.resolve().parent.name}/{path.resolve().name}" for path in (run, versus))
+    return first, second if first != second else f"{second} (versus)"
+
+
 def _load(root: Path) -> Classifier | None:
-    """The classifier, as far as it came; None before the first epoch."""
+    """Load the classifier of a finished or unfinished run; None before the first epoch."""
     try:
         return load(root) if (root / "model.json").is_file() else None
     except RunError:
@@ -78,7 +84,7 @@ def _load(root: Path) -> Classifier | None:
 
 
 def _history(root: Path) -> list[EpochRecord]:
-    """The epochs of a finished run or, of an unfinished one, those of the stages that have a checkpoint."""
+    """Return the epochs of a finished run, or those in the checkpoints of an unfinished one."""
     path = root / "history.jsonl"
     if path.is_file():
         try:

@@ -1,4 +1,4 @@
-"""A run as it lies on disk, whatever is missing."""
+"""A run as read from disk, whatever is missing, and the names of runs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from pssa.errors import InputError
-from pssa.report.subject import Subject
+from pssa.report.run_reader import ReportedRun, name_run, name_runs
 from pssa.runs.directory import FileStore
 from pssa.training import EpochRecord
 from pssa.training.checkpoint import Checkpoint
 
 
 def test_a_finished_run_has_everything(run: Path) -> None:
-    subject = Subject.open(run)
-    assert (subject.name, subject.finished) == ("mined", True)
+    subject = ReportedRun.open(run)
+    assert (subject.name, subject.is_finished) == ("mined", True)
     assert subject.classifier is not None
     assert subject.config is not None
     assert subject.metrics is not None
@@ -27,28 +27,44 @@ def test_a_finished_run_has_everything(run: Path) -> None:
 
 
 def test_a_run_that_did_not_mine_has_no_evidence_and_no_initial_model(base: Path) -> None:
-    subject = Subject.open(base)
+    subject = ReportedRun.open(base)
     assert (subject.evidence, subject.initial) == (None, None)
 
 
 def test_an_unfinished_run_has_the_epochs_of_its_checkpoints(run: Path, tmp_path: Path) -> None:
     for name in ("config.toml", "model.json", "vocabulary.json"):
         shutil.copy(run / name, tmp_path)
-    assert Subject.open(tmp_path).classifier is None
-    assert Subject.open(tmp_path).history == ()
+    assert ReportedRun.open(tmp_path).classifier is None
+    assert ReportedRun.open(tmp_path).history == ()
     record = EpochRecord("initial", 1, 1.0, 0.0, 0.5)
     (tmp_path / "stages" / "initial").mkdir(parents=True)
     FileStore(tmp_path / "stages" / "initial" / "checkpoint.safetensors").save(Checkpoint({}, (record,)))
     shutil.copy(run / "model.safetensors", tmp_path)
-    subject = Subject.open(tmp_path)
-    assert (subject.finished, subject.metrics, subject.history) == (False, None, (record,))
+    subject = ReportedRun.open(tmp_path)
+    assert (subject.is_finished, subject.metrics, subject.history) == (False, None, (record,))
     assert subject.classifier is not None
 
 
 def test_what_is_no_run_or_is_damaged_is_refused(run: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a run"):
-        Subject.open(tmp_path)
+        ReportedRun.open(tmp_path)
     shutil.copytree(run, tmp_path / "run")
     (tmp_path / "run" / "history.jsonl").write_text("{}\n")
     with pytest.raises(InputError, match=r"history\.jsonl is damaged"):
-        Subject.open(tmp_path / "run")
+        ReportedRun.open(tmp_path / "run")
+
+
+def test_a_run_is_called_as_its_folder_and_a_stage_after_its_run() -> None:
+    assert name_run(Path("/somewhere/runs/mine")) == "mine"
+    assert name_run(Path("/somewhere/runs/mine/stages/initial")) == "mine, initial model"
+
+
+def test_the_folder_here_has_a_name_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert name_run(Path()) == tmp_path.name
+
+
+def test_two_runs_of_one_name_get_their_folders() -> None:
+    assert name_runs(Path("/a/run"), Path("/b/other")) == ("run", "other")
+    assert name_runs(Path("/a/run"), Path("/b/run")) == ("a/run", "b/run")
+    assert name_runs(Path("/x/a/run"), Path("/y/a/run")) == ("a/run", "a/run (versus)")

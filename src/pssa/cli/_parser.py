@@ -1,0 +1,36 @@
+"""Argument parsers with short errors, and the help page of a command."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Any, NoReturn
+
+BAD_USAGE = 2
+_EXAMPLES = "examples:\n"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, without the usage that argparse prints before them."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with the code of bad usage."""
+        if found := re.fullmatch(r"argument (?:.*/)?(--[a-z-]+): expected (?:one|at least one) argument", message):
+            message += f"; write a value that begins with a dash as {found[1]}=VALUE"
+        self.exit(BAD_USAGE, f"pssa: {message}; see {self.prog} --help\n")
+
+
+def page(description: str, *examples: str) -> dict[str, Any]:
+    """Return the arguments of `add_parser` for a help page: a description of one or two sentences, and examples."""
+    return {
+        "description": description,
+        "epilog": _EXAMPLES + "\n".join(f"  {example}" for example in examples),
+        "formatter_class": _Formatter,
+    }
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Wraps the description to the width of the terminal, but no example, so that each can be copied."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)

@@ -1,0 +1,122 @@
+"""The report about a run: one HTML page that needs no script, no network and no other file.
+
+The page stays small whatever the run's size: it shows the first or most telling words and sentences, and says how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pssa.data.example import DEFAULT_LABELS, Corpus
+from pssa.data.files import write_atomically
+from pssa.data.read import read, read_for
+from pssa.report.html import render
+from pssa.report.run_reader import ReportedRun, name_runs
+from pssa.report.sections import (
+    ComparedPrediction,
+    ReportSection,
+    changes_section,
+    evidence_section,
+    faithfulness_section,
+    make_section,
+    run_section,
+    scores_section,
+)
+from pssa.report.training_curves import training_section
+from pssa.runs import Classifier, load
+from pssa.runs.evaluate import evaluate, require_same_labels
+from pssa.runs.train_overlap import count_train_overlap
+
+_MAX_TRAINING = 1000  # instances to compare predictions on if there is no test data
+
+
+def write_report(
+    run: str | Path,
+    out: str | Path,
+    versus: str | Path | None = None,
+    data: str | Path | Corpus | None = None,
+    sample: int = 100,
+) -> Path:
+    """Write the report about `run` to the file `out`.
+
+    :param versus: run to compare with; by default the model before mining, if the run has kept it.
+    :param data: labelled instances unseen in training, or their file; without them nothing is scored.
+    :param sample: most instances to measure faithfulness on, which takes longest.
+    :raises InputError: if a run or the data cannot be used.
+    """
+    write_atomically(out, make_report(run, versus, data, sample).encode())
+    return Path(out)
+
+
+def make_report(
+    run: str | Path,
+    versus: str | Path | None = None,
+    data: str | Path | Corpus | None = None,
+    sample: int = 100,
+) -> str:
+    """Return the page; see `write_report`."""
+    reported = ReportedRun.open(Path(run))
+    classifiers = _load_both(reported, Path(versus) if versus is not None else reported.initial)
+    test = read_for(run, data, labels=_labels(reported)) if isinstance(data, (str, Path)) else data
+    sections = [run_section(reported)]
+    predicted: list[Sequence[str]] = []
+    if test is not None and classifiers:
+        results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
+        predicted = [result.predicted for result in results.values()]
+        sections.append(scores_section(results, count_train_overlap(run, test)))
+    if reported.history:
+        sections.append(training_section(reported.history))
+    if reported.evidence is not None:
+        sections.append(evidence_section(reported.evidence))
+    if len(classifiers) == 2:
+        sections += _changes(reported, classifiers, test, predicted)
+    if test is not None and classifiers:
+        sections.append(faithfulness_section(classifiers, test, sample))
+    if reported.card:
+        sections.append(make_section("card", "Model card", card=reported.card))
+    title = f"Report: {reported.name}"
+    return render("report.html.jinja", title=title, notes=_notes(reported, test), sections=sections)
+
+
+def _load_both(run: ReportedRun, other: Path | None) -> dict[str, Classifier]:
+    """Return the classifiers by name, the run's first; none if it has none yet."""
+    if run.classifier is None:
+        return {}
+    if other is None:
+        return {run.name: run.classifier}
+    names, second = name_runs(run.root, other), load(other)
+    require_same_labels(run.classifier, second, (str(run.root), str(other)))
+    return {names[0]: run.classifier, names[1]: second}
+
+
+def _labels(run: ReportedRun) -> tuple[str, ...]:
+    return DEFAULT_LABELS if run.classifier is None else run.classifier.labels
+
+
+def _changes(
+    run: ReportedRun, classifiers: Mapping[str, Classifier], test: Corpus | None, predicted: list[Sequence[str]]
+) -> list[ReportSection]:
+    """Compare predictions on the test data or, without any, on the first training instances, if the run has kept them."""
+    if test is not None:
+        examples, data = test.examples, "test instances"
+    else:
+        path = run.root / "stages" / "corpus.jsonl"
+        if not path.is_file():
+            return []
+        examples = read(path, labels=_labels(run)).examples[:_MAX_TRAINING]
+        data = f"training instances (the first {_MAX_TRAINING:,} at most)"
+        predicted = [classifier.predicted_labels(examples) for classifier in classifiers.values()]
+    compared = [ComparedPrediction(*each) for each in zip(examples, *predicted, strict=True)]
+    return [changes_section(compared, data, classifiers)]
+
+
+def _notes(run: ReportedRun, test: Corpus | None) -> list[str]:
+    """Return what the reader must know first."""
+    notes = []
+    if not run.is_finished and run.config is not None:
+        state = "before its first epoch" if run.classifier is None else "with the epochs trained so far"
+        notes.append(f"This run is unfinished; the report shows it {state}.")
+    if test is None:
+        notes.append("No test data was given, so there are no scores and nothing about faithfulness.")
+    return notes
