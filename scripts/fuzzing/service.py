@@ -18,10 +18,9 @@ from fuzzing.target import Attack, Target
 from pssa.data.evidence_file import write_evidence
 from pssa.data.write import write
 from pssa.errors import PssaError
-from pssa.serve.app import Options, create_app
+from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
-from pssa.serve.middleware import AccessPolicy
 from pssa.serve.review.session import Review
 from pssa.serve.server import Server, bind
 
@@ -81,7 +80,7 @@ def _application(source: Path, folder: Path) -> tuple[Any, Any]:
         shutil.copy(source / name, folder / name)
     batcher = open_batcher(source / "run", None, Limits())
     review = Review.open(folder / "reviewed.jsonl", folder / "train.jsonl")
-    return create_app(batcher, Options(AccessPolicy()), review), batcher
+    return create_app(batcher, review=review), batcher
 
 
 def _asking(source: Path, path: str, kind: str = "application/json") -> Callable[[Path], Attack]:

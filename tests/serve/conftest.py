@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import Response
 from starlette.testclient import TestClient
 
 from pssa.data import embedded
 from pssa.runs import Classifier, load, train
-from pssa.serve.app import Options, create_app
+from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
 from pssa.serve.middleware import AccessPolicy
-from pssa.serve.pages import Page
 
 _TINY: dict[str, Any] = {"dimension": 8, "epochs": 2, "learning_rate": 0.02, "initial_bound": 0.1, "device": "cpu"}
 Start = Callable[..., TestClient]
@@ -57,12 +57,12 @@ def start(folders: Folders) -> Iterator[Start]:
         def run(
             *,
             versus: bool = False,
-            pages: dict[str, Page] | None = None,
+            pages: dict[str, Response] | None = None,
             access: AccessPolicy | None = None,
             **sizes: int,
         ) -> TestClient:
             batcher = open_batcher(folders.first, folders.versus if versus else None, Limits(**sizes))
-            app = create_app(batcher, Options(access or AccessPolicy(), pages or {}))
+            app = create_app(batcher, access, pages=pages or {})
             return stack.enter_context(TestClient(app, base_url="http://localhost"))
 
         yield run
@@ -71,6 +71,6 @@ def start(folders: Folders) -> Iterator[Start]:
 @pytest.fixture(scope="module")
 def client(folders: Folders) -> Iterator[TestClient]:
     """A client of an application with everything as it usually is, and both runs."""
-    app = create_app(open_batcher(folders.first, folders.versus, Limits()), Options())
+    app = create_app(open_batcher(folders.first, folders.versus, Limits()))
     with TestClient(app, base_url="http://localhost") as client:
         yield client

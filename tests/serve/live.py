@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from tests.serve.recorder import PATIENCE
 
-from pssa.serve.app import Options, create_app
+from pssa.serve.app import create_app
 from pssa.serve.batcher import Batcher
-from pssa.serve.middleware import AccessPolicy
 from pssa.serve.server import Server, bind, url_of
 
 
@@ -34,7 +33,7 @@ def serving(batcher: Batcher, grace: int = int(PATIENCE)) -> Iterator[Live]:
     """Serve the batcher until the block ends."""
     with bind("127.0.0.1", 0) as bound:
         url, started = url_of(bound), threading.Event()
-        server = Server(create_app(batcher, Options(AccessPolicy(), {})), batcher, grace, started.set)
+        server = Server(create_app(batcher, pages={}), batcher, grace, started.set)
         thread = threading.Thread(target=server.run, args=([bound],), daemon=True)
         thread.start()
         assert started.wait(PATIENCE)

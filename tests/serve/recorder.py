@@ -8,7 +8,7 @@ from typing import Any
 
 from pssa.data.example import Example
 from pssa.runs.classifier import Answer
-from pssa.serve.batcher import Batcher, Order, ServedRun
+from pssa.serve.batcher import Batcher, PendingRequest, ServedRun
 from pssa.serve.limits import Limits
 from pssa.serve.scoring import Scored
 
@@ -38,10 +38,10 @@ def batcher_of(limits: Limits) -> Batcher:
     return Batcher({"first": ServedRun("toy", unused, ("attention", "gradient"))}, limits)
 
 
-def order(*texts: str, saliency: str | None = None, run: str = "first") -> Order:
+def order(*texts: str, saliency: str | None = None, run: str = "first") -> PendingRequest:
     """One example a text, the aspect its first word."""
-    examples = tuple(Example.from_text(text, (0, len(text.split()[0]))) for text in texts)
-    return Order(examples, run, saliency)
+    examples = [Example.from_text(text, (0, len(text.split()[0]))) for text in texts]
+    return PendingRequest(examples, run, saliency)
 
 
 def until(happened: Callable[[], bool], seconds: float = PATIENCE) -> None:

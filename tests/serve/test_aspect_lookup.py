@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pssa.data.example import Example
-from pssa.serve.aspect_lookup import Placed, explainable, place_fields, place_items
-from pssa.serve.limits import Limits
+from pssa.serve.aspect_lookup import LocatedAspect, locate_aspects, locate_fields
 from pssa.serve.schemas import Item
 
 
-def placed(text: str, *aspects: object) -> list[Placed]:
-    [row] = place_items([Item.model_validate({"text": text, "aspects": list(aspects)})])
+def placed(text: str, *aspects: object) -> list[LocatedAspect]:
+    [row] = locate_aspects([Item.model_validate({"text": text, "aspects": list(aspects)})])
     return row
 
 
@@ -54,19 +52,10 @@ def test_offsets_count_code_points() -> None:
     ],
 )
 def test_what_cannot_be_placed_says_why(text: str, aspect: object, error: str) -> None:
-    assert placed(text, aspect) == [Placed(None, error=error)]
+    assert placed(text, aspect) == [LocatedAspect(None, error=error)]
 
 
 def test_the_fields_of_a_row_mean_what_they_mean_in_a_file() -> None:
-    found = place_fields({"text": "keys and keys", "aspect": "keys", "ordinal": "1", "id": "7"})
+    found = locate_fields({"text": "keys and keys", "aspect": "keys", "ordinal": "1", "id": "7"})
     assert found.example is not None
     assert found.example.aspect_chars == (9, 13)
-
-
-def test_a_text_with_too_many_words_is_not_explained() -> None:
-    limits, text = Limits(explained_words=200), "x " * 150
-    whole = Placed(Example.from_text(text, (0, 1)))
-    assert explainable(whole, "gradient", limits) is whole
-    error = "the text has 150 words, leave_one_out explains at most 128; give a shorter text"
-    assert explainable(whole, "leave_one_out", limits) == Placed(None, error=error)
-    assert explainable(whole, "attention", Limits(explained_words=149)).error.startswith("the text has 150 words")

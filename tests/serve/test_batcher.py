@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Iterator
 
 import pytest
 from tests.serve.recorder import PATIENCE, Recorder, batcher_of, order, until
 
 from pssa.serve import batcher as batcher_module
-from pssa.serve.batcher import Batcher, Order, QueueFull, Ticket
+from pssa.serve.batcher import Batcher, PendingRequest
 from pssa.serve.limits import Limits
 
 LIMITS = Limits(items=4, aspects=1, queue=12, batch=4, wait_ms=0)
@@ -30,16 +31,16 @@ def batcher(recorder: Recorder) -> Iterator[Batcher]:
     batcher.close()
 
 
-def busy(batcher: Batcher, recorder: Recorder) -> Ticket:
+def busy(batcher: Batcher, recorder: Recorder) -> PendingRequest:
     """An order that the worker has begun, so that what comes now has to wait."""
-    ticket = batcher.submit(order("busy"))
+    request = batcher.submit(order("busy"))
     assert recorder.asked.acquire(timeout=PATIENCE)
-    return ticket
+    return request
 
 
-def labels(ticket: Ticket) -> list[str]:
+def labels(request: PendingRequest) -> list[str]:
     """What stands for the answers, in their order."""
-    return [outcome.as_dict()["label"] for outcome in ticket.answered.result(PATIENCE)]
+    return [outcome.as_dict()["label"] for outcome in request.future.result(PATIENCE)]
 
 
 def test_what_waits_together_is_answered_in_one_go(batcher: Batcher, recorder: Recorder) -> None:
@@ -52,9 +53,9 @@ def test_what_waits_together_is_answered_in_one_go(batcher: Batcher, recorder: R
 
 def test_a_batch_is_no_larger_than_allowed(batcher: Batcher, recorder: Recorder) -> None:
     busy(batcher, recorder)
-    tickets = [batcher.submit(order(f"t{number} x")) for number in range(6)]
+    requests = [batcher.submit(order(f"t{number} x")) for number in range(6)]
     recorder.gate.set()
-    assert [labels(ticket) for ticket in tickets] == [[f"t{number} x"] for number in range(6)]
+    assert [labels(request) for request in requests] == [[f"t{number} x"] for number in range(6)]
     assert [len(batch) for batch in recorder.batches] == [1, 4, 2]
 
 
@@ -70,9 +71,9 @@ def test_a_large_order_goes_back_to_the_end_with_what_is_left_of_it(batcher: Bat
 def test_what_is_asked_differently_is_answered_apart(batcher: Batcher, recorder: Recorder) -> None:
     busy(batcher, recorder)
     asked: list[str | None] = ["gradient", None, "attention", "gradient", None]
-    tickets = [batcher.submit(order(f"{number} x", saliency=saliency)) for number, saliency in enumerate(asked)]
+    requests = [batcher.submit(order(f"{number} x", saliency=saliency)) for number, saliency in enumerate(asked)]
     recorder.gate.set()
-    assert [labels(ticket) for ticket in tickets] == [[f"{number} x"] for number in range(5)]
+    assert [labels(request) for request in requests] == [[f"{number} x"] for number in range(5)]
     assert recorder.batches[1:] == [["0 x", "3 x"], ["1 x", "4 x"], ["2 x"]]
     assert recorder.saliencies[1:] == ["gradient", None, "attention"]
 
@@ -92,9 +93,9 @@ def test_long_texts_fill_a_batch_before_it_has_many(
 ) -> None:
     batcher = batcher_of(Limits(batch=64))
     busy(batcher, recorder)
-    tickets = [batcher.submit(order("x " * words, saliency=saliency)) for _ in range(3)]
+    requests = [batcher.submit(order("x " * words, saliency=saliency)) for _ in range(3)]
     recorder.gate.set()
-    assert [len(ticket.answered.result(PATIENCE)) for ticket in tickets] == [1, 1, 1]
+    assert [len(request.future.result(PATIENCE)) for request in requests] == [1, 1, 1]
     assert [len(batch) for batch in recorder.batches] == [1, *sizes]
     batcher.close()
 
@@ -102,13 +103,13 @@ def test_long_texts_fill_a_batch_before_it_has_many(
 def test_a_full_queue_refuses_at_once_and_has_room_again_later(batcher: Batcher, recorder: Recorder) -> None:
     busy(batcher, recorder)
     accepted = [batcher.submit(order(*(f"{place}{number} x" for number in range(4)))) for place in "abc"]
-    assert batcher.waiting == 12
-    assert batcher.full
-    with pytest.raises(QueueFull):
+    assert batcher.n_waiting == 12
+    assert batcher.is_full
+    with pytest.raises(queue.Full):
         batcher.submit(order("one more"))
     recorder.gate.set()
-    assert [len(labels(ticket)) for ticket in accepted] == [4, 4, 4]
-    assert not batcher.full
+    assert [len(labels(request)) for request in accepted] == [4, 4, 4]
+    assert not batcher.is_full
     assert labels(batcher.submit(order("one more"))) == ["one more"]
 
 
@@ -116,9 +117,9 @@ def test_an_order_that_has_no_room_as_a_whole_is_refused_as_a_whole(batcher: Bat
     busy(batcher, recorder)
     for place in "ab":
         batcher.submit(order(*(f"{place}{number} x" for number in range(5))))
-    with pytest.raises(QueueFull):
+    with pytest.raises(queue.Full):
         batcher.submit(order("c x", "d x", "e x"))
-    assert batcher.waiting == 10
+    assert batcher.n_waiting == 10
     batcher.submit(order("c x", "d x"))
 
 
@@ -126,27 +127,27 @@ def test_what_nobody_waits_for_is_dropped(batcher: Batcher, recorder: Recorder) 
     busy(batcher, recorder)
     left, stays = batcher.submit(order("left x")), batcher.submit(order("stays x"))
     batcher.withdraw(left)
-    assert batcher.waiting == 1
+    assert batcher.n_waiting == 1
     recorder.gate.set()
     assert labels(stays) == ["stays x"]
     assert recorder.batches == [["busy"], ["stays x"]]
     batcher.withdraw(stays)
-    assert batcher.waiting == 0
+    assert batcher.n_waiting == 0
 
 
 def test_an_empty_order_is_answered_without_waiting(batcher: Batcher, recorder: Recorder) -> None:
-    assert labels(batcher.submit(Order(()))) == []
+    assert labels(batcher.submit(PendingRequest([]))) == []
     assert recorder.batches == []
 
 
 def test_closing_answers_what_was_accepted(batcher: Batcher, recorder: Recorder) -> None:
-    tickets = [busy(batcher, recorder), *(batcher.submit(order(f"{number} x")) for number in range(6))]
+    requests = [busy(batcher, recorder), *(batcher.submit(order(f"{number} x")) for number in range(6))]
     recorder.gate.set()
     batcher.close()
     assert batcher.closing
-    assert not batcher.alive
-    assert [ticket.answered.done() for ticket in tickets] == [True] * 7
-    with pytest.raises(QueueFull):
+    assert not batcher.is_alive
+    assert [request.future.done() for request in requests] == [True] * 7
+    with pytest.raises(queue.Full):
         batcher.submit(order("too late"))
 
 
@@ -155,7 +156,7 @@ def test_a_batch_waits_for_as_many_as_were_there_the_last_time(recorder: Recorde
     busy(batcher, recorder)
     pair = [batcher.submit(order("a x")), batcher.submit(order("b x"))]
     recorder.gate.set()
-    assert [labels(ticket) for ticket in pair] == [["a x"], ["b x"]]
+    assert [labels(request) for request in pair] == [["a x"], ["b x"]]
     first = batcher.submit(order("c x"))  # alone it would wait for an hour
     second = batcher.submit(order("d x"))
     assert (labels(first), labels(second)) == (["c x"], ["d x"])
@@ -173,10 +174,10 @@ def test_a_lone_request_does_not_wait_for_company(recorder: Recorder) -> None:
 
 def test_batches_and_the_queue_are_counted(batcher: Batcher, recorder: Recorder) -> None:
     busy(batcher, recorder)
-    tickets = [batcher.submit(order("a x")), batcher.submit(order("b x", saliency="gradient"))]
+    requests = [batcher.submit(order("a x")), batcher.submit(order("b x", saliency="gradient"))]
     assert b"pssa_queue_depth 2.0" in batcher.metrics.text()
     recorder.gate.set()
-    assert [len(labels(ticket)) for ticket in tickets] == [1, 1]
+    assert [len(labels(request)) for request in requests] == [1, 1]
     until(lambda: b"pssa_batch_size_count 3.0" in batcher.metrics.text())
     text = batcher.metrics.text()
     assert b"pssa_queue_depth 0.0" in text

@@ -11,10 +11,9 @@ from tests.models.encoders import write_encoder
 
 from pssa.data import embedded
 from pssa.runs import train
-from pssa.serve.app import Options, create_app
+from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
-from pssa.serve.middleware import AccessPolicy
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +29,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         "device": "cpu",
     }
     run = train(embedded.load("train").select(range(30)), folder / "run", **settings)
-    with TestClient(create_app(open_batcher(run, None, Limits()), Options(AccessPolicy(), {}))) as client:
+    with TestClient(create_app(open_batcher(run, None, Limits()), pages={})) as client:
         yield client
 
 

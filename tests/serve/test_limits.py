@@ -27,3 +27,9 @@ def test_waiting_can_be_left_out() -> None:
 def test_the_queue_has_room_for_the_largest_request() -> None:
     with pytest.raises(InputError, match="holds 5 aspects, a request up to 3 items of 2"):
         Limits(items=3, aspects=2, queue=5)
+
+
+def test_a_saliency_that_reads_a_text_for_each_word_explains_shorter_texts() -> None:
+    limits = Limits(explained_words=200)
+    assert (limits.max_words("gradient"), limits.max_words("leave_one_out")) == (200, 128)
+    assert Limits(explained_words=100).max_words("leave_one_out") == 100

@@ -25,10 +25,10 @@ def test_limits_are_part_of_the_schema(start: Start) -> None:
 def test_runs_and_saliencies_are_those_that_are_served(start: Start, client: TestClient) -> None:
     alone = description(start())
     explain = alone["components"]["schemas"]["ExplainRequest"]
-    assert explain["properties"]["run"]["enum"] == ["first"]
+    assert explain["properties"]["run"]["const"] == "first"
     assert "attention" in explain["properties"]["saliency"]["enum"]
     assert "if" not in explain
-    assert alone["paths"]["/v1/csv"]["post"]["parameters"][0]["schema"]["enum"] == ["first"]
+    assert alone["paths"]["/v1/csv"]["post"]["parameters"][0]["schema"]["const"] == "first"
     both = description(client)["components"]["schemas"]["ExplainRequest"]
     assert both["properties"]["run"]["enum"] == ["first", "versus"]
     assert "attention" in both["else"]["properties"]["saliency"]["enum"]
@@ -43,7 +43,7 @@ def test_every_refusal_has_the_one_shape(client: TestClient) -> None:
             for status, response in operation["responses"].items():
                 if not status.startswith("2"):
                     schema = response["content"]["application/json"]["schema"]
-                    assert schema == {"$ref": "#/components/schemas/Error"}
+                    assert schema == {"$ref": "#/components/schemas/ErrorResponse"}
 
 
 def test_statuses_are_those_that_can_come_back(start: Start) -> None:
@@ -51,7 +51,8 @@ def test_statuses_are_those_that_can_come_back(start: Start) -> None:
     assert set(predict["responses"]) == {"200", "400", "403", "408", "413", "415", "422", "500", "503"}
     access = AccessPolicy("secret", frozenset({"localhost"}))
     guarded = description(start(access=access))
-    assert {"401", "421"} <= set(guarded["paths"]["/v1/predict"]["post"]["responses"])
+    assert {"400", "401"} <= set(guarded["paths"]["/v1/predict"]["post"]["responses"])
+    assert "400" in guarded["paths"]["/v1/model"]["get"]["responses"]
     assert guarded["paths"]["/v1/model"]["get"]["security"] == [{"token": []}]
     assert guarded["components"]["securitySchemes"] == {"token": {"type": "http", "scheme": "bearer"}}
     assert "security" not in guarded["paths"]["/healthz"]["get"]

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.serve.conftest import Start
 
-from pssa.serve.pages import read_pages
+from pssa.serve.app import read_pages
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_each_of_many_at_once_gets_its_own_answer(
     def once_others_wait(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Scored]:
         batches.append(len(examples))
         if len(batches) == 1:  # however fast the model is, there will be some to be answered together
-            until(lambda: batcher.waiting >= 16)
+            until(lambda: batcher.n_waiting >= 16)
         return score(classifier, examples, saliency)
 
     monkeypatch.setattr(batcher_module, "score", once_others_wait)
@@ -105,7 +105,7 @@ def test_when_the_queue_is_full_others_are_told_at_once(live: Live, batcher: Bat
         accepted = [pool.submit(ask, live.url, "a x")]
         assert recorder.asked.acquire(timeout=PATIENCE)
         accepted += [pool.submit(ask, live.url, text) for text in ("b x", "c x")]
-        until(lambda: batcher.waiting == 2)
+        until(lambda: batcher.n_waiting == 2)
         refused = ask(live.url, "d x")
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
         assert refused.headers["retry-after"] == "1"
@@ -125,7 +125,7 @@ def test_bodies_in_memory_are_bounded(recorder: Recorder) -> None:
 
     with serving(batcher) as live, ThreadPoolExecutor(4) as pool:
         accepted = [pool.submit(in_pieces, live.url) for _ in range(4)]
-        until(lambda: batcher.waiting == 3)
+        until(lambda: batcher.n_waiting == 3)
         refused = in_pieces(live.url)
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
         recorder.gate.set()
@@ -139,9 +139,9 @@ def test_what_a_client_asked_before_it_left_is_dropped(live: Live, batcher: Batc
         assert recorder.asked.acquire(timeout=PATIENCE)
         leaving = live.connect()
         leaving.sendall(request(body("leaves x"), f"Content-Length: {len(body('leaves x'))}"))
-        until(lambda: batcher.waiting == 1)
+        until(lambda: batcher.n_waiting == 1)
         leaving.close()
-        until(lambda: batcher.waiting == 0)
+        until(lambda: batcher.n_waiting == 0)
         recorder.gate.set()
         assert first.result().status_code == 200
     assert recorder.batches == [["stays x"]]
@@ -197,7 +197,7 @@ def test_at_the_end_what_was_accepted_is_answered(live: Live, batcher: Batcher, 
         accepted = [pool.submit(ask, live.url, "a x")]
         assert recorder.asked.acquire(timeout=PATIENCE)
         accepted.append(pool.submit(ask, live.url, "b x"))
-        until(lambda: batcher.waiting == 1)
+        until(lambda: batcher.n_waiting == 1)
         live.server.handle_exit(signal.SIGTERM, None)
         assert batcher.closing
 
@@ -214,7 +214,7 @@ def test_at_the_end_what_was_accepted_is_answered(live: Live, batcher: Batcher, 
         assert [answer.result().json()["items"][0]["aspects"][0]["label"] for answer in accepted] == ["a x", "b x"]
     live.thread.join(PATIENCE)
     assert not live.thread.is_alive()
-    assert not batcher.alive
+    assert not batcher.is_alive
 
 
 def test_a_second_interrupt_does_not_wait(live: Live, recorder: Recorder) -> None:
@@ -267,4 +267,4 @@ def test_no_file_of_the_source_opens_what_a_request_names() -> None:
     folder = Path(batcher_module.__file__).parent
     opening = {"open(", ".read_text(", ".read_bytes("}
     found = {path.name for path in folder.glob("*.py") for word in opening if word in path.read_text("utf-8")}
-    assert {name for name in found if not name.startswith("review")} == {"pages.py"}
+    assert {name for name in found if not name.startswith("review")} == {"app.py"}

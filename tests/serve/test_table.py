@@ -14,7 +14,7 @@ import pssa
 from pssa.runs import Classifier
 from pssa.serve import table as table_module
 from pssa.serve.errors import ApiError
-from pssa.serve.handlers import ask
+from pssa.serve.handlers import score
 from pssa.serve.table import read_table
 
 CSV = {"Content-Type": "text/csv; charset=utf-8"}
@@ -200,10 +200,10 @@ def test_windows_after_the_first_wait_for_their_turn(start: Start, monkeypatch: 
         asked.append(arguments)
         if len(asked) == 2:
             raise ApiError(503, "overloaded", "full")
-        return await ask(*arguments)
+        return await score(*arguments)
 
     monkeypatch.setattr(table_module, "_WINDOW", 1)
-    monkeypatch.setattr(table_module, "ask", sometimes)
+    monkeypatch.setattr(table_module, "score", sometimes)
     assert len(scored(start(), "text,aspect\na x,x\nb x,x\n")) == 2
     assert len(asked) == 3
 
@@ -212,5 +212,5 @@ def test_the_first_window_is_refused_where_there_is_no_room(start: Start, monkey
     async def never(*arguments: Any) -> Any:
         raise ApiError(503, "overloaded", "full")
 
-    monkeypatch.setattr(table_module, "ask", never)
+    monkeypatch.setattr(table_module, "score", never)
     assert start().post("/v1/csv", content="text,aspect\na x,x\n", headers=CSV).status_code == 503

@@ -78,7 +78,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until told to end."""
-    from pssa.serve.app import Options, create_app
+    from pssa.serve.app import create_app
     from pssa.serve.batcher import open_batcher
     from pssa.serve.middleware import AccessPolicy
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not token and not is_loopback(bound):
             print(f"pssa: whoever reaches {arguments.host} may ask; set {_VARIABLE} or --token-file", file=sys.stderr)
         access = AccessPolicy(token, hosts_of(bound, arguments.host, arguments.allow_host))
-        app = create_app(batcher, Options(access), review)
+        app = create_app(batcher, access, review)
         Server(app, batcher, arguments.grace, lambda: _announce(bound, arguments)).run([bound])
     return 0
 

@@ -1,59 +1,70 @@
-"""`create_app`: the application, with its routes, its pages and its access."""
+"""The application: `create_app` puts routes, pages and middleware around a batcher."""
 
-from __future__ import annotations
+# Annotations are evaluated here: FastAPI reads them, and some name values of one service.
 
+import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, FastAPI, Query, Request, Response
+from fastapi import APIRouter, FastAPI, Query, Request, Response, Security
 from fastapi.concurrency import run_in_threadpool
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
-from starlette.exceptions import HTTPException
+from fastapi.security import HTTPBearer
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from pssa import __version__
-from pssa.serve import handlers
 from pssa.serve.batcher import Batcher
-from pssa.serve.errors import ApiError, of_http_exception, of_validation_error
-from pssa.serve.metrics import CONTENT_TYPE
-from pssa.serve.middleware import RETRY, AccessPolicy, Guard
-from pssa.serve.openapi import describe
-from pssa.serve.pages import Page, page_router, read_pages
+from pssa.serve.errors import RETRY, ApiError, add_error_handlers, error_responses
+from pssa.serve.handlers import explain_items, predict_items
+from pssa.serve.middleware import AccessPolicy, add_middleware
+from pssa.serve.review.routes import review_router
+from pssa.serve.review.session import Review
 from pssa.serve.schemas import (
-    ExplainAnswer,
-    ExplainRequest,
-    ModelAnswer,
-    PredictAnswer,
-    PredictRequest,
+    AspectExplanation,
+    AspectResult,
+    ItemsResponse,
+    ModelResponse,
     RunInfo,
-    Runs,
-    Status,
+    limited_requests,
 )
 from pssa.serve.table import read_table, scored
 
-if TYPE_CHECKING:
-    from pssa.serve.review.session import Review
+_STATIC = Path(__file__).parent / "static"
+_PAGE_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+}
+_COLUMNS = "names of the columns, such as text=review,aspect=term"
+_MAX_COLUMNS = 2000  # characters of them
+_ROW = {
+    "type": "object",
+    "properties": {name: {"type": "string"} for name in ("text", "aspect", "from", "to")},
+    "required": ["text", "aspect"],
+    "additionalProperties": False,
+    "description": "A row; a CSV may have other columns, which come back unchanged.",
+}
+_CSV_BODY = {
+    "required": True,
+    "content": {"text/csv": {"schema": {"type": "array", "items": _ROW, "minItems": 1}}},
+}
 
-__all__ = ["Options", "create_app"]
 
-_COLUMNS = "columns with names of their own, such as text=review,aspect=term"
-_LONGEST_COLUMNS = 2000
+def create_app(
+    batcher: Batcher,
+    access: AccessPolicy | None = None,
+    review: Review | None = None,
+    pages: Mapping[str, Response] | None = None,
+) -> FastAPI:
+    """Return the application around a batcher; it closes the batcher at its end.
 
-
-@dataclass(frozen=True)
-class Options:
-    """What can be chosen about the application; sizes belong to the batcher."""
-
-    access: AccessPolicy = field(default_factory=AccessPolicy)
-    pages: Mapping[str, Page] = field(default_factory=read_pages)
-
-
-def create_app(batcher: Batcher, options: Options, review: Review | None = None) -> FastAPI:
-    """The application around a batcher, which it closes at its own end.
-
-    :param review: evidence to be reviewed at `/evidence`.
+    :param review: evidence to review at `/evidence`.
+    :param pages: files of the pages by name; by default those of the package.
     """
 
     @asynccontextmanager
@@ -61,107 +72,173 @@ def create_app(batcher: Batcher, options: Options, review: Review | None = None)
         yield
         await run_in_threadpool(batcher.close)
 
-    # Interactive documentation would load scripts from elsewhere; the description itself is at /openapi.json.
-    app = FastAPI(lifespan=lifespan, docs_url=None, redoc_url=None, redirect_slashes=False)
-    app.add_middleware(Guard, batcher=batcher, access=options.access)
-    app.add_exception_handler(RequestValidationError, of_validation_error)
-    app.add_exception_handler(HTTPException, of_http_exception)
-    app.include_router(_v1_router(batcher, review is not None))
-    app.include_router(_operation_router(batcher))
+    access = access or AccessPolicy()
+    app = FastAPI(
+        title="pssa",
+        version=__version__,
+        summary="Aspect-based sentiment: labels, explanations and tables",
+        description="Offsets count Unicode code points and are half-open.",
+        responses=error_responses(500, *([] if access.hosts is None else [400])),
+        lifespan=lifespan,
+        docs_url=None,  # interactive documentation would load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    add_middleware(app, batcher, access)
+    add_error_handlers(app)
+    v1 = APIRouter(prefix="/v1", responses=error_responses(503))
+    _add_scoring(v1, batcher)
+    _add_model(v1, batcher, review is not None)
     if review is not None:
-        from pssa.serve.review.routes import review_router
-
-        app.include_router(review_router(review))
-    app.include_router(page_router(options.pages, review is not None))
-    app.openapi = lambda: describe(app, batcher, options.access)  # type: ignore[method-assign]
+        v1.include_router(review_router(review))
+    # The middleware checks the token; the dependency describes it in /openapi.json.
+    needs_token: dict[str, Any] = {}
+    if access.token:
+        bearer = HTTPBearer(scheme_name="token", auto_error=False)
+        needs_token = {"dependencies": [Security(bearer)], "responses": error_responses(401)}
+    app.include_router(v1, **needs_token)
+    app.include_router(_metrics_router(batcher), **needs_token)
+    app.include_router(_health_router(batcher))
+    app.include_router(_page_router(read_pages() if pages is None else pages, review is not None))
     return app
 
 
-def _v1_router(batcher: Batcher, with_evidence: bool) -> APIRouter:
-    router = APIRouter(prefix="/v1")
+def _add_scoring(router: APIRouter, batcher: Batcher) -> None:
+    predict_request, explain_request = limited_requests(
+        batcher.limits, {name: served.saliencies for name, served in batcher.runs.items()}
+    )
+    scoring = APIRouter(responses=error_responses(400, 403, 408, 413, 415, 422))
 
-    @router.post("/predict", responses={200: {"model": PredictAnswer}})
-    async def predict(request: Request) -> Response:
-        """Label aspects; one that cannot be judged has an `error` in its place."""
-        asked = handlers.parse(PredictRequest, await handlers.body_of(request, "application/json"))
-        return _json(await handlers.answer_items(batcher, request, asked, None))
+    @scoring.post("/predict", responses={200: {"model": ItemsResponse[AspectResult]}})
+    async def predict(body: predict_request, request: Request) -> Response:  # type: ignore[valid-type]
+        """Label aspects; one that cannot be labelled has an `error` in its place."""
+        return _json(await predict_items(batcher, body, request.receive))
 
-    @router.post("/explain", responses={200: {"model": ExplainAnswer}})
-    async def explain(request: Request) -> Response:
-        """Label aspects and say how much each word counted."""
-        asked = handlers.parse(ExplainRequest, await handlers.body_of(request, "application/json"))
-        return _json(await handlers.answer_items(batcher, request, asked, handlers.saliency_of(batcher, asked)))
+    @scoring.post("/explain", responses={200: {"model": ItemsResponse[AspectExplanation]}})
+    async def explain(body: explain_request, request: Request) -> Response:  # type: ignore[valid-type]
+        """Label aspects and return the share of each word."""
+        return _json(await explain_items(batcher, body, request.receive))
 
-    @router.post("/csv", response_class=Response)
+    @scoring.post(
+        "/csv", response_class=Response, responses=_text("text/csv"), openapi_extra={"requestBody": _CSV_BODY}
+    )
     async def csv(
         request: Request,
-        run: Annotated[Literal["first", "versus"], Query()] = "first",
-        columns: Annotated[str, Query(description=_COLUMNS, max_length=_LONGEST_COLUMNS)] = "",
+        run: Annotated[Literal[*batcher.runs], Query()] = "first",  # type: ignore[valid-type]
+        columns: Annotated[str, Query(description=_COLUMNS, max_length=_MAX_COLUMNS)] = "",
     ) -> Response:
-        """Label the rows of a table; one that cannot be judged has an `error`."""
-        handlers.check_run(batcher, run)
-        table = read_table(await handlers.body_of(request, "text/csv"), batcher.limits.characters, columns)
-        pieces = scored(batcher, table, run, request.receive)
-        first = await anext(pieces)  # what is refused is refused before the answer begins
+        """Label the rows of a table; one that cannot be labelled has an `error`."""
+        table = read_table(await request.body(), batcher.limits.characters, columns)
+        chunks = scored(batcher, table, run, request.receive)
+        first = await anext(chunks)  # raises what is refused before the response begins
         headers = {"Content-Disposition": 'attachment; filename="scored.csv"'}
-        return StreamingResponse(_after(first, pieces), headers=headers, media_type="text/csv")
+        return StreamingResponse(_chain(first, chunks), headers=headers, media_type="text/csv")
 
-    @router.get("/model", response_model=ModelAnswer, response_model_exclude_none=True)
-    async def model() -> ModelAnswer:
-        """What is served."""
-        return ModelAnswer(
-            runs=Runs(**{name: _run_info(batcher, name) for name in batcher.runs}),
-            limits=batcher.limits.as_dict(),
-            evidence=with_evidence,
-            version=__version__,
-        )
-
-    return router
+    router.include_router(scoring)
 
 
-def _operation_router(batcher: Batcher) -> APIRouter:
+def _add_model(router: APIRouter, batcher: Batcher, has_evidence: bool) -> None:
+    @router.get("/model")
+    async def model() -> ModelResponse:
+        """Return the served runs, the limits and the version."""
+        runs = {
+            key: RunInfo(
+                name=served.name,
+                model=served.classifier.name,
+                labels=list(served.classifier.labels),
+                saliencies=list(served.saliencies),
+                members=len(served.classifier.members),
+            )
+            for key, served in batcher.runs.items()
+        }
+        return ModelResponse(runs=runs, limits=batcher.limits.as_dict(), evidence=has_evidence, version=__version__)
+
+
+def _metrics_router(batcher: Batcher) -> APIRouter:
     router = APIRouter()
 
-    @router.get("/healthz", response_model=Status)
-    async def alive() -> Status:
-        """Whether the service lives; if not, it should be started again."""
-        if not batcher.alive and not batcher.closing:
-            raise ApiError(503, "dead", "the worker has ended; start the service again", RETRY)
-        return Status(status="alive")
-
-    @router.get("/readyz", response_model=Status)
-    async def ready() -> Status:
-        """Whether requests should be sent here now."""
-        if batcher.closing or batcher.full or not batcher.alive:
-            reason = "closing" if batcher.closing else "overloaded" if batcher.full else "dead"
-            raise ApiError(503, reason, "send requests elsewhere, or later", RETRY)
-        return Status(status="ready")
-
-    @router.get("/metrics", response_class=Response)
+    @router.get("/metrics", response_class=Response, responses=_text("text/plain"))
     async def metrics() -> Response:
-        """Counters for Prometheus."""
-        return Response(batcher.metrics.text(), media_type=CONTENT_TYPE)
+        """Return counters for Prometheus."""
+        return Response(batcher.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
     return router
 
 
-def _run_info(batcher: Batcher, name: str) -> RunInfo:
-    served = batcher.runs[name]
-    classifier = served.classifier
-    return RunInfo(
-        name=served.name,
-        model=classifier.name,
-        labels=list(classifier.labels),
-        saliencies=list(served.saliencies),
-        members=len(classifier.members),
-    )
+def _health_router(batcher: Batcher) -> APIRouter:
+    router = APIRouter(responses=error_responses(503))
+
+    @router.get("/healthz")
+    async def alive() -> dict[str, str]:
+        """Tell whether the service works; if not, restart it."""
+        if not batcher.is_alive and not batcher.closing:
+            raise ApiError(503, "dead", "the worker has ended; restart the service", RETRY)
+        return {"status": "alive"}
+
+    @router.get("/readyz")
+    async def ready() -> dict[str, str]:
+        """Tell whether the service takes requests now."""
+        if batcher.closing or batcher.is_full or not batcher.is_alive:
+            code = "closing" if batcher.closing else "overloaded" if batcher.is_full else "dead"
+            raise ApiError(503, code, "send requests elsewhere, or later", RETRY)
+        return {"status": "ready"}
+
+    return router
+
+
+def read_pages(folder: Path = _STATIC) -> dict[str, Response]:
+    """Read the files of the pages, by name; no path of a request ever opens a file."""
+    paths = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {path.name: _read_page(path) for path in paths if path.suffix in _PAGE_TYPES}
+
+
+def _read_page(path: Path) -> Response:
+    content = path.read_bytes()
+    headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()[:16]}"', "Cache-Control": "no-cache"}
+    return Response(content, headers=headers, media_type=_PAGE_TYPES[path.suffix])
+
+
+def _page_router(pages: Mapping[str, Response], has_evidence: bool) -> APIRouter:
+    """Return the routes `/`, `/static/NAME` and, if there is evidence to review, `/evidence`."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    def index(request: Request) -> Response:
+        return _page(pages, "index.html", request)
+
+    @router.get("/evidence")
+    def evidence(request: Request) -> Response:
+        if not has_evidence:
+            message = "there is no evidence to review; start the service with --evidence FILE --corpus FILE"
+            raise ApiError(404, "not_found", message)
+        return _page(pages, "evidence.html", request)
+
+    @router.get("/static/{name}")
+    def file(name: str, request: Request) -> Response:
+        return _page(pages, name, request)
+
+    return router
+
+
+def _page(pages: Mapping[str, Response], name: str, request: Request) -> Response:
+    if name not in pages:
+        raise ApiError(404, "not_found", "there is no such page")
+    tag = pages[name].headers["etag"]
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={"ETag": tag, "Cache-Control": "no-cache"})
+    return pages[name]
+
+
+def _text(media_type: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of a response that is text."""
+    return {200: {"content": {media_type: {"schema": {"type": "string"}}}}}
 
 
 def _json(content: bytes) -> Response:
     return Response(content, media_type="application/json")
 
 
-async def _after(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _chain(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
-    async for piece in rest:
-        yield piece
+    async for chunk in rest:
+        yield chunk

@@ -1,4 +1,4 @@
-"""Aspects as clients give them, placed in their texts; or why one cannot be."""
+"""Aspect lookup: find an aspect in its text, or say why it cannot be found."""
 
 from __future__ import annotations
 
@@ -9,15 +9,11 @@ from typing import Any
 from pssa.data.example import Example
 from pssa.data.read import doubt_of_place, example_from_fields
 from pssa.errors import InputError
-from pssa.serve.cost import most_words
-from pssa.serve.limits import Limits
-from pssa.serve.schemas import Item, Place
-
-__all__ = ["Placed", "explainable", "place_fields", "place_items"]
+from pssa.serve.schemas import Item, Offsets
 
 
 @dataclass(frozen=True)
-class Placed:
+class LocatedAspect:
     """An aspect in its text, or an error."""
 
     example: Example | None
@@ -25,35 +21,26 @@ class Placed:
     error: str = ""
 
 
-def place_items(items: Iterable[Item]) -> list[list[Placed]]:
-    """For each item, its aspects in order."""
-    return [[_place(item.text, aspect) for aspect in item.aspects] for item in items]
+def locate_aspects(items: Iterable[Item]) -> list[list[LocatedAspect]]:
+    """Return the aspects of each item, in order."""
+    return [[_locate(item.text, aspect) for aspect in item.aspects] for item in items]
 
 
-def place_fields(fields: Mapping[str, Any]) -> Placed:
-    """The aspect that the fields of a row describe, as in any file; one that occurs twice is taken where it comes first."""
-    doubts: list[str] = []
+def locate_fields(fields: Mapping[str, Any]) -> LocatedAspect:
+    """Return the aspect that the fields of a row describe; of an aspect that occurs twice, the first occurrence."""
+    warnings: list[str] = []
     try:
-        example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
+        example = example_from_fields(fields, ordinal_required=False, warn=warnings.append)
     except InputError as error:
-        return Placed(None, error=str(error))
-    return Placed(example, "; ".join(filter(None, (*doubts, doubt_of_place(fields, example)))))
+        return LocatedAspect(None, error=str(error))
+    return LocatedAspect(example, "; ".join(filter(None, (*warnings, doubt_of_place(fields, example)))))
 
 
-def explainable(placed: Placed, saliency: str, limits: Limits) -> Placed:
-    """The same, or an error if the text has more words than the saliency can be asked about."""
-    most = most_words(saliency, limits)
-    if placed.example is None or len(placed.example.spans) <= most:
-        return placed
-    found = len(placed.example.spans)
-    return Placed(None, error=f"the text has {found} words, {saliency} explains at most {most}; give a shorter text")
-
-
-def _place(text: str, aspect: str | Place) -> Placed:
+def _locate(text: str, aspect: str | Offsets) -> LocatedAspect:
     if not text.strip():
-        return Placed(None, error="the text is blank; expected a sentence")
-    if isinstance(aspect, Place):
-        return place_fields({"text": text, "from": aspect.start, "to": aspect.end})
+        return LocatedAspect(None, error="the text is blank; expected a sentence")
+    if isinstance(aspect, Offsets):
+        return locate_fields({"text": text, "from": aspect.start, "to": aspect.end})
     if not aspect.strip():
-        return Placed(None, error="the aspect is blank; expected words of the text, or `from` and `to`")
-    return place_fields({"text": text, "aspect": aspect})
+        return LocatedAspect(None, error="the aspect is blank; expected words of the text, or `from` and `to`")
+    return locate_fields({"text": text, "aspect": aspect})

@@ -1,16 +1,17 @@
-"""The batcher: requests that arrive together are answered in one go, by one worker.
+"""Batching: one worker scores aspects that arrive together in one batch.
 
-What is waiting is bounded by its number of aspects. The worker takes the run and saliency of the request that has waited
-longest, and with it whatever others ask of the same; a request that is larger than a batch goes back to the end of the queue
-with what is left of it, so that it does not hold up small ones.
+The queue is bounded by its number of aspects. The worker takes the run and saliency of the request that has waited longest,
+together with all others of the same kind. A request that is larger than a batch returns to the end of the queue with its rest,
+so that it does not hold up small ones.
 """
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,60 +19,43 @@ from pathlib import Path
 from pssa.data.example import Example
 from pssa.runs import Classifier, load
 from pssa.runs.explain import usable_saliencies
-from pssa.serve.cost import MOST_POSITIONS, readings
 from pssa.serve.limits import Limits
 from pssa.serve.metrics import Metrics
 from pssa.serve.scoring import Scored, score
 
-__all__ = ["Batcher", "Order", "QueueFull", "ServedRun", "Ticket", "open_batcher"]
-
-
-class QueueFull(Exception):
-    """There is no room for an order."""
-
 
 @dataclass(frozen=True)
 class ServedRun:
-    """A run that can be asked."""
+    """A loaded run."""
 
     name: str  # of its folder
     classifier: Classifier
     saliencies: tuple[str, ...]  # the usual one first
 
 
-@dataclass(frozen=True)
-class Order:
-    """Examples, and what is to be said of them."""
+@dataclass(eq=False)
+class PendingRequest:
+    """Examples to score; `future` will hold their results, in the same order."""
 
-    examples: tuple[Example, ...]
+    examples: Sequence[Example]
     run: str = "first"
     saliency: str | None = None  # None: labels only
+    future: Future[list[Scored]] = field(default_factory=Future)
+    n_taken: int = 0  # examples that went into a batch
+    results: list[Scored] = field(default_factory=list)
+
+    @property
+    def n_left(self) -> int:
+        """Number of examples that still wait."""
+        return len(self.examples) - self.n_taken
 
     @property
     def kind(self) -> tuple[str, str | None]:
-        """Orders of one kind can be answered together."""
+        """Run and saliency; requests of the same kind can share a batch."""
         return self.run, self.saliency
 
 
-@dataclass(eq=False)
-class Ticket:
-    """An order that was accepted; `answered` will hold its outcomes, in the order of the examples."""
-
-    order: Order
-    answered: Future[list[Scored]] = field(default_factory=Future)
-    taken: int = 0
-    outcomes: list[Scored] = field(default_factory=list)
-
-    @property
-    def left(self) -> int:
-        """Examples that still wait."""
-        return len(self.order.examples) - self.taken
-
-
-@dataclass(frozen=True)
-class _Part:
-    ticket: Ticket
-    examples: tuple[Example, ...]
+_Part = tuple[PendingRequest, Sequence[Example]]  # a request, and those of its examples that go into a batch
 
 
 class Batcher:
@@ -81,56 +65,55 @@ class Batcher:
         self.runs = dict(runs)
         self.limits = limits
         self.metrics = Metrics()
-        self.closing = False  # a signal's handler may set it: no new orders, what was accepted is answered
-        self._queue: deque[Ticket] = deque()
-        self._waiting = 0
-        self._last = 1  # aspects in the last batch
+        self.closing = False  # a signal handler may set it: refuse new requests, answer the accepted ones
+        self._queue: deque[PendingRequest] = deque()
+        self._n_waiting = 0
+        self._last_size = 1  # aspects in the last batch
         self._ended = False
         self._changed = threading.Condition()
         self._worker = threading.Thread(target=self._work, name="pssa-batcher", daemon=True)
         self._worker.start()
 
     @property
-    def waiting(self) -> int:
-        """Aspects in the queue."""
-        return self._waiting
+    def n_waiting(self) -> int:
+        """Number of aspects in the queue."""
+        return self._n_waiting
 
     @property
-    def alive(self) -> bool:
-        """Whether the worker can still answer."""
+    def is_alive(self) -> bool:
+        """Whether the worker can still score."""
         return self._worker.is_alive()
 
     @property
-    def full(self) -> bool:
-        """Whether not even one aspect more has room."""
-        return self._waiting >= self.limits.queue
+    def is_full(self) -> bool:
+        """Whether the queue has no room for another aspect."""
+        return self._n_waiting >= self.limits.queue
 
-    def submit(self, order: Order) -> Ticket:
-        """Take an order.
+    def submit(self, request: PendingRequest) -> PendingRequest:
+        """Put a request into the queue and return it.
 
-        :raises QueueFull: if there is no room for all of it.
+        :raises queue.Full: if there is no room for all of it.
         """
-        ticket = Ticket(order)
-        if not order.examples:
-            ticket.answered.set_result([])
-            return ticket
+        if not request.examples:
+            request.future.set_result([])
+            return request
         with self._changed:
-            if self._ended or self._waiting + ticket.left > self.limits.queue:
-                raise QueueFull
-            self._queue.append(ticket)
-            self._count(ticket.left)
+            if self._ended or self._n_waiting + request.n_left > self.limits.queue:
+                raise queue.Full
+            self._queue.append(request)
+            self._count(request.n_left)
             self._changed.notify()
-        return ticket
+        return request
 
-    def withdraw(self, ticket: Ticket) -> None:
-        """Drop what is left of an order that nobody waits for any more; nothing happens if it is answered."""
+    def withdraw(self, request: PendingRequest) -> None:
+        """Drop what is left of a request that nobody waits for any more; do nothing if it is done."""
         with self._changed:
-            if ticket in self._queue:
-                self._queue.remove(ticket)
-                self._count(-ticket.left)
+            if request in self._queue:
+                self._queue.remove(request)
+                self._count(-request.n_left)
 
     def close(self) -> None:
-        """Answer what was accepted, then end the worker."""
+        """Score what was accepted, then end the worker."""
         self.closing = True
         with self._changed:
             self._ended = True
@@ -138,93 +121,74 @@ class Batcher:
         self._worker.join()
 
     def _work(self) -> None:
-        while parts := self._next():
-            run, saliency = parts[0].ticket.order.kind
-            examples = [example for part in parts for example in part.examples]
-            outcomes = iter(score(self.runs[run].classifier, examples, saliency))
-            self.metrics.batch("predict" if saliency is None else "explain", len(examples))
-            for part in parts:
-                ticket = part.ticket
-                ticket.outcomes += [next(outcomes) for _ in part.examples]
-                # Whoever waited may have gone and cancelled.
-                if (
-                    len(ticket.outcomes) == len(ticket.order.examples)
-                    and ticket.answered.set_running_or_notify_cancel()
-                ):
-                    ticket.answered.set_result(ticket.outcomes)
+        while parts := self._next_batch():
+            run, saliency = parts[0][0].kind
+            batch = [example for _, examples in parts for example in examples]
+            results = iter(score(self.runs[run].classifier, batch, saliency))
+            self.metrics.batch("predict" if saliency is None else "explain", len(batch))
+            for request, examples in parts:
+                request.results += [next(results) for _ in examples]
+                is_done = len(request.results) == len(request.examples)
+                # The client may have left and cancelled.
+                if is_done and request.future.set_running_or_notify_cancel():
+                    request.future.set_result(request.results)
 
-    def _next(self) -> list[_Part]:
-        """The next batch; empty at the end."""
+    def _next_batch(self) -> list[_Part]:
+        """Wait for a batch and return it; empty at the end."""
         with self._changed:
             while True:
                 while not self._queue and not self._ended:
                     self._changed.wait()
                 if not self._queue:
                     return []
-                self._let_others_come()
-                if self._queue:  # those who waited may have gone
+                self._wait_for_others()
+                if self._queue:  # clients that waited may have left
                     return self._take()
 
-    def _let_others_come(self) -> None:
-        """Wait a little for as many as were there the last time: those who were answered tend to ask again."""
-        enough = min(self._last, self.limits.batch)
+    def _wait_for_others(self) -> None:
+        """Wait a little for as many aspects as the last batch had: clients that were answered tend to ask again."""
+        enough = min(self._last_size, self.limits.batch)
         until = time.monotonic() + self.limits.wait_ms / 1000
-        while self._waiting < enough and not self._ended and (left := until - time.monotonic()) > 0:
+        while self._n_waiting < enough and not self._ended and (left := until - time.monotonic()) > 0:
             self._changed.wait(left)
 
     def _take(self) -> list[_Part]:
-        kind = self._queue[0].order.kind
-        room = _Room(self.limits.batch, kind[1])
-        parts = []
-        for ticket in [ticket for ticket in self._queue if ticket.order.kind == kind]:
-            end = ticket.taken
-            while end < len(ticket.order.examples) and room.admits(ticket.order.examples[end]):
-                end += 1
-            if end == ticket.taken:
+        kind = self._queue[0].kind
+        parts: list[_Part] = []
+        n_examples = longest = 0
+        for request in [request for request in self._queue if request.kind == kind]:
+            start = end = request.n_taken
+            while end < len(request.examples):
+                n_words = max(longest, len(request.examples[end].spans))
+                if n_examples and not self.limits.fits(n_examples + 1, n_words, request.saliency):
+                    break
+                end, n_examples, longest = end + 1, n_examples + 1, n_words
+            if end == start:
                 break
-            parts.append(_Part(ticket, ticket.order.examples[ticket.taken : end]))
-            self._count(ticket.taken - end)
-            ticket.taken = end
-            self._queue.remove(ticket)
-            if ticket.left:
-                self._queue.append(ticket)
+            parts.append((request, request.examples[start:end]))
+            self._count(start - end)
+            request.n_taken = end
+            self._queue.remove(request)
+            if request.n_left:
+                self._queue.append(request)
                 break
-        self._last = room.examples
+        self._last_size = n_examples
         return parts
 
     def _count(self, aspects: int) -> None:
-        self._waiting += aspects
-        self.metrics.waiting(self._waiting)
-
-
-@dataclass
-class _Room:
-    """What a batch has room for; the first example always has."""
-
-    most: int  # examples
-    saliency: str | None
-    examples: int = 0
-    longest: int = 0
-
-    def admits(self, example: Example) -> bool:
-        """Count the example in, if there is room."""
-        longest = max(self.longest, len(example.spans))
-        positions = (self.examples + 1) * longest * readings(longest, self.saliency)
-        if self.examples and (self.examples == self.most or positions > MOST_POSITIONS):
-            return False
-        self.examples, self.longest = self.examples + 1, longest
-        return True
+        self._n_waiting += aspects
+        self.metrics.waiting(self._n_waiting)
 
 
 def open_batcher(first: Path, versus: Path | None, limits: Limits, device: str = "cpu") -> Batcher:
-    """Load a run, and where given a second, and be ready to be asked.
+    """Load a run, and a second one if given, and start the worker.
 
-    :raises InputError: if a folder is no run.
+    :raises InputError: if a folder is not a run.
     """
     folders = {"first": first} | ({} if versus is None else {"versus": versus})
-    return Batcher({name: _served(folder, device) for name, folder in folders.items()}, limits)
+    return Batcher({name: _load(folder, device) for name, folder in folders.items()}, limits)
 
 
-def _served(folder: Path, device: str) -> ServedRun:
+def _load(folder: Path, device: str) -> ServedRun:
     classifier = load(folder, device)
     return ServedRun(folder.resolve().name, classifier, usable_saliencies(classifier))

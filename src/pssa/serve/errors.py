@@ -1,4 +1,4 @@
-"""Refusals: every answer that is not what was asked for has the one shape {"error": {"code", "message"}}."""
+"""Errors of the API: every one has the body {"error": {"code", "message"}}."""
 
 from __future__ import annotations
 
@@ -7,20 +7,33 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from pssa.data.validation import format_error
+from pssa.serve.schemas import ErrorResponse
 
-__all__ = ["ApiError", "of_http_exception", "of_validation_error", "unusable"]
-
-_MOST_FAULTS = 3
-_LONGEST = 500
+RETRY = {"Retry-After": "1"}
+_MAX_FAULTS = 3  # of a request that are reported
+_MAX_CHARACTERS = 500  # of their description
+_MEANING = {
+    400: "the body is not valid JSON, or the host name is not allowed",
+    401: "the token is missing or wrong",
+    403: "the request comes from a page of another site",
+    404: "there is no such sentence or word",
+    408: "the body arrives too slowly",
+    409: "the sentence has changed meanwhile, or the word cannot be changed in this way",
+    413: "the body is too large",
+    415: "the body has another media type",
+    422: "the request breaks its schema or a limit",
+    500: "the service failed",
+    503: "the queue is full, the service is closing, or a change could not be written",
+}
 
 
 class ApiError(Exception):
-    """A request that is not carried out, and why.
+    """A request that is refused.
 
     :param code: for programs, such as `too_large`; the message is for people.
     """
@@ -33,33 +46,46 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
 
     def response(self) -> Response:
-        """The answer to send."""
-        # ASCII, since a message may repeat half a surrogate pair from the request.
+        """Return the response to send."""
+        # ASCII, since a message may quote half a surrogate pair of the request.
         content = json.dumps({"error": {"code": self.code, "message": self.message}})
         return Response(content, self.status, self.headers, media_type="application/json")
 
 
-def unusable(faults: Iterable[Mapping[str, Any]]) -> ApiError:
-    """422 for a body or a parameter that breaks its schema; `faults` are pydantic's."""
-    found = [f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults]
-    more = f"; and {len(found) - _MOST_FAULTS} more" if len(found) > _MOST_FAULTS else ""
-    return ApiError(422, "unusable", "; ".join(found[:_MOST_FAULTS])[:_LONGEST] + more)
+def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of these errors, for `responses` of a route."""
+    described: dict[int | str, dict[str, Any]] = {
+        status: {"model": ErrorResponse, "description": _MEANING[status]} for status in statuses
+    }
+    if 503 in described:
+        described[503]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "seconds"}}
+    return described
 
 
-async def of_validation_error(request: Any, error: Exception) -> Response:
-    """The answer where FastAPI finds a parameter or a body at fault."""
+def add_error_handlers(app: FastAPI) -> None:
+    """Give the errors that FastAPI itself finds the same body."""
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+
+
+async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    if any(fault["type"] == "json_invalid" for fault in error.errors()):
-        return ApiError(400, "bad_json", "the body is no JSON").response()
-    return unusable(error.errors()).response()
+    faults = error.errors()
+    if faults[0]["type"] == "json_invalid":
+        return ApiError(400, "bad_json", "the body is not valid JSON").response()
+    # A fault's place begins with where the value comes from: the body or the query.
+    found = [f"{_path(fault['loc'][1:])}: {fault['msg']}" for fault in faults[:_MAX_FAULTS]]
+    more = f"; and {len(faults) - _MAX_FAULTS} more" if len(faults) > _MAX_FAULTS else ""
+    return ApiError(422, "unusable", "; ".join(found)[:_MAX_CHARACTERS] + more).response()
 
 
-async def of_http_exception(request: Any, error: Exception) -> Response:
-    """The answer where FastAPI or a route raises a status: no such path, no such method."""
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    code = HTTPStatus(error.status_code).name.lower()
-    return ApiError(error.status_code, code, str(error.detail), error.headers).response()
+    status = error.status_code
+    # 400 is FastAPI's word for a body that its JSON parser gave up on: nested too deep, or not UTF-8.
+    code = "bad_json" if status == 400 else HTTPStatus(status).name.lower()
+    return ApiError(status, code, str(error.detail), error.headers).response()
 
 
-def _place(steps: Iterable[int | str]) -> str:
+def _path(steps: Iterable[int | str]) -> str:
     return ".".join(format_error(str(step)[:40]) if step != "" else "''" for step in steps) or "the body"

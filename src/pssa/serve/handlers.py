@@ -1,138 +1,100 @@
-"""From a request to the batcher and back: bodies to checked values, aspects to outcomes, while somebody waits for them."""
+"""Request handlers: from a validated request to the batcher, and from its results to the response."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+import queue
+from collections.abc import Iterator
+from typing import Any
 
-from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from pssa.serve.aspect_lookup import Placed, explainable, place_items
-from pssa.serve.batcher import Batcher, Order, QueueFull
-from pssa.serve.body import ClientGone, media_type_of
-from pssa.serve.errors import ApiError, unusable
-from pssa.serve.limits import Limits
+from pssa.serve.aspect_lookup import LocatedAspect, locate_aspects
+from pssa.serve.batcher import Batcher, PendingRequest
+from pssa.serve.errors import ApiError
 from pssa.serve.middleware import overloaded
-from pssa.serve.schemas import ExplainRequest, Item, PredictRequest
+from pssa.serve.schemas import ExplainRequest, PredictRequest
 from pssa.serve.scoring import Scored
 
-__all__ = ["answer_items", "ask", "body_of", "check_run", "parse", "saliency_of"]
-
-_Model = TypeVar("_Model", bound=BaseModel)
-_QUICK = 20_000  # characters that are cut into words without leaving the event loop
+_MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; more go to a thread
 
 
-async def body_of(request: Request, media_type: str) -> bytes:
-    """The body, if it is what it should be.
+async def predict_items(batcher: Batcher, body: PredictRequest, receive: Receive) -> bytes:
+    """Return the JSON response with a label for each aspect."""
+    return _to_json(*await _score_items(batcher, body, None, receive))
 
-    :raises Refusal: 415 if not.
+
+async def explain_items(batcher: Batcher, body: ExplainRequest, receive: Receive) -> bytes:
+    """Return the JSON response with a label and the share of every word for each aspect.
+
+    :raises ApiError: 422 if the saliency does not suit the model of the run.
     """
-    if media_type_of(request.headers) != media_type:
-        given = request.headers.get("content-type", "")[:100]
-        raise ApiError(
-            415, "wrong_type", f"the body is said to be {given!r}; expected {media_type} in UTF-8, not packed"
-        )
-    return await request.body()
+    usable = batcher.runs[body.run].saliencies
+    saliency = body.saliency or usable[0]
+    if saliency not in usable:
+        message = f"run {body.run!r} has no saliency {saliency!r}; choose one of {', '.join(usable)}"
+        raise ApiError(422, "no_such_saliency", message)
+    return _to_json(*await _score_items(batcher, body, saliency, receive))
 
 
-def parse(kind: type[_Model], body: bytes) -> _Model:
-    """The value that a JSON body holds.
+async def score(batcher: Batcher, request: PendingRequest, receive: Receive) -> list[Scored]:
+    """Return the results of a request.
 
-    :raises Refusal: 400 if it is no JSON, 422 if it breaks the schema.
+    :raises ApiError: 503 if the queue is full.
+    :raises ClientDisconnect: if the client leaves; what is left of the request is dropped.
     """
     try:
-        return kind.model_validate_json(body)
-    except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False, include_input=False)
-    if faults[0]["type"] == "json_invalid":
-        raise ApiError(400, "bad_json", faults[0]["msg"])
-    raise unusable(faults)
+        batcher.submit(request)
+    except queue.Full:
+        raise overloaded(batcher) from None
+    scored = asyncio.wrap_future(request.future)
+    disconnected = asyncio.ensure_future(_wait_for_disconnect(receive))
+    try:
+        either: list[asyncio.Future[Any]] = [scored, disconnected]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not scored.done():
+            raise ClientDisconnect
+        return scored.result()
+    finally:
+        disconnected.cancel()
+        batcher.withdraw(request)
 
 
-def check_run(batcher: Batcher, run: str) -> None:
-    """Refuse a run that is not served."""
-    if run not in batcher.runs:
-        raise ApiError(422, "no_such_run", f"there is no run {run!r}; the service was started without --versus")
-
-
-def saliency_of(batcher: Batcher, asked: ExplainRequest) -> str:
-    """The saliency that is asked for.
-
-    :raises Refusal: 422 if it says nothing about the run's model.
-    """
-    check_run(batcher, asked.run)
-    usable = batcher.runs[asked.run].saliencies
-    if "saliency" not in asked.model_fields_set:
-        return usable[0]
-    if asked.saliency not in usable:
-        given = asked.saliency[:100]
-        raise ApiError(
-            422, "no_such_saliency", f"saliency {given!r} cannot be asked for; it can be {', '.join(usable)}"
-        )
-    return asked.saliency
-
-
-async def answer_items(batcher: Batcher, request: Request, asked: PredictRequest, saliency: str | None) -> bytes:
-    """The JSON that answers a request for labels, or for explanations by a saliency."""
-    check_run(batcher, asked.run)
-    _check_sizes(asked.items, batcher.limits)
-    work = sum(len(item.text) * len(item.aspects) for item in asked.items)
-    sheet = place_items(asked.items) if work <= _QUICK else await run_in_threadpool(place_items, asked.items)
+async def _score_items(
+    batcher: Batcher, body: PredictRequest, saliency: str | None, receive: Receive
+) -> tuple[list[list[LocatedAspect]], list[Scored]]:
+    work = sum(len(item.text) * len(item.aspects) for item in body.items)
+    is_quick = work <= _MAX_INLINE_CHARACTERS
+    rows = locate_aspects(body.items) if is_quick else await run_in_threadpool(locate_aspects, body.items)
     if saliency is not None:
-        sheet = [[explainable(placed, saliency, batcher.limits) for placed in row] for row in sheet]
-    order = Order(tuple(p.example for row in sheet for p in row if p.example is not None), asked.run, saliency)
-    outcomes = iter(await ask(batcher, order, request.receive))
-    items = [{"aspects": [_fields(placed, outcomes) for placed in row]} for row in sheet]
+        most = batcher.limits.max_words(saliency)
+        rows = [[_explainable(aspect, saliency, most) for aspect in row] for row in rows]
+    examples = [aspect.example for row in rows for aspect in row if aspect.example is not None]
+    return rows, await score(batcher, PendingRequest(examples, body.run, saliency), receive)
+
+
+def _explainable(aspect: LocatedAspect, saliency: str, most: int) -> LocatedAspect:
+    """Return the aspect, or an error if its text has more words than the saliency can explain."""
+    n_words = 0 if aspect.example is None else len(aspect.example.spans)
+    if n_words <= most:
+        return aspect
+    message = f"the text has {n_words} words, {saliency} explains at most {most}; give a shorter text"
+    return LocatedAspect(None, error=message)
+
+
+def _to_json(rows: list[list[LocatedAspect]], results: list[Scored]) -> bytes:
+    left = iter(results)
+    items = [{"aspects": [_fields(aspect, left) for aspect in row]} for row in rows]
     return json.dumps({"items": items}, ensure_ascii=False, allow_nan=False).encode()
 
 
-async def ask(batcher: Batcher, order: Order, receive: Receive) -> Sequence[Scored]:
-    """The outcomes of an order.
-
-    :raises Refusal: 503 if the queue is full.
-    :raises ClientGone: if the client leaves; what is left of the order is dropped.
-    """
-    try:
-        ticket = batcher.submit(order)
-    except QueueFull:
-        raise overloaded(batcher) from None
-    answered = asyncio.wrap_future(ticket.answered)
-    gone = asyncio.ensure_future(_leaving(receive))
-    try:
-        either: list[asyncio.Future[Any]] = [answered, gone]
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not answered.done():
-            raise ClientGone
-        return answered.result()
-    finally:
-        gone.cancel()
-        batcher.withdraw(ticket)
+def _fields(aspect: LocatedAspect, results: Iterator[Scored]) -> dict[str, Any]:
+    return {"error": aspect.error} if aspect.example is None else next(results).as_dict(aspect.warning)
 
 
-def _check_sizes(items: Sequence[Item], limits: Limits) -> None:
-    if len(items) > limits.items:
-        raise ApiError(422, "too_many_items", f"{len(items)} items; at most {limits.items} are taken in one request")
-    for number, item in enumerate(items):
-        if len(item.aspects) > limits.aspects:
-            found = f"items.{number} has {len(item.aspects)} aspects"
-            raise ApiError(422, "too_many_aspects", f"{found}; at most {limits.aspects} are taken")
-        given = max(len(item.text), *(len(aspect) for aspect in item.aspects if isinstance(aspect, str)), 0)
-        if given > limits.characters:
-            found = f"items.{number} has a text or aspect of {given} characters"
-            raise ApiError(422, "too_long", f"{found}; at most {limits.characters} are taken")
-
-
-def _fields(placed: Placed, outcomes: Iterator[Scored]) -> dict[str, Any]:
-    if placed.example is None:
-        return {"error": placed.error}
-    return next(outcomes).as_dict(placed.warning)
-
-
-async def _leaving(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

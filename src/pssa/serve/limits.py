@@ -1,4 +1,4 @@
-"""How much the service takes on: of one request, and at once."""
+"""Limits of the service: sizes of one request, and how much may wait at once."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from dataclasses import asdict, dataclass, fields
 
 from pssa.errors import InputError
 
-__all__ = ["Limits"]
+_MAX_POSITIONS = 16384  # of a batch, padding included
+_QUADRATIC_SALIENCY = "leave_one_out"  # reads a text once for each of its words
+_MAX_QUADRATIC_WORDS = 128  # of a text that is read so often
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Every number is at least 1, but for `wait_ms`.
+    """Every number is at least 1, except `wait_ms`.
 
-    :raises InputError: if one is not, or if the queue has no room for the largest request.
+    :raises InputError: if one is not, or if the queue cannot hold the largest request.
     """
 
     body_bytes: int = 1 << 20  # of a request
@@ -22,10 +24,10 @@ class Limits:
     items: int = 64  # of a request
     aspects: int = 16  # of an item
     characters: int = 4000  # of a text, and of an aspect
-    explained_words: int = 512  # of a text that is to be explained
+    explained_words: int = 512  # of a text to explain
     queue: int = 2048  # aspects that wait
-    batch: int = 64  # aspects that are answered in one go
-    wait_ms: int = 4  # for others to come, before a batch that is smaller than the last one begins
+    batch: int = 64  # aspects that are scored together
+    wait_ms: int = 4  # longest time a request waits for others to join its batch
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -39,5 +41,20 @@ class Limits:
             )
 
     def as_dict(self) -> dict[str, int]:
-        """Plain values, for JSON."""
+        """Return plain values for JSON."""
         return asdict(self)
+
+    def max_words(self, saliency: str) -> int:
+        """Return how many words a text may have to be explained by this saliency."""
+        return (
+            min(_MAX_QUADRATIC_WORDS, self.explained_words) if saliency == _QUADRATIC_SALIENCY else self.explained_words
+        )
+
+    def fits(self, n_examples: int, n_words: int, saliency: str | None) -> bool:
+        """Return whether a batch may have so many examples, the longest of so many words; this bounds memory and time.
+
+        :param saliency: of the explanations; None for labels only.
+        """
+        # Some saliencies send several samples or steps through the model's head at once.
+        n_readings = 1 if saliency is None else 4 * n_words if saliency == _QUADRATIC_SALIENCY else 8
+        return n_examples <= self.batch and n_examples * n_words * n_readings <= _MAX_POSITIONS

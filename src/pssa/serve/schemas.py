@@ -1,89 +1,75 @@
-"""What requests and answers look like. Nothing is converted: `"4"` and `false` are no integers, and unknown fields are refused.
+"""Bodies of requests and responses.
 
-Offsets count characters as Python does, by Unicode code points. JavaScript counts UTF-16 units, of which an emoji has two.
+Validation is strict: `"4"` and `false` are not integers, and unknown fields are refused. Offsets count characters as Python
+does, by Unicode code points; JavaScript counts UTF-16 units, of which an emoji has two.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
-__all__ = [
-    "Answered",
-    "Error",
-    "ExplainAnswer",
-    "ExplainRequest",
-    "Explained",
-    "Failed",
-    "Fault",
-    "Item",
-    "ModelAnswer",
-    "Place",
-    "PredictAnswer",
-    "PredictRequest",
-    "RunInfo",
-    "Runs",
-    "Status",
-    "Whole",
-    "Word",
-]
+from pssa.serve.limits import Limits
 
-_MOST = 2**53 - 1  # the largest integer that every reader of JSON keeps exactly
+_MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON reader keeps exactly
 
 
-def _whole(value: Any) -> Any:
-    # To JSON 4.0 is the integer 4.
+def _to_integer(value: Any) -> Any:
+    # JSON Schema counts 4.0 as the integer 4.
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
+Integer = Annotated[int, BeforeValidator(_to_integer)]
 
 
-class _Strict(BaseModel):
+class StrictModel(BaseModel):
+    """Base of every body: exact names and exact types."""
+
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class Place(_Strict):
+class Offsets(StrictModel):
     """An aspect by its character offsets, half-open."""
 
-    start: Whole = Field(alias="from", ge=0, le=_MOST)
-    end: Whole = Field(alias="to", ge=0, le=_MOST)
+    start: Integer = Field(alias="from", ge=0, le=_MAX_INTEGER)
+    end: Integer = Field(alias="to", ge=0, le=_MAX_INTEGER)
 
 
-class Item(_Strict):
-    """A text and the aspects to judge in it, each as it stands in the text or by its offsets."""
+class Item(StrictModel):
+    """A text and its aspects, each as it is written in the text or by its offsets."""
 
     text: str
-    aspects: list[str | Place]
+    aspects: list[str | Offsets]
 
 
-class PredictRequest(_Strict):
-    """Texts with their aspects, and the run to ask."""
+class PredictRequest(StrictModel):
+    """Texts with their aspects, and the run that labels them."""
 
     items: list[Item]
-    run: Literal["first", "versus"] = "first"
+    run: str = "first"
 
 
 class ExplainRequest(PredictRequest):
-    """The same, and what a word's share is to be measured by; without it, the run's usual saliency."""
+    """Texts with their aspects, the run that explains them and the saliency; by default the usual one of the run."""
 
-    saliency: str = ""
+    saliency: str = Field(default_factory=str)  # a factory, so that the schema shows no default
 
 
-class Answered(_Strict):
-    """What the run says of an aspect, and where it was found."""
+class AspectResult(StrictModel):
+    """Label of an aspect, and where the aspect was found."""
 
     aspect: str
     start: int = Field(alias="from")
     end: int = Field(alias="to")
     label: str
     probabilities: dict[str, float]  # by label
-    warning: str = ""  # left out where there is none
+    warning: str = ""  # absent if there is none
 
 
-class Word(_Strict):
-    """A word of the text and its share; shares sum to one, or are all zero where nothing can be said."""
+class WordShare(StrictModel):
+    """A word of the text and its share of the saliency; shares sum to one, or are all zero if nothing can be said."""
 
     word: str
     start: int = Field(alias="from")
@@ -91,79 +77,96 @@ class Word(_Strict):
     share: float
 
 
-class Explained(Answered):
-    """An answer with every word's share in it."""
+class AspectExplanation(AspectResult):
+    """Label of an aspect with the share of every word."""
 
     saliency: str
-    words: list[Word]
+    words: list[WordShare]
 
 
-class Failed(_Strict):
-    """Why there is no answer for an aspect."""
+class AspectError(StrictModel):
+    """Why an aspect has no result."""
 
     error: str
 
 
-class _PredictedItem(_Strict):
-    aspects: list[Answered | Failed]
+ResultT = TypeVar("ResultT", bound=AspectResult)
 
 
-class PredictAnswer(_Strict):
-    """Items and aspects in the order of the request."""
+class ItemResponse(StrictModel, Generic[ResultT]):
+    """Results of one item, in the order of its aspects."""
 
-    items: list[_PredictedItem]
-
-
-class _ExplainedItem(_Strict):
-    aspects: list[Explained | Failed]
+    aspects: list[ResultT | AspectError]
 
 
-class ExplainAnswer(_Strict):
-    """Items and aspects in the order of the request."""
+class ItemsResponse(StrictModel, Generic[ResultT]):
+    """Results in the order of the request."""
 
-    items: list[_ExplainedItem]
+    items: list[ItemResponse[ResultT]]
 
 
-class RunInfo(_Strict):
-    """What a run is and can be asked."""
+class RunInfo(StrictModel):
+    """A served run."""
 
     name: str  # of its folder
     model: str
     labels: list[str]
     saliencies: list[str]  # the usual one first
-    members: int  # models that vote; 1 outside ensembles
+    members: int  # models that vote; 1 unless it is an ensemble
 
 
-class Runs(_Strict):
-    """The runs that are served; `versus` only where there is a second."""
+class ModelResponse(StrictModel):
+    """Runs, limits and version of the service."""
 
-    first: RunInfo
-    versus: RunInfo | None = None
-
-
-class ModelAnswer(_Strict):
-    """What is served, and how much is taken on."""
-
-    runs: Runs
+    runs: dict[str, RunInfo]  # `first` and, if there is a second run, `versus`
     limits: dict[str, int]
-    evidence: bool  # whether evidence can be reviewed
+    evidence: bool  # whether there is evidence to review
     version: str  # of pssa
 
 
-class Status(_Strict):
-    """A sign of life."""
-
-    status: str
-
-
-class Fault(_Strict):
-    """What went wrong: a code for programs, a message for people."""
+class ErrorDetail(StrictModel):
+    """A code for programs and a message for people."""
 
     code: str
     message: str
 
 
-class Error(_Strict):
-    """Every answer that is not what was asked for."""
+class ErrorResponse(StrictModel):
+    """Body of every response that reports an error."""
 
-    error: Fault
+    error: ErrorDetail
+
+
+def limited_requests(
+    limits: Limits, saliencies: Mapping[str, Sequence[str]]
+) -> tuple[type[PredictRequest], type[ExplainRequest]]:
+    """Return the two requests with the limits, runs and saliencies of one service in their schema.
+
+    :param saliencies: those of each run, by the run's name.
+    """
+    text = Annotated[str, Field(max_length=limits.characters)]
+    aspects = Annotated[list[text | Offsets], Field(max_length=limits.aspects)]
+    item = create_model("Item", __base__=Item, __doc__=Item.__doc__, text=(text, ...), aspects=(aspects, ...))
+    fields: dict[str, Any] = {
+        "items": (Annotated[list[item], Field(max_length=limits.items)], ...),  # type: ignore[valid-type]
+        "run": (Literal[*saliencies], "first"),
+    }
+    saliency = {"saliency": (Literal[*sorted(set().union(*saliencies.values()))], Field(default_factory=str))}
+    return (
+        create_model("PredictRequest", __base__=PredictRequest, __doc__=PredictRequest.__doc__, **fields),
+        create_model(
+            "ExplainRequest",
+            __base__=ExplainRequest,
+            __doc__=ExplainRequest.__doc__,
+            __cls_kwargs__={"json_schema_extra": _saliencies_by_run(saliencies)},
+            **fields | saliency,
+        ),
+    )
+
+
+def _saliencies_by_run(saliencies: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return the JSON Schema that says which saliencies each run has; empty if all have the same."""
+    if len({*map(tuple, saliencies.values())}) == 1:
+        return {}
+    first, versus = ({"properties": {"saliency": {"enum": list(saliencies[run])}}} for run in ("first", "versus"))
+    return {"if": {"properties": {"run": {"const": "versus"}}, "required": ["run"]}, "then": versus, "else": first}

@@ -19,8 +19,6 @@ from pssa.errors import InputError
 from pssa.runs.classifier import Answer, Classifier
 from pssa.runs.explain import Explanation, explain
 
-__all__ = ["Scored", "score"]
-
 _ON_GPU, _WORD_ROWS, _PIECE_ROWS = 256, 32, 8
 _log = logging.getLogger(__name__)
 

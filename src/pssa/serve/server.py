@@ -16,8 +16,6 @@ from fastapi import FastAPI
 from pssa.errors import InputError
 from pssa.serve.batcher import Batcher
 
-__all__ = ["Server", "bind", "hosts_of", "is_loopback", "url_of"]
-
 _BACKLOG = 1024
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 

@@ -24,13 +24,11 @@ from pssa.data.read import Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.runs.classifier import probability_column
-from pssa.serve.aspect_lookup import Placed, place_fields
-from pssa.serve.batcher import Batcher, Order
+from pssa.serve.aspect_lookup import LocatedAspect, locate_fields
+from pssa.serve.batcher import Batcher, PendingRequest
 from pssa.serve.errors import ApiError
-from pssa.serve.handlers import ask
+from pssa.serve.handlers import score
 from pssa.serve.scoring import Scored
-
-__all__ = ["Table", "read_table", "scored"]
 
 _WINDOW = 256
 _PLACE = "the table"  # in an error
@@ -40,7 +38,7 @@ _RETRY_SECONDS = 0.05
 @dataclass(frozen=True)
 class _Row:
     cells: list[str]  # as many as the table has columns
-    placed: Placed
+    placed: LocatedAspect
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Table:
             except StopIteration:
                 return
             except csv.Error as error:
-                yield _Row([""] * len(self.columns), Placed(None, error=f"line {line} is no CSV ({error})"))
+                yield _Row([""] * len(self.columns), LocatedAspect(None, error=f"line {line} is no CSV ({error})"))
                 continue
             if record:
                 yield self._row(record)
@@ -73,12 +71,12 @@ class Table:
         width = len(self.columns)
         cells = [*record, *[""] * width][:width]
         if len(record) != width:
-            return _Row(cells, Placed(None, error=f"has {len(record)} cells, the header {width}"))
+            return _Row(cells, LocatedAspect(None, error=f"has {len(record)} cells, the header {width}"))
         if any(len(cell) > self.characters for cell in cells):
-            return _Row(cells, Placed(None, error=f"a cell has more than {self.characters} characters"))
+            return _Row(cells, LocatedAspect(None, error=f"a cell has more than {self.characters} characters"))
         names = [column.strip() for column in self.columns]
         fields = self.meaning.row(0, dict(zip(names, cells, strict=True))).fields
-        return _Row(cells, place_fields({name: value for name, value in fields.items() if name != "label"}))
+        return _Row(cells, locate_fields({name: value for name, value in fields.items() if name != "label"}))
 
 
 def read_table(body: bytes, characters: int, columns: str = "") -> Table:
@@ -118,8 +116,8 @@ async def scored(batcher: Batcher, table: Table, run: str, receive: Receive) -> 
     rows = table.rows()
     began = False
     while window := await run_in_threadpool(list, islice(rows, min(_WINDOW, batcher.limits.queue))):
-        order = Order(tuple(row.placed.example for row in window if row.placed.example is not None), run)
-        outcomes = iter(await (_patiently(batcher, order, receive) if began else ask(batcher, order, receive)))
+        request = PendingRequest([row.placed.example for row in window if row.placed.example is not None], run)
+        outcomes = iter(await (_patiently(batcher, request, receive) if began else score(batcher, request, receive)))
         lines = [_line(layout, row, None if row.placed.example is None else next(outcomes)) for row in window]
         yield _text(lines if began else [layout.header, *lines], table.header.delimiter)
         began = True
@@ -154,10 +152,10 @@ def _line(layout: _Layout, row: _Row, outcome: Scored | None) -> list[Any]:
     return [*cells, fields.get("label", ""), *shares, fields.get("error", ""), fields.get("warning", "")]
 
 
-async def _patiently(batcher: Batcher, order: Order, receive: Receive) -> Sequence[Scored]:
+async def _patiently(batcher: Batcher, request: PendingRequest, receive: Receive) -> Sequence[Scored]:
     while True:
         try:
-            return await ask(batcher, order, receive)
+            return await score(batcher, request, receive)
         except ApiError:
             await asyncio.sleep(_RETRY_SECONDS)
 

@@ -1,71 +1,40 @@
-"""The review of evidence over HTTP, under `/v1/evidence`: read sentences, change a word, undo, export.
+"""Routes of the review under `/v1/evidence`: read sentences, change a word, undo, export.
 
 A change carries the version of the sentence that the reviewer saw, so that two open pages cannot overwrite each other.
-Every refusal is `{"error": {"code", "message"}}`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Annotated, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request, Response
-from fastapi.routing import APIRoute
+from fastapi import APIRouter, Path, Query
 
 from pssa.errors import RunError
-from pssa.serve.errors import ApiError
-from pssa.serve.review.export import export
-from pssa.serve.review.filter import Filter, select
+from pssa.serve.errors import ApiError, error_responses
 from pssa.serve.review.schemas import (
     Change,
     Changed,
     Exported,
-    SentenceFields,
-    Sentences,
-    Stats,
+    ReviewStats,
+    SentenceFilter,
+    SentencePage,
+    SentenceView,
     Undo,
-    Wanted,
-    changed_fields,
-    page_fields,
-    sentence_fields,
-    stats_fields,
+    changed_view,
+    page_view,
+    sentence_view,
+    stats_view,
 )
-from pssa.serve.review.sentence import ReviewError
-from pssa.serve.review.session import Review
-from pssa.serve.schemas import Error
-
-__all__ = ["review_router"]
+from pssa.serve.review.session import Review, ReviewError
 
 _STATUS = {"missing": 404, "stale": 409, "refused": 409}
-_INVALID: dict[int | str, dict[str, Any]] = {422: {"model": Error, "description": "not as this page says"}}
-_MISSING: dict[int | str, dict[str, Any]] = {404: {"model": Error, "description": "no such sentence or word"}}
-_WRITTEN: dict[int | str, dict[str, Any]] = {
-    409: {"model": Error, "description": "changed elsewhere meanwhile, or not possible for this word"},
-    503: {"model": Error, "description": "could not be written; nothing was changed"},
-}
-
-
-class _Route(APIRoute):
-    """Answers what the review refuses in the one shape; faults of the request itself are the service's to answer."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, with the review's errors caught."""
-        handle = super().get_route_handler()
-
-        async def answer(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except ReviewError as error:
-                return ApiError(_STATUS[error.code], error.code, str(error)).response()
-            except (RunError, OSError) as error:
-                return ApiError(503, "unwritable", str(error)).response()
-
-        return answer
 
 
 def review_router(review: Review) -> APIRouter:
-    """The routes of one review."""
-    router = APIRouter(prefix="/v1/evidence", tags=["evidence"], route_class=_Route, responses=_INVALID)
+    """Return the routes of one review."""
+    router = APIRouter(prefix="/evidence", tags=["evidence"], responses=error_responses(422))
     _add_reading(router, review)
     _add_writing(router, review)
     return router
@@ -73,36 +42,54 @@ def review_router(review: Review) -> APIRouter:
 
 def _add_reading(router: APIRouter, review: Review) -> None:
     @router.get("/stats")
-    def stats() -> Stats:
-        """What the review is about, and counts."""
-        return stats_fields(review)
+    def stats() -> ReviewStats:
+        """Return what is reviewed, and counts."""
+        return stats_view(review)
 
     @router.get("/sentences")
-    def sentences(wanted: Annotated[Wanted, Query()]) -> Sentences:
-        """Chosen sentences in the order of the file, a page at a time."""
-        asked = wanted.model_dump(exclude={"start", "limit"})
-        return page_fields(review, select(review, Filter(**asked), wanted.start, wanted.limit))
+    def sentences(query: Annotated[SentenceFilter, Query()]) -> SentencePage:
+        """Return the selected sentences in the order of the file, a page at a time."""
+        return page_view(review, query)
 
-    @router.get("/sentences/{index}", responses=_MISSING)
-    def sentence(index: Annotated[int, Path(ge=0)]) -> SentenceFields:
-        """One sentence, as it is now."""
-        return sentence_fields(review, review.sentence(index))
+    @router.get("/sentences/{index}", responses=error_responses(404))
+    def sentence(index: Annotated[int, Path(ge=0)]) -> SentenceView:
+        """Return one sentence as it is now."""
+        with _api_errors():
+            return sentence_view(review, review.sentence(index))
 
 
 def _add_writing(router: APIRouter, review: Review) -> None:
-    # Plain functions run in threads, so that waiting for the disk holds up nobody else.
-    @router.post("/changes", responses=_MISSING | _WRITTEN)
+    # Plain functions run in threads, so that waiting for the disk holds up no other request.
+    writing = APIRouter(responses=error_responses(403, 408, 409, 413))
+
+    @writing.post("/changes", responses=error_responses(400, 404))
     def change(given: Change) -> Changed:
-        """Flip, drop or add a word; it is on disk when the answer comes."""
-        return changed_fields(review, review.change(given.index, given.version, given.action, given.word))
+        """Flip, drop or add a word; the change is on disk when the response comes."""
+        with _api_errors():
+            return changed_view(review, review.change(given.index, given.version, given.action, given.word))
 
-    @router.post("/undo", responses=_WRITTEN)
+    @writing.post("/undo", responses=error_responses(400))
     def undo(given: Undo) -> Changed:
-        """Take the last change back."""
-        return changed_fields(review, review.undo(given.number))
+        """Undo the last change."""
+        with _api_errors():
+            return changed_view(review, review.undo(given.number))
 
-    @router.post("/export", responses=_WRITTEN)
+    @writing.post("/export")
     def write() -> Exported:
-        """Write the reviewed evidence as a new file beside the old one, and say how to train with it."""
-        made = export(review)
-        return Exported(file=str(made.path), edits=list(made.edits), command=made.command)
+        """Write the reviewed evidence as a new file beside the old one, and return the command that trains with it."""
+        with _api_errors():
+            path, edits = review.export()
+        command = review.sources.training_command(review.header, path)
+        return Exported(file=str(path), edits=list(edits), command=command)
+
+    router.include_router(writing)
+
+
+@contextmanager
+def _api_errors() -> Iterator[None]:
+    try:
+        yield
+    except ReviewError as error:
+        raise ApiError(_STATUS[error.code], error.code, str(error)) from error
+    except (RunError, OSError) as error:
+        raise ApiError(503, "unwritable", str(error)) from error

@@ -1,4 +1,4 @@
-"""The shapes that the review speaks over HTTP, and how they are made of a review's values."""
+"""Bodies of the review's requests and responses, and how they are made from a review."""
 
 from __future__ import annotations
 
@@ -9,69 +9,74 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from pssa.data.evidence import ACTIVE, MISLEADING, Finding
-from pssa.serve.review.filter import Page
-from pssa.serve.review.sentence import Sentence
-from pssa.serve.review.session import Review
-from pssa.serve.schemas import Whole
+from pssa.serve.review.session import Review, ReviewedSentence
+from pssa.serve.schemas import Integer, StrictModel
 
-__all__ = [
-    "Change",
-    "Changed",
-    "Exported",
-    "SentenceFields",
-    "Sentences",
-    "Stats",
-    "Undo",
-    "Wanted",
-    "changed_fields",
-    "page_fields",
-    "sentence_fields",
-    "stats_fields",
-]
-
-_LARGEST = 2**31 - 1
-_NAMED = 12  # frequent words of each kind
+_MAX_INTEGER = 2**31 - 1
+_MAX_FREQUENT = 12  # words of each kind
 Kind = Literal["active", "misleading"]
 
 
-class _Strict(BaseModel):
-    """What comes in: exact names, exact types."""
+class SentenceFilter(BaseModel):
+    """Query that selects sentences; an empty value selects all. Word, kind and iteration must hold for the same finding."""
 
-    model_config = ConfigDict(strict=True, extra="forbid")
+    model_config = ConfigDict(extra="forbid")  # not strict: a query is text
 
-
-class Wanted(BaseModel):
-    """Which sentences are asked for; a query is text, so numbers are taken from it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    word: str = Field("", max_length=200, description="a word, in any case")
-    where: Literal["found", "sentence"] = Field("found", description="look for the word among findings, or anywhere")
+    word: str = Field(default="", max_length=200, description="a word, in any case")
+    where: Literal["found", "sentence"] = Field(
+        default="found", description="look for the word among findings, or anywhere"
+    )
     kind: Literal["", "active", "misleading", "none"] = ""
-    iteration: int | None = Field(None, ge=1, le=_LARGEST)
-    label: str = Field("", max_length=200)
+    iteration: int | None = Field(default=None, ge=1, le=_MAX_INTEGER)
+    label: str = Field(default="", max_length=200)
     only: Literal["", "disagreements", "changed"] = ""
-    start: int = Field(0, ge=0, le=_LARGEST, description="the first place of the file to look at")
-    limit: int = Field(50, ge=1, le=200)
+    start: int = Field(default=0, ge=0, le=_MAX_INTEGER, description="position in the file to start at")
+    limit: int = Field(default=50, ge=1, le=200)
+
+    def matches(self, review: Review, sentence: ReviewedSentence) -> bool:
+        """Return whether a sentence is selected."""
+        example, word = sentence.example, self.word.strip().casefold()
+        if self.label and example.label != self.label:
+            return False
+        if self.only == "changed" and not sentence.is_changed:
+            return False
+        if self.only == "disagreements" and not review.is_disputed(sentence):
+            return False
+        if word and self.where == "sentence":
+            return any(other.casefold() == word for other in example.words) and self._matches_findings(sentence, "")
+        return self._matches_findings(sentence, word)
+
+    def _matches_findings(self, sentence: ReviewedSentence, word: str) -> bool:
+        findings, words = sentence.example.findings, sentence.example.words
+        if self.kind == "none":
+            return not findings and not word and self.iteration is None
+        if not word and not self.kind and self.iteration is None:
+            return True
+        return any(
+            (not self.kind or finding.kind == self.kind)
+            and (self.iteration is None or finding.iteration == self.iteration)
+            and (not word or words[finding.word].casefold() == word)
+            for finding in findings
+        )
 
 
-class Change(_Strict):
-    """One word to change."""
+class Change(StrictModel):
+    """A change of one word."""
 
-    index: Whole = Field(ge=0, le=_LARGEST, description="the sentence's place in the file, from 0")
-    version: Whole = Field(ge=0, le=_LARGEST, description="of the sentence, as it was read")
+    index: Integer = Field(ge=0, le=_MAX_INTEGER, description="position of the sentence in the file, from 0")
+    version: Integer = Field(ge=0, le=_MAX_INTEGER, description="of the sentence, as it was read")
     action: Literal["flip", "drop", "active", "misleading"]
-    word: Whole = Field(ge=0, le=_LARGEST, description="its place in the sentence, from 0")
+    word: Integer = Field(ge=0, le=_MAX_INTEGER, description="position in the sentence, from 0")
 
 
-class Undo(_Strict):
+class Undo(StrictModel):
     """The change to take back."""
 
-    number: Whole = Field(ge=1, le=_LARGEST, description="of the last change that stands")
+    number: Integer = Field(ge=1, le=_MAX_INTEGER, description="of the last change that was not undone")
 
 
-class FindingFields(BaseModel):
-    """What is held of a word, and why."""
+class FindingView(BaseModel):
+    """What is known about a word, and why."""
 
     kind: Kind
     iteration: int
@@ -82,19 +87,19 @@ class FindingFields(BaseModel):
     expected: float | None
 
 
-class WordFields(BaseModel):
+class WordView(BaseModel):
     """A word with its character offsets."""
 
     word: str
     from_: int = Field(serialization_alias="from")
     to: int
     aspect: bool
-    finding: FindingFields | None
-    mined: FindingFields | None  # what the file has
-    second: Kind | None  # what the second file has
+    finding: FindingView | None
+    mined: FindingView | None  # in the file
+    second: Kind | None  # in the second file
 
 
-class SentenceFields(BaseModel):
+class SentenceView(BaseModel):
     """A sentence under review."""
 
     index: int
@@ -103,21 +108,25 @@ class SentenceFields(BaseModel):
     version: int
     changed: bool
     disagrees: bool
-    words: list[WordFields]
+    words: list[WordView]
 
 
-class Sentences(BaseModel):
-    """A page of sentences."""
+class SentencePage(BaseModel):
+    """Some of the selected sentences, in the order of the file.
 
-    sentences: list[SentenceFields]
-    selected: int
-    before: int
-    previous: int | None
-    next: int | None
+    A page starts at a position of the file, not at a number of matches: a change may remove a sentence from the selection,
+    and the next page must then not skip another.
+    """
+
+    sentences: list[SentenceView]
+    selected: int  # on all pages
+    before: int  # on earlier pages
+    previous: int | None  # start of the page before, if there is one
+    next: int | None  # start of the page after, if there is one
 
 
-class Step(BaseModel):
-    """A change that can be undone."""
+class UndoableChange(BaseModel):
+    """The last change."""
 
     number: int
     action: str
@@ -128,30 +137,30 @@ class Step(BaseModel):
 
 
 class Totals(BaseModel):
-    """How much there is now."""
+    """Current counts."""
 
     active: int
     misleading: int
-    changes: int  # made and not taken back
-    undo: Step | None
+    changes: int  # that were not undone
+    undo: UndoableChange | None
 
 
 class Changed(BaseModel):
     """The sentence after a change."""
 
-    sentence: SentenceFields
+    sentence: SentenceView
     totals: Totals
 
 
-class Frequent(BaseModel):
+class WordCount(BaseModel):
     """A word and how often it was found."""
 
     word: str
     count: int
 
 
-class Stats(BaseModel):
-    """What the review is about."""
+class ReviewStats(BaseModel):
+    """Files, origin and counts of the review."""
 
     evidence: str
     log: str
@@ -166,67 +175,70 @@ class Stats(BaseModel):
     sentences: int
     changed: int
     totals: Totals
-    active_words: list[Frequent]
-    misleading_words: list[Frequent]
+    active_words: list[WordCount]
+    misleading_words: list[WordCount]
 
 
 class Exported(BaseModel):
-    """The file that was written."""
+    """The written file, and the command that trains with it."""
 
     file: str
     edits: list[str]
     command: str
 
 
-def sentence_fields(review: Review, sentence: Sentence) -> SentenceFields:
-    """A sentence with all that is known of its words."""
+def sentence_view(review: Review, sentence: ReviewedSentence) -> SentenceView:
+    """Return a sentence with everything that is known about its words."""
     example, now = sentence.original, sentence.findings
     mined = {finding.word: finding for finding in example.findings}
-    marks = review.sources.marks[sentence.index] if review.sources.marks is not None else {}
+    second = review.sources.second_kinds[sentence.index] if review.sources.second_kinds is not None else {}
     words = [
-        WordFields.model_construct(
+        WordView.model_construct(
             word=word,
             from_=start,
             to=end,
             aspect=example.aspect[0] <= place < example.aspect[1],
-            finding=_finding_fields(now.get(place)),
-            mined=_finding_fields(mined.get(place)),
-            second=marks.get(place),
+            finding=_finding_view(now.get(place)),
+            mined=_finding_view(mined.get(place)),
+            second=second.get(place),
         )
         for place, (word, (start, end)) in enumerate(zip(example.words, example.spans, strict=True))
     ]
-    return SentenceFields.model_construct(
+    return SentenceView.model_construct(
         index=sentence.index,
         id=example.id,
         label=example.label,
         version=sentence.version,
-        changed=sentence.changed,
-        disagrees=review.disagrees(sentence),
+        changed=sentence.is_changed,
+        disagrees=review.is_disputed(sentence),
         words=words,
     )
 
 
-def page_fields(review: Review, page: Page) -> Sentences:
-    """A page with its sentences."""
-    return Sentences.model_construct(
-        sentences=[sentence_fields(review, sentence) for sentence in page.sentences],
-        selected=page.selected,
-        before=page.before,
-        previous=page.previous,
-        next=page.next,
+def page_view(review: Review, query: SentenceFilter) -> SentencePage:
+    """Return the first `query.limit` selected sentences at or after position `query.start`."""
+    selected = [sentence for sentence in review.sentences if query.matches(review, sentence)]
+    before = sum(sentence.index < query.start for sentence in selected)
+    after = selected[before + query.limit : before + query.limit + 1]
+    return SentencePage.model_construct(
+        sentences=[sentence_view(review, sentence) for sentence in selected[before : before + query.limit]],
+        selected=len(selected),
+        before=before,
+        previous=selected[max(0, before - query.limit)].index if before else None,
+        next=after[0].index if after else None,
     )
 
 
-def changed_fields(review: Review, sentence: Sentence) -> Changed:
-    """A sentence and the totals after it was changed."""
-    return Changed(sentence=sentence_fields(review, sentence), totals=_totals(review))
+def changed_view(review: Review, sentence: ReviewedSentence) -> Changed:
+    """Return a sentence and the totals after a change."""
+    return Changed(sentence=sentence_view(review, sentence), totals=_totals(review))
 
 
-def stats_fields(review: Review) -> Stats:
-    """Names, counts and frequent words."""
+def stats_view(review: Review) -> ReviewStats:
+    """Return names, counts and frequent words."""
     sources, header = review.sources, review.header
     labels = Counter(sentence.original.label for sentence in review.sentences)
-    return Stats(
+    return ReviewStats(
         evidence=str(sources.evidence),
         log=str(review.log.path),
         corpus=None if sources.corpus is None else str(sources.corpus),
@@ -238,34 +250,25 @@ def stats_fields(review: Review) -> Stats:
         iterations=header.iterations,
         labels=dict(sorted(labels.items())),
         sentences=len(review.sentences),
-        changed=sum(sentence.changed for sentence in review.sentences),
+        changed=sum(sentence.is_changed for sentence in review.sentences),
         totals=_totals(review),
-        active_words=_frequent(review, ACTIVE),
-        misleading_words=_frequent(review, MISLEADING),
+        active_words=_frequent_words(review, ACTIVE),
+        misleading_words=_frequent_words(review, MISLEADING),
     )
 
 
-def _finding_fields(finding: Finding | None) -> FindingFields | None:
-    return None if finding is None else FindingFields.model_construct(**asdict(finding))
+def _finding_view(finding: Finding | None) -> FindingView | None:
+    return None if finding is None else FindingView.model_construct(**asdict(finding))
 
 
 def _totals(review: Review) -> Totals:
     kinds = Counter(finding.kind for sentence in review.sentences for finding in sentence.example.findings)
-    last = review.undoable
-    undo = None
-    if last is not None:
-        undo = Step(
-            number=last.number,
-            action=last.action,
-            index=last.index,
-            example=last.example,
-            word=last.word,
-            text=last.text,
-        )
-    return Totals(active=kinds[ACTIVE], misleading=kinds[MISLEADING], changes=review.standing, undo=undo)
+    last = review.last_change
+    undo = None if last is None else UndoableChange.model_validate(last, from_attributes=True)
+    return Totals(active=kinds[ACTIVE], misleading=kinds[MISLEADING], changes=review.n_changes, undo=undo)
 
 
-def _frequent(review: Review, kind: str) -> list[Frequent]:
+def _frequent_words(review: Review, kind: str) -> list[WordCount]:
     counts = Counter(
         sentence.example.words[finding.word].casefold()
         for sentence in review.sentences
@@ -273,4 +276,4 @@ def _frequent(review: Review, kind: str) -> list[Frequent]:
         if finding.kind == kind
     )
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [Frequent(word=word, count=number) for word, number in ordered[:_NAMED]]
+    return [WordCount(word=word, count=number) for word, number in ordered[:_MAX_FREQUENT]]

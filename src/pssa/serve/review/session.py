@@ -1,25 +1,111 @@
-"""A review of evidence: people flip, drop and add words, and every change is in a log before it counts.
+"""Review session: people flip, drop and add words, and every change is in a log before it counts.
 
-The evidence file itself is never touched. Opening the review again replays the log, so a kill loses nothing that was
-answered; `pssa.serve.review_export` writes the corrected evidence as a file of its own.
+The evidence file itself never changes. Opening the review again replays the log, so a kill loses nothing that was confirmed;
+`Review.export` writes the corrected evidence as a new file.
 """
 
 from __future__ import annotations
 
+import filecmp
 import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from pssa.data.evidence import Evidence, Finding
-from pssa.errors import InputError
+from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, ExampleEvidence, Finding
+from pssa.data.evidence_file import write_evidence
+from pssa.errors import InputError, PssaError
 from pssa.serve.review.log import LogEntry, ReviewLog
-from pssa.serve.review.sentence import ReviewError, Sentence
 from pssa.serve.review.sources import Sources
 
-__all__ = ["Review"]
+FLIP, DROP, UNDO = "flip", "drop", "undo"
+ACTIONS = (FLIP, DROP, ACTIVE, MISLEADING)  # the last two add a word as such
+_OPPOSITE = {ACTIVE: MISLEADING, MISLEADING: ACTIVE}
 
-_UNDO = "undo"
+
+class ReviewError(PssaError):
+    """A change that is not possible now.
+
+    :param code: missing, stale or refused.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedSentence:
+    """An example under review, as it is in the file and as it is now."""
+
+    index: int
+    original: ExampleEvidence
+    example: ExampleEvidence
+    version: int = 0  # the number of the last log entry about it
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything differs from the file."""
+        return self.example.findings != self.original.findings
+
+    @property
+    def findings(self) -> dict[int, Finding]:
+        """The current findings by word."""
+        return {finding.word: finding for finding in self.example.findings}
+
+    def with_finding(self, word: int, finding: Finding | None, version: int) -> ReviewedSentence:
+        """Return the sentence with this finding for a word, or with none.
+
+        Findings of the file keep its order and added ones follow by word, so that equal findings are equal bytes.
+        """
+        left = {key: value for key, value in self.findings.items() if key != word}
+        if finding is not None:
+            left[word] = finding
+        mined = [left.pop(known.word) for known in self.original.findings if known.word in left]
+        findings = (*mined, *(left[key] for key in sorted(left)))
+        return replace(self, example=replace(self.original, findings=findings), version=version)
+
+    def finding_after(self, action: str, word: int) -> Finding | None:
+        """Return the finding that an action would give a word.
+
+        :raises ReviewError: if the action is not possible for this word.
+        """
+        example = self.original
+        if not 0 <= word < len(example.words):
+            raise ReviewError("missing", f"there is no word {word}; the sentence has {len(example.words)} words from 0")
+        text, before = example.words[word], self.findings.get(word)
+        if example.aspect[0] <= word < example.aspect[1]:
+            raise ReviewError("refused", f"{text!r} belongs to the aspect, which is never evidence")
+        if action in (ACTIVE, MISLEADING):
+            if before is not None:
+                raise ReviewError("refused", f"{text!r} is {before.kind} already; flip it or drop it instead")
+            return self._finding(action, word)
+        if before is None:
+            raise ReviewError("refused", f"{text!r} is neither active nor misleading; add it first")
+        return None if action == DROP else self._finding(_OPPOSITE[before.kind], word)
+
+    def edits(self) -> Iterator[str]:
+        """Yield a line for each word whose kind differs from the file."""
+        before, after = (
+            {finding.word: finding.kind for finding in example.findings} for example in (self.original, self.example)
+        )
+        for word in sorted(before.keys() | after.keys()):
+            if before.get(word) != after.get(word):
+                action = DROP if word not in after else FLIP if word in before else f"add {after[word]}"
+                yield f"review {action} {self.original.words[word]!r}, word {word} of {self.original.id}: 1 changed"
+
+    def _finding(self, kind: str, word: int) -> Finding:
+        """Return a word as `kind`, with its measurements if it was mined."""
+        for mined in self.original.findings:
+            if mined.word == word:
+                # An expected attention was meant for the kind that was mined.
+                return mined if mined.kind == kind else replace(mined, kind=kind, expected=None)
+        # As certain as possible, so that the word stays when findings are filtered by score or by iteration.
+        label = self.original.label
+        return Finding(word, kind, iteration=1, entropy=0.0, score=1.0, predicted=label, gold=label)
 
 
 class Review:
@@ -28,15 +114,16 @@ class Review:
     def __init__(self, sources: Sources, evidence: Evidence, log: ReviewLog) -> None:
         self.sources = sources
         self.header = evidence.header
-        self.sentences = [Sentence(index, example, example) for index, example in enumerate(evidence.examples)]
+        self.sentences = [ReviewedSentence(index, example, example) for index, example in enumerate(evidence.examples)]
         self.log = log
-        self._done: list[LogEntry] = []  # what can be undone, the last first to go
-        self.lock = threading.Lock()  # held while something is changed or written
+        self._standing: list[LogEntry] = []  # changes that were not undone
+        self._lock = threading.Lock()  # held while something is changed or written
         for entry in log.entries:
             try:
                 self._apply(entry)
             except InputError as error:
-                raise InputError.at(log.path, entry.number + 1, f"{error}; restore the log, or move it away") from None
+                message = f"{error.message}; restore the log, or move it away"
+                raise InputError.at(log.path, entry.number + 1, message) from None
 
     @classmethod
     def open(
@@ -46,12 +133,12 @@ class Review:
         second: str | Path | None = None,
         **reading: Any,
     ) -> Review:
-        """Begin the review of a file, or go on with it.
+        """Start the review of a file, or resume it.
 
-        :param corpus_path: the instances it was made from, to be checked and to be named in the command that trains.
-        :param second: evidence of the same instances, to find disagreements with.
-        :param reading: how the instances are read: `format`, `columns`, `labels` and `conflict`, as `pssa.read` takes
-            them. What is not given is as in the run in which the evidence lies, or as is usual.
+        :param corpus_path: the training data of the evidence, to check it and to name it in the training command.
+        :param second: evidence of the same data, to find disagreements.
+        :param reading: how to read the data: `format`, `columns`, `labels` and `conflict`, as in `pssa.read`. By default
+            as in the run that contains the evidence.
         :raises InputError: if the files do not belong together.
         :raises RunError: if another process reviews the same file.
         """
@@ -66,64 +153,95 @@ class Review:
             raise
 
     @property
-    def undoable(self) -> LogEntry | None:
-        """The change that `undo` would take back."""
-        return self._done[-1] if self._done else None
+    def last_change(self) -> LogEntry | None:
+        """The change that `undo` takes back."""
+        return self._standing[-1] if self._standing else None
 
     @property
-    def standing(self) -> int:
-        """How many changes were made and not taken back."""
-        return len(self._done)
+    def n_changes(self) -> int:
+        """Number of changes that were made and not undone."""
+        return len(self._standing)
 
-    def sentence(self, index: int) -> Sentence:
-        """The sentence at a place of the file, from 0."""
+    def sentence(self, index: int) -> ReviewedSentence:
+        """Return the sentence at a position of the file, from 0."""
         if not 0 <= index < len(self.sentences):
             raise ReviewError("missing", f"there is no sentence {index}; expected 0 to {len(self.sentences) - 1}")
         return self.sentences[index]
 
-    def disagrees(self, sentence: Sentence) -> bool:
-        """Whether the second file holds a word for something else than the review does now."""
-        if self.sources.marks is None:
+    def is_disputed(self, sentence: ReviewedSentence) -> bool:
+        """Return whether the second file has other findings for a sentence than the review has now."""
+        if self.sources.second_kinds is None:
             return False
         ours = {finding.word: finding.kind for finding in sentence.example.findings}
-        return ours != self.sources.marks[sentence.index]
+        return ours != self.sources.second_kinds[sentence.index]
 
-    def change(self, index: int, version: int, action: str, word: int) -> Sentence:
-        """Flip, drop or add one word, and keep it.
+    def change(self, index: int, version: int, action: str, word: int) -> ReviewedSentence:
+        """Flip, drop or add one word, and log it.
 
         :param version: of the sentence that the reviewer saw.
-        :param action: one of `review_sentence.ACTIONS`.
-        :raises ReviewError: if the sentence has been changed since, or the word cannot be changed so.
+        :param action: one of `ACTIONS`.
+        :raises ReviewError: if the sentence has changed since, or the action is not possible for this word.
         """
-        with self.lock:
+        with self._lock:
             sentence = self.sentence(index)
             if version != sentence.version:
                 raise ReviewError("stale", f"sentence {index} was changed elsewhere meanwhile; look at it again")
-            after = sentence.after(action, word)
-            return self._keep(self._entry(sentence, action, word, after))
+            return self._record(sentence, action, word, sentence.finding_after(action, word))
 
-    def undo(self, number: int) -> Sentence:
+    def undo(self, number: int) -> ReviewedSentence:
         """Take the last change back.
 
         :param number: of the change that the reviewer means.
-        :raises ReviewError: if that is not the last one that stands.
+        :raises ReviewError: if that is not the last change.
         """
-        with self.lock:
-            last = self.undoable
+        with self._lock:
+            last = self.last_change
             if last is None:
                 raise ReviewError("refused", "there is nothing to undo")
             if last.number != number:
-                raise ReviewError("stale", f"change {number} is not the last that stands, which is {last.number}")
-            return self._keep(self._entry(self.sentences[last.index], _UNDO, last.word, last.before, last.number))
+                raise ReviewError("stale", f"change {number} is not the last one, which is {last.number}")
+            return self._record(self.sentences[last.index], UNDO, last.word, last.before, last.number)
+
+    def export(self) -> tuple[Path, tuple[str, ...]]:
+        """Write the current evidence beside the evidence file, under a new name.
+
+        :return: the file and the lines that the review added to its header. If nothing has changed since the last export,
+            that file is returned.
+        """
+        name = self.sources.evidence.name.removesuffix(".gz").removesuffix(".jsonl")
+        with self._lock:
+            evidence = self.evidence()
+            latest = None
+            for number in count(1):
+                path = self.sources.evidence.with_name(f"{name}.reviewed-{number}.jsonl")
+                if not path.exists():
+                    break
+                latest = path
+            write_evidence(evidence, path)
+            if latest is not None and filecmp.cmp(latest, path, shallow=False):
+                path.unlink()
+                path = latest
+        return path, evidence.header.edits[len(self.header.edits) :]
+
+    def evidence(self) -> Evidence:
+        """Return the current evidence; its header has a line for the review and one for each word that was changed."""
+        lines = [line for sentence in self.sentences if sentence.is_changed for line in sentence.edits()]
+        summary = f"review of {self.sources.digest[:12]}: {len(lines)} changed"
+        examples = tuple(sentence.example for sentence in self.sentences)
+        # A word that a person added has iteration 1, even if there was none.
+        latest = max((finding.iteration for example in examples for finding in example.findings), default=0)
+        edits = (*self.header.edits, summary, *lines)
+        return Evidence(replace(self.header, iterations=max(self.header.iterations, latest), edits=edits), examples)
 
     def close(self) -> None:
-        """Let another process have the log."""
+        """Release the log for other processes."""
         self.log.close()
 
-    def _entry(
-        self, sentence: Sentence, action: str, word: int, after: Finding | None, undoes: int | None = None
-    ) -> LogEntry:
-        return LogEntry(
+    def _record(
+        self, sentence: ReviewedSentence, action: str, word: int, after: Finding | None, undoes: int | None = None
+    ) -> ReviewedSentence:
+        """Log a change, then apply it."""
+        entry = LogEntry(
             number=len(self.log.entries) + 1,
             time=datetime.now(UTC).isoformat(timespec="seconds"),
             index=sentence.index,
@@ -135,13 +253,14 @@ class Review:
             after=after,
             undoes=undoes,
         )
-
-    def _keep(self, entry: LogEntry) -> Sentence:
         self.log.append(entry)
         return self._apply(entry)
 
-    def _apply(self, entry: LogEntry) -> Sentence:
-        """Let an entry of the log count, if it fits."""
+    def _apply(self, entry: LogEntry) -> ReviewedSentence:
+        """Apply an entry of the log.
+
+        :raises InputError: if it does not fit the entries before it.
+        """
         if not 0 <= entry.index < len(self.sentences) or self.sentences[entry.index].original.id != entry.example:
             raise InputError(f"is about example {entry.example!r}, which is not at {entry.index} of the evidence")
         sentence = self.sentences[entry.index]
@@ -149,9 +268,9 @@ class Review:
         if words != {entry.word} or sentence.findings.get(entry.word) != entry.before:
             raise InputError(f"does not follow from the lines before it about word {entry.word} of {entry.example!r}")
         if entry.undoes is None:
-            self._done.append(entry)
-        elif self.undoable is None or self._done.pop().number != entry.undoes:
-            raise InputError(f"undoes change {entry.undoes}, which is not the last that stands before it")
+            self._standing.append(entry)
+        elif self.last_change is None or self._standing.pop().number != entry.undoes:
+            raise InputError(f"undoes change {entry.undoes}, which is not the last change before it")
         changed = sentence.with_finding(entry.word, entry.after, entry.number)
         self.sentences[entry.index] = changed
         return changed

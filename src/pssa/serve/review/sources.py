@@ -1,91 +1,95 @@
-"""What a review is about: evidence, the instances it was made from, evidence to compare with, and the run it lies in."""
+"""Files of a review: evidence, its training data, evidence to compare with, and the run that contains the evidence."""
 
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pssa import models
-from pssa.data.evidence import Evidence, ExampleEvidence
+from pssa.data.evidence import Evidence, ExampleEvidence, Header
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.data.read import read
-from pssa.errors import InputError
+from pssa.data.read import Columns, read
+from pssa.errors import InputError, option_arguments
 from pssa.runs import Config
-
-__all__ = ["Run", "Sources"]
-
-
-@dataclass(frozen=True)
-class Run:
-    """The run in whose directory the evidence lies."""
-
-    path: Path  # of its configuration
-    config: Config
-
-    @classmethod
-    def beside(cls, evidence: Path, model: str) -> Run | None:
-        """The run, if there is one that the evidence can be of."""
-        path = evidence.with_name("config.toml")
-        try:
-            config = Config.from_toml(path)
-        except InputError:  # none, or none of ours
-            return None
-        # Evidence of people names a model that nobody can train.
-        return None if model in models.names() and model != config.model else cls(path, config)
-
-    def trained_on(self, corpus: Path) -> bool:
-        """Whether the file is the one that its configuration names."""
-        train = self.config.data.train
-        return bool(train) and train in (str(corpus), str(corpus.resolve()))
+from pssa.runs.config import DataConfig
+from pssa.runs.repeated import repeated_options
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What a review is about."""
+    """Files of a review."""
 
     evidence: Path
     corpus: Path | None
     second: Path | None  # evidence to compare with
-    run: Run | None
-    reading: Mapping[str, Any]  # how the corpus is read, as far as anybody has said so
+    config: Config | None  # of the run that contains the evidence
+    reading: Mapping[str, Any]  # how to read the corpus, as far as it is known
     digest: str  # sha256 of the evidence file
-    marks: tuple[Mapping[int, str], ...] | None  # the kind of each word that the second file has, by sentence
+    second_kinds: tuple[Mapping[int, str], ...] | None  # by sentence, the kind of each word that the second file has
 
     @classmethod
     def read(
         cls, evidence: Path, corpus: Path | None, second: Path | None, reading: Mapping[str, Any]
     ) -> tuple[Sources, Evidence]:
-        """Read the files and see that they belong together.
+        """Read the files and check that they belong together.
 
-        :param reading: what `pssa.read` takes; None for what is not given.
+        :param reading: arguments of `pssa.read`; None for those that are not given.
         """
         found = read_evidence(evidence)
         digest = hashlib.sha256(evidence.read_bytes()).hexdigest()
-        run = Run.beside(evidence, found.header.model)
-        known = _reading(found, corpus, run) | {name: value for name, value in reading.items() if value is not None}
+        config = _read_config(evidence, found.header.model)
+        known = _known_reading(found, corpus, config)
+        known |= {name: value for name, value in reading.items() if value is not None}
         if corpus is not None:
             given = {"labels": tuple(sorted({example.label for example in found.examples}))} | known
             _check(evidence, found, read(corpus, **given))
-        marks = None if second is None else _marks(found, second)
-        return cls(evidence, corpus, second, run, known, digest, marks), found
+        kinds = None if second is None else _second_kinds(found, second)
+        return cls(evidence, corpus, second, config, known, digest, kinds), found
+
+    def training_command(self, header: Header, path: Path) -> str:
+        """Return the command that trains with the evidence at `path`; what is not known is in capital letters."""
+        if self.config is None:
+            options = repeated_options(_known_config(self, header))
+        else:
+            options = _options_of_run(self, self.config)
+        return shlex.join(["pssa", "train", *options, "--evidence", str(path), "--out", "RUN"])
 
 
-def _reading(evidence: Evidence, corpus: Path | None, run: Run | None) -> dict[str, Any]:
-    """How the corpus was read for mining, as far as the files say: the usual labels are those that are enough."""
-    if run is not None:
-        data = run.config.data
-        known: dict[str, Any] = {"labels": data.labels, "conflict": data.conflict}
-        if corpus is not None and run.trained_on(corpus):
-            known |= {"format": data.format or None, "columns": data.columns or None}
+def _read_config(evidence: Path, model: str) -> Config | None:
+    """Return the configuration of the run that contains the evidence, if there is one that can have mined it."""
+    try:
+        config = Config.from_toml(_config_path(evidence))
+    except InputError:  # there is none, or not one of ours
+        return None
+    # Evidence of people names a model that nobody can train.
+    return None if model in models.names() and model != config.model else config
+
+
+def _config_path(evidence: Path) -> Path:
+    return evidence.with_name("config.toml")
+
+
+def _is_train_file(config: Config, corpus: Path) -> bool:
+    train = config.data.train
+    return bool(train) and train in (str(corpus), str(corpus.resolve()))
+
+
+def _known_reading(evidence: Evidence, corpus: Path | None, config: Config | None) -> dict[str, Any]:
+    """Return how the corpus was read for mining, as far as the files tell; else the usual labels if they suffice."""
+    if config is not None:
+        known: dict[str, Any] = {"labels": config.data.labels, "conflict": config.data.conflict}
+        if corpus is not None and _is_train_file(config, corpus):
+            known |= {"format": config.data.format or None, "columns": config.data.columns or None}
         return known
     found = {example.label for example in evidence.examples}
-    for enough in (DEFAULT_LABELS, (*DEFAULT_LABELS, "conflict")):
-        if found.issubset(enough):
-            return {"labels": enough}
+    for labels in (DEFAULT_LABELS, (*DEFAULT_LABELS, "conflict")):
+        if found.issubset(labels):
+            return {"labels": labels}
     return {}
 
 
@@ -93,24 +97,60 @@ def _check(path: Path, evidence: Evidence, corpus: Corpus) -> None:
     try:
         evidence.check_corpus(corpus)
     except InputError:
-        if len(evidence.examples) == len(corpus) and all(map(_is_cut_otherwise, evidence.examples, corpus)):
+        if len(evidence.examples) == len(corpus) and all(map(_is_cut_differently, evidence.examples, corpus)):
             what = "its sentences are those of the corpus, cut into other words, as with --unit piece"
             advice = "correct it with pssa evidence edit, or from Python, with Review.open(FILE) without a corpus"
             raise InputError.at(path, None, f"{what}; such evidence cannot be reviewed here: {advice}") from None
         raise
 
 
-def _is_cut_otherwise(ours: ExampleEvidence, theirs: Example) -> bool:
+def _is_cut_differently(ours: ExampleEvidence, theirs: Example) -> bool:
     texts = tuple(theirs.text[start:end] for start, end in ours.spans)
     aspect = ours.spans[ours.aspect[0]][0], ours.spans[ours.aspect[1] - 1][1]
     return (texts, aspect, ours.label) == (ours.words, theirs.aspect_chars, theirs.label)
 
 
-def _marks(evidence: Evidence, second: Path) -> tuple[Mapping[int, str], ...]:
+def _second_kinds(evidence: Evidence, second: Path) -> tuple[Mapping[int, str], ...]:
     other = read_evidence(second)
     ours, theirs = (
         [(example.spans, example.aspect, example.words) for example in given.examples] for given in (evidence, other)
     )
     if evidence.header.corpus_hash != other.header.corpus_hash or ours != theirs:
-        raise InputError.at(second, None, "is of another corpus; compare evidence of the same training file")
+        raise InputError.at(second, None, "belongs to another corpus; compare evidence of the same training file")
     return tuple({finding.word: finding.kind for finding in example.findings} for example in other.examples)
+
+
+def _options_of_run(sources: Sources, config: Config) -> list[str]:
+    """Return the configuration of the run, and where the corpus differs from it."""
+    options = ["--config", str(_config_path(sources.evidence)), "--method", "base"]
+    if sources.corpus is None:
+        return options if config.data.train else [*options, "--train", "TRAIN"]
+    if not _is_train_file(config, sources.corpus):
+        options += ["--train", str(sources.corpus)]
+    for name, value in _data_settings(sources).items():
+        if value != getattr(config.data, name):
+            if (
+                name == "columns"
+            ):  # columns of a configuration are overridden by naming others, if only by their own names
+                value = str(Columns.of(value)) or "text=text"
+            options += option_arguments(name, value if isinstance(value, str) else ",".join(value))
+    return options
+
+
+def _known_config(sources: Sources, header: Header) -> Config:
+    """Return the configuration as far as the evidence and the review know it."""
+    model = header.model if header.model in models.names() else ""  # evidence of people names none
+    encoder = "ENCODER" if model and models.reads(model) != "words" else ""
+    train = "TRAIN" if sources.corpus is None else str(sources.corpus)
+    return Config(model, seed=header.seed, data=DataConfig(train=train, encoder=encoder, **_data_settings(sources)))
+
+
+def _data_settings(sources: Sources) -> dict[str, Any]:
+    """Return how the corpus is read, as settings of the configuration."""
+    given = sources.reading
+    return {
+        "format": given.get("format") or "",
+        "columns": dict(Columns.of(given.get("columns")).pairs),
+        "labels": given.get("labels") or ("LABELS",),
+        "conflict": given.get("conflict") or "drop",
+    }

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
 from starlette.testclient import TestClient
 from tests.serve.review_toys import write_files
 
-from pssa.serve.errors import of_validation_error
+from pssa.serve.errors import add_error_handlers
+from pssa.serve.metrics import Metrics
+from pssa.serve.middleware import ResponseGuard
 from pssa.serve.review.routes import review_router
+from pssa.serve.review.schemas import SentenceFilter, SentencePage, page_view
 from pssa.serve.review.session import Review
 
 
@@ -28,8 +30,9 @@ def review(tmp_path: Path) -> Iterator[Review]:
 @pytest.fixture
 def client(review: Review) -> TestClient:
     app = FastAPI()
-    app.add_exception_handler(RequestValidationError, of_validation_error)
-    app.include_router(review_router(review))
+    add_error_handlers(app)
+    app.add_middleware(ResponseGuard, metrics=Metrics())
+    app.include_router(review_router(review), prefix="/v1")
     return TestClient(app)
 
 
@@ -184,4 +187,64 @@ def test_a_full_disk_is_the_service_s_fault(
     monkeypatch.setattr(os, "fsync", fail)
     answer = client.post("/v1/evidence/changes", json=_change(0, 0, "drop", 0))
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "unwritable")
-    assert not review.sentence(0).changed
+    assert not review.sentence(0).is_changed
+
+
+def _places(page: SentencePage) -> list[int]:
+    return [sentence.index for sentence in page.sentences]
+
+
+@pytest.mark.parametrize(
+    ("query", "places"),
+    [
+        (SentenceFilter(), [0, 1, 2]),
+        (SentenceFilter(word="HUGE"), [0, 1]),
+        (SentenceFilter(word=" huge ", kind="active"), [0]),
+        (SentenceFilter(word="huge", kind="misleading"), [1]),
+        (SentenceFilter(word="menu"), []),
+        (SentenceFilter(word="menu", where="sentence"), [0]),
+        (SentenceFilter(word="hug", where="sentence"), []),
+        (SentenceFilter(kind="active"), [0]),
+        (SentenceFilter(kind="misleading"), [0, 1]),
+        (SentenceFilter(kind="none"), [2]),
+        (SentenceFilter(kind="none", word="huge"), []),
+        (SentenceFilter(kind="none", word="soup", where="sentence"), [2]),
+        (SentenceFilter(kind="none", iteration=1), []),
+        (SentenceFilter(iteration=1), [0, 1]),
+        (SentenceFilter(iteration=2), [0]),
+        (SentenceFilter(iteration=2, kind="active"), []),  # of one and the same finding
+        (SentenceFilter(iteration=5), []),
+        (SentenceFilter(label="negative"), [1, 2]),
+        (SentenceFilter(label="negative", word="huge"), [1]),
+        (SentenceFilter(only="disagreements"), [0]),
+        (SentenceFilter(only="changed"), []),
+    ],
+)
+def test_a_filter_chooses_sentences(review: Review, query: SentenceFilter, places: list[int]) -> None:
+    page = page_view(review, query)
+    assert _places(page) == places
+    assert page.selected == len(places)
+
+
+def test_changed_sentences_can_be_asked_for(review: Review) -> None:
+    review.change(2, 0, "active", 3)
+    assert _places(page_view(review, SentenceFilter(only="changed"))) == [2]
+    review.undo(1)
+    assert _places(page_view(review, SentenceFilter(only="changed"))) == []
+
+
+def test_pages_go_forward_and_back(review: Review) -> None:
+    first = page_view(review, SentenceFilter(limit=2))
+    assert (_places(first), first.before, first.previous, first.next) == ([0, 1], 0, None, 2)
+    last = page_view(review, SentenceFilter(start=2, limit=2))
+    assert (_places(last), last.before, last.previous, last.next) == ([2], 2, 0, None)
+    beyond = page_view(review, SentenceFilter(start=99, limit=2))
+    assert (_places(beyond), beyond.before, beyond.previous, beyond.next) == ([], 3, 1, None)
+
+
+def test_the_next_page_skips_nothing_when_sentences_leave_the_selection(review: Review) -> None:
+    page = page_view(review, SentenceFilter(kind="misleading", limit=1))
+    assert (_places(page), page.next) == ([0], 1)
+    review.change(0, 0, "flip", 3)
+    assert page.next is not None
+    assert _places(page_view(review, SentenceFilter(kind="misleading", start=page.next, limit=1))) == [1]

@@ -1,4 +1,4 @@
-"""A review: changes and undo, what a kill leaves, and files that do not belong together."""
+"""A review: sentences, changes and undo, what a kill leaves, exports, and files that do not belong together."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 from tests.serve.review_toys import BAR, CORPUS, EVIDENCE, HUGE, SLOW, write_files
 
-from pssa.data.evidence import Evidence
-from pssa.data.evidence_file import write_evidence
+from pssa.data.evidence import Evidence, Finding
+from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus, Example
 from pssa.data.write import write
 from pssa.errors import InputError, RunError
-from pssa.serve.review.sentence import ACTIONS, ReviewError
-from pssa.serve.review.session import Review
+from pssa.serve.review.session import ACTIONS, Review, ReviewedSentence, ReviewError
+
+_SENTENCE = ReviewedSentence(0, EVIDENCE.examples[0], EVIDENCE.examples[0])
 
 
 @pytest.fixture
@@ -56,10 +57,10 @@ def _reopened(path: Path) -> list[Any]:
 def test_a_change_is_made_once_and_raises_the_version(review: Review) -> None:
     changed = review.change(1, 0, "flip", 1)
     assert changed.example.findings == (replace(BAR, kind="active"),)
-    assert (changed.version, changed.changed) == (1, True)
+    assert (changed.version, changed.is_changed) == (1, True)
     assert review.sentence(1) is changed
     assert _findings(review)[0] == (SLOW, HUGE)
-    assert review.standing == 1
+    assert review.n_changes == 1
 
 
 def test_the_evidence_file_is_never_touched(path: Path, review: Review) -> None:
@@ -94,7 +95,7 @@ def test_undo_goes_back_step_by_step_over_sentences(review: Review) -> None:
     assert review.undo(2).example == EVIDENCE.examples[1]
     assert review.undo(1).example == EVIDENCE.examples[0]
     assert [sentence.version for sentence in review.sentences] == [6, 5, 0]
-    assert review.undoable is None
+    assert review.last_change is None
     with pytest.raises(ReviewError, match="there is nothing to undo"):
         review.undo(6)
 
@@ -102,12 +103,12 @@ def test_undo_goes_back_step_by_step_over_sentences(review: Review) -> None:
 def test_undo_of_another_change_than_the_last_is_refused(review: Review) -> None:
     review.change(0, 0, "flip", 0)
     review.change(1, 0, "drop", 1)
-    with pytest.raises(ReviewError, match="change 1 is not the last that stands, which is 2") as caught:
+    with pytest.raises(ReviewError, match="change 1 is not the last one, which is 2") as caught:
         review.undo(1)
     assert caught.value.code == "stale"
     review.undo(2)
-    assert review.undoable is not None
-    assert review.undoable.number == 1
+    assert review.last_change is not None
+    assert review.last_change.number == 1
 
 
 def test_the_log_names_the_word_and_what_it_was(path: Path, review: Review) -> None:
@@ -136,8 +137,8 @@ def test_opening_again_replays_everything(path: Path) -> None:
     review.close()
     again = Review.open(path)
     assert [(sentence.example, sentence.version) for sentence in again.sentences] == before
-    assert again.undoable is not None
-    assert again.undoable.number == 2
+    assert again.last_change is not None
+    assert again.last_change.number == 2
     again.close()
 
 
@@ -161,17 +162,17 @@ def test_random_changes_and_undos_survive_and_can_all_be_taken_back(path: Path) 
     for _ in range(200):
         index = dice.randrange(3)
         with suppress(ReviewError):
-            if dice.random() < 0.3 and review.undoable:
-                review.undo(review.undoable.number)
+            if dice.random() < 0.3 and review.last_change:
+                review.undo(review.last_change.number)
             else:
                 review.change(index, review.sentence(index).version, dice.choice(ACTIONS), dice.randrange(4))
-    assert review.standing > 5
+    assert review.n_changes > 5
     state = _states(review)
     review.close()
     assert _reopened(path) == state
     review = Review.open(path)
-    while review.undoable:
-        review.undo(review.undoable.number)
+    while review.last_change:
+        review.undo(review.last_change.number)
     assert tuple(sentence.example for sentence in review.sentences) == EVIDENCE.examples
     review.close()
 
@@ -205,7 +206,7 @@ def test_changes_from_many_threads_are_all_kept_in_one_order(path: Path, review:
             lambda entry: entry | {"after": entry["before"] | {"word": 2}},
             "does not follow from the lines before it about word 0 of '1'",
         ),
-        (lambda entry: entry | {"undoes": 4}, "undoes change 4, which is not the last that stands before it"),
+        (lambda entry: entry | {"undoes": 4}, "undoes change 4, which is not the last change before it"),
     ],
 )
 def test_a_log_that_does_not_fit_is_refused_with_its_line(
@@ -278,15 +279,134 @@ def test_a_corpus_with_labels_of_its_own_is_read_by_them(tmp_path: Path) -> None
 
 def test_disagreement_follows_the_changes(path: Path, tmp_path: Path) -> None:
     review = Review.open(path, None, tmp_path / "second.jsonl")
-    assert [review.disagrees(sentence) for sentence in review.sentences] == [True, False, False]
+    assert [review.is_disputed(sentence) for sentence in review.sentences] == [True, False, False]
     review.change(0, 0, "flip", 0)
     review.change(2, 0, "active", 0)
-    assert [review.disagrees(sentence) for sentence in review.sentences] == [False, False, True]
+    assert [review.is_disputed(sentence) for sentence in review.sentences] == [False, False, True]
     review.close()
 
 
 def test_a_second_file_of_another_corpus_is_refused(path: Path, tmp_path: Path) -> None:
     header = replace(EVIDENCE.header, corpus_hash="0" * 64)
     write_evidence(replace(EVIDENCE, header=header), tmp_path / "other.jsonl")
-    with pytest.raises(InputError, match=r"other\.jsonl: is of another corpus"):
+    with pytest.raises(InputError, match=r"other\.jsonl: belongs to another corpus"):
         Review.open(path, None, tmp_path / "other.jsonl")
+
+
+def test_flipping_keeps_what_was_measured_and_forgets_a_wanted_attention() -> None:
+    assert _SENTENCE.finding_after("flip", 0) == replace(HUGE, kind="misleading", expected=None)
+
+
+def test_flipping_twice_is_as_if_nothing_had_happened() -> None:
+    once = _SENTENCE.with_finding(0, _SENTENCE.finding_after("flip", 0), 1)
+    assert once.is_changed
+    twice = once.with_finding(0, once.finding_after("flip", 0), 2)
+    assert not twice.is_changed
+    assert twice.example == _SENTENCE.original
+    assert twice.version == 2
+
+
+def test_a_dropped_word_comes_back_with_what_was_measured() -> None:
+    dropped = _SENTENCE.with_finding(3, _SENTENCE.finding_after("drop", 3), 1)
+    assert dropped.example.findings == (HUGE,)
+    assert dropped.finding_after("misleading", 3) == SLOW
+    assert dropped.finding_after("active", 3) == replace(SLOW, kind="active")
+
+
+def test_an_added_word_is_certain_and_of_the_first_round() -> None:
+    assert _SENTENCE.finding_after("active", 2) == Finding(2, "active", 1, 0.0, 1.0, "positive", "positive")
+    assert _SENTENCE.finding_after("misleading", 2) == Finding(2, "misleading", 1, 0.0, 1.0, "positive", "positive")
+
+
+def test_findings_of_the_file_keep_its_order_and_added_ones_follow() -> None:
+    added = _SENTENCE.with_finding(2, _SENTENCE.finding_after("active", 2), 1)
+    without = added.with_finding(3, None, 2)
+    again = without.with_finding(3, SLOW, 3)
+    assert [finding.word for finding in again.example.findings] == [3, 0, 2]
+
+
+def test_added_words_are_in_the_order_of_the_sentence_whichever_came_first() -> None:
+    bare = ReviewedSentence(2, EVIDENCE.examples[2], EVIDENCE.examples[2])
+    later = bare.with_finding(3, bare.finding_after("active", 3), 1)
+    both = later.with_finding(0, later.finding_after("misleading", 0), 2)
+    assert [finding.word for finding in both.example.findings] == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("action", "word", "code", "said"),
+    [
+        ("flip", 2, "refused", "'but' is neither active nor misleading; add it first"),
+        ("drop", 2, "refused", "'but' is neither active nor misleading; add it first"),
+        ("active", 0, "refused", "'Huge' is active already; flip it or drop it instead"),
+        ("active", 3, "refused", "'slow' is misleading already; flip it or drop it instead"),
+        ("active", 1, "refused", "'menu' belongs to the aspect, which is never evidence"),
+        ("misleading", 4, "missing", "there is no word 4; the sentence has 4 words from 0"),
+        ("drop", -1, "missing", "there is no word -1; the sentence has 4 words from 0"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_reason(action: str, word: int, code: str, said: str) -> None:
+    with pytest.raises(ReviewError) as caught:
+        _SENTENCE.finding_after(action, word)
+    assert (caught.value.code, str(caught.value)) == (code, said)
+
+
+def test_an_export_holds_the_changes_and_says_each_in_its_header(path: Path) -> None:
+    review = Review.open(path)
+    review.change(0, 0, "flip", 0)
+    review.change(0, 1, "active", 2)
+    review.change(1, 0, "drop", 1)
+    review.change(2, 0, "misleading", 3)
+    review.change(2, 4, "flip", 3)
+    made_path, edits = review.export()
+    review.close()
+    evidence = read_evidence(made_path)
+    assert made_path.name == "evidence.reviewed-1.jsonl"
+    assert evidence.header.edits == ("before", *edits)
+    assert edits == (
+        f"review of {review.sources.digest[:12]}: 4 changed",
+        "review flip 'Huge', word 0 of 1: 1 changed",
+        "review add active 'but', word 2 of 1: 1 changed",
+        "review drop 'huge', word 1 of 2: 1 changed",
+        "review add active 'cold', word 3 of 3: 1 changed",
+    )
+    assert [example.findings for example in evidence.examples] == [
+        (
+            SLOW,
+            replace(HUGE, kind="misleading", expected=None),
+            Finding(2, "active", 1, 0.0, 1.0, "positive", "positive"),
+        ),
+        (),
+        (Finding(3, "active", 1, 0.0, 1.0, "negative", "negative"),),
+    ]
+    evidence.check_corpus(CORPUS)
+
+
+def test_a_review_that_was_taken_back_changes_nothing_but_the_header(path: Path) -> None:
+    review = Review.open(path)
+    review.change(0, 0, "drop", 3)
+    review.undo(1)
+    evidence = read_evidence(review.export()[0])
+    review.close()
+    assert evidence.examples == EVIDENCE.examples
+    assert evidence.header.edits[1:] == (f"review of {review.sources.digest[:12]}: 0 changed",)
+
+
+def test_exports_never_overwrite_and_are_not_repeated(path: Path) -> None:
+    review = Review.open(path)
+    first, _ = review.export()
+    assert review.export()[0] == first
+    review.change(0, 0, "drop", 3)
+    second, _ = review.export()
+    assert (first.name, second.name) == ("evidence.reviewed-1.jsonl", "evidence.reviewed-2.jsonl")
+    assert sorted(path.parent.glob("*.reviewed-*")) == [first, second]
+    review.close()
+
+
+def test_a_word_added_where_nothing_was_mined_is_of_a_first_iteration(path: Path) -> None:
+    header = replace(EVIDENCE.header, iterations=0)
+    bare = tuple(replace(example, findings=()) for example in EVIDENCE.examples)
+    write_evidence(replace(EVIDENCE, header=header, examples=bare), path)
+    review = Review.open(path)
+    review.change(0, 0, "active", 0)
+    assert read_evidence(review.export()[0]).header.iterations == 1
+    review.close()

@@ -15,7 +15,6 @@ from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.read import read
 from pssa.runs import Config, train
-from pssa.serve.review.export import export
 from pssa.serve.review.session import Review
 
 
@@ -27,7 +26,7 @@ def path(tmp_path: Path) -> Path:
 def command_of(path: Path, corpus: Path | None = None, **reading: Any) -> str:
     review = Review.open(path, corpus, **reading)
     try:
-        return export(review).command
+        return review.sources.training_command(review.header, review.export()[0])
     finally:
         review.close()
 
@@ -43,10 +42,7 @@ def test_the_command_names_the_files_and_survives_a_shell(tmp_path: Path) -> Non
     folder = tmp_path / "my data"
     folder.mkdir()
     path = write_files(folder)
-    review = Review.open(path, folder / "train.jsonl")
-    made = export(review)
-    review.close()
-    assert shlex.split(made.command) == [
+    assert shlex.split(command_of(path, folder / "train.jsonl")) == [
         "pssa",
         "train",
         "--train",
@@ -54,16 +50,14 @@ def test_the_command_names_the_files_and_survives_a_shell(tmp_path: Path) -> Non
         "--model",
         "memnet",
         "--evidence",
-        str(made.path),
+        str(folder / "evidence.reviewed-1.jsonl"),
         "--out",
         "RUN",
     ]
 
 
 def test_the_command_leaves_a_place_for_a_corpus_that_was_not_given(path: Path) -> None:
-    review = Review.open(path)
-    assert export(review).command.startswith("pssa train --train TRAIN --model memnet --evidence ")
-    review.close()
+    assert command_of(path).startswith("pssa train --train TRAIN --model memnet --evidence ")
 
 
 @pytest.mark.parametrize(
@@ -71,9 +65,7 @@ def test_the_command_leaves_a_place_for_a_corpus_that_was_not_given(path: Path) 
 )
 def test_the_command_names_a_model_that_can_be_trained(path: Path, model: str, words: str) -> None:
     write_evidence(replace(EVIDENCE, header=replace(EVIDENCE.header, model=model)), path)
-    review = Review.open(path)
-    assert export(review).command.startswith(f"pssa train --train TRAIN{words}--evidence ")
-    review.close()
+    assert command_of(path).startswith(f"pssa train --train TRAIN{words}--evidence ")
 
 
 def test_the_command_has_labels_in_an_order_that_somebody_has_said(path: Path) -> None:
