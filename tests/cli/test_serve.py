@@ -68,7 +68,7 @@ def test_it_says_where_it_serves(command: Command, run: Path, started: list[Serv
     assert (plain.code, plain.err) == (0, "")
 
 
-def test_limits_reach_the_desk(command: Command, run: Path, started: list[Server]) -> None:
+def test_limits_reach_the_batcher(command: Command, run: Path, started: list[Server]) -> None:
     options = ("--max-items", "3", "--max-explained-words", "7", "--wait-ms", "0", "--max-batch", "1")
     assert command("serve", run, "--port", "0", *options).code == 0
     limits = started[0]._batcher.limits
@@ -81,7 +81,7 @@ def test_open_to_others_without_a_token_is_said(
     everywhere = ("serve", run, "--host", "0.0.0.0", "--port", "0")  # noqa: S104
     warned = command(*everywhere)
     assert (warned.code, warned.err.count("\n")) == (0, 1)
-    assert "whoever reaches 0.0.0.0 may ask; set PSSA_TOKEN or --token-file" in warned.err
+    assert "can reach 0.0.0.0 can use this service; set PSSA_TOKEN or --token-file" in warned.err
     token = tmp_path / "token"
     token.write_text("secret\n")
     assert command(*everywhere, "--token-file", token).err == ""
@@ -108,16 +108,17 @@ def test_a_token_that_was_meant_must_be_there(
         (("--max-items", "0"), "items is 0"),
         (("--max-queue", "5"), "the queue holds 5 aspects"),
         (("--threads", "0"), "--threads is 0"),
-        (("--port", "99999"), "port 99999 is none"),
-        (("--corpus", "x"), "--corpus goes with --evidence FILE"),
-        (("--second", "x"), "--second goes with --evidence FILE"),
-        (("--columns", "text=x"), "--columns goes with --evidence FILE"),
-        (("--format", "csv"), "--format goes with --evidence FILE"),
-        (("--labels", "a,b"), "--labels goes with --evidence FILE"),
-        (("--conflict", "keep"), "--conflict goes with --evidence FILE"),
+        (("--port", "99999"), "--port is 99999"),
+        (("--corpus", "x"), "--corpus needs --evidence FILE"),
+        (("--second", "x"), "--second needs --evidence FILE"),
+        (("--columns", "text=x"), "--columns needs --evidence FILE"),
+        (("--format", "csv"), "--format needs --evidence FILE"),
+        (("--labels", "a,b"), "--labels needs --evidence FILE"),
+        (("--conflict", "keep"), "--conflict needs --evidence FILE"),
         (("--evidence", "x"), "--evidence needs --corpus FILE"),
         (("--evidence", "no such file", "--corpus", "x"), "no such file"),
         (("--port", "x"), "--port"),
+        (("--allow-host", "a*b"), "--allow-host is 'a*b'"),
     ],
 )
 def test_bad_options_are_refused_in_one_line(
@@ -168,4 +169,4 @@ def test_the_token_may_come_from_the_environment(run: Path) -> None:
     with process(run, **{"PSSA_TOKEN": "secret"}) as (_, url):
         assert get(f"{url}/v1/model").status_code == 401
         assert get(f"{url}/v1/model", {"Authorization": "Bearer secret"}).status_code == 200
-        assert get(f"{url}/healthz", {"Host": "evil.example"}).status_code == 421
+        assert get(f"{url}/healthz", {"Host": "evil.example"}).status_code == 400

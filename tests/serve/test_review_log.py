@@ -94,7 +94,7 @@ def test_a_log_whose_first_line_was_torn_begins_again(tmp_path: Path, length: in
 
 def test_a_file_that_is_no_log_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "log").write_bytes(b"notes of mine")
-    with pytest.raises(InputError, match="log, line 1: is no line of a review"):
+    with pytest.raises(InputError, match="log, line 1: is not a line of a review"):
         ReviewLog.open(tmp_path / "log", _DIGEST)
     assert (tmp_path / "log").read_bytes() == b"notes of mine"
 
@@ -109,7 +109,7 @@ def test_the_log_of_another_file_is_refused(tmp_path: Path) -> None:
     ("old", "new", "said"),
     [
         (b'{"review":1', b'{"review":2', "line 1: has version 2; this program reads version 1 only"),
-        (b'"number":1,', b'"number":2,', "line 2: has the number 2; expected 1, for no line may be missing"),
+        (b'"number":1,', b'"number":2,', "line 2: has the number 2; expected 1"),
         (b'"word":0,"text"', b'"word":"0","text"', "line 2: `word` is '0'; expected a whole number"),
         (b'"kind":"active"', b'"kind":"good"', "line 2: `kind` is 'good'; expected active or misleading"),
         (b'"action":"drop"', b'"action":drop', "line 2: is not valid JSON"),
@@ -128,14 +128,14 @@ def test_a_damaged_line_before_the_end_is_named(tmp_path: Path, old: bytes, new:
 
 def test_a_second_process_is_refused_until_the_first_lets_go(tmp_path: Path) -> None:
     first = ReviewLog.open(tmp_path / "log", _DIGEST)
-    with pytest.raises(RunError, match="log is in use by another process; stop that one first"):
+    with pytest.raises(RunError, match="log is in use by another process"):
         ReviewLog.open(tmp_path / "log", _DIGEST)
     first.close()
     ReviewLog.open(tmp_path / "log", _DIGEST).close()
 
 
 def test_where_no_log_can_be_kept_there_is_no_review(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be opened, and a review must be kept: No such file or directory"):
+    with pytest.raises(InputError, match=r"log: cannot be opened \(No such file"):
         ReviewLog.open(tmp_path / "absent" / "log", _DIGEST)
 
 

@@ -251,6 +251,14 @@ def test_elsewhere_any_name_is_taken_unless_some_are_given() -> None:
         assert named == frozenset({"localhost", "127.0.0.1", "[::1]", everywhere, "a.example"})
 
 
+@pytest.mark.parametrize("name", ["a*", "*.*.b", "a.*.b", "**"])
+def test_a_star_stands_in_front_of_a_name_only(name: str) -> None:
+    with bind("localhost", 0) as bound:
+        assert "*.a.example" in (hosts_of(bound, "localhost", ["*.A.example"]) or ())
+        with pytest.raises(InputError, match="allow_host"):
+            hosts_of(bound, "localhost", [name])
+
+
 def test_an_address_of_version_6_stands_in_brackets() -> None:
     try:
         bound = bind("::1", 0)

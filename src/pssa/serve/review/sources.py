@@ -133,7 +133,8 @@ def _options_of_run(sources: Sources, config: Config) -> list[str]:
                 name == "columns"
             ):  # columns of a configuration are overridden by naming others, if only by their own names
                 value = str(Columns.of(value)) or "text=text"
-            options += option_arguments(name, value if isinstance(value, str) else ",".join(value))
+            text = value if isinstance(value, str) else ",".join(value)
+            options += option_arguments(name, text) if text else [f"--{name}", ""]
     return options
 
 
