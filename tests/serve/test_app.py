@@ -1,8 +1,9 @@
-"""The routes: what is asked, what comes back, and what is refused."""
+"""The routes, their description and the pages: what is asked, what comes back, and what is refused."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,9 +13,10 @@ from tests.serve.conftest import Folders, Start
 import pssa
 from pssa.runs import Classifier
 from pssa.runs.explain import usable_saliencies
-from pssa.serve.app import create_app
+from pssa.serve.app import create_app, read_pages
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
+from pssa.serve.middleware import AccessPolicy
 
 TEXT = "The screen is huge and bright, but the battery dies within an hour."
 JSON = {"Content-Type": "application/json"}
@@ -286,3 +288,130 @@ def test_a_service_whose_worker_has_ended_is_neither_ready_nor_alive(folders: Fo
     client = TestClient(create_app(batcher, pages={}))
     assert [client.get(path).json()["error"]["code"] for path in ("/healthz", "/readyz")] == ["dead", "dead"]
     assert refusal(client, "/v1/predict", {"items": [item("a", "a")]}) == (503, "overloaded")
+
+
+def description(client: TestClient) -> Any:
+    return client.get("/openapi.json").json()
+
+
+def test_limits_are_part_of_the_schema(start: Start) -> None:
+    schemas = description(start(items=3, aspects=2, characters=9))["components"]["schemas"]
+    assert schemas["PredictRequest"]["properties"]["items"]["maxItems"] == 3
+    item = schemas["Item"]["properties"]
+    assert (item["text"]["maxLength"], item["aspects"]["maxItems"]) == (9, 2)
+    assert item["aspects"]["items"]["anyOf"][0] == {"type": "string", "maxLength": 9}
+
+
+def test_runs_and_saliencies_are_those_that_are_served(start: Start, client: TestClient) -> None:
+    alone = description(start())
+    explain = alone["components"]["schemas"]["ExplainRequest"]
+    assert explain["properties"]["run"]["const"] == "first"
+    assert "attention" in explain["properties"]["saliency"]["enum"]
+    assert "if" not in explain
+    assert alone["paths"]["/v1/csv"]["post"]["parameters"][0]["schema"]["const"] == "first"
+    both = description(client)["components"]["schemas"]["ExplainRequest"]
+    assert both["properties"]["run"]["enum"] == ["first", "versus"]
+    assert "attention" in both["else"]["properties"]["saliency"]["enum"]
+    assert "attention" not in both["then"]["properties"]["saliency"]["enum"]
+
+
+def test_every_refusal_has_the_one_shape(client: TestClient) -> None:
+    found = description(client)
+    assert "HTTPValidationError" not in found["components"]["schemas"]
+    for operations in found["paths"].values():
+        for operation in operations.values():
+            for status, response in operation["responses"].items():
+                if not status.startswith("2"):
+                    schema = response["content"]["application/json"]["schema"]
+                    assert schema == {"$ref": "#/components/schemas/ErrorResponse"}
+
+
+def test_statuses_are_those_that_can_come_back(start: Start) -> None:
+    predict = description(start())["paths"]["/v1/predict"]["post"]
+    assert set(predict["responses"]) == {"200", "400", "403", "408", "413", "415", "422", "500", "503"}
+    access = AccessPolicy("secret", frozenset({"localhost"}))
+    guarded = description(start(access=access))
+    assert {"400", "401"} <= set(guarded["paths"]["/v1/predict"]["post"]["responses"])
+    assert "400" in guarded["paths"]["/v1/model"]["get"]["responses"]
+    assert guarded["paths"]["/v1/model"]["get"]["security"] == [{"token": []}]
+    assert guarded["components"]["securitySchemes"] == {"token": {"type": "http", "scheme": "bearer"}}
+    assert "security" not in guarded["paths"]["/healthz"]["get"]
+
+
+def test_every_reference_leads_somewhere(client: TestClient) -> None:
+    found = description(client)
+
+    def references(value: Any) -> list[str]:
+        if isinstance(value, dict):
+            own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+            return own + [one for inner in value.values() for one in references(inner)]
+        return [one for inner in value for one in references(inner)] if isinstance(value, list) else []
+
+    names = {one.removeprefix("#/components/schemas/") for one in references(found)}
+    assert names <= set(found["components"]["schemas"])
+    assert "PredictRequest" in names
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "static"
+    folder.mkdir()
+    (folder / "index.html").write_text("<p>hello</p>")
+    (folder / "evidence.html").write_text("<p>evidence</p>")
+    (folder / "app.js").write_text("go()")
+    (folder / "notes.txt").write_text("private")
+    (tmp_path / "secret.html").write_text("secret")
+    return folder
+
+
+@pytest.fixture
+def pages(folder: Path, start: Start) -> TestClient:
+    return start(pages=read_pages(folder))
+
+
+def test_pages_are_sent_as_what_they_are(pages: TestClient) -> None:
+    index, script = pages.get("/"), pages.get("/static/app.js")
+    assert (index.text, index.headers["content-type"]) == ("<p>hello</p>", "text/html; charset=utf-8")
+    assert (script.text, script.headers["content-type"]) == ("go()", "text/javascript; charset=utf-8")
+
+
+def test_files_are_read_before_the_first_request(pages: TestClient, folder: Path) -> None:
+    (folder / "app.js").unlink()
+    (folder / "late.js").write_text("late()")
+    assert pages.get("/static/app.js").text == "go()"
+    assert pages.get("/static/late.js").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/notes.txt",
+        "/static/../secret.html",
+        "/static/..%2fsecret.html",
+        "/static/%2e%2e/secret.html",
+        "/static//etc/passwd",
+        "/static/",
+        "/static/index.html%00.js",
+        "/secret.html",
+    ],
+)
+def test_nothing_else_is_sent(pages: TestClient, path: str) -> None:
+    answer = pages.get(path)
+    assert answer.status_code == 404
+    assert answer.json()["error"]["code"] == "not_found"
+
+
+def test_the_page_of_evidence_is_there_only_with_evidence(pages: TestClient) -> None:
+    answer = pages.get("/evidence")
+    assert answer.status_code == 404
+    assert "--evidence" in answer.json()["error"]["message"]
+
+
+def test_what_a_browser_has_already_is_not_sent_again(pages: TestClient) -> None:
+    tag = pages.get("/static/app.js").headers["etag"]
+    again = pages.get("/static/app.js", headers={"If-None-Match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_folder_that_is_not_there_has_no_pages(tmp_path: Path) -> None:
+    assert read_pages(tmp_path / "nothing") == {}

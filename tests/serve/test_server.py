@@ -23,9 +23,8 @@ from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs import Classifier
 from pssa.serve import batcher as batcher_module
-from pssa.serve.batcher import Batcher, open_batcher
+from pssa.serve.batcher import Batcher, Result, open_batcher, score
 from pssa.serve.limits import Limits
-from pssa.serve.scoring import Scored, score
 from pssa.serve.server import bind, hosts_of, is_loopback, url_of
 
 pytestmark = pytest.mark.slow
@@ -74,7 +73,7 @@ def test_each_of_many_at_once_gets_its_own_answer(
     batcher = open_batcher(folders.first, None, Limits(batch=16))
     batches: list[int] = []
 
-    def once_others_wait(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Scored]:
+    def once_others_wait(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Result]:
         batches.append(len(examples))
         if len(batches) == 1:  # however fast the model is, there will be some to be answered together
             until(lambda: batcher.n_waiting >= 16)

@@ -17,7 +17,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pssa import __version__
 from pssa.serve.batcher import Batcher
 from pssa.serve.errors import RETRY, ApiError, add_error_handlers, error_responses
-from pssa.serve.handlers import explain_items, predict_items
+from pssa.serve.handlers import CsvTable, explain_items, predict_items, score_table
 from pssa.serve.middleware import AccessPolicy, add_middleware
 from pssa.serve.review.routes import review_router
 from pssa.serve.review.session import Review
@@ -29,7 +29,6 @@ from pssa.serve.schemas import (
     RunInfo,
     limited_requests,
 )
-from pssa.serve.table import read_table, scored
 
 _STATIC = Path(__file__).parent / "static"
 _PAGE_TYPES = {
@@ -128,8 +127,8 @@ def _add_scoring(router: APIRouter, batcher: Batcher) -> None:
         columns: Annotated[str, Query(description=_COLUMNS, max_length=_MAX_COLUMNS)] = "",
     ) -> Response:
         """Label the rows of a table; one that cannot be labelled has an `error`."""
-        table = read_table(await request.body(), batcher.limits.characters, columns)
-        chunks = scored(batcher, table, run, request.receive)
+        table = CsvTable.read(await request.body(), batcher.limits.characters, columns)
+        chunks = score_table(batcher, table, run, request.receive)
         first = await anext(chunks)  # raises what is refused before the response begins
         headers = {"Content-Disposition": 'attachment; filename="scored.csv"'}
         return StreamingResponse(_chain(first, chunks), headers=headers, media_type="text/csv")

@@ -7,21 +7,32 @@ so that it does not hold up small ones.
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
+import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from pssa import models
+from pssa.bulk.rows import Score, Value, score_each
 from pssa.data.example import Example
+from pssa.errors import InputError
 from pssa.runs import Classifier, load
-from pssa.runs.explain import usable_saliencies
+from pssa.runs.explain import explain, usable_saliencies
 from pssa.serve.limits import Limits
 from pssa.serve.metrics import Metrics
-from pssa.serve.scoring import Scored, score
+
+_GPU_BATCH, _WORD_BATCH, _PIECE_BATCH = 256, 32, 8  # sentences
+_log = logging.getLogger(__name__)
+
+Result = dict[str, Any]  # fields of the response for one aspect: its label and so on, or `error`
 
 
 @dataclass(frozen=True)
@@ -40,9 +51,9 @@ class PendingRequest:
     examples: Sequence[Example]
     run: str = "first"
     saliency: str | None = None  # None: labels only
-    future: Future[list[Scored]] = field(default_factory=Future)
+    future: Future[list[Result]] = field(default_factory=Future)
     n_taken: int = 0  # examples that went into a batch
-    results: list[Scored] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
 
     @property
     def n_left(self) -> int:
@@ -178,6 +189,50 @@ class Batcher:
     def _count(self, aspects: int) -> None:
         self._n_waiting += aspects
         self.metrics.waiting(self._n_waiting)
+
+
+def score(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Result]:
+    """Return the results in the order of the examples; one that cannot be scored spoils no other.
+
+    What Python warns of while an example is read becomes the warning of its result.
+    """
+    scorer: Score
+    if saliency is None:
+        scorer = partial(classifier.answer, batch_size=_batch_size(classifier))
+    else:
+        scorer = partial(explain, classifier, saliency=saliency)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values = score_each(scorer, examples, Exception, _describe)
+    return [_result(classifier, *pair, bool(caught)) for pair in zip(examples, values, strict=True)]
+
+
+def _batch_size(classifier: Classifier) -> int:
+    """Return how many sentences of similar length to read at once: on a CPU, padding soon costs more than it saves."""
+    if next(classifier.model.parameters()).device.type != "cpu":
+        return _GPU_BATCH
+    return _WORD_BATCH if models.reads(classifier.name) == "words" else _PIECE_BATCH
+
+
+def _result(classifier: Classifier, example: Example, value: Value | str, has_warnings: bool) -> Result:
+    if isinstance(value, str):
+        return {"error": value}
+    fields = {key: item for key, item in value.as_dict().items() if key != "text"}
+    if not has_warnings:
+        return fields
+    # A warning of a batch does not tell which example it is about: read this one alone.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        classifier.index([example])
+    text = "; ".join(dict.fromkeys(str(warning.message) for warning in caught))
+    return fields | {"warning": text} if text else fields
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, InputError):
+        return str(error)
+    _log.error("an example could not be scored", exc_info=error)
+    return f"could not be scored ({type(error).__name__}); see the log of the service"
 
 
 def open_batcher(first: Path, versus: Path | None, limits: Limits, device: str = "cpu") -> Batcher:

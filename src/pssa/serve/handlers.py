@@ -1,30 +1,46 @@
-"""Request handlers: from a validated request to the batcher, and from its results to the response."""
+"""Request handlers: find the aspects of a request in their texts, have them scored, and write the response."""
 
 from __future__ import annotations
 
 import asyncio
+import codecs
+import csv
+import io
 import json
 import queue
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
-from pssa.serve.aspect_lookup import LocatedAspect, locate_aspects
-from pssa.serve.batcher import Batcher, PendingRequest
+from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.rows import RejectedRow, ScorableRow, parse_row
+from pssa.data.formats.csv_file import Header
+from pssa.data.read import Columns, Row, doubt_of_place
+from pssa.data.validation import format_error
+from pssa.errors import InputError
+from pssa.serve.batcher import Batcher, PendingRequest, Result
 from pssa.serve.errors import ApiError
 from pssa.serve.middleware import overloaded
-from pssa.serve.schemas import ExplainRequest, PredictRequest
-from pssa.serve.scoring import Scored
+from pssa.serve.schemas import ExplainRequest, Item, Offsets, PredictRequest
 
 _MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; more go to a thread
+_WINDOW = 256  # rows of a table that are scored together
+_TABLE = "the table"  # how errors call it
+_RETRY_SECONDS = 0.05
+# Columns of a scored table after its own ones, and what they hold if a result has no such field.
+_SCORED_COLUMNS: dict[str, Any] = {"label": "", "probabilities": {}, "error": "", "warning": ""}
+
+ParsedRow = ScorableRow | RejectedRow
 
 
 async def predict_items(batcher: Batcher, body: PredictRequest, receive: Receive) -> bytes:
     """Return the JSON response with a label for each aspect."""
-    return _to_json(*await _score_items(batcher, body, None, receive))
+    return await _score_items(batcher, body, None, receive)
 
 
 async def explain_items(batcher: Batcher, body: ExplainRequest, receive: Receive) -> bytes:
@@ -37,10 +53,10 @@ async def explain_items(batcher: Batcher, body: ExplainRequest, receive: Receive
     if saliency not in usable:
         message = f"run {body.run!r} has no saliency {saliency!r}; choose one of {', '.join(usable)}"
         raise ApiError(422, "no_such_saliency", message)
-    return _to_json(*await _score_items(batcher, body, saliency, receive))
+    return await _score_items(batcher, body, saliency, receive)
 
 
-async def score(batcher: Batcher, request: PendingRequest, receive: Receive) -> list[Scored]:
+async def score(batcher: Batcher, request: PendingRequest, receive: Receive) -> list[Result]:
     """Return the results of a request.
 
     :raises ApiError: 503 if the queue is full.
@@ -63,38 +79,168 @@ async def score(batcher: Batcher, request: PendingRequest, receive: Receive) -> 
         batcher.withdraw(request)
 
 
-async def _score_items(
-    batcher: Batcher, body: PredictRequest, saliency: str | None, receive: Receive
-) -> tuple[list[list[LocatedAspect]], list[Scored]]:
+def find_aspect(text: str, aspect: str | Offsets) -> ParsedRow:
+    """Find an aspect in its text; of one that occurs twice, the first occurrence."""
+    if not text.strip():
+        return RejectedRow(None, "the text is blank; expected a sentence")
+    if isinstance(aspect, Offsets):
+        return _parse(Row(0, {"text": text, "from": aspect.start, "to": aspect.end}))
+    if not aspect.strip():
+        return RejectedRow(None, "the aspect is blank; expected words of the text, or `from` and `to`")
+    return _parse(Row(0, {"text": text, "aspect": aspect}))
+
+
+def _parse(row: Row) -> ParsedRow:
+    """Find the aspect of a row, with a warning if it is only inside a word."""
+    parsed = parse_row(row)
+    if isinstance(parsed, RejectedRow):
+        return parsed
+    doubt = doubt_of_place(row.fields, parsed.example)
+    return replace(parsed, warnings=(*parsed.warnings, doubt)) if doubt else parsed
+
+
+async def _score_items(batcher: Batcher, body: PredictRequest, saliency: str | None, receive: Receive) -> bytes:
     work = sum(len(item.text) * len(item.aspects) for item in body.items)
     is_quick = work <= _MAX_INLINE_CHARACTERS
-    rows = locate_aspects(body.items) if is_quick else await run_in_threadpool(locate_aspects, body.items)
+    found = _find_aspects(body.items) if is_quick else await run_in_threadpool(_find_aspects, body.items)
     if saliency is not None:
         most = batcher.limits.max_words(saliency)
-        rows = [[_explainable(aspect, saliency, most) for aspect in row] for row in rows]
-    examples = [aspect.example for row in rows for aspect in row if aspect.example is not None]
-    return rows, await score(batcher, PendingRequest(examples, body.run, saliency), receive)
-
-
-def _explainable(aspect: LocatedAspect, saliency: str, most: int) -> LocatedAspect:
-    """Return the aspect, or an error if its text has more words than the saliency can explain."""
-    n_words = 0 if aspect.example is None else len(aspect.example.spans)
-    if n_words <= most:
-        return aspect
-    message = f"the text has {n_words} words, {saliency} explains at most {most}; give a shorter text"
-    return LocatedAspect(None, error=message)
-
-
-def _to_json(rows: list[list[LocatedAspect]], results: list[Scored]) -> bytes:
-    left = iter(results)
-    items = [{"aspects": [_fields(aspect, left) for aspect in row]} for row in rows]
+        found = [_explainable(row, saliency, most) for row in found]
+    results = iter(await _score_rows(batcher, found, body.run, saliency, receive))
+    items = [{"aspects": [next(results) for _ in item.aspects]} for item in body.items]
     return json.dumps({"items": items}, ensure_ascii=False, allow_nan=False).encode()
 
 
-def _fields(aspect: LocatedAspect, results: Iterator[Scored]) -> dict[str, Any]:
-    return {"error": aspect.error} if aspect.example is None else next(results).as_dict(aspect.warning)
+def _find_aspects(items: Iterable[Item]) -> list[ParsedRow]:
+    return [find_aspect(item.text, aspect) for item in items for aspect in item.aspects]
+
+
+def _explainable(row: ParsedRow, saliency: str, most: int) -> ParsedRow:
+    """Return the row, or an error if its text has more words than the saliency can explain."""
+    if isinstance(row, RejectedRow) or len(row.example.spans) <= most:
+        return row
+    n_words = len(row.example.spans)
+    return RejectedRow(None, f"the text has {n_words} words, {saliency} explains at most {most}; give a shorter text")
+
+
+async def _score_rows(
+    batcher: Batcher, rows: Sequence[ParsedRow], run: str, saliency: str | None, receive: Receive
+) -> list[Result]:
+    """Return the result of each row; a rejected one has an error."""
+    examples = [row.example for row in rows if isinstance(row, ScorableRow)]
+    results = iter(await score(batcher, PendingRequest(examples, run, saliency), receive))
+    return [_result(row, results) for row in rows]
+
+
+def _result(row: ParsedRow, results: Iterator[Result]) -> Result:
+    if isinstance(row, RejectedRow):
+        return {"error": str(InputError(row.reason))}  # with the names of its settings as in Python
+    result = next(results)
+    if not row.warnings or "error" in result:
+        return result
+    return result | {"warning": "; ".join(filter(None, (*row.warnings, result.get("warning"))))}
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """A CSV to score: its header, and its records that are not read yet."""
+
+    header: Header
+    columns: Columns  # which of its columns is which field
+    records: io.StringIO
+    max_characters: int  # of a cell
+
+    @classmethod
+    def read(cls, body: bytes, max_characters: int, columns: str = "") -> CsvTable:
+        """Read the header of the table in a body.
+
+        :param columns: names of the columns, as `--columns` takes them.
+        :raises ApiError: 422 if the header lacks a column.
+        """
+        # What is not UTF-8 is replaced and scored; the replacement characters show in the response.
+        records = io.StringIO(body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"), newline="\n")
+        header = Header.read(records)
+        try:
+            found = Columns.of(columns or None).spelled_by(_TABLE, header.names)
+            if not found.suffice(header.names):
+                names = format_error(", ".join(header.names) or "nothing")
+                advice = "if they have other names, name them, as in ?columns=text=review,aspect=term"
+                raise InputError(f"the header needs text and aspect, or text, from and to; found {names}; {advice}")
+            found.require(_TABLE, header.names)
+        except InputError as error:
+            raise ApiError(422, "no_columns", str(error)) from error
+        return cls(header, found, records, max_characters)
+
+    def rows(self) -> Iterator[tuple[list[str], ParsedRow]]:
+        """Yield the cells of each record, as many as there are columns, and what was parsed from them."""
+        # strict: a stray quote is an error of its record instead of a silent change of the text.
+        reader = csv.reader(self.records, delimiter=self.header.delimiter, strict=True)
+        blank = [""] * len(self.header.names)
+        while True:
+            line = self.header.line + reader.line_num + 1
+            try:
+                record = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                yield blank, RejectedRow(line, f"line {line} is not valid CSV ({error})")
+                continue
+            if record:
+                yield [*record, *blank][: len(blank)], self._parse(line, record)
+
+    def _parse(self, line: int, record: list[str]) -> ParsedRow:
+        names = self.header.names
+        if len(record) != len(names):
+            return RejectedRow(line, f"has {len(record)} cells, the header {len(names)}")
+        if any(len(cell) > self.max_characters for cell in record):
+            return RejectedRow(line, f"a cell has more than {self.max_characters} characters")
+        return _parse(self.columns.row(line, dict(zip(names, record, strict=True))))
+
+
+async def score_table(batcher: Batcher, table: CsvTable, run: str, receive: Receive) -> AsyncIterator[bytes]:
+    """Yield the scored table, a window of rows at a time; windows after the first wait if the queue is full.
+
+    :raises ApiError: before the first window, 503 if the queue is full.
+    """
+    output = OutputFormat("csv", labels=batcher.runs[run].classifier.labels, delimiter=table.header.delimiter)
+    kept = _kept_columns(table.header.written)
+    columns = (*kept.values(), *_SCORED_COLUMNS)
+    content = output.header(columns)
+    rows, is_first = table.rows(), True
+    while window := await run_in_threadpool(list, islice(rows, min(_WINDOW, batcher.limits.queue))):
+        parsed = [row for _, row in window]
+        results = await _score_window(batcher, parsed, run, receive, is_first)
+        written = [
+            {name: cells[place] for place, name in kept.items()}
+            | {name: result.get(name, empty) for name, empty in _SCORED_COLUMNS.items()}
+            for (cells, _), result in zip(window, results, strict=True)
+        ]
+        yield content + output.encode(written, columns)
+        content, is_first = b"", False
+    if is_first:
+        yield content
+
+
+def _kept_columns(header: Sequence[str]) -> dict[int, str]:
+    """Return the columns that stay, by place; a label becomes `gold`, unless it is the result of an earlier scoring."""
+    names = [name.strip().lower() for name in header]
+    replaced = _SCORED_COLUMNS.keys() - (set() if "gold" in names else {"label"})
+    kept = [(place, name) for place, name in enumerate(names) if name not in replaced]
+    return {place: "gold" if name == "label" else header[place] for place, name in kept}
+
+
+async def _score_window(
+    batcher: Batcher, rows: Sequence[ParsedRow], run: str, receive: Receive, is_first: bool
+) -> list[Result]:
+    while True:
+        try:
+            return await _score_rows(batcher, rows, run, None, receive)
+        except ApiError:
+            if is_first:
+                raise
+            await asyncio.sleep(_RETRY_SECONDS)

@@ -1,4 +1,4 @@
-"""Tables in and out."""
+"""Aspects in their texts, and tables in and out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from starlette.testclient import TestClient
 from tests.serve.conftest import Folders, Start
 
 import pssa
+from pssa.bulk.rows import RejectedRow, ScorableRow
 from pssa.runs import Classifier
-from pssa.serve import table as table_module
+from pssa.serve import handlers
 from pssa.serve.errors import ApiError
-from pssa.serve.handlers import score
-from pssa.serve.table import read_table
+from pssa.serve.handlers import CsvTable, find_aspect, score
+from pssa.serve.schemas import Offsets
 
 CSV = {"Content-Type": "text/csv; charset=utf-8"}
 OURS = ["label", "probability_positive", "probability_negative", "probability_neutral", "error", "warning"]
@@ -26,6 +27,65 @@ def scored(client: TestClient, content: str | bytes, query: str = "") -> list[di
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     return list(csv.DictReader(io.StringIO(answer.text, newline="")))
+
+
+def place(start: int, end: int) -> Offsets:
+    return Offsets.model_validate({"from": start, "to": end})
+
+
+def found(text: str, aspect: str | Offsets) -> tuple[tuple[int, int], str]:
+    """Where an aspect is found, and the warnings about it."""
+    row = find_aspect(text, aspect)
+    assert isinstance(row, ScorableRow)
+    return row.example.aspect_chars, "; ".join(row.warnings)
+
+
+@pytest.mark.parametrize("aspect", ["screen", "SCREEN", place(4, 10)])
+def test_an_aspect_is_found_by_its_words_and_by_its_offsets(aspect: str | Offsets) -> None:
+    assert found("The screen is huge", aspect) == ((4, 10), "")
+
+
+def test_the_first_of_two_is_taken_with_a_warning() -> None:
+    assert found("keys and keys", "keys") == ((0, 4), "aspect 'keys' occurs 2 times; the first is taken")
+
+
+def test_an_aspect_inside_a_word_is_taken_with_a_warning() -> None:
+    offsets, warning = found("a smart phone", "art")
+    assert offsets == (4, 7)
+    assert "inside the word 'smart' only" in warning
+    assert found("a smart phone", place(4, 7)) == (offsets, "")
+
+
+def test_offsets_count_code_points() -> None:
+    assert found("😀 screen", place(2, 8)) == ((2, 8), "")  # an emoji has two UTF-16 units and one code point
+
+
+@pytest.mark.parametrize(
+    ("text", "aspect", "error"),
+    [
+        ("huge", "screen", "aspect 'screen' is not in the text 'huge'"),
+        ("huge", place(2, 9), "aspect offsets 2-9 are not inside the text of 4 characters"),
+        ("huge", place(3, 3), "aspect offsets 3-3 are not inside the text of 4 characters"),
+        ("a  b", place(1, 3), "aspect offsets 1-3 hold no word"),
+        ("huge", " ", "the aspect is blank"),
+        (" ", "screen", "the text is blank"),
+    ],
+)
+def test_what_cannot_be_found_says_why(text: str, aspect: str | Offsets, error: str) -> None:
+    row = find_aspect(text, aspect)
+    assert isinstance(row, RejectedRow)
+    assert row.reason.startswith(error)
+
+
+def test_a_row_may_say_which_occurrence_is_meant() -> None:
+    table = CsvTable.read(b"text,aspect,ordinal,id\nkeys and keys,keys,0,6\nkeys and keys,keys,1,7\n", 100)
+    rows = [row for _, row in table.rows() if isinstance(row, ScorableRow)]
+    assert [(row.example.aspect_chars, row.warnings) for row in rows] == [((0, 4), ()), ((9, 13), ())]
+
+
+def test_columns_of_an_aspect_come_back_as_they_were(client: TestClient) -> None:
+    [row] = scored(client, "text,aspect,from,to\nthe screen,,4,10\n")
+    assert (row["aspect"], row["from"], row["to"], row["error"]) == ("", "4", "10", "")
 
 
 def test_rows_come_back_in_order_with_label_and_probabilities(client: TestClient, classifier: Classifier) -> None:
@@ -68,7 +128,7 @@ def test_a_bad_row_has_an_error_and_the_others_are_scored(client: TestClient) ->
     ]
     assert (rows[1]["text"], rows[1]["aspect"], rows[2]["to"]) == ("too", "few", "2")
     assert rows[6]["warning"] == "aspect 'keys' occurs 2 times; the first is taken"
-    assert rows[8]["error"].startswith("line 10 is no CSV")
+    assert rows[8]["error"].startswith("line 10 is not valid CSV")
     assert rows[9]["text"] == "the end"
 
 
@@ -97,7 +157,7 @@ def test_a_line_for_excel_tells_the_delimiter_and_is_counted(client: TestClient)
     header, row, bad = answer.text.splitlines()
     assert header == "|".join(["text", "aspect", *OURS])
     assert row.startswith("the screen, huge|screen|")
-    assert "line 4 is no CSV" in bad
+    assert "line 4 is not valid CSV" in bad
 
 
 def test_lines_and_quotes_inside_a_text_are_kept(client: TestClient) -> None:
@@ -139,18 +199,18 @@ def test_the_second_run_can_be_asked(client: TestClient, folders: Folders) -> No
 @pytest.mark.parametrize("content", ["", "text\nx\n", "aspect\nx\n", "text,from\nx,1\n", "\n", '"text', "\x00", "null"])
 def test_a_table_without_the_columns_is_refused(content: str) -> None:
     with pytest.raises(ApiError, match="the header needs text and aspect") as caught:
-        read_table(content.encode(), 100)
+        CsvTable.read(content.encode(), 100)
     assert (caught.value.status, caught.value.code) == (422, "no_columns")
 
 
 def test_a_column_that_is_there_twice_is_refused() -> None:
     with pytest.raises(ApiError, match="the columns 'Text' and 'text' can both be read as text; rename one") as caught:
-        read_table(b"text,Text ,aspect\n", 100)
+        CsvTable.read(b"text,Text ,aspect\n", 100)
     with pytest.raises(ApiError, match="the column 'text', read as text, is there twice; rename one"):
-        read_table(b"text,text,aspect\n", 100)
+        CsvTable.read(b"text,text,aspect\n", 100)
     assert (caught.value.status, caught.value.code) == (422, "no_columns")
     with pytest.raises(ApiError, match="the column 'note' is there twice; rename one"):
-        read_table(b"text,aspect,note,note\n", 100)
+        CsvTable.read(b"text,aspect,note,note\n", 100)
 
 
 def test_columns_may_have_other_names(client: TestClient) -> None:
@@ -160,9 +220,8 @@ def test_columns_may_have_other_names(client: TestClient) -> None:
     assert (row["error"], row["gold"], bool(row["label"])) == ("", "good", True)
     said = client.post("/v1/csv", content=content, headers=CSV).json()["error"]
     assert said["code"] == "no_columns"
-    assert said["message"].endswith(
-        "found Review, TEXT, term, Label; if they have other names, say so, as in ?columns=text=review,aspect=term"
-    )
+    assert "found Review, TEXT, term, Label;" in said["message"]
+    assert "?columns=text=review,aspect=term" in said["message"]
 
 
 @pytest.mark.parametrize(
@@ -187,7 +246,7 @@ def test_other_types_are_refused(client: TestClient) -> None:
 
 
 def test_windows_join_to_one_table(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_module, "_WINDOW", 3)
+    monkeypatch.setattr(handlers, "_WINDOW", 3)
     rows = scored(start(), "text,aspect\n" + "".join(f"screen {number},screen\n" for number in range(8)))
     assert [row["text"] for row in rows] == [f"screen {number}" for number in range(8)]
     assert all(row["label"] for row in rows)
@@ -202,8 +261,8 @@ def test_windows_after_the_first_wait_for_their_turn(start: Start, monkeypatch: 
             raise ApiError(503, "overloaded", "full")
         return await score(*arguments)
 
-    monkeypatch.setattr(table_module, "_WINDOW", 1)
-    monkeypatch.setattr(table_module, "score", sometimes)
+    monkeypatch.setattr(handlers, "_WINDOW", 1)
+    monkeypatch.setattr(handlers, "score", sometimes)
     assert len(scored(start(), "text,aspect\na x,x\nb x,x\n")) == 2
     assert len(asked) == 3
 
@@ -212,5 +271,5 @@ def test_the_first_window_is_refused_where_there_is_no_room(start: Start, monkey
     async def never(*arguments: Any) -> Any:
         raise ApiError(503, "overloaded", "full")
 
-    monkeypatch.setattr(table_module, "score", never)
+    monkeypatch.setattr(handlers, "score", never)
     assert start().post("/v1/csv", content="text,aspect\na x,x\n", headers=CSV).status_code == 503
