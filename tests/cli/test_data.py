@@ -80,9 +80,8 @@ def test_labels_that_take_all_that_were_found_are_proposed_once(
     path = _file(tmp_path, "text,aspect,label\n" + "".join(f"a good menu,menu,{label}\n" for label in labels))
     assert _run("check", path) == 2
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == (
-        f"  expected labels positive, negative, neutral; correct the others, or take all that were found with {said}"
-    )
+    assert lines[-1].startswith("  expected labels positive, negative, neutral;")
+    assert lines[-1].endswith(f" {said}")
     rejected = [(line, label) for line, label in enumerate(labels, 2) if label != "positive"]
     assert [line for line in lines if "rejected" in line] == [
         f"  rejected   line {line}: unknown label {label!r}" for line, label in rejected
@@ -126,7 +125,7 @@ def test_convert_keeps_every_instance_and_does_not_write_over_a_file(
     path, target = _file(tmp_path, _SOUND), tmp_path / "out.xml"
     assert _run("convert", path, target) == 0
     assert len(read(target, conflict="keep")) == 2
-    with pytest.raises(InputError, match="exists; choose another name, or say --force"):
+    with pytest.raises(InputError, match=r"exists; .* --force"):
         _run("convert", path, target)
     capsys.readouterr()
     assert _run("convert", path, target, "--force", "--conflict", "drop", "--json") == 0

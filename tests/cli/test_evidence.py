@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from pssa.cli import main
-from pssa.cli._evidence_view import sentence
+from pssa.cli.evidence import mark_words
 from pssa.data.evidence import Evidence, Finding, Header, RoundReport
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus, Example
@@ -93,7 +93,7 @@ def test_show_marks_the_words_so_that_they_can_be_read_without_colour(
 def test_show_colours_the_words() -> None:
     console = Console(force_terminal=True, color_system="standard", width=200)
     with console.capture() as capture:
-        console.print(sentence(_EVIDENCE.examples[0]), highlight=False)
+        console.print(mark_words(_EVIDENCE.examples[0]), highlight=False)
     assert capture.get() == (
         "\x1b[32mHuge[+1]\x1b[0m \x1b[1m[wine\x1b[0m\x1b[1m \x1b[0m\x1b[1mlist]\x1b[0m, \x1b[31mbut[-4]\x1b[0m slow\n"
     )
@@ -107,7 +107,7 @@ def test_show_selects_examples(path: Path, capsys: pytest.CaptureFixture[str], w
 
 
 def test_show_says_how_many_are_not_shown(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _text(capsys, "show", path, "--limit", "1").endswith("... and 1 more; --limit shows them\n")
+    assert _text(capsys, "show", path, "--limit", "1").endswith("... and 1 more; show more with --limit\n")
 
 
 @pytest.mark.parametrize(
@@ -147,16 +147,14 @@ def test_edit_keeps_findings_by_score_and_by_iteration(
 
 def test_edit_does_not_write_over_a_file_unless_told_to(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = path.read_bytes()
-    assert "exists; choose another name, or say --force" in _refused(
-        capsys, "edit", path, "--out", path, "--flip", "but"
-    )
+    assert "exists" in _refused(capsys, "edit", path, "--out", path, "--flip", "but")
     assert path.read_bytes() == before
     _text(capsys, "edit", path, "--out", path, "--force", "--flip", "but")
     assert read_evidence(path).header.edits == ("flip 'but': 1 changed",)
 
 
 def test_edit_without_an_edit_is_refused(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no edit is given" in _refused(capsys, "edit", path, "--out", tmp_path / "out.jsonl")
+    assert "--keep-iterations" in _refused(capsys, "edit", path, "--out", tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
 
 

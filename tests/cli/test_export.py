@@ -49,7 +49,7 @@ def test_a_run_is_exported_in_both_ways_at_once(command: Command, run: Path, hub
     ("words", "said"),
     [
         ((), "pssa export needs --onnx FILE or --hub OWNER/NAME, or both"),
-        (("--onnx", "model.onnx", "--private"), "--private is of a repository; say which with --hub OWNER/NAME"),
+        (("--onnx", "model.onnx", "--private"), "--private needs --hub"),
         (("--onnx", "no/such/model.onnx"), "no/such/model.onnx: cannot be written; expected the name of a file in a"),
         (("--hub", "a/b/c"), "a/b/c: not the name of a repository; expected OWNER/NAME"),
     ],

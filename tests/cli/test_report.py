@@ -46,7 +46,7 @@ def test_another_run_is_compared_with(command: Command, run: Path, data: Path, t
 def test_an_existing_page_is_kept_unless_force_is_used(command: Command, run: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     out.write_text("older")
-    assert f"{out} exists already; choose another name" in command("report", run, "--out", out).refusal
+    assert f"{out} exists; choose another name" in command("report", run, "--out", out).refusal
     assert out.read_text() == "older"
     assert command("report", run, "--out", out, "--force").code == 0
     assert out.read_text().startswith("<!DOCTYPE html>")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
+from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.runs import Config
@@ -27,11 +27,16 @@ def counted(count: int, noun: str) -> str:
 
 def say(text: str) -> None:
     """Print a line for people, without markup."""
+    from rich.console import Console
+
     Console(highlight=False, soft_wrap=True).print(text, markup=False)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table for people; the first column is text, the others are numbers."""
+    from rich.console import Console
+    from rich.table import Table
+
     console, table = Console(highlight=False), Table()
     for number, column in enumerate(columns):
         # A narrow terminal folds names to the next line: labels and words must not be cut off.
@@ -42,6 +47,22 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         # rich would wrap the table's own title to the width of the table.
         console.print(title, style="italic", markup=False, soft_wrap=True)
     console.print(table)
+
+
+def require_new_file(path: Path, *, force: bool) -> None:
+    """Refuse, before any work is done, a file that exists or cannot be written.
+
+    :param force: accept one that exists.
+    """
+    from pssa.data.files import require_writable
+
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file")
+    if path.exists() and not force:
+        raise InputError(f"{path} exists; choose another name, or replace it with --force")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} does not exist; create it, or name another")
+    require_writable(path)
 
 
 def warn_no_evidence(config: Config, meaning: str) -> None:

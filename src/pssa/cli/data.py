@@ -1,4 +1,4 @@
-"""`pssa data check` and `pssa data convert`: what is in a file, and any format to any other."""
+"""`pssa data check` and `pssa data convert`: check a file of instances, or write it in another format."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_columns, common_options, data_options, label_names, reading
+from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import page
 
 if TYPE_CHECKING:
     from pssa.data.check import Report
     from pssa.data.convert import Readout
-
-__all__ = ["add_parser"]
 
 _SHOWN_PROBLEMS, _SHOWN_SKIPPED = 20, 3
 _FORMATS = "csv, hugging_face, json_lines, parquet, semeval_xml, tagged or three_line"
@@ -26,9 +25,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare `data` with its two actions."""
     parser = commands.add_parser(
         "data",
-        help="check or convert a file of instances",
+        help="check or convert a file of labelled instances",
         **page(
-            "Look for mistakes in a file of instances, or write it in another format.",
+            "Check a file of labelled instances for mistakes, or write it in another format.",
             "pssa data check reviews.csv",
             "pssa data convert reviews.csv reviews.jsonl",
         ),
@@ -39,10 +38,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Report on a file; the exit code is 2 if an instance was rejected. A file without any is an error."""
+    """Report on a file; the exit code is 2 if an instance was rejected or there is none."""
     from dataclasses import asdict
 
-    from pssa.cli._output import print_json
     from pssa.data.check import check
     from pssa.data.example import DEFAULT_LABELS
 
@@ -50,7 +48,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     if arguments.json:
         found = asdict(report)
         for problem in found["problems"]:
-            # The first is for those who skip rows, the second is in the message.
+            # The first is for skipped rows, the second is part of the message.
             del problem["given"], problem["unknown_label"]
         print_json({"file": arguments.file, **found})
     else:
@@ -60,7 +58,6 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_convert(arguments: argparse.Namespace) -> int:
     """Read one file and write another."""
-    from pssa.cli._output import counted, print_json, say
     from pssa.data.convert import read_out
     from pssa.data.example import DEFAULT_LABELS
     from pssa.data.formats.hugging_face import PREFIX
@@ -69,7 +66,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
 
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
-        raise InputError.at(output, None, "exists; choose another name, or say --force to write over it")
+        raise InputError.at(output, None, "exists; choose another name, or replace it with --force")
     found = read_out(arguments.input, **reading(arguments, arguments.labels or DEFAULT_LABELS), errors=arguments.errors)
     corpus = found.corpus
     write(corpus, arguments.output, format=arguments.target)
@@ -88,16 +85,16 @@ def _add_check(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser = actions.add_parser(
         "check",
         parents=[common_options(), data_options()],
-        help="what is in a file, and what is wrong in which line",
+        help="count instances and report invalid lines",
         **page(
-            "Read a file of labelled instances to its end, count what is in it, and name every line that is odd or cannot"
-            " be used. The exit code is 2 if one cannot, or if there is none.",
+            "Read a whole file of labelled instances, count them, and report every line that is suspicious or invalid. The"
+            " exit code is 2 if a line is invalid or there are no instances.",
             "pssa data check reviews.csv",
             "pssa data check reviews.csv --columns text=review,aspect=term,label=polarity",
             "pssa data check reviews.csv --labels good,bad --json",
         ),
     )
-    parser.add_argument("file", metavar="FILE", help=f"instances as {_FORMATS}")
+    parser.add_argument("file", metavar="FILE", help=f"labelled instances: {_FORMATS}")
     parser.set_defaults(run=run_check)
 
 
@@ -105,20 +102,20 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
     parser = actions.add_parser(
         "convert",
         parents=[common_options()],
-        help="any format to any other",
+        help="write a file in another format",
         **page(
-            "Write a file of labelled instances in another format, which the name of OUT or --to says. Words, aspects and"
-            " labels survive in every format.",
+            "Write a file of labelled instances in another format, chosen by the name of OUT or by --to. Every format keeps"
+            " words, aspects and labels.",
             "pssa data convert reviews.xml reviews.csv",
             "pssa data convert reviews.csv reviews.txt --to tagged --errors skip",
             "pssa data convert reviews.csv hf:reviews",
         ),
     )
-    parser.add_argument("input", metavar="IN", help=f"instances as {_FORMATS}")
-    parser.add_argument("output", metavar="OUT", help="the file to write; hf:DIRECTORY for a Hugging Face dataset")
-    parser.add_argument("--from", dest="format", metavar="FORMAT", help="the format of IN, if it is not recognised")
+    parser.add_argument("input", metavar="IN", help=f"labelled instances: {_FORMATS}")
+    parser.add_argument("output", metavar="OUT", help="file to write; hf:DIRECTORY for a Hugging Face dataset")
+    parser.add_argument("--from", dest="format", metavar="FORMAT", help="format of IN, if it is not recognised")
     add_columns(parser)
-    parser.add_argument("--to", dest="target", metavar="FORMAT", help="the format of OUT, if its extension says none")
+    parser.add_argument("--to", dest="target", metavar="FORMAT", help="format of OUT (default: by its extension)")
     parser.add_argument(
         "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"
     )
@@ -126,15 +123,14 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
         "--conflict",
         choices=("drop", "keep", "error"),
         default="keep",
-        help="what to do with the label `conflict` (default keep: no instance is lost)",
+        help="treatment of the label `conflict` (default keep)",
     )
-    parser.add_argument("--errors", default="fail", help="at lines that cannot be used: fail or skip (default fail)")
-    parser.add_argument("--force", action="store_true", help="write over OUT if it exists")
+    parser.add_argument("--errors", default="fail", help="on invalid lines: fail or skip (default fail)")
+    parser.add_argument("--force", action="store_true", help="replace an existing OUT")
     parser.set_defaults(run=run_convert)
 
 
 def _show(name: str, report: Report) -> None:
-    from pssa.cli._output import counted, say
     from pssa.data.validation import shorten
     from pssa.errors import option_arguments
 
@@ -148,7 +144,7 @@ def _show(name: str, report: Report) -> None:
     ]
     for problem in report.problems[:_SHOWN_PROBLEMS]:
         place = "" if problem.line is None else f"line {problem.line}: "
-        # What to do about unknown labels is said once, for all of them.
+        # The advice on unknown labels follows once, for all of them.
         brief = problem.unknown_label and report.labels_to_declare
         what = f"unknown label {shorten(problem.unknown_label)}" if brief else problem.what
         lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{what}")
@@ -157,12 +153,11 @@ def _show(name: str, report: Report) -> None:
     if report.labels_to_declare:
         expected = ", ".join(report.labels)
         declared = shlex.join(option_arguments("labels", ",".join(report.labels_to_declare)))
-        lines.append(f"  expected labels {expected}; correct the others, or take all that were found with {declared}")
+        lines.append(f"  expected labels {expected}; correct the others, or accept all with {declared}")
     say("\n".join(lines))
 
 
 def _warn_of_losses(found: Readout) -> None:
-    from pssa.cli._output import counted
     from pssa.data.formats._values import names
 
     if found.skipped:
@@ -176,5 +171,5 @@ def _warn_of_losses(found: Readout) -> None:
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    # Labels may be numbers too.
+    # A colon, because labels may be numbers too.
     return ", ".join(f"{name}: {count}" for name, count in counts.items())

@@ -1,7 +1,7 @@
 """`pssa demo`: the whole method on the embedded corpus, in a minute or two.
 
-A baseline, then the two ways of mining from it, scored on the test split and on the part of it that was made to mislead,
-and a report page to look at.
+Trains a baseline and two classifiers with mined evidence, scores them on the test split and on its misleading part, and writes
+a report.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import common_options
+from pssa.cli._output import print_json, print_table, say
 from pssa.cli._parser import page
 from pssa.errors import InputError
 
@@ -18,22 +19,20 @@ if TYPE_CHECKING:
     from pssa.runs import Classifier
     from pssa.runs.evaluate import Evaluation
 
-__all__ = ["add_parser"]
-
-# The usual settings, so that `pssa train` with the same method gives the same classifier.
+# The defaults, so that `pssa train` with the same method gives the same classifier.
 _SETTINGS: dict[str, Any] = {"model": "tnet_att"}
 _METHODS = ("aw-as", "pg-as")
 _SLICE = "misleading"
-_SAMPLE = 60  # instances to measure faithfulness on; nobody should wait for it
+_SAMPLE = 60  # instances to measure faithfulness on; few, to be quick
 _QUESTIONS = (  # text, aspect and the right answer
     ("The performance is a huge disappointment.", "performance", "negative"),
     ("The screen is huge and colourful, but the battery dies within an hour.", "battery", "negative"),
     ("Great view, but the waiter was rude.", "view", "positive"),
 )
 _WITHOUT_VECTORS = (
-    "This is one seed, and embeddings were learned from this small corpus alone: the rare words that mining points at mean"
-    " nothing yet,\nand over several seeds it gains nothing (results/misleading.md). Take a gain or a loss above as chance.\n"
-    "Start from pre-trained vectors, which know these words, to see it help: pssa demo --vectors FILE"
+    "Differences above are chance: this is one seed, and the embeddings were learned from this small corpus alone.\n"
+    "Over several seeds mining gains nothing here (results/misleading.md): the model does not know the rare words it finds.\n"
+    "Pre-trained word vectors know them. To see mining help, run: pssa demo --vectors FILE"
 )
 
 
@@ -42,30 +41,30 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "demo",
         parents=[common_options()],
-        help="the whole method on the embedded corpus",
+        help="run the whole method on the embedded corpus",
         **page(
             "Train a baseline and two classifiers with mined evidence on the embedded corpus of made-up reviews, compare"
-            " them on its test split, and write a report to open in a browser.",
+            " them on its test split, and write a report for the browser.",
             "pssa demo",
             "pssa demo --vectors glove.840B.300d.zip --out runs/demo",
         ),
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("demo"), help="where to put the runs (default demo, demo-2, ...)"
+        "--out", type=Path, default=Path("demo"), help="folder for the runs (default demo, demo-2, ...)"
     )
-    parser.add_argument("--vectors", type=Path, help="word vectors to start from; without them embeddings are learned")
+    parser.add_argument("--vectors", type=Path, help="word vectors to start from (default: embeddings are learned)")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, evaluate, show what was mined and what is predicted."""
-    from pssa.cli._output import print_json, say
+    """Train, evaluate, and print scores, mined words and predictions."""
     from pssa.data import embedded
 
     out = _free_name(arguments.out)
     if not arguments.json:
         size = len(embedded.load("train"))
-        say(f"Training {_SETTINGS['model']} on {size} instances of the embedded corpus (made up, for demonstration)")
+        say(f"Training {_SETTINGS['model']} on {size} instances from made-up reviews; this takes a minute or two.")
+        say("The demo model is about 60 % accurate; wrong answers are marked.")
     settings = _SETTINGS | ({"vectors": str(arguments.vectors)} if arguments.vectors else {})
     classifiers = _train_all(out, settings)
     results = _results(classifiers)
@@ -79,13 +78,13 @@ def run(arguments: argparse.Namespace) -> int:
         say(_WITHOUT_VECTORS)
     _show_evidence(out / _METHODS[0] / "evidence.jsonl")
     _show_predictions(classifiers)
-    say(f"The runs are in {out}; look around with pssa evidence stats, pssa explain, pssa evaluate (see pssa --help)")
-    say(f"Open the report on {_shown(_METHODS[0])} and its baseline in a browser: {report}")
+    say(f"The runs are in {out}. Next, try pssa explain, pssa evaluate or pssa evidence stats (see pssa --help).")
+    say(f"Report on {_display_name(_METHODS[0])} and its baseline, for your browser: {report}")
     return 0
 
 
 def _train_all(out: Path, settings: dict[str, Any]) -> dict[str, Classifier]:
-    """The baseline and each method's classifier, by name."""
+    """Train the baseline and each method's classifier, and return them by name."""
     from pssa.cli._progress import ProgressBars
     from pssa.data import embedded
     from pssa.runs import load, train
@@ -96,9 +95,9 @@ def _train_all(out: Path, settings: dict[str, Any]) -> dict[str, Classifier]:
     with ProgressBars() as bars:
         for method in _METHODS:
             train(corpus, out / method, observer=bars, method=method, **settings)
-            # The search is the same for every method, so one is enough.
+            # Every method would find the same number of epochs; search once.
             settings = settings | {"epochs": read_json(out / method / "metrics.json")["epochs"]}
-    finals = {_shown(method): load(out / method) for method in _METHODS}
+    finals = {_display_name(method): load(out / method) for method in _METHODS}
     return {"baseline": load(out / _METHODS[0] / "stages" / "initial"), **finals}
 
 
@@ -111,7 +110,7 @@ def _results(classifiers: dict[str, Classifier]) -> dict[str, Evaluation]:
 
 
 def _write_report(out: Path) -> Path:
-    """The page about the first method and its baseline."""
+    """Write the report on the first method and its baseline."""
     from pssa.data import embedded
     from pssa.report.run_report import write_report
 
@@ -127,7 +126,6 @@ def _as_dict(result: Evaluation) -> dict[str, Any]:
 
 
 def _show_scores(results: dict[str, Evaluation]) -> None:
-    from pssa.cli._output import print_table, say
     from pssa.runs.evaluate import compare
 
     rows = []
@@ -138,50 +136,48 @@ def _show_scores(results: dict[str, Evaluation]) -> None:
         rows.append([name, *cells, "" if name == "baseline" else f"{test.p_macro_f1:.3f}"])
     columns = ("", "all of test", _SLICE, "p")
     print_table("accuracy / macro-F1 on test, in percent", columns, rows)
-    say("p: paired bootstrap, one-sided, that the macro-F1 on all of test is not above the baseline's.")
+    say("p: one-sided paired bootstrap of the macro-F1 on all of test; small: better than the baseline.")
 
 
 def _show_evidence(path: Path) -> None:
-    from pssa.cli._evidence_view import print_examples
-    from pssa.cli._output import say
+    from pssa.cli.evidence import print_examples
     from pssa.data.evidence_file import read_evidence
 
     say(
-        f"\nMined for {_shown(path.parent.name)} from the first sentences ({path}):\n"
-        "[+k] should be looked at, [-k] misled, found in round k; the aspect is in brackets"
+        f"\nWords mined for {_display_name(path.parent.name)} in the first sentences ({path}):\n"
+        "[+k] active, deserves attention; [-k] misleading; k is the round; the aspect is in brackets"
     )
     mined = [example for example in read_evidence(path).examples if example.findings]
     print_examples(mined[:3], 3)
 
 
 def _show_predictions(classifiers: dict[str, Classifier]) -> None:
-    from pssa.cli._output import print_table
 
     rows = []
     for text, aspect, right in _QUESTIONS:
         answers = (classifier.predict(text, aspect) for classifier in classifiers.values())
-        told = [_told(answer.label, answer.probabilities[answer.label], right) for answer in answers]
-        rows.append([f"{text}\n{aspect}: {right}", *told])
-    title = "\npredictions of each classifier and their probabilities; below a text its aspect and the right answer"
+        predicted = [_format_answer(answer.label, answer.probabilities[answer.label], right) for answer in answers]
+        rows.append([f"{text}\n{aspect}: {right}", *predicted])
+    title = "\npredicted labels and probabilities; below each text its aspect and the right answer"
     print_table(title, ("", *classifiers), rows)
 
 
-def _told(label: str, probability: float, right: str) -> str:
+def _format_answer(label: str, probability: float, right: str) -> str:
     return f"{label} {probability:.2f}" + ("" if label == right else "\nWRONG")
 
 
-def _shown(method: str) -> str:
-    """The method's name over tables."""
+def _display_name(method: str) -> str:
+    """Return the method's name for tables."""
     return f"+{method.upper()}"
 
 
 def _free_name(path: Path) -> Path:
-    """`path`, or the first of path-2, path-3, ... that is not there yet.
+    """Return `path`, or the first of path-2, path-3, ... that does not exist.
 
-    :raises InputError: if `path` is a file: whoever names one expects something else than a folder beside it.
+    :raises InputError: if `path` is a file.
     """
     if path.is_file():
-        raise InputError(f"{path} is a file; expected a folder, or a name for a new one: give another with --out")
+        raise InputError(f"{path} is a file; name a folder with --out")
     number, free = 1, path
     while free.exists():
         number += 1

@@ -1,22 +1,28 @@
-"""`pssa evaluate`: score a run on labelled data, test whether it is better than another, and judge its saliencies."""
+"""`pssa evaluate`: score a run on labelled data, compare it with another, and measure its saliencies."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import common_options, label_names, reading, run_data_options
+from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import page
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
+    from pssa.evaluation import AgainstChance, Agreement, Estimate
+    from pssa.evaluation.agreement import Hits
     from pssa.runs import Classifier
     from pssa.runs.evaluate import Comparison, Evaluation
     from pssa.runs.trust import Trust
 
-__all__ = ["add_parser"]
+_WAYS = {"mask": "mask token in their place", "deletion": "words cut out"}
+_MEASURES = {"comprehensiveness": "high is good", "sufficiency": "low is good"}
+_HITS = ("precision_at_1", "recall_at_3", "mass")
+_NARROW = 14  # characters of a name that need no second line
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -24,48 +30,47 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "evaluate",
         parents=[common_options(), run_data_options()],
-        help="score a run, compare it with another",
+        help="score a run on labelled data",
         **page(
-            "Score a run on labelled instances: accuracy, macro-F1, per label and by tag. On request test whether it is"
-            " better than another run, and whether its saliencies can be trusted.",
+            "Score a run on labelled instances: accuracy and macro-F1, by label and by tag. Optionally test whether it is"
+            " better than another run and whether its saliencies can be trusted.",
             "pssa evaluate runs/reviews --data test.csv",
             "pssa evaluate runs/reviews --data test.csv --versus runs/base",
             "pssa evaluate runs/reviews --data test.csv --faithfulness --saliency attention,gradient",
         ),
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
-    parser.add_argument("--data", type=Path, required=True, help="labelled instances that no training has seen")
-    parser.add_argument("--versus", type=Path, metavar="RUN2", help="test whether RUN is better than RUN2")
-    parser.add_argument("--resamples", type=int, default=1000, help="of the paired bootstrap (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="of bootstraps and random orders (default 0)")
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory of pssa train")
+    parser.add_argument("--data", type=Path, required=True, help="labelled instances unseen in training")
+    parser.add_argument("--versus", type=Path, metavar="RUN2", help="run to compare with")
+    parser.add_argument("--resamples", type=int, default=1000, help="resamples of the paired bootstrap (default 1000)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of bootstraps and random orders (default 0)")
     parser.add_argument(
         "--faithfulness",
         action="store_true",
-        help="whether the words that saliencies name are those that the prediction rests on",
+        help="measure whether predictions depend on the words with high saliency",
     )
     parser.add_argument(
         "--saliency",
         type=label_names,
         metavar="S,...",
-        help="the saliencies to judge, separated by commas (default: all that apply and are cheap)",
+        help="saliencies to measure, separated by commas (default: the cheap ones)",
     )
     parser.add_argument(
-        "--opinion-words", type=Path, metavar="TSV", help="whether they are those that people marked, in a TOWE file"
+        "--opinion-words", type=Path, metavar="TSV", help="TOWE file of opinion words to compare saliencies with"
     )
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate and print."""
-    from pssa.cli._output import print_json
+    """Evaluate and print the scores."""
     from pssa.data.read import read_for
     from pssa.runs import load
     from pssa.runs.evaluate import compare, evaluate, require_same_labels
     from pssa.runs.train_overlap import count_train_overlap
 
     runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
-    # In full precision, so that a score does not depend on where it was computed.
+    # Full precision, so that a score does not depend on the machine.
     classifiers = [load(path, device=arguments.device, precision="float32") for path in runs]
     if len(classifiers) > 1:
         require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
@@ -84,20 +89,18 @@ def run(arguments: argparse.Namespace) -> int:
         if comparison is not None:
             _print_comparison(arguments.run_path, arguments.versus, comparison)
         if trusts:
-            from pssa.cli._trust_view import print_trust
-
-            print_trust(*trusts)
+            _print_trust(*trusts)
     return 0
 
 
 def _trusts(arguments: argparse.Namespace, classifiers: list[Classifier], corpus: Corpus) -> list[Trust]:
-    """What is known of the saliencies of each run, where it is asked for; an option that needs it asks for it too."""
+    """Measure the saliencies of each run, if an option needs it."""
     from pssa.data.opinion_words import read_opinion_words
     from pssa.runs.trust import trust, trusted_saliencies
 
     if not (arguments.faithfulness or arguments.saliency or arguments.opinion_words):
         return []
-    # All of the input is looked at before anything long begins.
+    # Check all input before anything that takes long.
     names = [trusted_saliencies(classifier, arguments.saliency or ()) for classifier in classifiers]
     rows = None if arguments.opinion_words is None else read_opinion_words(arguments.opinion_words)
     return [trust(each, corpus, own, rows, arguments.seed) for each, own in zip(classifiers, names, strict=True)]
@@ -116,7 +119,6 @@ def _as_dict(result: Evaluation, comparison: Comparison | None, trusts: list[Tru
 
 
 def _print(result: Evaluation, dropped: Mapping[str, int], seen: int) -> None:
-    from pssa.cli._output import counted, print_table, say
     from pssa.runs.train_overlap import describe_train_overlap
 
     scores = result.scores
@@ -137,8 +139,6 @@ def _print(result: Evaluation, dropped: Mapping[str, int], seen: int) -> None:
 
 
 def _print_comparison(run: Path, other: Path, comparison: Comparison) -> None:
-    from pssa.cli._output import counted, say
-
     scores, test = comparison.second.scores, comparison.bootstrap
     say(f"versus {other}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
     for name, gain, (low, high), p in (
@@ -150,3 +150,72 @@ def _print_comparison(run: Path, other: Path, comparison: Comparison) -> None:
     resamples = counted(test.resamples, "resample")
     say(f"p, one-sided, that {run} is not better than {other}: paired bootstrap, {resamples}")
     say(f"McNemar's exact test, two-sided, that both are right equally often: p = {comparison.p_mcnemar:.3f}")
+
+
+def _print_trust(trust: Trust, versus: Trust | None = None) -> None:
+    """Print faithfulness, agreement with people and correlation of a run and, below it in every table, of another.
+
+    A number has two lines, its mean and the interval, so that four of them fit beside a name in 80 columns.
+    """
+    both = {"": trust} if versus is None else {"": trust, "versus:\n": versus}
+    left_out = f"; {trust.left_out} more have no word beside the aspect" if trust.left_out else ""
+    say(f"faithfulness on {counted(trust.instances - trust.left_out, 'sentence')}{left_out}")
+    say("what the predicted class's probability loses without the most salient words (comprehensiveness)")
+    say("and when they alone stay beside the aspect (sufficiency), in points of 100, with 95 % intervals")
+    for way, manner in _WAYS.items():
+        for measure, wanted in _MEASURES.items():
+            rows = [row for whose, each in both.items() for row in _faithfulness_rows(whose, each, way, measure)]
+            print_table(f"{measure} ({wanted}), {manner}", ("", "1 word", "2 words", "3 words", "AOPC"), rows)
+    rows = [row for whose, each in both.items() if each.agreement for row in _agreement_rows(whose, each.agreement)]
+    if rows:
+        columns = ("", "sentences", "precision at 1", "recall at 3", "mass")
+        print_table("agreement with human opinion words", columns, rows)
+    rows = [row for whose, each in both.items() for row in _correlation_rows(whose, each)]
+    if rows:
+        print_table("rank correlation of saliencies", ("", "sentences", "Kendall's tau-b", "Spearman's rho"), rows)
+
+
+def _faithfulness_rows(whose: str, trust: Trust, way: str, measure: str) -> Iterator[list[str]]:
+    control: list[str] = []
+    for name, found in trust.faithfulness[way].items():
+        columns: Mapping[str, AgainstChance] = getattr(found, measure)
+        yield [_name(whose, name), *(_shown(judged.value) for judged in columns.values())]
+        yield ["  minus random", *(_shown(judged.difference, "+") for judged in columns.values())]
+        control = [f"{whose}random order", *(_shown(judged.control) for judged in columns.values())]
+    yield control
+
+
+def _agreement_rows(whose: str, agreement: Agreement) -> Iterator[list[str]]:
+    from pssa.evaluation.agreement import NEAREST
+
+    for name, overlap in agreement.saliencies.items():
+        if whose and name == NEAREST:  # it and chance, below, are the same for every run
+            return
+        yield _hits_row(_name(whose, name), overlap.overall, "value")
+        yield _hits_row("  minus random", overlap.overall, "difference")
+        for label, hits in overlap.per_label.items():
+            yield _hits_row(f"  {label}", hits, "value")
+    yield _hits_row("random word", overlap.overall, "control")
+    for label, hits in overlap.per_label.items():
+        yield _hits_row(f"  {label}", hits, "control")
+
+
+def _hits_row(name: str, hits: Hits, part: str) -> list[str]:
+    sign = "+" if part == "difference" else ""
+    return [name, str(hits.instances), *(_shown(getattr(getattr(hits, column), part), sign) for column in _HITS)]
+
+
+def _correlation_rows(whose: str, trust: Trust) -> Iterator[list[str]]:
+    for pair in trust.correlation:
+        found = ("-" if each is None else _shown(each, scale=1) for each in (pair.kendall, pair.spearman))
+        yield [f"{whose}{pair.first},\n{pair.second}", str(pair.instances), *found]
+
+
+def _name(whose: str, name: str) -> str:
+    return whose + (name if len(name) <= _NARROW else name.replace("_", "_\n", 1))
+
+
+def _shown(estimate: Estimate, sign: str = "", scale: int = 100) -> str:
+    digits = 1 if scale > 1 else 3
+    mean, low, high = (scale * value for value in (estimate.mean, estimate.low, estimate.high))
+    return f"{mean:{sign}.{digits}f}\n{low:.{digits}f}..{high:.{digits}f}"

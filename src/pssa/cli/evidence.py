@@ -1,4 +1,4 @@
-"""`pssa evidence`: what is in a file of evidence, its sentences, the difference of two, edits, human opinion words."""
+"""`pssa evidence`: count, show, compare, edit and make evidence files."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import common_options, data_options, reading
+from pssa.cli._output import counted, print_json, print_table, require_new_file, say
 from pssa.cli._parser import page
-from pssa.data.evidence import KINDS, Evidence, ExampleEvidence
-from pssa.data.evidence_diff import diff
+from pssa.data.evidence import ACTIVE, KINDS, Evidence, ExampleEvidence, Finding
+from pssa.data.evidence_diff import Diff, Mark, diff
 from pssa.data.evidence_edit import drop_word, flip, keep_above, keep_iterations, keep_kind
 from pssa.data.evidence_file import example_fields, read_evidence, write_evidence
-from pssa.data.evidence_stats import stats
+from pssa.data.evidence_stats import Stats, WordProfile, stats
 from pssa.errors import InputError
 
-__all__ = ["add_parser"]
+if TYPE_CHECKING:
+    from rich.text import Text
 
-_FILE = "a file of evidence, such as RUN/evidence.jsonl"
+_FILE = "evidence file, such as RUN/evidence.jsonl"
 
 _SHOWN = 20
 
@@ -29,9 +31,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command with its actions."""
     parser = commands.add_parser(
         "evidence",
-        help="read, compare, correct and make evidence",
+        help="show, compare, edit and make evidence files",
         **page(
-            "Read, compare, correct and make files of evidence: which words a model should look at, and which misled it.",
+            "Show, compare, edit and make evidence files: lists of words that a model should attend to, or that misled it.",
             "pssa evidence stats runs/reviews/evidence.jsonl",
             "pssa evidence show runs/reviews/evidence.jsonl --word huge",
         ),
@@ -48,15 +50,17 @@ def _add_stats(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser = actions.add_parser(
         "stats",
         parents=[common_options()],
-        help="counts by round, label and word",
+        help="count words by round, label and word",
         **page(
-            "Count the active and misleading words of a file of evidence by round of mining, label and word.",
+            "Count the active and misleading words of an evidence file by round of mining, by label and by word.",
             "pssa evidence stats runs/reviews/evidence.jsonl",
             "pssa evidence stats evidence.jsonl --top 50 --json",
         ),
     )
     parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
-    parser.add_argument("--top", type=_natural, default=_SHOWN, help="words of each kind to name (default %(default)s)")
+    parser.add_argument(
+        "--top", type=_natural, default=_SHOWN, help="number of words of each kind (default %(default)s)"
+    )
     parser.set_defaults(run=_run_stats)
 
 
@@ -64,9 +68,9 @@ def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = actions.add_parser(
         "show",
         parents=[common_options()],
-        help="sentences with their words marked: [aspect], active[+round], misleading[-round]",
+        help="show sentences with their words marked",
         **page(
-            "Show sentences with what was found in them: the [aspect], active[+round] and misleading[-round] words.",
+            "Show sentences with their words marked: the [aspect], active[+round] and misleading[-round] words.",
             "pssa evidence show runs/reviews/evidence.jsonl --limit 5",
             "pssa evidence show runs/reviews/evidence.jsonl --word huge",
             "pssa evidence show runs/reviews/evidence.jsonl --index 0",
@@ -74,10 +78,10 @@ def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--id", help="the example with this id")
-    which.add_argument("--index", type=_natural, help="the example at this position of the corpus, counted from 0")
-    which.add_argument("--word", help="the examples in which this word was found")
-    parser.add_argument("--limit", type=_natural, default=_SHOWN, help="examples to show (default %(default)s)")
+    which.add_argument("--id", help="id of the example to show")
+    which.add_argument("--index", type=_natural, help="position of the example in the corpus, counted from 0")
+    which.add_argument("--word", help="word that was found in the examples")
+    parser.add_argument("--limit", type=_natural, default=_SHOWN, help="number of examples (default %(default)s)")
     parser.set_defaults(run=_run_show)
 
 
@@ -85,17 +89,17 @@ def _add_diff(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = actions.add_parser(
         "diff",
         parents=[common_options()],
-        help="words that B adds, lacks or flips against A",
+        help="compare two evidence files",
         **page(
-            "Compare two files of evidence of the same instances: which words B adds, lacks, or flips between active and"
+            "Compare two evidence files of the same instances: the words that B adds, removes, or flips between active and"
             " misleading.",
             "pssa evidence diff runs/reviews/evidence.jsonl edited.jsonl",
             "pssa evidence diff first.jsonl second.jsonl --limit 5",
         ),
     )
     parser.add_argument("first", metavar="A", type=Path, help=_FILE)
-    parser.add_argument("second", metavar="B", type=Path, help="another, of the same instances")
-    parser.add_argument("--limit", type=_natural, default=_SHOWN, help="examples to show (default %(default)s)")
+    parser.add_argument("second", metavar="B", type=Path, help="evidence file of the same instances")
+    parser.add_argument("--limit", type=_natural, default=_SHOWN, help="number of examples (default %(default)s)")
     parser.set_defaults(run=_run_diff)
 
 
@@ -103,10 +107,10 @@ def _add_edit(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser = actions.add_parser(
         "edit",
         parents=[common_options()],
-        help="write a corrected copy, which says in its header what was done",
+        help="write an edited copy",
         **page(
-            "Write a corrected copy of a file of evidence, which says in its header what was done. Edits are made in the"
-            " order in which they are given.",
+            "Write an edited copy of an evidence file, with a record of the edits in its header. Edits apply in the order"
+            " of the options.",
             "pssa evidence edit evidence.jsonl --drop-word . , the --flip was --out edited.jsonl",
             "pssa evidence edit evidence.jsonl --keep-iterations 2 --keep active --out active.jsonl",
         ),
@@ -116,13 +120,22 @@ def _add_edit(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     add: Callable[..., argparse.Action] = partial(
         parser.add_argument, dest="edits", action="extend", nargs=1, default=[]
     )
-    add("--drop-word", metavar="W", nargs="+", type=_edit(drop_word, str), help="remove words everywhere")
+    add("--drop-word", metavar="W", nargs="+", type=_edit(drop_word, str), help="words to remove everywhere")
     add(
-        "--flip", metavar="W", nargs="+", type=_edit(flip, str), help="swap active and misleading for words, everywhere"
+        "--flip",
+        metavar="W",
+        nargs="+",
+        type=_edit(flip, str),
+        help="words to swap between active and misleading, everywhere",
     )
-    add("--keep-above", metavar="S", type=_edit(keep_above, float), help="keep findings with a score above S")
-    add("--keep-iterations", metavar="K", type=_edit(keep_iterations, int), help="keep what rounds 1 to K found")
-    add("--keep", metavar="|".join(KINDS), type=_edit(keep_kind, str), help="keep findings of one kind")
+    add(
+        "--keep-above",
+        metavar="S",
+        type=_edit(keep_above, float),
+        help="lowest score, exclusive, of the findings to keep",
+    )
+    add("--keep-iterations", metavar="K", type=_edit(keep_iterations, int), help="last round of the findings to keep")
+    add("--keep", metavar="|".join(KINDS), type=_edit(keep_kind, str), help="kind of the findings to keep")
     parser.set_defaults(run=_run_edit)
 
 
@@ -130,33 +143,33 @@ def _add_from_opinion_words(actions: argparse._SubParsersAction[argparse.Argumen
     parser = actions.add_parser(
         "from-opinion-words",
         parents=[common_options(), data_options()],
-        help="make evidence from words that people marked (TOWE files)",
+        help="make evidence from opinion words marked by people",
         **page(
-            "Make a file of evidence from the opinion words that people marked, in a TOWE file, instead of mining: each of"
-            " them becomes an active word of the instances that it belongs to.",
+            "Make an evidence file, without mining, from the opinion words that people marked in a TOWE file. Each becomes an"
+            " active word of its instances.",
             "pssa evidence from-opinion-words --opinion-words towe.tsv --train reviews.csv --out human.jsonl",
             "pssa evidence from-opinion-words --opinion-words towe.tsv --train laptop.xml --out human.jsonl --force",
         ),
     )
-    parser.add_argument("--opinion-words", metavar="TSV", type=Path, required=True, help="a TOWE file")
-    parser.add_argument("--train", metavar="FILE", type=Path, required=True, help="the instances to train on")
+    parser.add_argument("--opinion-words", metavar="TSV", type=Path, required=True, help="TOWE file of opinion words")
+    parser.add_argument("--train", metavar="FILE", type=Path, required=True, help="labelled instances to match")
     _add_output(parser)
     parser.set_defaults(run=_run_from_opinion_words)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the file of evidence to write")
-    parser.add_argument("--force", action="store_true", help="write over --out if it exists")
+    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="evidence file to write")
+    parser.add_argument("--force", action="store_true", help="replace an existing file")
 
 
 def _edit(make: Callable[[Evidence, Any], Evidence], kind: Callable[[str], Any]) -> Callable[[str], Any]:
-    """What argparse turns an option's text into: the edit, waiting for its evidence."""
+    """Return an argparse type that turns an option's text into the edit to apply."""
 
     def parse(given: str) -> Callable[[Evidence], Evidence]:
         value = kind(given)
         return lambda evidence: make(evidence, value)
 
-    parse.__name__ = kind.__name__  # argparse names it in its message
+    parse.__name__ = kind.__name__  # for argparse's error message
     return parse
 
 
@@ -168,9 +181,6 @@ def _natural(given: str) -> int:
 
 
 def _run_stats(arguments: argparse.Namespace) -> int:
-    from pssa.cli._evidence_view import print_stats
-    from pssa.cli._output import print_json
-
     found = stats(read_evidence(arguments.file), arguments.top)
     if arguments.json:
         print_json(asdict(found))
@@ -180,13 +190,10 @@ def _run_stats(arguments: argparse.Namespace) -> int:
 
 
 def _run_show(arguments: argparse.Namespace) -> int:
-    from pssa.cli._evidence_view import print_examples, sentence
-    from pssa.cli._output import print_json
-
     examples = _select(read_evidence(arguments.file), arguments)
     if arguments.json:
         shown = examples[: arguments.limit]
-        fields = [example_fields(example) | {"shown": sentence(example).plain} for example in shown]
+        fields = [example_fields(example) | {"shown": mark_words(example).plain} for example in shown]
         print_json({"selected": len(examples), "examples": fields})
     else:
         print_examples(examples, arguments.limit)
@@ -216,9 +223,6 @@ def _finds(example: ExampleEvidence, word: str) -> bool:
 
 
 def _run_diff(arguments: argparse.Namespace) -> int:
-    from pssa.cli._evidence_view import print_diff
-    from pssa.cli._output import print_json
-
     difference = diff(read_evidence(arguments.first), read_evidence(arguments.second))
     if arguments.json:
         print_json(asdict(difference))
@@ -228,13 +232,11 @@ def _run_diff(arguments: argparse.Namespace) -> int:
 
 
 def _run_edit(arguments: argparse.Namespace) -> int:
-    from pssa.cli._output import print_json, say
-
     if not arguments.edits:
         raise InputError(
-            "no edit is given; expected one of --drop-word, --flip, --keep-above, --keep-iterations, --keep"
+            "pssa evidence edit needs an edit: --drop-word, --flip, --keep-above, --keep-iterations or --keep"
         )
-    _refuse_existing(arguments)
+    require_new_file(arguments.out, force=arguments.force)
     evidence = read_evidence(arguments.file)
     before = len(evidence.header.edits)
     for edit in arguments.edits:
@@ -253,12 +255,11 @@ def _run_edit(arguments: argparse.Namespace) -> int:
 
 
 def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
-    from pssa.cli._output import counted, print_json, say
     from pssa.data.example import DEFAULT_LABELS
     from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
     from pssa.data.read import read
 
-    _refuse_existing(arguments)
+    require_new_file(arguments.out, force=arguments.force)
     corpus = read(arguments.train, **reading(arguments, arguments.labels or DEFAULT_LABELS))
     made = evidence_from_opinion_words(read_opinion_words(arguments.opinion_words), corpus)
     write_evidence(made.evidence, arguments.out)
@@ -276,6 +277,121 @@ def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_existing(arguments: argparse.Namespace) -> None:
-    if arguments.out.exists() and not arguments.force:
-        raise InputError.at(arguments.out, None, "exists; choose another name, or say --force to write over it")
+def print_stats(given: Stats) -> None:
+    """Print totals, then tables by round, as mined and as found here, and by label, then the most frequent words."""
+    say(
+        f"{counted(given.examples, 'example')}, {given.examples_without} of them without findings; "
+        f"{given.active} active and {given.misleading} misleading words"
+    )
+    if given.rounds:
+        columns = ("round", "accuracy", "mean entropy", "open", "active", "misleading")
+        print_table("as mined", columns, _round_rows(given))
+    print_table("findings", ("round", "active", "misleading", "mean entropy"), _finding_rows(given))
+    print_table("", ("label", "examples", "active", "misleading"), _class_rows(given))
+    for kind, profiles in (("active", given.active_words), ("misleading", given.misleading_words)):
+        if profiles:
+            _print_words(f"most frequent {kind} words", profiles, tuple(given.per_class))
+
+
+def print_diff(given: Diff, limit: int) -> None:
+    """Print totals, and a line for each of the first examples that differ."""
+    say(f"{given.added} added, {given.removed} removed, {given.flipped} flipped, {given.same} the same")
+    for example in given.examples[:limit]:
+        signed = [("added", example.added), ("removed", example.removed), ("flipped", example.flipped)]
+        parts = [f"{name} {_named(marks)}" for name, marks in signed if marks]
+        say(f"{example.id}: {'; '.join(parts)}")
+    _print_rest(len(given.examples) - limit)
+
+
+def print_examples(examples: Sequence[ExampleEvidence], limit: int) -> None:
+    """Print the first of the examples, each with its id and label."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False, soft_wrap=True)
+    for example in examples[:limit]:
+        console.print(Text.assemble((f"{example.id} {example.label}: ", "dim"), mark_words(example)))
+    _print_rest(len(examples) - limit)
+
+
+def mark_words(example: ExampleEvidence) -> Text:
+    """Mark the words of an example: the [aspect], active[+round] and misleading[-round].
+
+    Colour repeats these marks. White space is narrowed to one space.
+    """
+    from rich.text import Text
+
+    found = {finding.word: finding for finding in example.findings}
+    start, end = example.aspect
+    text = Text()
+    for index, word in enumerate(example.words):
+        if index and example.spans[index - 1][1] < example.spans[index][0]:
+            text.append(" ", "bold" if start < index < end else "")
+        if start <= index < end:
+            text.append("[" * (index == start) + word + "]" * (index == end - 1), "bold")
+        else:
+            text.append(*_styled(word, found.get(index)))
+    return text
+
+
+def _styled(word: str, finding: Finding | None) -> tuple[str, str]:
+    if finding is None:
+        return word, ""
+    sign, style = ("+", "green") if finding.kind == ACTIVE else ("-", "red")
+    return f"{word}[{sign}{finding.iteration}]", style
+
+
+def _round_rows(given: Stats) -> list[list[str]]:
+    return [
+        [
+            str(report.iteration),
+            f"{report.accuracy:.4f}",
+            f"{report.mean_entropy:.3f}",
+            f"{report.open_share:.1%}",
+            str(report.active),
+            str(report.misleading),
+        ]
+        for report in given.rounds
+    ]
+
+
+def _finding_rows(given: Stats) -> list[list[str]]:
+    return [
+        [
+            str(number),
+            str(count.active),
+            str(count.misleading),
+            "" if count.mean_entropy is None else f"{count.mean_entropy:.3f}",
+        ]
+        for number, count in enumerate(given.per_iteration, 1)
+    ]
+
+
+def _class_rows(given: Stats) -> list[list[str]]:
+    return [
+        [_escape(label), str(count.examples), str(count.active), str(count.misleading)]
+        for label, count in given.per_class.items()
+    ]
+
+
+def _print_words(title: str, profiles: Sequence[WordProfile], labels: Sequence[str]) -> None:
+    rows = [
+        [_escape(profile.word), str(profile.count), *(str(profile.labels.get(label, 0)) for label in labels)]
+        for profile in profiles
+    ]
+    print_table(title, ("word", "count", *map(_escape, labels)), rows)
+
+
+def _escape(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def _named(marks: Sequence[Mark]) -> str:
+    return ", ".join(f"{mark.text} ({mark.kind})" for mark in marks)
+
+
+def _print_rest(count: int) -> None:
+    if count > 0:
+        say(f"... and {count} more; show more with --limit")

@@ -1,18 +1,17 @@
-"""`pssa explain`: why a label was given, as a heat map in the terminal, as HTML or as SVG."""
+"""`pssa explain`: explain predictions as heat maps in the terminal, as HTML or as SVG."""
 
 from __future__ import annotations
 
 import argparse
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_columns, common_options
+from pssa.cli._output import counted, print_json, require_new_file, say
 from pssa.cli._parser import page
-from pssa.cli.report import refuse_output
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from pssa.data.read import Row
     from pssa.runs import Classifier
     from pssa.runs.explain import Explanation
-
-__all__ = ["add_parser"]
 
 _OFFSETS = re.compile(r"(\d+):(\d+)")
 
@@ -31,100 +28,91 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "explain",
         parents=[common_options()],
-        help="show why a label was given",
+        help="explain predictions with heat maps",
         **page(
-            "Label aspects and show how much each word counted for it, as a heat map in the terminal, as HTML or as SVG.",
+            "Label aspects and show how much each word contributed, as a heat map in the terminal, as HTML or as SVG.",
             'pssa explain runs/reviews --text "Great view, but a rude waiter." --aspect view --aspect waiter',
             "pssa explain runs/reviews --input test.csv --limit 5 --html heat.html",
             "pssa explain runs/reviews --input test.csv --versus runs/base --saliency leave_one_out",
         ),
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
-    parser.add_argument("--text", help="a sentence")
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory of pssa train")
+    parser.add_argument("--text", help="sentence to explain")
     parser.add_argument(
-        "--aspect", action="append", metavar="A", help="an aspect in it, as its words or FROM:TO; may be repeated"
+        "--aspect", action="append", metavar="A", help="aspect in the text, as words or offsets FROM:TO; repeatable"
     )
-    parser.add_argument("--input", type=Path, help="a file of sentences with their aspects, instead of --text")
-    parser.add_argument("--format", help="the format of the input, if it is not recognised")
+    parser.add_argument("--input", type=Path, help="file of sentences and aspects, instead of --text")
+    parser.add_argument("--format", help="format of the input, if it is not recognised")
     add_columns(parser)
-    parser.add_argument("--limit", type=int, default=20, help="rows of the input to explain (default 20)")
-    parser.add_argument("--saliency", default="", help="how words are scored (default: the model's usual one)")
-    parser.add_argument("--versus", type=Path, metavar="RUN2", help="show what RUN2 looks at, beside it")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="write a drawing")
+    parser.add_argument("--limit", type=int, default=20, help="number of rows of the input (default 20)")
+    parser.add_argument("--saliency", default="", help="saliency that scores the words (default: by model)")
+    parser.add_argument("--versus", type=Path, metavar="RUN2", help="run to compare with")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="HTML page to write")
+    parser.add_argument("--svg", type=Path, metavar="FILE", help="SVG drawing to write")
     parser.add_argument("--force", action="store_true", help="replace existing files")
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explain, draw, and say where."""
-    from pssa.cli._output import counted, print_json, say
+    """Explain, print and write the heat maps."""
     from pssa.runs import load
     from pssa.runs.explain import explain
 
     _check(arguments)
-    asked = _ask(arguments)
+    examples, warnings, has_more = _read_examples(arguments)
     first = load(arguments.run_path, device=arguments.device)
-    now = explain(first, asked.examples, arguments.saliency)
+    now = explain(first, examples, arguments.saliency)
     before = None
     if arguments.versus is not None:
         second = load(arguments.versus, device=arguments.device)
-        before = explain(second, asked.examples, _common_saliency(second, now, arguments.saliency))
+        before = explain(second, examples, _common_saliency(second, now, arguments.saliency))
     written = _write(arguments, now, before)
     if arguments.json:
-        print_json(_as_dict(arguments, now, before) | {"warnings": asked.doubts, **written})
+        print_json(_as_dict(arguments, now, before) | {"warnings": warnings, **written})
         return 0
     _show(arguments, now, before)
-    for doubt in asked.doubts:
-        say(doubt)
-    if asked.more:
-        say(f"... and more; --limit shows them (now {arguments.limit})")
+    for warning in warnings:
+        say(warning)
+    if has_more:
+        say(f"... and more; show more with --limit (now {arguments.limit})")
     for path in written.values():
         say(f"{path}: {counted(len(now), 'heat map')}")
     return 0
 
 
-@dataclass(frozen=True)
-class _Question:
-    """What is to be explained."""
-
-    examples: list[Example]
-    doubts: list[str] = field(default_factory=list)
-    more: bool = False  # whether the input had more rows
-
-
 def _check(arguments: argparse.Namespace) -> None:
     if (arguments.text is None) == (arguments.input is None):
-        raise InputError("pssa explain needs --text T with --aspect A, or --input FILE; give one of the two")
+        raise InputError("pssa explain needs either --text T with --aspect A, or --input FILE")
     if (arguments.text is None) != (arguments.aspect is None):
-        raise InputError("--text and --aspect go together; an input has its aspects in the file")
+        raise InputError("--text and --aspect go together; the aspects of --input are in the file")
     for name in ("columns", "format"):
         if arguments.input is None and getattr(arguments, name) is not None:
-            raise InputError(f"--{name} goes with --input FILE; leave it out")
+            raise InputError(f"--{name} needs --input FILE; add it, or leave --{name} out")
     if arguments.limit < 1:
-        raise InputError(f"limit is {arguments.limit}; it must be at least 1")
+        raise InputError(f"--limit is {arguments.limit}; it must be at least 1")
     for path in (arguments.html, arguments.svg):
         if path is not None:
-            refuse_output(path, force=arguments.force)
+            require_new_file(path, force=arguments.force)
 
 
-def _ask(arguments: argparse.Namespace) -> _Question:
+def _read_examples(arguments: argparse.Namespace) -> tuple[list[Example], list[str], bool]:
+    """Return the examples to explain, warnings about them, and whether the input has more rows."""
     from pssa.data.read import stream
 
     if arguments.input is not None:
         rows = stream(arguments.input, format=arguments.format, columns=arguments.columns)
-        return _read(arguments.input, rows, arguments.limit)
+        return _read_rows(arguments.input, rows, arguments.limit)
     try:
         arguments.text.encode()
     except UnicodeEncodeError as error:
-        raise InputError("--text is not UTF-8; give it as UTF-8, or in a file by --input") from error
-    doubts: list[str] = []
-    return _Question([_place(arguments.text, aspect, doubts.append) for aspect in arguments.aspect], doubts)
+        raise InputError("--text is not UTF-8; encode it as UTF-8, or put it in a file for --input") from error
+    warnings: list[str] = []
+    return [_place(arguments.text, aspect, warnings.append) for aspect in arguments.aspect], warnings, False
 
 
 def _place(text: str, aspect: str, warn: Callable[[str], None]) -> Example:
-    """The aspect in the text; numbers with a colon are words where they stand there, else offsets."""
+    """Find the aspect in the text; `3:8` means offsets unless the text contains it."""
     from pssa.data.example import Example
     from pssa.data.read import example_from_fields
 
@@ -134,36 +122,36 @@ def _place(text: str, aspect: str, warn: Callable[[str], None]) -> Example:
     return example_from_fields({"text": text, "aspect": aspect}, ordinal_required=False, warn=warn)
 
 
-def _read(path: Path, rows: Iterator[Row], limit: int) -> _Question:
+def _read_rows(path: Path, rows: Iterator[Row], limit: int) -> tuple[list[Example], list[str], bool]:
     from pssa.data.read import example_from_fields
 
     examples: list[Example] = []
-    doubts: list[str] = []
+    warnings: list[str] = []
     for row in islice(rows, limit):
         fields = {key: value for key, value in row.fields.items() if key != "label"}
         found: list[str] = []
         try:
             examples.append(example_from_fields(fields, ordinal_required=False, warn=found.append, row=row))
         except InputError as error:
-            raise InputError.at(path, row.line, str(error)) from error
-        doubts += [f"{path}, line {row.line}: {doubt}" for doubt in found]
+            raise InputError.at(path, row.line, error.message) from error
+        warnings += [f"{path}, line {row.line}: {warning}" for warning in found]
     if not examples:
-        raise InputError.at(path, None, "holds no row; expected at least one")
-    return _Question(examples, doubts, more=next(rows, None) is not None)
+        raise InputError.at(path, None, "has no rows; expected at least one")
+    return examples, warnings, next(rows, None) is not None
 
 
-def _common_saliency(classifier: Classifier, now: Sequence[Explanation], asked: str) -> str:
-    """The saliency that was used already; where nobody asked for it and it says nothing here, the model's usual one."""
+def _common_saliency(classifier: Classifier, now: Sequence[Explanation], chosen: str) -> str:
+    """Return the saliency of the first run, or the usual one if nobody chose it and this model cannot use it."""
     from pssa.runs.explain import usable_saliencies
 
     used = now[0].saliency
-    return used if asked or used in usable_saliencies(classifier) else ""
+    return used if chosen or used in usable_saliencies(classifier) else ""
 
 
 def _write(
     arguments: argparse.Namespace, now: Sequence[Explanation], before: Sequence[Explanation] | None
 ) -> dict[str, str]:
-    """The files that were asked for, by kind."""
+    """Write the HTML and SVG files and return their names by kind."""
     from pssa.data.files import write_atomically
     from pssa.report import to_html, to_svg
 

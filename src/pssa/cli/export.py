@@ -1,4 +1,4 @@
-"""`pssa export`: take a trained run elsewhere, as an ONNX file or into a model hub."""
+"""`pssa export`: write a trained run as an ONNX file, or upload it to a model hub."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 
 from pssa.cli._options import common_options
+from pssa.cli._output import print_json, say
 from pssa.cli._parser import page
 from pssa.errors import InputError
-
-__all__ = ["add_parser"]
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -17,29 +16,27 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "export",
         parents=[common_options()],
-        help="write a run as ONNX, or push it to a hub",
+        help="write a run as ONNX, or upload it to a hub",
         **page(
-            "Take a trained run elsewhere: its model as one ONNX file, or all of it into a repository of the model hub.",
+            "Write the model of a run as one ONNX file, or upload the run to a repository of the model hub.",
             "pssa export runs/reviews --onnx reviews.onnx",
             "pssa export runs/reviews --hub me/reviews --private",
         ),
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
-    parser.add_argument("--onnx", type=Path, metavar="FILE", help="write the model as one ONNX file")
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory of pssa train")
+    parser.add_argument("--onnx", type=Path, metavar="FILE", help="ONNX file to write")
     parser.add_argument("--force", action="store_true", help="replace an existing ONNX file")
-    parser.add_argument("--hub", metavar="OWNER/NAME", help="upload the run to this repository of the model hub")
-    parser.add_argument("--private", action="store_true", help="of the repository: seen by its owner only")
+    parser.add_argument("--hub", metavar="OWNER/NAME", help="repository of the model hub to upload to")
+    parser.add_argument("--private", action="store_true", help="make the repository private")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export, and say where to."""
-    from pssa.cli._output import print_json, say
-
+    """Export, and print the destination."""
     if arguments.onnx is None and arguments.hub is None:
         raise InputError("pssa export needs --onnx FILE or --hub OWNER/NAME, or both")
     if arguments.private and arguments.hub is None:
-        raise InputError("--private is of a repository; say which with --hub OWNER/NAME")
+        raise InputError("--private needs --hub OWNER/NAME; add it, or leave --private out")
     written = None if arguments.onnx is None else _write_onnx(arguments)
     address = None if arguments.hub is None else _push(arguments)
     if arguments.json:
