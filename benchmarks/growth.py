@@ -60,8 +60,8 @@ def prolonged(example: Example, others: Sequence[Example]) -> Example:
 
 def _context(request: Request) -> RunContext:
     from pssa.runs.config import Config
+    from pssa.runs.prepared_data import prepare
     from pssa.runs.run_context import RunContext
-    from pssa.runs.training_run import prepare
     from pssa.training import NullObserver
 
     settings = {**model_settings(request), "method": "pg-as", "epochs": 1}
@@ -111,7 +111,7 @@ def _mining(context: RunContext, data: IndexedCorpus, rounds: int) -> float:
         fit(model, Task(masked, 0, f"round-{iteration}"), context.settings, 1)
         return model
 
-    procedure = Procedure(build_saliency(context.config), choose_rule(context.config), rounds)
+    procedure = Procedure(build_saliency(context.config, "gradient"), choose_rule(context.config), rounds)
     miners = [Miner(context.new_model(), torch.arange(len(data)))]
     return seconds_of(partial(mine, data, miners, train, procedure, context.config.data.labels))
 

@@ -24,10 +24,10 @@ from pssa.data import Corpus, embedded
 from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, Finding, Header
 from pssa.data.evidence_edit import keep_iterations
 from pssa.evaluation import predict_classes, score
+from pssa.runs import methods
 from pssa.runs.config import Config
-from pssa.runs.methods import progressive
+from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
-from pssa.runs.training_run import prepare
 from pssa.training import NullObserver
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
@@ -68,14 +68,14 @@ def run_seed(seed: int, model: str, vectors: Path | None) -> list[Row]:
 
     torch.set_num_threads(1)
     train = embedded.load("train")
-    settings = {"model": model, "seed": seed, "device": "cpu", "dimension": 100, "vectors": str(vectors or "")}
+    settings = {"model": model, "seed": seed, "device": "cpu", "dimension": 100, "vectors": vectors and str(vectors)}
     config, prepared_data = prepare(train, None, Config().updated(settings))
     context = RunContext(config, None, prepared_data, NullObserver())
     baseline = context.train("initial", context.new_model(), EPOCHS)
     rows = [("baseline", _scores(context, baseline))]
     for method in ("aw-as", "pg-as"):
         shop = RunContext(config.updated({"method": method}), None, prepared_data, NullObserver())
-        evidence = progressive.mine_evidence(shop, copy.deepcopy(baseline), EPOCHS)
+        evidence = methods.find(method).mine(shop, EPOCHS, copy.deepcopy(baseline))
         for rounds in (1, 5):
             rows.append((f"{method}, K = {rounds}", _final(shop, keep_iterations(evidence, rounds))))
     return [*rows, ("ideal evidence", _final(context, ideal_evidence(train)))]

@@ -31,8 +31,8 @@ from pssa.data.batch import IndexedCorpus
 from pssa.evaluation import predict_logits
 from pssa.runs.config import Config
 from pssa.runs.defaults import build_saliency
+from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
-from pssa.runs.training_run import prepare
 from pssa.saliency import observe
 from pssa.training import NullObserver, Task, fit
 
@@ -131,7 +131,7 @@ def paths_of(context: RunContext, few: int) -> dict[str, tuple[Callable[[], obje
     """The hot paths with one model, by name: what to call, and its number of instances."""
     data = context.train_data.select(range(min(few, len(context.train_data))))
     model, name = context.new_model(), context.config.model
-    saliency = build_saliency(context.config)
+    saliency = build_saliency(context.config, "gradient")
     return {
         f"training, {name}": (lambda: _epoch(context, model, data), len(data)),
         f"PG mining, {name}": (lambda: observe(model, data, saliency), len(data)),

@@ -34,7 +34,7 @@ from harness import (
 if TYPE_CHECKING:
     from pssa.bulk import Progress, Scoring
 
-_ROWS = {"words": 4096, "pieces": 1024, "pairs": 1024}
+_ROWS = {False: 4096, True: 1024}  # by whether the model uses an encoder
 _GPU_ROWS = 1 << 17
 _MOST_ALONE = 1 << 14  # rows that are enough for what runs in one process
 _MOST_WORKERS = 8
@@ -54,16 +54,16 @@ class _Way:
 
 def measure(request: Request) -> Measurement:
     """All ways in turns; rates are comparable, numbers of rows need not be the same."""
-    from pssa.models import reads
+    from pssa.models import uses_encoder
     from pssa.runs import load
-    from pssa.runs.device import choose_device
+    from pssa.runs.defaults import choose_device
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run, corpus = trained_run(request, folder), open_corpora(request)[1]
         classifier = load(run)
         on_gpu = choose_device("auto").type != "cpu"
-        count = request.one_size(_GPU_ROWS if on_gpu else _ROWS[reads(classifier.name)])
+        count = request.one_size(_GPU_ROWS if on_gpu else _ROWS[uses_encoder(classifier.name)])
         rows = write_rows(corpus, min(count, _MOST_ALONE), folder / "rows.jsonl")
         asked = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
         few, out = asked[:_FEW], folder / "out.jsonl"
@@ -136,7 +136,7 @@ def _pipeline_way(encoder: Path, n_labels: int, asked: list[dict[str, Any]]) -> 
 def _pipeline(encoder: Path, n_labels: int) -> Any:
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
-    from pssa.runs.device import choose_device
+    from pssa.runs.defaults import choose_device
 
     config = AutoConfig.from_pretrained(encoder, num_labels=n_labels, local_files_only=True, trust_remote_code=False)
     tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True, trust_remote_code=False)

@@ -18,8 +18,8 @@ import torch
 
 from pssa.data.batch import IndexedCorpus
 from pssa.runs.config import Config
+from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
-from pssa.runs.training_run import prepare
 from pssa.training import NullObserver, Task, fit
 
 

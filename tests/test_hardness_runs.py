@@ -19,10 +19,9 @@ from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, RunError
 from pssa.models import WordTable
 from pssa.runs.config import Config, parse_value
-from pssa.runs.description import Description
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, write_tensors
 from pssa.runs.featurizer import WordFeaturizer
-from pssa.runs.saved_model import save_weights
+from pssa.runs.saved_model import Description, save_weights
 from pssa.serve.review.log import LogEntry, ReviewLog
 from pssa.training import Checkpoint
 
@@ -58,7 +57,7 @@ DESCRIPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "options in a list": ({"options": [1]}, r"`options` is \[1\]; expected an object"),
     "an option of another type": ({"options": {"dropout": [1]}}, r"dropout is \[1\]; expected float"),
     "a model in a list": ({"model": ["memnet"]}, r"`model` is \['memnet'\]; expected text"),
-    "a unit that is none": ({"unit": "letter"}, "`unit` is 'letter', which cannot be"),
+    "a unit that is none": ({"unit": "letter"}, "`unit` is 'letter'"),
 }
 
 
@@ -116,7 +115,7 @@ def test_json_made_to_harm_is_refused(tmp_path: Path, content: bytes) -> None:
         (b"#" * ((1 << 20) + 1), "has more than 1048576 bytes"),
         (b"[training]\nlearning_rate = nan", "learning_rate is nan; expected float, a finite one"),
         (b"[training]\nlearning_rate = " + b"9" * 400, "learning_rate is inf; expected float, a finite one"),
-        (b"device = '" + b"x" * 101 + b"'", "device has 101 characters; expected a name, of at most 100"),
+        (b"device = '" + b"x" * 101 + b"'", "device has 101 characters; expected a name of at most 100"),
         (b"[data]\ntrain = 1", "train is 1; expected str"),
         (b"seed = [1]", r"seed is \[1\]; expected int"),
     ],

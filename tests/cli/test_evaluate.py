@@ -13,7 +13,7 @@ from pssa.cli import main
 from pssa.data import embedded
 from pssa.data.example import Corpus
 from pssa.runs.evaluate import compare, evaluate
-from pssa.runs.trust import trust
+from pssa.runs.explain import trust
 
 
 @pytest.fixture(scope="module")

@@ -186,7 +186,7 @@ def test_help_offers_no_setting_of_the_final_training(capsys: pytest.CaptureFixt
 def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     path = tmp_path / "evidence.jsonl"
     path.write_text("older\n")
-    assert f"{path} exists already; choose another `out` (--out)" in command("mine", *tiny, "--out", path).refusal
+    assert f"{path} exists already; choose another path for --out" in command("mine", *tiny, "--out", path).refusal
     assert path.read_text() == "older\n"
 
 
@@ -203,9 +203,9 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
         (("--set", "observer=3"), "unknown setting 'observer'; known: model, method"),
         (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
         (("--set", "method=base"), "method base does not mine; take aw-as"),
-        (("--evidence", "e.jsonl"), "evidence is of the final training, and mining ends before it"),
-        (("--words", "activ"), "words is of the final training, and mining ends before it; give it to pssa train"),
-        (("--set", "supervision.gamma=2"), "gamma is of the final training, and mining ends before it"),
+        (("--evidence", "e.jsonl"), "evidence is a setting of the final training"),
+        (("--words", "activ"), "words is a setting of the final training"),
+        (("--set", "supervision.gamma=2"), "gamma is a setting of the final training"),
         (("--folds", "1"), "folds is 1; it can be 0 (no cross-fitting) or at least 2"),
         (("--method", "aw-as", "--saliency", "gradient"), "--method aw-as has a saliency of its own"),
         (("--method", "boosting"), "argument --method: invalid choice: 'boosting'"),

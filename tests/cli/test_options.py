@@ -17,7 +17,6 @@ from pssa import models, saliency
 from pssa.cli import _options, build_parser
 from pssa.data.example import Corpus
 from pssa.runs import methods
-from pssa.runs.defaults import mines
 
 COLUMNS = "text=Review,aspect=term,label=polarity,from=start,to=end,id=no,sentence_id=sentence"
 
@@ -65,7 +64,7 @@ def test_help_lists_what_the_folder_holds_a_new_file_too(
 @pytest.mark.parametrize("words", ["train", "tune"])
 def test_help_names_every_method_that_there_is(command: Command, words: str) -> None:
     said = " ".join(command(words, "--help").out.split())
-    wanted = [name for name in methods.names() if words == "train" or mines(name)]
+    wanted = [name for name in methods.names() if words == "train" or methods.find(name).mines]
     assert [name for name in wanted if name not in said] == []
 
 

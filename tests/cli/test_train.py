@@ -111,7 +111,7 @@ def test_white_space_around_labels_is_not_theirs(command: Command, tiny: Tiny, t
         (("--model", "tnet", "--method", "aw-as"), "model tnet has no attention to mine; method aw-as needs"),
         (("--method", "aw-as", "--epsilon", "0"), "epsilon is 0.0; it must be greater than 0"),
         (("--method", "pg-as", "--set", "saliency=grad"), "unknown saliency 'grad'"),
-        (("--method", "aw-as", "--evidence", "e.jsonl"), "`evidence` (--evidence) goes with method base"),
+        (("--method", "aw-as", "--evidence", "e.jsonl"), "--evidence goes with method base"),
         (("--evidence", "nowhere.jsonl"), "nowhere.jsonl"),
         (("--device", "tpu"), "device is 'tpu'; it can be auto, cpu or cuda"),
         (("--dev-fraction", "1"), "dev_fraction is 1.0; it must be greater than 0 and less than 1"),
@@ -132,13 +132,13 @@ def test_a_training_needs_data_and_a_place(command: Command, words: tuple[str, .
 
 def test_an_existing_place_is_refused(command: Command, tiny: Tiny, run: Path, tmp_path: Path) -> None:
     before = (run / "model.safetensors").read_bytes()
-    assert f"{run} exists already; choose another `out` (--out)" in command("train", *tiny, "--out", run).refusal
+    assert (
+        f"{run} exists already; choose another path for --out, or continue that run with --resume"
+        in command("train", *tiny, "--out", run).refusal
+    )
     assert (run / "model.safetensors").read_bytes() == before
     (tmp_path / "file").touch()
-    assert (
-        "is a file; `out` (--out) must name a new directory"
-        in command("train", *tiny, "--out", tmp_path / "file").refusal
-    )
+    assert "is a file; --out must name a new directory" in command("train", *tiny, "--out", tmp_path / "file").refusal
 
 
 def test_the_configuration_of_a_run_makes_the_run_again(
@@ -169,7 +169,7 @@ def interrupted(command: Command, tiny: Tiny, tmp_path: Path, monkeypatch: pytes
         patch.setattr(ProgressBars, "on_epoch", interrupt)
         result = command("train", *tiny, "--out", out)
     assert (result.code, result.out) == (130, "")
-    assert result.err == f"pssa: interrupted; go on with: pssa train --resume {out}\n"
+    assert result.err == f"pssa: interrupted; continue with: pssa train --resume {out}\n"
     return out
 
 

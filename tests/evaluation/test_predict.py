@@ -52,9 +52,9 @@ def encoded(model: Any, corpus: IndexedCorpus, batch_size: int) -> list[int]:
 @pytest.mark.parametrize("batch_size", [1, 2, 3, 256])
 @pytest.mark.parametrize("variant", variants.VARIANTS)
 def test_every_row_gets_what_it_gets_alone_whatever_it_shares(variant: str, batch_size: int) -> None:
-    model, reads = variants.build(variant, variants.start_of(variant)), models.reads(variants.name_of(variant))
-    corpus = corpus_for(reads == "pairs")
-    if reads == "words":
+    model, name = variants.build(variant, variants.start_of(variant)), variants.name_of(variant)
+    corpus = corpus_for(models.reads_pairs(name))
+    if not models.uses_encoder(name):
         corpus = index_words(EXAMPLES, variants.VOCABULARY, DEFAULT_LABELS)
     torch.testing.assert_close(predict_logits(model, corpus, batch_size), one_by_one(model, corpus), atol=1e-5, rtol=0)
 

@@ -58,11 +58,11 @@ def test_defaults_of_training_and_of_a_consensus_count_too(tmp_path: Path, monke
     resources = tiny_resources(tmp_path)
     before = {name: resources.key(cell) for name, cell in CELLS.items()}
     cell_key._changed.cache_clear()
-    monkeypatch.setitem(defaults._USUAL_CONSENSUS, "consensus_threshold", 0.3)
+    monkeypatch.setattr(defaults, "_CONSENSUS_THRESHOLD", 0.3)
     found = {name for name, cell in CELLS.items() if resources.key(cell) != before[name]}
     assert found == {"consensus", "supervised", "look"}
     cell_key._changed.cache_clear()
-    monkeypatch.setitem(defaults._USUAL_TRAINING["words"], "max_epochs", 30)
+    monkeypatch.setitem(defaults._WORD_TRAINING, "max_epochs", 30)
     found = {name for name, cell in CELLS.items() if resources.key(cell) != before[name]}
     assert found == set(CELLS) - {"human"}
 

@@ -18,7 +18,7 @@ from pssa.models import AspectClassifier, Pretrained, WordTable
 every_model = pytest.mark.parametrize("variant", VARIANTS)
 every_attending_model = pytest.mark.parametrize("variant", ATTENDING)
 every_word_model = pytest.mark.parametrize(
-    "variant", [name for name in models.names() if models.reads(name) == "words"]
+    "variant", [name for name in models.names() if not models.uses_encoder(name)]
 )
 Start = WordTable | Pretrained
 

@@ -37,7 +37,7 @@ _REFINED = {
 }
 # A variant is a model's name, and after a hyphen its way to refine.
 VARIANTS: dict[str, dict[str, Any]] = {name: {} for name in models.names()} | _REFINED
-ENCODERS = tuple(variant for variant in VARIANTS if models.reads(variant.partition("-")[0]) != "words")
+ENCODERS = tuple(variant for variant in VARIANTS if models.uses_encoder(variant.partition("-")[0]))
 ATTENDING = tuple(
     variant for variant, options in VARIANTS.items() if models.attends(variant.partition("-")[0], options)
 )
@@ -55,15 +55,15 @@ def draw_table() -> WordTable:
 
 def start_of(variant: str) -> WordTable | Pretrained:
     """What the model is built from."""
-    return draw_table() if models.reads(name_of(variant)) == "words" else tiny_encoder()
+    return tiny_encoder() if models.uses_encoder(name_of(variant)) else draw_table()
 
 
 def index(variant: str, encoder: str = "bert") -> IndexedCorpus:
     """The examples as the model reads them."""
-    reads = models.reads(name_of(variant))
-    if reads == "words":
+    name = name_of(variant)
+    if not models.uses_encoder(name):
         return index_words(EXAMPLES, VOCABULARY, DEFAULT_LABELS)
-    return tiny_encoder(encoder).cutter(pair=reads == "pairs").index(EXAMPLES, DEFAULT_LABELS)
+    return tiny_encoder(encoder).cutter(pair=models.reads_pairs(name)).index(EXAMPLES, DEFAULT_LABELS)
 
 
 def build(variant: str, start: WordTable | Pretrained, seed: int = 0, **options: Any) -> nn.Module:

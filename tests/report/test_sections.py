@@ -27,7 +27,7 @@ from pssa.report.sections import (
 from pssa.runs import Config, load
 from pssa.runs.defaults import resolve
 from pssa.runs.evaluate import Evaluation, compare, evaluate
-from pssa.runs.trust import trust
+from pssa.runs.explain import trust
 
 LABELS = ("positive", "negative")
 GOLD = ("positive",) * 4 + ("negative",) * 4

@@ -60,7 +60,7 @@ def train_tiny(corpus: Corpus, encoder: Path) -> Callable[..., Path]:
 
     def run(out: Path, **changes: Any) -> Path:
         settings = _TINY | changes
-        if models.reads(settings["model"]) != "words":
+        if models.uses_encoder(settings["model"]):
             settings = {"encoder": str(encoder), **{key: settings[key] for key in settings if key not in _OF_WORDS}}
         return train(corpus, out, **settings)
 

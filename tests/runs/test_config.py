@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pssa.errors import InputError
-from pssa.runs.config import UNSET, Config, DataConfig, TrainingConfig, parse_value
+from pssa.runs.config import Config, DataConfig, TrainingConfig, option_fields, parse_value
 
 
 def test_the_defaults_are_those_of_the_command() -> None:
@@ -18,7 +18,7 @@ def test_the_defaults_are_those_of_the_command() -> None:
         "base",
         0,
         "auto",
-        0,
+        None,
     )
     assert config.data.labels == ("positive", "negative", "neutral")
     assert config.data.dev_fraction == 0.2
@@ -118,11 +118,10 @@ def test_a_value_of_the_wrong_type_is_refused(name: str, value: Any, expected: s
         ("dimension", 0),
         ("vector_rows", -1),
         ("class_weights", "equal"),
-        # What stands for "unset" inside is out of range for whoever asks for it.
-        ("learning_rate", UNSET),
+        ("learning_rate", -1.0),
         ("batch_size", 0),
         ("usual_epochs", -1),
-        ("warmup", UNSET),
+        ("warmup", -1.0),
         ("unit", "letter"),
         ("max_pieces", -1),
         ("precision", "half"),
@@ -161,8 +160,61 @@ def test_a_configuration_survives_its_file(tmp_path: Path) -> None:
 
 def test_a_file_names_every_value_also_defaults() -> None:
     text = Config().to_toml()
-    for line in ('model = "tnet_att"', "epochs = 0", "[data]", "dev_fraction = 0.2", "[training]", "patience = 8"):
+    for line in ('model = "tnet_att"', "[data]", "dev_fraction = 0.2", "[training]", "patience = 8"):
         assert line in text.splitlines()
+
+
+OLD_UNSET = {
+    "epochs": 0,
+    "data.train": "",
+    "data.dev": "",
+    "data.format": "",
+    "data.vectors": "",
+    "data.encoder": "",
+    "data.max_pieces": 0,
+    "mining.saliency": "",
+    "mining.epsilon": -1.0,
+    "mining.stop_drop": 0.0,
+    "mining.consensus_epochs": -1,
+    "mining.consensus_threshold": -1.0,
+    "supervision.evidence": "",
+    "supervision.gamma": -1.0,
+}
+
+
+def test_a_setting_that_is_not_set_is_left_out_of_the_file() -> None:
+    names = Config().flat()
+    unset = {name for name, value in names.items() if value is None}
+    assert set(OLD_UNSET) < unset
+    assert unset - set(OLD_UNSET) == {f"training.{name}" for name in TRAINING}
+    written = {line.partition(" =")[0] for line in Config().to_toml().splitlines()}
+    assert not {name.rpartition(".")[2] for name in unset} & written
+
+
+TRAINING = ("learning_rate", "batch_size", "clip_norm", "schedule", "warmup", "usual_epochs", "max_epochs")
+
+
+def test_values_that_meant_not_set_in_old_files_still_do(tmp_path: Path) -> None:
+    assert Config().updated(OLD_UNSET) == Config()
+    path = tmp_path / "config.toml"
+    path.write_text(
+        'epochs = 0\n[data]\ntrain = ""\n[mining]\nepsilon = -1\nstop_drop = 0\n[supervision]\ngamma = -1.0\n'
+    )
+    assert Config.from_toml(path) == Config()
+    assert Config().updated({"epochs": 3, "gamma": 0.5}).updated({"epochs": None, "gamma": None}) == Config()
+
+
+@pytest.mark.parametrize("name", ["patience", "seed", "folds", "model"])
+def test_a_setting_with_a_default_cannot_be_unset(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} is None; expected"):
+        Config().updated({name: None})
+
+
+def test_every_option_has_its_help_beside_its_default() -> None:
+    options = {setting.metadata["option"] or setting.name: kind for _, setting, kind in option_fields()}
+    assert options["lr"] is float
+    assert options["epochs"] is int
+    assert {"dev", "vectors", "encoder", "gamma", "evidence", "iterations", "seed"} < set(options)
 
 
 def test_what_a_file_does_not_name_keeps_its_default(tmp_path: Path) -> None:

@@ -17,11 +17,8 @@ from pssa.runs.defaults import (
     choose_epsilon,
     choose_penalty,
     choose_rule,
-    choose_saliencies,
-    choose_saliency,
-    mines,
+    non_default_settings,
     resolve,
-    unresolve,
 )
 
 
@@ -39,8 +36,8 @@ def check_both(given: Config) -> None:
     [("aw-as", "attention"), ("pg-as", "gradient"), ("rm-as", "random"), ("consensus", "leave_one_out")],
 )
 def test_a_method_has_its_saliency_unless_another_is_asked_for(method: str, saliency: str) -> None:
-    assert choose_saliency(config(method=method)) == saliency
-    assert choose_saliency(config(method=method, saliency="integrated_gradients")) == "integrated_gradients"
+    assert methods.find(method).saliency(config()) == saliency
+    assert methods.find(method).saliency(config(saliency="integrated_gradients")) == "integrated_gradients"
 
 
 @pytest.mark.parametrize(("model", "epsilon"), [("memnet", 3.0), ("tnet_att", 4.0)])
@@ -72,12 +69,12 @@ def test_the_agreement_is_the_configured_one() -> None:
 
 
 def test_a_consensus_scores_by_one_saliency_unless_several_are_named() -> None:
-    assert choose_saliencies(config(method="consensus")) == ("leave_one_out",)
-    assert choose_saliencies(config(method="consensus", saliency="gradient")) == ("gradient",)
-    several = config(method="consensus", consensus_saliencies="attention, leave_one_out")
-    assert choose_saliencies(several) == ("attention", "leave_one_out")
+    method = methods.find("consensus")
+    assert method.saliencies(config()) == ("leave_one_out",)
+    assert method.saliencies(config(saliency="gradient")) == ("gradient",)
+    assert method.saliencies(config(consensus_saliencies="attention, leave_one_out")) == ("attention", "leave_one_out")
     # They are those of a consensus alone.
-    assert choose_saliencies(config(method="pg-as", consensus_saliencies="attention")) == ("gradient",)
+    assert methods.find("pg-as").saliencies(config(consensus_saliencies="attention")) == ("gradient",)
 
 
 @pytest.mark.parametrize(("penalty", "distance", "gamma"), [("letter", "norm", 0.1), ("release", "squared", 0.1)])
@@ -107,7 +104,7 @@ def test_a_consensus_takes_words_away_and_its_judges_of_encoders_learn_for_fewer
     mining = resolve(chosen).mining
     assert (mining.saliency, mining.consensus_threshold, mining.consensus_epochs) == ("leave_one_out", 0.2, epochs)
     assert choose_consensus_rule(chosen).threshold == 0.2
-    assert unresolve(resolve(chosen)).mining == chosen.mining
+    assert non_default_settings(resolve(chosen)) == {}
     asked = config(model=model, method="consensus", saliency="gradient", consensus_threshold=0.0, consensus_epochs=0)
     assert resolve(asked).mining.saliency == "gradient"
     assert choose_consensus_rule(asked).threshold == 0.0
@@ -115,7 +112,7 @@ def test_a_consensus_takes_words_away_and_its_judges_of_encoders_learn_for_fewer
 
 
 def test_methods_that_mine_are_known() -> None:
-    assert {name for name in methods.names() if mines(name)} == {"aw-as", "pg-as", "rm-as", "consensus"}
+    assert methods.mining_names() == ("aw-as", "pg-as", "rm-as", "consensus")
 
 
 @pytest.mark.parametrize("method", methods.names())
@@ -195,6 +192,12 @@ def test_models_of_a_consensus_do_not_judge_by_heads_of_their_own(saliency: str)
 def test_what_a_run_filled_in_by_its_method_does_not_outlive_the_method() -> None:
     asked = config(method="pg-as", iterations=3)
     assert resolve(asked).mining.epsilon == 4.0
-    assert unresolve(resolve(asked)) == asked
+    assert non_default_settings(resolve(asked)) == {"mining.iterations": 3}
     own = config(method="pg-as", epsilon=2.5)
-    assert unresolve(resolve(own)) == own
+    assert non_default_settings(resolve(own)) == {"mining.epsilon": 2.5}
+
+
+def test_a_default_that_depends_on_another_setting_is_told_from_a_choice() -> None:
+    chosen = config(model="bertabsa_att", method="pg-as", saliency="attention", penalty="letter")
+    found = non_default_settings(resolve(chosen))
+    assert found == {"mining.saliency": "attention", "supervision.penalty": "letter"}

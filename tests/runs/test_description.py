@@ -10,8 +10,8 @@ import torch
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import WordTable
 from pssa.runs.config import Config
-from pssa.runs.description import Description
 from pssa.runs.featurizer import WordFeaturizer
+from pssa.runs.saved_model import Description
 
 VOCABULARY = Vocabulary.build(["screen"])
 FEATURIZER = WordFeaturizer(VOCABULARY, WordTable(torch.zeros(len(VOCABULARY), 7), VOCABULARY.n_trained))

@@ -56,7 +56,7 @@ def test_an_empty_directory_may_be_used(tmp_path: Path) -> None:
 def test_a_directory_that_holds_anything_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
     with pytest.raises(
-        InputError, match=r"exists already; choose another `out` \(--out\), or go on with it: pssa.resume \(--resume "
+        InputError, match=r"exists already; choose another path for out, or continue that run with pssa\.resume"
     ):
         RunDirectory.create(tmp_path, fill)
 
@@ -65,7 +65,7 @@ def test_a_directory_that_holds_anything_is_refused(tmp_path: Path) -> None:
 def test_a_file_is_no_directory(tmp_path: Path, below: str) -> None:
     path = tmp_path / "file"
     path.touch()
-    with pytest.raises(InputError, match=r"is a file; `out` \(--out\) must name a new directory"):
+    with pytest.raises(InputError, match="is a file; out must name a new directory"):
         RunDirectory.create(path / below, fill)
 
 

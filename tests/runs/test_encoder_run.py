@@ -20,7 +20,7 @@ from pssa.errors import InputError
 from pssa.runs.config import Config
 from pssa.runs.explain import explain
 from pssa.runs.featurizer import PieceFeaturizer
-from pssa.runs.training_run import prepare
+from pssa.runs.prepared_data import prepare
 
 TrainTiny = Callable[..., Path]
 TEXT, ASPECT = "so so the screen of number 7 is great.", "screen"
@@ -130,8 +130,8 @@ def test_the_epsilon_of_attention_is_another_than_that_of_gradients(corpus: Corp
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"model": "bertabsa"}, "needs a pretrained encoder; name a folder or a hub name with `encoder`"),
-        ({"model": "bertabsa", "encoder": ".", "vectors": "glove.txt"}, "takes no `vectors`"),
+        ({"model": "bertabsa"}, "needs a pretrained encoder; name a folder or a hub name with encoder"),
+        ({"model": "bertabsa", "encoder": ".", "vectors": "glove.txt"}, "takes no vectors"),
         ({"model": "memnet", "encoder": "."}, "model memnet reads words and takes no encoder"),
         ({"model": "memnet", "unit": "piece"}, "model memnet reads words and takes no unit piece"),
     ],
@@ -234,7 +234,7 @@ def test_a_run_whose_encoder_is_gone_says_what_it_needs(train_tiny: TrainTiny, e
     with pytest.raises(KeyboardInterrupt):
         train_tiny(tmp_path / "run", model="bertabsa", encoder=str(own), observer=Interrupting(1))
     shutil.rmtree(own)
-    with pytest.raises(InputError, match=f"run needs its encoder again to go on, at {own}"):
+    with pytest.raises(InputError, match=f"run needs its encoder, {own}"):
         pssa.resume(tmp_path / "run")
 
 

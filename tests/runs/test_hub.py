@@ -155,9 +155,7 @@ def test_a_failed_upload_is_told_by_its_reason(hub: Hub, finished_run: Path, mon
 
 def test_what_is_no_finished_run_is_refused_before_the_hub_is_asked(hub: Hub, copied_run: Path, tmp_path: Path) -> None:
     (copied_run / "metrics.json").unlink()
-    with pytest.raises(
-        InputError, match=r"is not a finished run: it has no metrics.json; go on with: pssa train --res"
-    ):
+    with pytest.raises(InputError, match="is not a finished run"):
         push_to_hub(copied_run, "owner/model")
     with pytest.raises(InputError, match=r"is not a run: it has neither model.json nor config.toml"):
         push_to_hub(tmp_path, "owner/model")

@@ -24,7 +24,7 @@ def stages(run: Path) -> dict[str, int]:
 
 def test_methods_are_found_by_name() -> None:
     assert {"base", "kt", "boosting", "adaboost"} <= set(methods.names())
-    assert all(callable(methods.find(name)) for name in methods.names())
+    assert all(methods.find(name).name == name for name in methods.names())
 
 
 def test_an_unknown_method_is_refused_with_the_known_ones() -> None:

@@ -243,7 +243,7 @@ def saved_model(variant: str, architecture: str, folder: Path) -> Path:
     variants, encoders = (pytest.importorskip(f"tests.models.{name}") for name in ("variants", "encoders"))
     encoder, name = encoders.tiny_encoder(architecture), variants.name_of(variant)
     description = Description(name, variants.VARIANTS[variant], DEFAULT_LABELS)
-    featurizer = PieceFeaturizer(encoder, pair=models.reads(name) == "pairs")
+    featurizer = PieceFeaturizer(encoder, pair=models.reads_pairs(name))
     save_weights(folder, variants.build(variant, encoder), description, featurizer)
     return folder
 
@@ -289,6 +289,6 @@ def test_a_file_that_exists_is_replaced_only_where_that_is_asked_for(
 
 def test_an_unfinished_run_is_refused(copied_run: Path, tmp_path: Path) -> None:
     (copied_run / "metrics.json").unlink()
-    with pytest.raises(InputError, match=f"is not a finished run: .* go on with: pssa train --resume {copied_run}"):
+    with pytest.raises(InputError, match=f"is not a finished run: .*{copied_run}"):
         export_onnx(copied_run, tmp_path / "model.onnx")
     assert not (tmp_path / "model.onnx").exists()

@@ -15,7 +15,7 @@ from pssa.errors import InputError
 from pssa.runs.config import Config
 from pssa.runs.directory import RunDirectory
 from pssa.runs.featurizer import WordFeaturizer
-from pssa.runs.prepared_data import PreparedData
+from pssa.runs.prepared_data import PreparedData, prepare
 
 CONFIG = Config().updated({"dimension": 4})
 
@@ -26,7 +26,7 @@ def words_of(prepared_data: PreparedData) -> WordFeaturizer:
 
 
 def test_without_vectors_every_training_word_has_a_small_random_row(corpus: Corpus) -> None:
-    prepared_data = PreparedData.prepare(CONFIG, corpus, None)
+    prepared_data = prepare(corpus, None, CONFIG)[1]
     featurizer = words_of(prepared_data)
     assert featurizer.table.matrix.shape == (len(featurizer.vocabulary), 4)
     assert featurizer.table.n_trained == len(featurizer.vocabulary)
@@ -40,7 +40,7 @@ def test_with_vectors_rows_are_the_files_and_unseen_words_follow_the_training_wo
 ) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text("unheard 1 2\nscreen 3 4\nlater 5 6\n")
-    prepared_data = PreparedData.prepare(CONFIG.updated({"vectors": str(path), "vector_rows": 1}), corpus, None)
+    prepared_data = prepare(corpus, None, CONFIG.updated({"vectors": str(path), "vector_rows": 1}))[1]
     featurizer = words_of(prepared_data)
     assert featurizer.vocabulary.words[featurizer.vocabulary.n_trained :] == ("unheard",)
     rows = featurizer.table.matrix[featurizer.vocabulary.encode(["screen", "unheard"])]
@@ -55,7 +55,7 @@ def test_with_vectors_rows_are_the_files_and_unseen_words_follow_the_training_wo
 
 def test_development_words_do_not_join_the_vocabulary(corpus: Corpus) -> None:
     dev = Corpus((Example.from_text("a splendid screen", (11, 17), label="positive"),))
-    assert "splendid" not in words_of(PreparedData.prepare(CONFIG, corpus, dev)).vocabulary.words
+    assert "splendid" not in words_of(prepare(corpus, dev, CONFIG)[1]).vocabulary.words
 
 
 def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_materials_are_read_back_as_they_were(corpus: Corpus, tmp_path: Path) ->
     tokens = Example.from_spans(text, split_on_space(text), (17, 22), label="negative", id="own", sentence_id="s")
     corpus = replace(corpus, examples=(*corpus.examples, tokens))
     dev = corpus.select([3, 1])
-    saved = PreparedData.prepare(CONFIG, corpus, dev)
+    saved = prepare(corpus, dev, CONFIG)[1]
     directory = RunDirectory(tmp_path / "run")
     directory.root.mkdir()
     saved.save(directory)
@@ -83,22 +83,22 @@ def test_labels_of_ones_own_are_read_back(tmp_path: Path, corpus: Corpus) -> Non
     directory = RunDirectory(tmp_path / "run")
     directory.root.mkdir()
     config = CONFIG.updated({"labels": labels})
-    PreparedData.prepare(config, Corpus(own, labels), None).save(directory)
+    prepare(Corpus(own, labels), None, config)[1].save(directory)
     assert PreparedData.load(directory, config).corpus.examples == own
 
 
 def test_a_corpus_of_nine_is_too_small(corpus: Corpus) -> None:
     with pytest.raises(InputError, match="the training data has 9 instances; at least 10 are needed"):
-        PreparedData.prepare(CONFIG, corpus.select(range(9)), None)
+        prepare(corpus.select(range(9)), None, CONFIG)[1]
 
 
 def test_every_training_instance_needs_a_label(corpus: Corpus) -> None:
     examples = (*corpus.examples, replace(corpus[0], id="bare", label=None))
     with pytest.raises(InputError, match="instance bare of the training data has no label"):
-        PreparedData.prepare(CONFIG, Corpus(examples), None)
+        prepare(Corpus(examples), None, CONFIG)[1]
 
 
 def test_one_label_cannot_be_learned(corpus: Corpus) -> None:
     alike = corpus.select([row for row in range(24) if corpus[row].label == "neutral"] * 2)
     with pytest.raises(InputError, match="every training instance is neutral; at least two labels must occur"):
-        PreparedData.prepare(CONFIG, alike, None)
+        prepare(alike, None, CONFIG)[1]

@@ -13,9 +13,9 @@ from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
 from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.runs.config import Config
-from pssa.runs.device import choose_device
+from pssa.runs.defaults import choose_device
 from pssa.runs.directory import RunDirectory
-from pssa.runs.prepared_data import PreparedData
+from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
 from pssa.training import EpochRecord, NullObserver
 
@@ -28,8 +28,8 @@ def new_context(corpus: Corpus, tmp_path: Path) -> NewContext:
 
     def open_shop(data: Corpus = corpus, dev: Corpus | None = None, **settings: Any) -> RunContext:
         tiny = {"model": "memnet", "dimension": 4, "device": "cpu", "batch_size": 8}
-        config = Config().updated(tiny | settings)
-        return RunContext(config, RunDirectory(tmp_path), PreparedData.prepare(config, data, dev), NullObserver())
+        config, prepared_data = prepare(data, dev, Config().updated(tiny | settings))
+        return RunContext(config, RunDirectory(tmp_path), prepared_data, NullObserver())
 
     return open_shop
 

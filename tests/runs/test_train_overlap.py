@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pssa.data.example import Corpus, Example
-from pssa.runs.train_overlap import count_train_overlap
+from pssa.runs.evaluate import count_train_overlap
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_texts_that_a_run_was_trained_on_are_counted(trained: Path, corpus: Corp
 def test_a_run_that_has_not_kept_its_data_or_not_whole_knows_of_none(
     trained: Path, corpus: Corpus, tmp_path: Path
 ) -> None:
-    assert count_train_overlap(tmp_path, corpus) == 0
+    assert count_train_overlap(tmp_path, corpus) is None
     (tmp_path / "stages").mkdir()
     (tmp_path / "stages" / "corpus.jsonl").write_text("{")
-    assert count_train_overlap(tmp_path, corpus) == 0
+    assert count_train_overlap(tmp_path, corpus) is None

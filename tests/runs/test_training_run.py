@@ -16,7 +16,7 @@ from pssa import models
 from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.runs import Config, methods, train
-from pssa.runs.training_run import prepare
+from pssa.runs.prepared_data import prepare
 
 TrainTiny = Callable[..., Path]
 
@@ -144,13 +144,13 @@ def test_data_that_is_given_goes_before_what_the_configuration_names(corpus: Cor
     config = Config().updated({"train": "nowhere.jsonl", "dev": "nowhere.jsonl"})
     resolved, prepared_data = prepare(corpus, corpus.select([0, 4, 8]), config)
     assert prepared_data.corpus == corpus
-    assert (resolved.data.train, resolved.data.dev) == ("", "")
+    assert (resolved.data.train, resolved.data.dev) == (None, None)
     with pytest.raises(InputError, match="the training data has 0 instances"):
         prepare(corpus.select([]), None, config.updated({"dev": "", "epochs": 1}))
 
 
 def test_a_training_without_data_is_refused() -> None:
-    with pytest.raises(InputError, match=r"no training data is given; name a file with `data` \(--train\)"):
+    with pytest.raises(InputError, match="there is no training data; name a file with data"):
         prepare(None, None, Config())
 
 
@@ -159,11 +159,11 @@ def test_files_are_recorded_by_their_full_names_and_datasets_by_their_own(
 ) -> None:
     (tmp_path / "vectors.txt").write_text("screen 3 2 1\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("pssa.runs.training_run.read", lambda source, **how: corpus)
+    monkeypatch.setattr("pssa.runs.prepared_data.read", lambda source, **how: corpus)
     config = Config().updated({"vectors": "vectors.txt"})
     resolved, _ = prepare("hf:owner/name", "dev.jsonl", config)
     assert (resolved.data.train, resolved.data.dev) == ("hf:owner/name", str(tmp_path / "dev.jsonl"))
-    assert (resolved.data.vectors, resolved.supervision.evidence) == (str(tmp_path / "vectors.txt"), "")
+    assert (resolved.data.vectors, resolved.supervision.evidence) == (str(tmp_path / "vectors.txt"), None)
 
 
 @pytest.mark.parametrize(
@@ -212,12 +212,12 @@ def test_too_few_sentences_for_a_search_write_nothing(train_tiny: TrainTiny, cor
 
 
 def test_a_taken_place_is_refused_before_vectors_are_read(train_tiny: TrainTiny, finished_run: Path) -> None:
-    with pytest.raises(InputError, match=r"exists already; choose another `out` \(--out\)"):
+    with pytest.raises(InputError, match="exists already; choose another path for out"):
         train_tiny(finished_run, vectors="nowhere.txt")
 
 
 def test_an_existing_run_is_not_overwritten(train_tiny: TrainTiny, finished_run: Path) -> None:
     before = contents(finished_run)
-    with pytest.raises(InputError, match=r"exists already; choose another `out` \(--out\)"):
+    with pytest.raises(InputError, match="exists already; choose another path for out"):
         train_tiny(finished_run)
     assert contents(finished_run) == before

@@ -18,7 +18,7 @@ from pssa.errors import InputError
 from pssa.evaluation import Faithfulness
 from pssa.evaluation.agreement import NEAREST
 from pssa.runs import Classifier
-from pssa.runs.trust import Trust, trust, trusted_saliencies
+from pssa.runs.explain import Trust, trust, trusted_saliencies
 
 pytestmark = pytest.mark.slow
 

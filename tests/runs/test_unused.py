@@ -12,7 +12,7 @@ import pytest
 from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.runs import Config, mine, train
-from pssa.runs.unused import unused_settings, warn_of_absent_labels, warn_of_unused
+from pssa.runs.defaults import unused_settings, warn_of_absent_labels, warn_of_unused
 
 
 @pytest.mark.parametrize(
@@ -54,12 +54,12 @@ def test_a_training_warns_of_keywords_and_not_of_its_configuration(
 
 def test_labels_that_no_training_instance_has_are_named_with_the_remedy(corpus: Corpus) -> None:
     two = Corpus(tuple(example for example in corpus if example.label != "neutral"))
-    with pytest.warns(UserWarning, match=r"no training instance is neutral, .*\(--labels positive,negative\)$"):
+    with pytest.warns(UserWarning, match="no training instance is neutral, .*labels='positive,negative'$"):
         warn_of_absent_labels(two)
-    with pytest.warns(UserWarning, match="no training instance is conflict, .*; leave out --conflict keep$"):
+    with pytest.warns(UserWarning, match="no training instance is conflict, .*conflict='keep'$"):
         warn_of_absent_labels(Corpus(corpus.examples, (*corpus.labels, "conflict")))
     numbers = Corpus(tuple(replace(example, label="-1") for example in corpus.examples), ("-1", "1"))
-    with pytest.warns(UserWarning, match=r"no training instance is 1, .* \(--labels=-1\)$"):
+    with pytest.warns(UserWarning, match="no training instance is 1, .*labels='-1'$"):
         warn_of_absent_labels(numbers)
     warn_of_absent_labels(corpus)
     warn_of_absent_labels(Corpus(two.examples, ("negative", "positive")))

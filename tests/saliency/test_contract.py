@@ -41,9 +41,9 @@ REFUSED = [(model, name) for name, able in NEEDS.items() for model in VARIANTS i
 
 @pytest.fixture
 def corpus(model_name: str) -> IndexedCorpus:
-    reads = models.reads(name_of(model_name))
-    if reads != "words":
-        return tiny_encoder().cutter(pair=reads == "pairs").index(EXAMPLES, DEFAULT_LABELS)
+    name = name_of(model_name)
+    if models.uses_encoder(name):
+        return tiny_encoder().cutter(pair=models.reads_pairs(name)).index(EXAMPLES, DEFAULT_LABELS)
     vocabulary = Vocabulary.build(word for text in TEXTS for word in text.split())
     return index_words(EXAMPLES, vocabulary, DEFAULT_LABELS)
 

@@ -67,7 +67,7 @@ def draw_model(variant: str, n_words: int, *, bound: float = 0.5, seed: int = 0)
     generator = torch.Generator().manual_seed(seed)
     name, _, way = variant.partition("-")
     words = WordTable(torch.randn(n_words, 4, generator=generator), n_words)
-    start = words if models.reads(name) == "words" else tiny_encoder()
+    start = tiny_encoder() if models.uses_encoder(name) else words
     model = models.build(name, start, 3, {"refine": way} if way else {}, seed=0).double().eval()
     with torch.no_grad():
         for parameter in model.parameters():

@@ -185,7 +185,7 @@ def test_everything_is_written_reused_and_the_best_can_be_trained(resources: Res
     config = Config.from_toml(out / "best.toml")
     assert (config.model, config.method, config.epochs, config.data.dimension) == ("memnet", "pg-as", 2, 8)
     assert {"gamma": config.supervision.gamma, "iterations": config.mining.iterations} == plain["best"]["settings"]
-    assert Path(config.data.train) == resources.sources[DATA].train
+    assert Path(config.data.train or "") == resources.sources[DATA].train
     assert (out / "best.toml").read_text().startswith("# 4 settings were tried")
 
     more = study("pg-as", {"gamma": [0.5, 50, 5], "iterations": [1, 2]}, epsilon=NO_GATE)

@@ -20,7 +20,7 @@ from pssa.bulk.rows import Score, Value
 from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs import Classifier, load
-from pssa.runs.device import choose_device
+from pssa.runs.defaults import choose_device
 from pssa.runs.explain import Explanation, explain, require_usable, usual_saliency
 
 __all__ = ["Scorer", "Scoring", "Sizes", "by_length", "export", "open_scorer", "sizes", "threads_of"]
@@ -87,7 +87,7 @@ def sizes(model: str, device: str) -> Sizes:
     """On a CPU small batches stay in its caches, and windows are small enough for all cores to have one."""
     if device != "cpu":
         return Sizes(4096, 256)
-    return Sizes(2048, 64) if models.reads(model) == "words" else Sizes(512, 16)
+    return Sizes(512, 16) if models.uses_encoder(model) else Sizes(2048, 64)
 
 
 @dataclass(frozen=True)

@@ -4,65 +4,16 @@ from __future__ import annotations
 
 import argparse
 import pkgutil
+from dataclasses import Field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from pssa.runs import Config
-
-__all__ = [
-    "add_cells",
-    "add_columns",
-    "add_data",
-    "common_options",
-    "data_options",
-    "label_names",
-    "names_in",
-    "reading",
-    "run_data_options",
-    "training_config",
-    "training_options",
-    "training_settings",
-]
+from pssa.errors import InputError
+from pssa.runs.config import Config, option_fields, parse_value
 
 _PACKAGE = Path(__file__).parents[1]
-_DATA = "data"
-# Command-line options that set one value of the configuration each, by its name there, in the groups that help shows.
-_SETTINGS: dict[str, dict[str, tuple[type, str]]] = {
-    _DATA: {
-        "dev": (str, "instances that choose the number of epochs, instead of held-out ones"),
-        "dev_fraction": (float, "share of train to hold out, by sentence, for the search (default 0.2)"),
-    },
-    "model": {
-        "vectors": (str, "GloVe or word2vec text file, also .gz or .zip; without it embeddings are learned"),
-        "vector_rows": (int, "first rows of the file to keep for words unseen in training (default 50000)"),
-        "encoder": (str, "folder or hub name of a pretrained encoder, for models on an encoder"),
-        "unit": (str, "what evidence of such a model speaks of: word or piece (default word)"),
-    },
-    "training": {
-        "epochs": (int, "train exactly this long (default: by a search on development data; 6 with an encoder)"),
-        "patience": (int, "epochs without improvement before the search stops (default 8)"),
-        "lr": (float, "learning rate (default 0.001; 2e-5 with an encoder)"),
-        "batch_size": (int, "instances in a training step (default 64; 16 with an encoder)"),
-        "seed": (int, "of everything random (default 0)"),
-        "device": (str, "auto, cpu or cuda (default auto)"),
-    },
-    "mining": {
-        "iterations": (int, "rounds of mining (default 5)"),
-        "round_epochs": (int, "epochs of training between two rounds (default 1)"),
-        "epsilon": (float, "entropy in bits below which a word is taken (default by model)"),
-        "folds": (int, "cross-fitting: mine every instance by a model that has not seen it (default 0: off)"),
-    },
-    "supervision": {
-        "evidence": (str, "train with this evidence file instead of mining"),
-        "words": (str, "evidence to train with: both, active or misleading (default both)"),
-        "penalty": (str, "tuned, letter or release (default tuned)"),
-        "gamma": (float, "weight of the attention penalty (default by penalty and model)"),
-    },
-}
-_NAME_IN_CONFIG = {"lr": "learning_rate"}
-# Options that a command words for itself, and that set a value of the same name.
-_OWN = ("train", "model", "format", "columns", "labels", "conflict")
+# Options that a command declares itself, and that set a value of the same name.
+_DECLARED_BY_COMMANDS = ("train", "model", "format", "columns", "labels", "conflict")
 
 
 def common_options() -> argparse.ArgumentParser:
@@ -138,14 +89,23 @@ def training_options(hidden: tuple[str, ...] = ()) -> argparse.ArgumentParser:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting, such as options.hidden=100"
     )
-    for title, settings in _SETTINGS.items():
-        group = parser.add_argument_group(title)
-        for name, (kind, meaning) in settings.items():
-            shown = argparse.SUPPRESS if title in hidden else meaning
-            group.add_argument("--" + name.replace("_", "-"), type=kind, help=shown)
-        if title == _DATA:
-            add_data(group)
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for title, setting, kind in option_fields():
+        if title not in groups:
+            groups[title] = parser.add_argument_group(title)
+        text = argparse.SUPPRESS if title in hidden else _help_text(setting)
+        groups[title].add_argument("--" + _option_name(setting).replace("_", "-"), type=kind, help=text)
+    add_data(groups["data"])
     return parser
+
+
+def _option_name(setting: Field[Any]) -> str:
+    return str(setting.metadata["option"] or setting.name)
+
+
+def _help_text(setting: Field[Any]) -> str:
+    default = setting.metadata["default_text"] or setting.default
+    return str(setting.metadata["help"]) + (f" (default {default})" if default is not None else "")
 
 
 def add_data(container: argparse._ActionsContainer) -> None:
@@ -162,28 +122,27 @@ def _add_table(container: argparse._ActionsContainer) -> None:
     container.add_argument("--conflict", choices=("drop", "keep", "error"), help="what to do with the label `conflict`")
 
 
-def training_config(arguments: argparse.Namespace, names: tuple[str, ...]) -> Config:
-    """The configuration that a command asks for: the file's, then its options, then `--set`.
+def file_config(arguments: argparse.Namespace) -> Config:
+    """Return the configuration of `--config`.
 
-    :param names: options that this command alone has and that set a value of the same name.
+    Values that are the defaults of its model and method are left unset, so that another model or method gets its own.
     """
-    from pssa.runs import Config
-    from pssa.runs.defaults import unresolve
+    from pssa.runs.defaults import non_default_settings
 
-    config = Config() if arguments.config is None else unresolve(Config.from_toml(arguments.config))
-    return config.updated(training_settings(arguments, names))
+    if arguments.config is None:
+        return Config()
+    config = Config.from_toml(arguments.config)
+    return Config(model=config.model, method=config.method).updated(non_default_settings(config))
 
 
 def training_settings(arguments: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
-    """What a command asks for by its options and by `--set`, by name; `names` as for `training_config`."""
-    from pssa.errors import InputError
-    from pssa.runs.config import parse_value
+    """Return the settings that the options and `--set` of a command give, by name.
 
-    settings = {
-        _NAME_IN_CONFIG.get(name, name): value
-        for name in (*_OWN, *names, *(name for settings in _SETTINGS.values() for name in settings))
-        if (value := getattr(arguments, name)) is not None
-    }
+    :param names: options that this command alone has and that set a value of the same name.
+    """
+    given = {name: getattr(arguments, name) for name in (*_DECLARED_BY_COMMANDS, *names)}
+    given |= {setting.name: getattr(arguments, _option_name(setting)) for _, setting, _ in option_fields()}
+    settings = {name: value for name, value in given.items() if value is not None}
     for text in arguments.set:
         key, equals, value = text.partition("=")
         if not equals:

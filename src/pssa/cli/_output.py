@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.errors import InputError
+from pssa.errors import InputError, for_command_line
 
 if TYPE_CHECKING:
     from pssa.runs import Config
@@ -70,28 +70,11 @@ def warn_no_evidence(config: Config, meaning: str) -> None:
 
     :param meaning: the consequence.
     """
-    print(f"pssa: warning: {_reason(config)}, so {meaning}{_remedy(config)}", file=sys.stderr)
-
-
-def _reason(config: Config) -> str:
-    from pssa.runs.defaults import choose_consensus, choose_epsilon
+    from pssa.runs import methods
 
     if config.supervision.evidence:
-        return "the evidence has no word"
-    if config.method != "consensus":
-        return f"no sentence had an entropy below epsilon {choose_epsilon(config):g}"
-    needed = config.mining.consensus_right
-    right = f"{counted(needed, 'model')} (consensus_right) {'was' if needed == 1 else 'were'} right"
-    if config.mining.consensus_soft:
-        return f"on no sentence {right}"
-    threshold = choose_consensus(config, "consensus_threshold")
-    return f"no word exceeded consensus_threshold {threshold:g} where {right}"
-
-
-def _remedy(config: Config) -> str:
-    if config.supervision.evidence:
-        return ""
-    if config.method != "consensus":
-        return "; raise it with --epsilon"
-    name = "consensus_right" if config.mining.consensus_soft else "consensus_threshold"
-    return f"; lower it with --set {name}=..."
+        reason, remedy = "the evidence has no word", ""
+    else:
+        reason, remedy = methods.find(config.method).describe_empty(config)
+    end = f"; {for_command_line(remedy)}" if remedy else ""
+    print(f"pssa: warning: {reason}, so {meaning}{end}", file=sys.stderr)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pssa.evaluation.agreement import Hits
     from pssa.runs import Classifier
     from pssa.runs.evaluate import Comparison, Evaluation
-    from pssa.runs.trust import Trust
+    from pssa.runs.explain import Trust
 
 _WAYS = {"mask": "mask token in their place", "deletion": "words cut out"}
 _MEASURES = {"comprehensiveness": "high is good", "sufficiency": "low is good"}
@@ -66,8 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate and print the scores."""
     from pssa.data.read import read_for
     from pssa.runs import load
-    from pssa.runs.evaluate import compare, evaluate, require_same_labels
-    from pssa.runs.train_overlap import count_train_overlap
+    from pssa.runs.evaluate import compare, count_train_overlap, evaluate, require_same_labels
 
     runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
     # Full precision, so that a score does not depend on the machine.
@@ -96,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _trusts(arguments: argparse.Namespace, classifiers: list[Classifier], corpus: Corpus) -> list[Trust]:
     """Measure the saliencies of each run, if an option needs it."""
     from pssa.data.opinion_words import read_opinion_words
-    from pssa.runs.trust import trust, trusted_saliencies
+    from pssa.runs.explain import trust, trusted_saliencies
 
     if not (arguments.faithfulness or arguments.saliency or arguments.opinion_words):
         return []
@@ -118,8 +117,8 @@ def _as_dict(result: Evaluation, comparison: Comparison | None, trusts: list[Tru
     return values
 
 
-def _print(result: Evaluation, dropped: Mapping[str, int], seen: int) -> None:
-    from pssa.runs.train_overlap import describe_train_overlap
+def _print(result: Evaluation, dropped: Mapping[str, int], seen: int | None) -> None:
+    from pssa.runs.evaluate import describe_train_overlap
 
     scores = result.scores
     instances = counted(scores.instances, "instance") + "".join(f", {n} dropped as {why}" for why, n in dropped.items())

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, names_in, training_config, training_options, training_settings
+from pssa.cli._options import common_options, file_config, names_in, training_options, training_settings
 from pssa.cli._parser import page
 from pssa.errors import InputError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_parser"]
 
-_METHOD_OF = {"attention": "aw-as", "gradient": "pg-as", "random": "rm-as"}
+_PROGRESSIVE = "progressive"  # the family, of which the saliency names a method
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -46,7 +46,7 @@ def _first_options() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--method",
-        choices=("progressive", "consensus", *_METHOD_OF.values()),
+        choices=(_PROGRESSIVE, "consensus", "aw-as", "pg-as", "rm-as"),
         help="default progressive, or as --config says; aw-as, pg-as, rm-as: progressive by attention, gradient, random",
     )
     parser.add_argument("--out", type=Path, required=True, help="the evidence file to make")
@@ -58,20 +58,19 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.cli._output import counted, print_json, say, warn_no_evidence
     from pssa.cli._progress import ProgressBars
     from pssa.data.evidence_stats import stats
-    from pssa.runs.mining_run import mine
-    from pssa.runs.repeated import repeated_options
-    from pssa.runs.unused import refuse_supervision, warn_of_unused
+    from pssa.runs.config import repeated_options
+    from pssa.runs.training_run import mine
     from pssa.training import Team
 
-    config = _choose_method(training_config(arguments, ("saliency",)), arguments)
-    asked = training_settings(arguments, ("saliency",))
-    refuse_supervision(config, asked)
-    warn_of_unused(config, asked)
-    if not config.data.train:
+    settings = training_settings(arguments, ("saliency",))
+    start = file_config(arguments)
+    config = _choose_method(start.updated(settings), arguments)
+    if config.data.train is None:
         raise InputError("pssa mine needs --train FILE")
     with ProgressBars() as bars:
-        evidence = mine(None, arguments.out, config=config, observer=bars, on_vectors=bars.on_vectors)
-    # Of processes that mine together, the leader speaks.
+        start = replace(start, method=config.method)
+        evidence = mine(None, arguments.out, config=start, observer=bars, on_vectors=bars.on_vectors, **settings)
+    # Of processes that mine together, only the main one prints.
     if not Team.from_environment().is_main:
         return 0
     summary = stats(evidence)
@@ -91,21 +90,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _choose_method(config: Config, arguments: argparse.Namespace) -> Config:
-    """The configuration with a method that mines: the one asked for, its own, or one named after the saliency."""
+    """Return the configuration with a method that mines: that of an option, its own, or one named after the saliency."""
     from pssa.runs import methods
-    from pssa.runs.defaults import mines
+    from pssa.runs.methods.progressive import method_for
 
-    # A misspelt method would otherwise count as one that does not mine.
-    methods.find(config.method)
+    current = methods.find(config.method)
     if any(text.partition("=")[0] == "method" for text in arguments.set):
         return config
-    asked, consensus = arguments.method, config.method == "consensus"
-    if asked in _METHOD_OF.values():
-        if arguments.saliency is not None and _METHOD_OF.get(arguments.saliency) != asked:
-            raise InputError(f"--method {asked} has a saliency of its own; take --method progressive with --saliency")
-        return replace(config, method=asked)
-    if asked == "consensus" or (asked is None and consensus):
-        return replace(config, method="consensus")
-    if arguments.saliency is None and mines(config.method) and not consensus:
-        return config
-    return replace(config, method=_METHOD_OF.get(config.mining.saliency, "pg-as"))
+    is_progressive = current.family == _PROGRESSIVE
+    name = arguments.method or (current.name if current.mines and not is_progressive else _PROGRESSIVE)
+    if name == _PROGRESSIVE:
+        keeps = is_progressive and arguments.saliency is None
+        return config if keeps else replace(config, method=method_for(config.mining.saliency))
+    method = methods.find(name)
+    if arguments.saliency not in (None, method.default_saliency) and method.family == _PROGRESSIVE:
+        raise InputError(f"--method {name} has a saliency of its own; take --method progressive with --saliency")
+    return replace(config, method=name)

@@ -1,4 +1,4 @@
-"""`pssa train`: train a classifier into a new run directory, or go on with an interrupted one."""
+"""`pssa train`: train a classifier into a new run directory, or resume an interrupted one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from pssa.cli._options import common_options, names_in, training_config, training_options, training_settings
+from pssa.cli._options import common_options, file_config, names_in, training_options, training_settings
 from pssa.cli._parser import page
 from pssa.errors import InputError
+from pssa.runs import methods
 
 __all__ = ["add_parser"]
 
@@ -20,7 +21,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         parents=[_first_options(), training_options(), common_options()],
         help="train a classifier into a run directory",
         **page(
-            "Train a classifier into a new run directory, or go on with an interrupted one.",
+            "Train a classifier into a new run directory, or resume an interrupted one.",
             "pssa train --train reviews.csv --method pg-as --out runs/reviews",
             "pssa train --train reviews.csv --model bertabsa --encoder FOLDER --out runs/encoder",
             "pssa train --resume runs/reviews",
@@ -30,28 +31,27 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _first_options() -> argparse.ArgumentParser:
-    """What is given nearly always, so that help shows it first."""
+    """Return the options that are nearly always given, which help shows first."""
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--train", help="labelled instances to learn from")
     parser.add_argument("--model", help=f"{names_in('models')} (default tnet_att)")
-    parser.add_argument("--method", help="base, kt, boosting, adaboost, aw-as, pg-as, rm-as, consensus (default base)")
-    parser.add_argument("--out", type=Path, help="the run directory to make")
-    parser.add_argument("--resume", type=Path, metavar="RUN", help="go on with an interrupted run; needs nothing else")
+    parser.add_argument("--method", help=f"{', '.join(methods.names())} (default base)")
+    parser.add_argument("--out", type=Path, help="run directory to create")
+    parser.add_argument("--resume", type=Path, metavar="RUN", help="interrupted run to finish; takes no other option")
     return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, and say what came out."""
+    """Train, and print a summary."""
     from pssa.cli._progress import ProgressBars
     from pssa.runs import resume, train
-    from pssa.runs.unused import warn_of_unused
     from pssa.training import Team
 
     if arguments.resume is not None:
         _refuse_beside_resume(arguments)
-    config = training_config(arguments, ("method",))
-    warn_of_unused(config, training_settings(arguments, ("method",)))
-    if arguments.resume is None and (not config.data.train or arguments.out is None):
+    config, settings = file_config(arguments), training_settings(arguments, ("method",))
+    has_data = config.updated(settings).data.train is not None
+    if arguments.resume is None and (not has_data or arguments.out is None):
         raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
     out = arguments.resume or arguments.out
     try:
@@ -59,17 +59,17 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.resume is not None:
                 resume(out, bars)
             else:
-                train(None, out, config=config, observer=bars, on_vectors=bars.on_vectors)
+                train(None, out, config=config, observer=bars, on_vectors=bars.on_vectors, **settings)
     except KeyboardInterrupt:
-        # Until its configuration is written there is no run to go on with.
-        hint = [f"go on with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
+        # Until its configuration is written there is no run to resume.
+        hint = [f"continue with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
         raise KeyboardInterrupt(*hint) from None
-    # Of processes that train together, the leader speaks.
+    # Of processes that train together, only the main one prints.
     return _summarise(out, arguments.json) if Team.from_environment().is_main else 0
 
 
 def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
-    """A run goes on with what it holds, so nothing that would change it is taken and then ignored."""
+    """Refuse options beside `--resume`: a run keeps its own settings, and nothing is silently ignored."""
     for name, value in vars(arguments).items():
         if name not in ("resume", "json", "debug", "run") and value is not None and value != []:
             option = "--" + name.replace("_", "-")
@@ -98,7 +98,7 @@ def _summarise(out: Path, as_json: bool) -> int:
 
 
 def _evidence(out: Path) -> dict[str, Any]:
-    """The file that the run was supervised with, where it was, and how many words are in it; none at all is worth a warning."""
+    """Return the run's evidence file and the words in it, if it has one; warn if there are none."""
     from pssa.cli._output import warn_no_evidence
     from pssa.data.evidence_file import read_evidence
     from pssa.runs import Config

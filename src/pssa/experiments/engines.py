@@ -125,7 +125,7 @@ def _usual_workers(device: str) -> int:
     """A process for each core; on a GPU a few, since a step of one leaves gaps that others fill."""
     import torch
 
-    from pssa.runs.device import choose_device
+    from pssa.runs.defaults import choose_device
 
     cores = os.cpu_count() or 1
     on_gpu = choose_device(device).type == "cuda"

@@ -21,8 +21,8 @@ from pssa.errors import InputError
 from pssa.experiments.cells import Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import METRICS
 from pssa.runs import Config, methods
-from pssa.runs.config import UNSET, parse_value
-from pssa.runs.defaults import check_mining, check_supervision, choose_consensus_rule, mines, resolve
+from pssa.runs.config import parse_value
+from pssa.runs.defaults import check_mining, check_supervision, choose_consensus_rule, resolve
 
 __all__ = ["DATA", "Grid", "Point", "Study", "bare_name", "parse_axis", "parse_setting", "read_grids", "section_of"]
 
@@ -51,9 +51,8 @@ class Study:
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
             raise InputError(f"--metric is {self.metric!r}; it can be {' or '.join(METRICS)}")
-        methods.find(self.method)
-        if not mines(self.method):
-            known = ", ".join(filter(mines, methods.names()))
+        if not methods.find(self.method).mines:
+            known = ", ".join(methods.mining_names())
             raise InputError(f"--method is {self.method}, which supervises nothing that could be tuned; take {known}")
         if not any(self.grids):
             raise InputError("the grid is empty; name what varies with --grid NAME=VALUE,VALUE or a --grid-file")
@@ -97,7 +96,7 @@ class Study:
         by_section: dict[str, dict[str, Any]] = {"place": {}, "mining": {}, "supervision": {}}
         for name, value in self._typed((dict(self.fixed) | dict(point)).items()):
             section = section_of(config, name)
-            if value != _default(section, name):
+            if _value(config, name) != _default(section, name):
                 by_section[section if section in by_section else "place"][name] = value
         shared = _shared(config)
         mining = {name: value for name, value in by_section["mining"].items() if name not in shared}
@@ -108,7 +107,8 @@ class Study:
         """The settings by their bare names, as the configuration takes their values, so that 2 and 2.0 are the same."""
         values = dict(given)
         config = Config().updated({"model": self.model, **values})
-        return tuple((bare_name(name), _value(config, name)) for name in values)
+        typed = {name: _value(config, name) for name in values}
+        return tuple((bare_name(name), values[name] if value is None else value) for name, value in typed.items())
 
     def _check_names(self, names: Sequence[str]) -> None:
         """Refuse what cannot vary, what would do nothing, and a setting that is given twice."""
@@ -120,11 +120,10 @@ class Study:
 
     def _check_values(self, point: Point) -> None:
         """Refuse the mark by which a configuration leaves a setting to its default: nothing would be what it says."""
+        config = self.config(point)
         for name, value in self._typed((dict(self.fixed) | dict(point)).items()):
-            if value == UNSET == _default(section_of(self.config(point), name), name):
-                raise InputError(
-                    f"{name} is {value:g}, which stands for the default; leave it out, or give another value"
-                )
+            if value == -1 and _value(config, name) is None:
+                raise InputError(f"{name} is -1, which stands for the default; leave it out, or give another value")
 
     def _check_name(self, name: str) -> None:
         bare, consensus = bare_name(name), self.method == "consensus"

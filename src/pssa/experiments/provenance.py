@@ -225,7 +225,7 @@ def device_name(device: str) -> str:
     """What computes where `auto`, `cpu` or `cuda` is asked for, by its maker's name."""
     import torch
 
-    from pssa.runs.device import choose_device
+    from pssa.runs.defaults import choose_device
 
     if choose_device(device).type == "cuda":
         return str(torch.cuda.get_device_name())

@@ -133,7 +133,7 @@ class Resources:
 
     def start_of(self, model: str) -> str:
         """The name of what the model starts from: vectors or encoder."""
-        return "vectors" if models.reads(model) == "words" else "encoder"
+        return "encoder" if models.uses_encoder(model) else "vectors"
 
     def starts_from(self, model: str) -> dict[str, str]:
         """The setting that names what the model starts from."""

@@ -31,7 +31,7 @@ from pssa.experiments.workspace import Bench, Workroom
 from pssa.runs import Config, load, methods
 from pssa.runs.classifier import Classifier
 from pssa.runs.defaults import choose_penalty
-from pssa.runs.methods import Trained, consensus, progressive
+from pssa.runs.methods import Trained
 from pssa.runs.saved_model import Description, load_weights, save_weights
 from pssa.runs.training_run import train
 
@@ -81,7 +81,7 @@ def _train(job: Job, cell: Training) -> Record:
     if cell.method == "base":
         outcome = Trained((_train_one(job, cell, bench, watch),))
     else:
-        outcome = methods.find(cell.method)(shop)
+        outcome = methods.find(cell.method).train(shop)
     classifier = _classifier(bench, outcome)
     began = time.perf_counter()
     predicted = classifier.predicted_labels(bench.test.examples)
@@ -118,9 +118,9 @@ def _train_one(job: Job, cell: Training, bench: Bench, watch: Watch) -> nn.Modul
     if not cell.place.held_out:
         watch.look_at(bench, model)
     if not cell.evidence:
-        return shop.train("initial", model, shop.config.epochs)
+        return shop.train("initial", model, shop.find_epochs())
     shop.config = shop.config.updated({"gamma": choose_penalty(shop.config).gamma})
-    return shop.train("final", model, shop.config.epochs, supervision=shop.supervise(_evidence(job, cell)))
+    return shop.train("final", model, shop.find_epochs(), supervision=shop.supervise(_evidence(job, cell)))
 
 
 def _evidence(job: Job, cell: Training) -> Evidence:
@@ -144,24 +144,19 @@ def _mine(job: Job, cell: Mining) -> Record:
     else:
         shop.config = shop.config.updated({"method": cell.method})
         epochs = shop.find_epochs()
-        if cell.method == "consensus":
-            evidence = consensus.mine_evidence(shop, epochs)
-        else:
-            evidence = progressive.mine_evidence(shop, _initial(job, cell, bench, epochs), epochs)
+        evidence = methods.find(cell.method).mine(shop, epochs, _initial(job, cell, bench))
     path = job.room.evidence(cell)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_evidence(evidence, path)
     return {"stages": watch.seconds, **describe_evidence(evidence, shop.prepared_data.corpus, bench.human)}
 
 
-def _initial(job: Job, cell: Mining, bench: Bench, epochs: int) -> nn.Module | None:
-    """The baseline as mining goes on from it; where it mines with other models, or another kind, they are trained here."""
+def _initial(job: Job, cell: Mining, bench: Bench) -> nn.Module | None:
+    """The baseline as mining goes on from it; None where mining trains models of its own."""
     shop = bench.shop
-    if shop.config.mining.folds:
+    if not cell.needs_weights or shop.config.mining.folds:
         return None
     model = shop.new_model()
-    if not cell.needs_weights:
-        return shop.train("initial", model, epochs)
     load_weights(job.room.weights(Training(cell.place)) / "model.safetensors", model)
     return model
 

@@ -23,8 +23,8 @@ from pssa.data.evidence import Evidence
 from pssa.experiments.cells import Cell, Place, Setting
 from pssa.experiments.resources import Resources
 from pssa.runs.config import Config
+from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
-from pssa.runs.training_run import prepare
 from pssa.training import NullObserver, Observer
 
 __all__ = ["Bench", "Workroom"]

@@ -40,7 +40,8 @@ __all__ = [
     "option_defaults",
     "pool_words",
     "read_options",
-    "reads",
+    "reads_pairs",
+    "uses_encoder",
 ]
 
 _MODELS = Registry(__name__, "model")
@@ -57,8 +58,8 @@ def build(name: str, table: WordTable | Pretrained, n_labels: int, options: Mapp
     :raises InputError: for a model or an option that does not exist; the message lists those that do.
     """
     kind, chosen = _kind(name), read_options(name, options)
-    if isinstance(table, WordTable) != (kind.reads == "words"):
-        needed = "word vectors" if kind.reads == "words" else "a pretrained encoder"
+    if isinstance(table, WordTable) == uses_encoder(name):
+        needed = "a pretrained encoder" if uses_encoder(name) else "word vectors"
         raise InputError(f"model {name} reads {kind.reads}: it starts from {needed}, not from a {type(table).__name__}")
     # Layers draw default values before ours replace them; the caller's random state must not notice.
     with torch.random.fork_rng(devices=[]):
@@ -77,9 +78,14 @@ def read_options(name: str, options: Mapping[str, Any]) -> Any:
     return kind(**options)
 
 
-def reads(name: str) -> str:
-    """What the model's positions are: "words", "pieces" of words, or "pairs", pieces with the aspect after them."""
-    return str(_kind(name).reads)
+def uses_encoder(name: str) -> bool:
+    """Return whether the model reads pieces of words with a pretrained encoder; others read words with word vectors."""
+    return str(_kind(name).reads) != "words"
+
+
+def reads_pairs(name: str) -> bool:
+    """Return whether the aspect follows the sentence as a second segment of the model's input."""
+    return str(_kind(name).reads) == "pairs"
 
 
 def attends(name: str, options: Mapping[str, Any] | None = None) -> bool:

@@ -25,8 +25,7 @@ from pssa.report.sections import (
 )
 from pssa.report.training_curves import training_section
 from pssa.runs import Classifier, load
-from pssa.runs.evaluate import evaluate, require_same_labels
-from pssa.runs.train_overlap import count_train_overlap
+from pssa.runs.evaluate import count_train_overlap, evaluate, require_same_labels
 
 _MAX_TRAINING = 1000  # instances to compare predictions on if there is no test data
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,10 @@ from pssa.report.heat_map import pairs, percent
 from pssa.report.html import render
 from pssa.report.run_reader import ReportedRun
 from pssa.runs import Classifier, Config
-from pssa.runs.defaults import unresolve
-from pssa.runs.evaluate import Evaluation, compare
-from pssa.runs.explain import explain, usable_saliencies, usual_saliency
-from pssa.runs.run_facts import RunFacts
-from pssa.runs.train_overlap import describe_train_overlap
-from pssa.runs.trust import Trust, trust
+from pssa.runs.card import RunFacts
+from pssa.runs.defaults import non_default_settings
+from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
+from pssa.runs.explain import Trust, explain, trust, usable_saliencies, usual_saliency
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]  # caption, columns, rows
 
@@ -93,16 +91,10 @@ def run_section(run: ReportedRun) -> ReportSection:
 
 def changed_settings(config: Config) -> list[tuple[str, str]]:
     """Return the settings that differ from the defaults of the model and method; of files the last name."""
-    usual = _flatten(asdict(Config(model=config.model)))
-    options = models.option_defaults(config.model)
-    # Without vectors, embeddings are always trained.
-    learned = {"train_embeddings": True} if "train_embeddings" in options and not config.data.vectors else {}
-    usual |= {f"options.{name}": value for name, value in {**options, **learned}.items()}
-    found = _flatten(asdict(unresolve(config)))
     return [
         (name, Path(str(value)).name if name in _FILES else _format_setting(value))
-        for name, value in found.items()
-        if name not in _SHOWN_ELSEWHERE and value != usual.get(name)
+        for name, value in non_default_settings(config).items()
+        if name not in _SHOWN_ELSEWHERE
     ]
 
 
@@ -122,20 +114,13 @@ def _measured_facts(config: Config, metrics: dict[str, Any]) -> list[tuple[str, 
     return rows
 
 
-def _flatten(values: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        found |= {f"{name}.{key}": inner for key, inner in value.items()} if isinstance(value, dict) else {name: value}
-    return found
-
-
 def _format_setting(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}={inner}" for name, inner in value.items())
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
-def scores_section(results: Mapping[str, Evaluation], overlap: int = 0) -> ReportSection:
+def scores_section(results: Mapping[str, Evaluation], overlap: int | None = None) -> ReportSection:
     """Compare the scores of one or two runs by name, the run of the report first.
 
     :param overlap: number of test instances that the run was trained on.
@@ -324,7 +309,7 @@ def faithfulness_section(classifiers: Mapping[str, Classifier], corpus: Corpus, 
 
     :param sample: most instances to measure on; fewer where that would take long.
     """
-    has_encoder = {models.reads(each.name) for each in classifiers.values()} != {"words"}
+    has_encoder = any(models.uses_encoder(each.name) for each in classifiers.values())
     limit = min(sample, _MAX_ENCODER_SAMPLE) if has_encoder else sample
     id, title = "faithfulness", "Faithfulness"
     try:

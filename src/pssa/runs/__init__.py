@@ -1,9 +1,30 @@
-"""Runs: from data and settings to a directory that holds a classifier."""
+"""Runs: from data and settings to a directory that holds a classifier. Names load when they are first used."""
 
-from pssa.runs.classifier import Answer, Classifier
-from pssa.runs.config import Config
-from pssa.runs.mining_run import mine
-from pssa.runs.saved_model import load
-from pssa.runs.training_run import resume, train
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pssa.runs.classifier import Answer, Classifier
+    from pssa.runs.config import Config
+    from pssa.runs.saved_model import load
+    from pssa.runs.training_run import mine, resume, train
 
 __all__ = ["Answer", "Classifier", "Config", "load", "mine", "resume", "train"]
+
+_MODULES = {
+    "Answer": "classifier",
+    "Classifier": "classifier",
+    "Config": "config",
+    "load": "saved_model",
+    "mine": "training_run",
+    "resume": "training_run",
+    "train": "training_run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

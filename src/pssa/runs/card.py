@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pssa import models
 from pssa.data.files import write_atomically
+from pssa.runs import methods
 from pssa.runs.config import Config
-from pssa.runs.run_facts import RunFacts
-
-__all__ = ["write_card"]
 
 _CARD = """---
 library_name: pssa
@@ -63,7 +62,7 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         voting=_VOTING if metrics["members"] > 1 else "",
         facts=facts,
         dev=f"accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}{facts.when}" if dev else "none",
-        source="word vectors" if models.reads(config.model) == "words" else "encoder",
+        source="encoder" if models.uses_encoder(config.model) else "word vectors",
         vectors=_source(config, coverage),
         seed=config.seed,
         selection=_selection(path.parent, config, searched=dev is not None),
@@ -73,10 +72,10 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
 
 def _source(config: Config, coverage: dict[str, Any] | None) -> str:
     """What the model started from."""
-    if models.reads(config.model) != "words":
-        # A local folder is known by its name alone; the rest of the path is nobody's business.
-        is_folder = Path(config.data.encoder).is_absolute()
-        return f"`{Path(config.data.encoder).name if is_folder else config.data.encoder}`"
+    if config.data.encoder is not None:
+        # Only the name of a local folder: the rest of the path is nobody's business.
+        encoder = Path(config.data.encoder)
+        return f"`{encoder.name if encoder.is_absolute() else config.data.encoder}`"
     return f"cover {coverage['tokens']:.1%} of the training tokens" if coverage else "none"
 
 
@@ -88,3 +87,31 @@ def _selection(run: Path, config: Config, *, searched: bool) -> str:
     if (run / "stages" / "dev.jsonl").is_file():
         return _OWN_DEV
     return _HELD_OUT.format(share=config.data.dev_fraction)
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """Facts, each as one line says it."""
+
+    parameters: str  # how many are trained
+    members: str  # after that, where several vote
+    data: str
+    digest: str
+    epochs: str
+    when: str  # the development score was measured
+
+    @classmethod
+    def of(cls, config: Config, metrics: dict[str, Any]) -> RunFacts:
+        """The facts of a run with this configuration and these `metrics.json`."""
+        counts = ", ".join(f"{count} {label}" for label, count in metrics["labels"].items())
+        dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
+        unsearched = " (given, not searched)" if config.epochs else " (usual for encoders)"
+        mined = methods.find(config.method).mines and not config.supervision.evidence
+        return cls(
+            parameters=f"{metrics['parameters']:,}",
+            members=f", {metrics['members']} members that vote" if metrics["members"] > 1 else "",
+            data=f"{metrics['instances']} instances ({counts}){dropped}",
+            digest=metrics["corpus_hash"][:16],
+            epochs=f"{metrics['epochs']}{'' if metrics['dev'] else unsearched}",
+            when=", before mining" if mined else "",
+        )

@@ -1,7 +1,10 @@
 """A run's configuration: frozen dataclasses, a TOML file, and overrides by name.
 
-`config.toml` in a run directory holds every value, defaults included. A key may be given bare (`patience`) or with its section
-(`training.patience`); bare names are unique. Unknown keys and values of a wrong type are errors that say what is known.
+Each setting is declared once, with its default and, where `pssa train` has an option for it, its help text. None means "not
+set": model and method then decide (`runs/defaults.py`), and the TOML file leaves the setting out. A key may be given bare
+(`patience`) or with its section (`training.patience`); bare names are unique.
+
+The command line reads this module to build its options, so importing it must not load torch.
 """
 
 from __future__ import annotations
@@ -9,45 +12,177 @@ from __future__ import annotations
 import difflib
 import math
 import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from types import NoneType
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-import tomli_w
-
-from pssa import models
+from pssa.data.example import DEFAULT_LABELS
 from pssa.data.files import read_bounded
 from pssa.data.read import Columns
 from pssa.data.validation import format_error, shorten
-from pssa.errors import InputError
-from pssa.runs.sections import (
-    UNSET,
-    UNSET_TRAINING,
-    DataConfig,
-    MiningConfig,
-    SupervisionConfig,
-    TrainingConfig,
-)
-from pssa.training.settings import Settings
+from pssa.errors import InputError, option_arguments
 
-__all__ = [
-    "UNSET",
-    "UNSET_TRAINING",
-    "Config",
-    "DataConfig",
-    "MiningConfig",
-    "SupervisionConfig",
-    "TrainingConfig",
-    "parse_value",
-]
+if TYPE_CHECKING:
+    from pssa.training import Settings
 
-_SEEDS = 2**32
-_MOST_BYTES = 1 << 20  # of a file
-_LONGEST = 100  # characters of a name
-_ALIKE = 0.75  # names at least so similar may have been meant
+PRECISIONS = ("auto", "float32", "bfloat16")
+UNITS = ("word", "piece")
+_N_SEEDS = 2**32
+_MAX_BYTES = 1 << 20  # of a file
+_MAX_NAME = 100  # characters
+_MIN_SIMILARITY = 0.75  # of a known name to one that is unknown
 _COLUMNS = "columns"  # the setting whose value is a table, as sections are
 _PATHS = ("train", "dev", "vectors", "encoder", "evidence")
+
+
+def setting_field(
+    default: Any, help: str = "", *, option: str = "", group: str = "", default_text: str = "", unset: Any = None
+) -> Any:
+    """Declare a setting.
+
+    :param help: help text of its command-line option; a setting without one has no option.
+    :param option: the option's name, where it is not the setting's.
+    :param group: where help lists the option; by default under the name of the section.
+    :param default_text: the default in words, where it depends on the model.
+    :param unset: the value that meant "not set" before there was None; it still does.
+    """
+    metadata = {"help": help, "option": option, "group": group, "default_text": default_text, "unset": unset}
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Files, how they are read and how they are divided."""
+
+    train: str | None = setting_field(None, unset="")
+    dev: str | None = setting_field(
+        None, "instances that choose the number of epochs, instead of held-out ones", unset=""
+    )  # never joins the refit
+    dev_fraction: float = setting_field(0.2, "share of train to hold out, by sentence, for the search")
+    format: str | None = setting_field(None, unset="")  # None: recognised
+    columns: dict[str, str] = field(default_factory=dict)  # names of the columns, by field
+    labels: tuple[str, ...] = DEFAULT_LABELS
+    conflict: str = "drop"
+    vectors: str | None = setting_field(
+        None,
+        "word vectors: GloVe or word2vec text file, also .gz or .zip",
+        group="model",
+        default_text="learned embeddings",
+        unset="",
+    )
+    vector_rows: int = setting_field(
+        50_000, "first rows of the vector file to keep for unseen words", group="model"
+    )  # beside the training words
+    dimension: int = 300  # of the embeddings where there is no `vectors`
+    encoder: str | None = setting_field(
+        None, "folder or hub name of a pretrained encoder, for encoder models", group="model", unset=""
+    )
+    unit: str = setting_field("word", "unit of the evidence: whole words or word pieces (word, piece)", group="model")
+    max_pieces: int | None = setting_field(
+        None, unset=0
+    )  # of a sentence, with special tokens; None: the encoder's limit
+
+    def __post_init__(self) -> None:
+        Columns.of(self.columns)
+        if not 0 < self.dev_fraction < 1:
+            raise InputError(f"dev_fraction is {self.dev_fraction}; it must be greater than 0 and less than 1")
+        if self.vector_rows < 0:
+            raise InputError(f"vector_rows is {self.vector_rows}; it must not be negative")
+        if self.dimension < 1:
+            raise InputError(f"dimension is {self.dimension}; it must be greater than 0")
+        if self.unit not in UNITS:
+            raise InputError(f"unit is {self.unit!r}; it can be {' or '.join(UNITS)}")
+        if self.max_pieces is not None and self.max_pieces < 1:
+            raise InputError(f"max_pieces is {self.max_pieces}; it must be greater than 0")
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How models are trained; the defaults of what is None depend on whether the model uses an encoder."""
+
+    patience: int = setting_field(8, "epochs without improvement before the search stops")
+    learning_rate: float | None = setting_field(
+        None, "learning rate", option="lr", default_text="0.001; 2e-5 with an encoder"
+    )
+    batch_size: int | None = setting_field(None, "instances in a training step", default_text="64; 16 with an encoder")
+    clip_norm: float | None = None
+    schedule: str | None = None
+    warmup: float | None = None
+    accumulation: int = 1  # parts of a batch whose gradients are added up before a step
+    precision: str = "auto"  # float32, or bfloat16 autocast over float32 weights; auto: bfloat16 for encoders on a GPU
+    compile: bool = False
+    graphs: bool = True  # on a GPU, record steps of encoders that allow it
+    usual_epochs: int | None = None  # of a training where `epochs` is None; 0: a search on development data
+    max_epochs: int | None = None  # of a search
+    smoothing: int = 5
+    class_weights: str = "none"
+
+    def __post_init__(self) -> None:
+        if self.precision not in PRECISIONS:
+            raise InputError(f"precision is {self.precision!r}; it can be {', '.join(PRECISIONS)}")
+        if self.usual_epochs is not None and self.usual_epochs < 0:
+            raise InputError(f"usual_epochs is {self.usual_epochs}; it must not be negative")
+        self.settings({})
+
+    def settings(self, defaults: Mapping[str, Any]) -> Settings:
+        """Return the settings of a training, with `defaults` for what is not set.
+
+        :raises InputError: for a value that is out of range.
+        """
+        from pssa.training import Settings
+
+        given = {f.name: getattr(self, f.name, None) for f in fields(Settings)}
+        chosen = {name: value for name, value in given.items() if value is not None and value != "auto"}
+        return Settings(**dict(defaults) | chosen)
+
+
+@dataclass(frozen=True)
+class MiningConfig:
+    """How words are mined; methods that do not mine ignore it."""
+
+    saliency: str | None = setting_field(None, unset="")  # None: the method's own
+    iterations: int = setting_field(5, "rounds of mining")
+    round_epochs: int = setting_field(1, "epochs of training between two rounds")
+    epsilon: float | None = setting_field(
+        None, "entropy in bits below which a word is taken", default_text="by model", unset=-1.0
+    )
+    start: str = "continue"  # each round from the previous parameters, or "restart" from the initial ones, in full
+    folds: int = setting_field(
+        0, "cross-fitting: folds, each mined by a model trained on the others", default_text="0: off"
+    )
+    random_mask: bool = False  # with saliency "random": take the top word and hide a random one
+    samples: int = 10  # of the gradient saliency: noisy copies of h(x); 0: none
+    sigma: float = 0.15  # standard deviation of the noise
+    target: str = "predicted"  # whose logit the gradient is of; the released code takes "gold"
+    signed_shift: bool = False  # the released code's way with negative scores
+    average: str = "scores"  # of normalised scores; the released code averages "raw" ones
+    stop_drop: float | None = setting_field(
+        None, unset=0.0
+    )  # leave a sentence alone once hiding its last word cost less confidence than this
+    consensus_models: int = 3  # seeds of the consensus; each has a model per fold
+    consensus_folds: int = 5
+    consensus_epochs: int | None = setting_field(None, unset=-1)  # of each judge; 0: as many as the final model has
+    consensus_saliencies: tuple[str, ...] = ()  # whose mean every model scores by; none: `saliency` alone
+    consensus_right: int = 2  # models that must have been right about an instance
+    consensus_threshold: float | None = setting_field(None, unset=-1.0)  # least mean share of a word
+    consensus_words: int = 1  # of an instance, at most; the second counts as one of round 2, and so on
+    consensus_soft: bool = False  # expect the mean distribution itself
+
+
+@dataclass(frozen=True)
+class SupervisionConfig:
+    """How evidence is used in the final training."""
+
+    evidence: str | None = setting_field(None, "evidence file to train with, instead of mining", unset="")
+    words: str = setting_field("both", "evidence to train with: both, active or misleading")
+    penalty: str = setting_field("tuned", "attention penalty: tuned, letter or release")
+    gamma: float | None = setting_field(
+        None, "weight of the attention penalty", default_text="by penalty and model", unset=-1.0
+    )
+    ramp: float = 0.0  # share of the final training's steps over which gamma rises from zero
+    weighting: str = "equal"  # how active words share the attention: "equal", "round", "score" or "confidence"
 
 
 @dataclass(frozen=True)
@@ -56,9 +191,15 @@ class Config:
 
     model: str = "tnet_att"
     method: str = "base"
-    seed: int = 0
-    device: str = "auto"
-    epochs: int = 0  # 0: as is usual for the model: a search on development data, or a fixed number
+    seed: int = setting_field(0, "seed of everything random", group="training")
+    device: str = setting_field("auto", "device: auto, cpu or cuda", group="training")
+    epochs: int | None = setting_field(
+        None,
+        "exact number of epochs",
+        group="training",
+        default_text="by a search on development data; 6 with an encoder",
+        unset=0,
+    )
     data: DataConfig = field(default_factory=DataConfig)
     options: dict[str, Any] = field(default_factory=dict)  # of the model
     training: TrainingConfig = field(default_factory=TrainingConfig)
@@ -66,20 +207,18 @@ class Config:
     supervision: SupervisionConfig = field(default_factory=SupervisionConfig)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.seed < _SEEDS:
-            raise InputError(f"seed is {self.seed}; it must be a whole number from 0 to {_SEEDS - 1}")
-        if self.epochs < 0:
-            raise InputError(
-                f"epochs is {self.epochs}; it must be a number of epochs, or 0 for what is usual for the model"
-            )
+        if not 0 <= self.seed < _N_SEEDS:
+            raise InputError(f"seed is {self.seed}; it must be a whole number from 0 to {_N_SEEDS - 1}")
+        if self.epochs is not None and self.epochs < 1:
+            raise InputError(f"epochs is {self.epochs}; it must be greater than 0")
 
     @property
     def known_epochs(self) -> int:
-        """How long to train, where that is known; 0: development data decides."""
-        return self.epochs or max(self.training.usual_epochs, 0)
+        """The number of epochs where it is known; 0: development data decides."""
+        return self.epochs or self.training.usual_epochs or 0
 
     def updated(self, changes: Mapping[str, Any]) -> Config:
-        """A copy with these values, by bare or dotted name, or by section as a mapping.
+        """Return a copy with these values, by bare or dotted name, or by section as a mapping.
 
         :raises InputError: for an unknown name or a value of the wrong type.
         """
@@ -89,39 +228,53 @@ class Config:
         return config
 
     def places(self, changes: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """Section and key of each value that `updated` would change; the section of what is in none is empty."""
+        """Return section and key of each value that `updated` would change; top-level settings have an empty section."""
         named = (name.rpartition(".") for name in _flat(changes))
         return [(section or _home(self, key), key) for section, _, key in named]
 
+    def flat(self) -> dict[str, Any]:
+        """Return every setting by its dotted name."""
+        values = asdict(self)
+        sections = {name: values.pop(name) for name in tuple(values) if isinstance(values[name], dict)}
+        return values | {f"{name}.{key}": value for name, inner in sections.items() for key, value in inner.items()}
+
     def to_toml(self) -> str:
-        """Every value that is set, as `from_toml` reads it."""
-        table = _plain(asdict(self))
+        """Return every value that is set, as `from_toml` reads it."""
+        import tomli_w
+
+        table = _without_unset(asdict(self))
         if not self.data.columns:
             del table["data"][_COLUMNS]
-        for name, unset in UNSET_TRAINING.items():
-            if table["training"][name] == unset:
-                del table["training"][name]
         return tomli_w.dumps(table)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Config:
-        """Read a configuration; what the file does not name keeps its default."""
+        """Read a configuration; settings that the file does not name keep their default."""
         try:
-            table = tomllib.loads(read_bounded(Path(path), _MOST_BYTES).decode())
+            table = tomllib.loads(read_bounded(Path(path), _MAX_BYTES).decode())
         except OSError as error:
             raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
         except InputError:
             raise
-        except (ValueError, RecursionError) as error:  # beside TOML's own: no UTF-8, a number with too many digits
+        except (ValueError, RecursionError) as error:  # also: not UTF-8, or a number with too many digits
             raise InputError.at(path, None, f"not a TOML file: {format_error(error)}") from error
         try:
             return cls().updated(table)
         except InputError as error:
-            raise InputError.at(path, None, str(error)) from error
+            raise InputError.at(path, None, error.message) from error
+
+
+def option_fields() -> Iterator[tuple[str, Field[Any], type]]:
+    """Yield the group, the field and the type of each setting that has a command-line option."""
+    for part in (DataConfig, Config, TrainingConfig, MiningConfig, SupervisionConfig):
+        section = part.__name__.removesuffix("Config").lower()
+        for each in fields(part):
+            if each.metadata.get("help"):
+                yield each.metadata["group"] or section, each, _type_of(part, each.name)
 
 
 def parse_value(text: str) -> Any:
-    """A value as TOML spells it; what is not TOML is taken as a string, so quotes can be left out."""
+    """Parse a value as TOML; text that is not TOML is a string, so quotes can be left out."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):
@@ -134,58 +287,69 @@ def _with_value(config: Config, name: str, value: Any) -> Config:
     if section == "":
         return replace(config, **{key: _checked(config, key, value)})
     if section == "options":
-        defaults = models.option_defaults(config.model)
+        defaults = _option_defaults(config)
         if key not in defaults:
             raise InputError(
                 f"unknown option {shorten(key)} of model {config.model}; known: {', '.join(sorted(defaults))}"
             )
-        return replace(config, options=config.options | {key: _as_kind(key, value, type(defaults[key]))})
+        return replace(config, options=config.options | {key: _as_type(key, value, type(defaults[key]))})
     part = getattr(config, section, None)
     if not is_dataclass(part) or isinstance(part, type) or key not in {f.name for f in fields(part)}:
         raise _unknown(config, name)
-    checked = _checked(part, key, value)
-    if section == "training" and key in UNSET_TRAINING:
-        _refuse_unset(key, checked)
-    changed: Any = replace(part, **{key: checked})
+    changed: Any = replace(part, **{key: _checked(part, key, value)})
     return replace(config, **{section: changed})
 
 
 def _home(config: Config, key: str) -> str:
-    """The section that a bare name belongs to; an unknown name is taken for an option of the model."""
+    """Return the section that a bare name belongs to; an unknown name is taken for an option of the model."""
     for f in fields(config):
         part = getattr(config, f.name)
         if f.name == key:
             return ""
         if is_dataclass(part) and key in {inner.name for inner in fields(part)}:
             return f.name
-    if key in models.option_defaults(config.model):
+    if key in _option_defaults(config):
         return "options"
     raise _unknown(config, key)
 
 
+def _option_defaults(config: Config) -> dict[str, Any]:
+    from pssa import models
+
+    return models.option_defaults(config.model)
+
+
 def _unknown(config: Config, name: str) -> InputError:
-    """What to say of a name that is not known: the one it resembles, else all there are."""
-    known = _names(config)
+    """Return the error for an unknown name: it proposes the name that is similar, or lists all."""
+    known = [full for full in config.flat() if not full.startswith("options.")]
+    known += [f"options.{key}" for key in _option_defaults(config)]
     keys = {full.rpartition(".")[2]: full for full in known}
-    close = difflib.get_close_matches(name.rpartition(".")[2][:_LONGEST], keys, n=1, cutoff=_ALIKE)
+    close = difflib.get_close_matches(name.rpartition(".")[2][:_MAX_NAME], keys, n=1, cutoff=_MIN_SIMILARITY)
     if not close:
         return InputError(f"unknown setting {shorten(name)}; known: {', '.join(known)}")
     return InputError(f"unknown setting {shorten(name)}; did you mean {keys[close[0]] if '.' in name else close[0]}?")
 
 
 def _checked(part: Any, key: str, value: Any) -> Any:
-    return _as_kind(key, value, get_type_hints(type(part))[key])
+    (declared,) = (each for each in fields(part) if each.name == key)
+    hint = get_type_hints(type(part))[key]
+    if NoneType in get_args(hint) and (value is None or _is_unset(value, declared.metadata.get("unset"))):
+        return None
+    return _as_type(key, value, _type_of(type(part), key))
 
 
-def _refuse_unset(key: str, value: Any) -> None:
-    """What stands for "unset" is out of range when somebody asks for it."""
-    if key == "usual_epochs" and value < 0:
-        raise InputError(f"usual_epochs is {value}; it must not be negative")
-    if key != "usual_epochs":
-        Settings(**{key: value})
+def _is_unset(value: Any, unset: Any) -> bool:
+    return unset is not None and type(value) in (type(unset), int) and type(value) is not bool and value == unset
 
 
-def _as_kind(key: str, value: Any, kind: Any) -> Any:
+def _type_of(part: type, key: str) -> Any:
+    """Return the type of a setting, without None."""
+    hint = get_type_hints(part)[key]
+    kinds = [kind for kind in get_args(hint) if kind is not NoneType]
+    return kinds[0] if NoneType in get_args(hint) else hint
+
+
+def _as_type(key: str, value: Any, kind: Any) -> Any:
     if kind is float and type(value) is int:
         value = _to_float(value)
     if key == _COLUMNS:
@@ -195,8 +359,8 @@ def _as_kind(key: str, value: Any, kind: Any) -> Any:
         if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
             return tuple(part.strip() for part in parts)
     elif type(value) is kind and (kind is not float or math.isfinite(value)):
-        if kind is str and len(value) > _LONGEST and key not in _PATHS:
-            raise InputError(f"{key} has {len(value)} characters; expected a name, of at most {_LONGEST}")
+        if kind is str and len(value) > _MAX_NAME and key not in _PATHS:
+            raise InputError(f"{key} has {len(value)} characters; expected a name of at most {_MAX_NAME}")
         return value
     more = ", a finite one" if type(value) is float else ""
     raise InputError(f"{key} is {shorten(value)}; expected {getattr(kind, '__name__', str(kind))}{more}")
@@ -207,19 +371,6 @@ def _to_float(value: int) -> float:
         return float(value)
     except OverflowError:
         return math.inf
-
-
-def _names(config: Config) -> list[str]:
-    names: list[str] = []
-    for f in fields(config):
-        part = getattr(config, f.name)
-        if f.name == "options":
-            names.extend(f"options.{key}" for key in models.option_defaults(config.model))
-        elif is_dataclass(part):
-            names.extend(f"{f.name}.{inner.name}" for inner in fields(part))
-        else:
-            names.append(f.name)
-    return names
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,7 +385,21 @@ def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _plain(value: Any) -> Any:
+def _without_unset(value: Any) -> Any:
+    """Return the value as TOML has it: lists for tuples, and no key whose value is None."""
     if isinstance(value, dict):
-        return {key: _plain(inner) for key, inner in value.items()}
+        return {key: _without_unset(inner) for key, inner in value.items() if inner is not None}
     return list(value) if isinstance(value, tuple) else value
+
+
+def repeated_options(config: Config) -> list[str]:
+    """Return the command-line arguments of a training with the data, the model and the seed of `config`."""
+    data, usual = config.data, DataConfig()
+    options = {"train": data.train, "model": config.model, "encoder": data.encoder, "vectors": data.vectors}
+    options |= {
+        name: ",".join(value) if name == "labels" else value
+        for name in ("format", "labels", "conflict", "unit")
+        if (value := getattr(data, name)) != getattr(usual, name)
+    }
+    options |= {"columns": str(Columns.of(data.columns)), "seed": str(config.seed or "")}
+    return [word for name, value in options.items() if value for word in option_arguments(name, value)]

@@ -1,4 +1,4 @@
-"""Values that depend on the model or the method, and combinations that make no sense.
+"""Defaults that depend on the model or the method, and combinations of settings that are refused or warned about.
 
 Epsilon is the paper's, and so is how encoders are trained, with batches, epochs and clipping as released. Gamma of the `tuned`
 penalty was chosen on held-out data of LAPTOP and REST (results/tuning.md, results/encoder-tuning.md).
@@ -7,6 +7,8 @@ penalty was chosen on held-out data of LAPTOP and REST (results/tuning.md, resul
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,220 +16,178 @@ import torch
 
 from pssa import models
 from pssa import saliency as saliencies
-from pssa.errors import InputError
+from pssa.data.example import Corpus
+from pssa.errors import InputError, PssaWarning, setting
 from pssa.mining import ConsensusRule, Rule
-from pssa.runs.config import UNSET, UNSET_TRAINING, Config
+from pssa.runs import methods
+from pssa.runs.config import Config, MiningConfig, SupervisionConfig
 from pssa.saliency import Saliency
-from pssa.training import Settings
+from pssa.training import Settings, Team
 from pssa.training.supervision import PENALTIES, Penalty, check_use
 
-__all__ = [
-    "OF_STATES",
-    "RANDOM",
-    "build_saliency",
-    "check_mining",
-    "check_supervision",
-    "choose_consensus",
-    "choose_consensus_rule",
-    "choose_epsilon",
-    "choose_penalty",
-    "choose_rule",
-    "choose_saliencies",
-    "choose_saliency",
-    "choose_settings",
-    "mines",
-    "refines",
-    "resolve",
-    "unresolve",
-]
-
-# Mining with this name gates and routes on gradient scores and takes a random word.
+# Mining with this saliency gates and routes on gradient scores and takes a random word.
 RANDOM = "random"
-_SALIENCY_OF = {"aw-as": "attention", "pg-as": "gradient", "rm-as": RANDOM}
-_EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 # Saliencies of what a model passes on from the states of words.
 OF_STATES = ("gradient", "integrated_gradients")
-# Bits, of what is not gradient saliency.
-_EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}
+_EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
+_EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}  # of saliencies other than the gradient
+_TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
+_CONSENSUS_THRESHOLD = 0.2
 _LEAST = {
     "iterations": 1,
     "round_epochs": 1,
     "consensus_models": 1,
     "consensus_folds": 2,
-    "consensus_epochs": -1,
+    "consensus_epochs": 0,
     "consensus_words": 1,
 }
-# What is lost without a word says more of it than attention does (results/ideas.md).
-_USUAL_CONSENSUS: dict[str, Any] = {"saliency": "leave_one_out", "consensus_threshold": 0.2}
-# By what a model reads: the judges of an encoder need fewer epochs than the model they judge for.
-_USUAL_CONSENSUS_EPOCHS = {"words": 0, "pieces": 3, "pairs": 3}
-_TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
-# By what a model reads; `usual_epochs` 0: a search on development data.
-_USUAL_TRAINING: dict[str, dict[str, Any]] = {
-    "words": {
-        "learning_rate": 0.001,
-        "batch_size": 64,
-        "clip_norm": 5.0,
-        "schedule": "constant",
-        "warmup": 0.0,
-        "usual_epochs": 0,
-        "max_epochs": 40,
-    },
-    "pieces": {
-        "learning_rate": 2e-5,
-        "batch_size": 16,
-        "clip_norm": 1.0,
-        "schedule": "linear",
-        "warmup": 0.1,
-        "usual_epochs": 6,
-        "max_epochs": 6,
-    },
+# `usual_epochs` 0: a search on development data.
+_WORD_TRAINING: dict[str, Any] = {
+    "learning_rate": 0.001,
+    "batch_size": 64,
+    "clip_norm": 5.0,
+    "schedule": "constant",
+    "warmup": 0.0,
+    "usual_epochs": 0,
+    "max_epochs": 40,
 }
-_USUAL_TRAINING["pairs"] = _USUAL_TRAINING["pieces"]
-# Encoders see few different widths, so that a step can be captured once for each and replayed.
-_PAD_MULTIPLE = {"words": 1, "pieces": 8, "pairs": 8}
+_ENCODER_TRAINING: dict[str, Any] = {
+    "learning_rate": 2e-5,
+    "batch_size": 16,
+    "clip_norm": 1.0,
+    "schedule": "linear",
+    "warmup": 0.1,
+    "usual_epochs": 6,
+    "max_epochs": 6,
+}
 
 
-def mines(method: str) -> bool:
-    """Whether the method makes evidence of its own."""
-    return method in _SALIENCY_OF or method == "consensus"
+def choose_device(name: str) -> torch.device:
+    """Return the device called `name`; `auto` is the GPU where there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise InputError("device is cuda, but no CUDA device can be used here; take auto or cpu")
+    if name not in ("cpu", "cuda"):
+        raise InputError(f"device is {name!r}; it can be auto, cpu or cuda")
+    return torch.device(name)
 
 
-def choose_saliency(config: Config) -> str:
-    """The saliency that is asked for, or the method's own.
-
-    Where self-attention is refined, the gradient of the top layer's states is zero, and that of its attention takes its place.
-    """
-    own = (
-        choose_consensus(config, "saliency")
-        if config.method == "consensus"
-        else _SALIENCY_OF.get(config.method, "gradient")
-    )
-    return config.mining.saliency or ("self_attention" if own == "gradient" and refines(config) else own)
+def resolve(config: Config) -> Config:
+    """Return the configuration with every default filled in that depends on model or method."""
+    method, defaults = methods.find(config.method), _training_defaults(config)
+    unset = {name: value for name, value in defaults.items() if getattr(config.training, name) is None}
+    config = method.resolve(replace(config, training=replace(config.training, **unset)))
+    if method.mines or config.supervision.evidence:
+        gamma = choose_penalty(config).gamma
+        config = replace(config, supervision=replace(config.supervision, gamma=gamma))
+    return config
 
 
-def choose_consensus(config: Config, name: str) -> Any:
-    """The setting `name` of a consensus: what is asked for or, where it is unset, usual."""
-    usual = _USUAL_CONSENSUS | {"consensus_epochs": _USUAL_CONSENSUS_EPOCHS[models.reads(config.model)]}
-    asked = getattr(config.mining, name)
-    return usual[name] if asked in ("", UNSET) else asked
+def non_default_settings(config: Config) -> dict[str, Any]:
+    """Return the settings that differ from the defaults of the configuration's model and method, by dotted name."""
+    supervision = SupervisionConfig(evidence=config.supervision.evidence, penalty=config.supervision.penalty)
+    plain = Config(model=config.model, method=config.method, options=config.options, supervision=supervision)
+    usual = resolve(replace(plain, mining=MiningConfig(saliency=config.mining.saliency))).flat()
+    options = default_options(config)
+    usual |= {f"options.{name}": value for name, value in options.items()}
+    usual |= {"mining.saliency": resolve(plain).mining.saliency}
+    usual |= {f"supervision.{name}": getattr(SupervisionConfig(), name) for name in ("evidence", "penalty")}
+    return {name: value for name, value in config.flat().items() if value is not None and value != usual.get(name)}
 
 
-def refines(config: Config) -> bool:
-    """Whether the attention that is supervised is the encoder's own."""
-    return bool(config.options.get("refine", "none") != "none")
+def default_options(config: Config) -> dict[str, Any]:
+    """Return the default options of the model."""
+    defaults = models.option_defaults(config.model)
+    # Random vectors that stay random would carry nothing but the identity of words.
+    learned = {"train_embeddings": True} if "train_embeddings" in defaults and not config.data.vectors else {}
+    return defaults | learned
 
 
-def choose_saliencies(config: Config) -> tuple[str, ...]:
-    """Those whose mean the models of a consensus score by; usually one."""
-    several = config.mining.consensus_saliencies if config.method == "consensus" else ()
-    return several or (choose_saliency(config),)
+def choose_settings(config: Config, device: torch.device) -> Settings:
+    """Return how models are trained: as configured, else by the defaults of the model."""
+    uses_encoder = models.uses_encoder(config.model)
+    defaults = {name: value for name, value in _training_defaults(config).items() if name != "usual_epochs"}
+    defaults["precision"] = "bfloat16" if uses_encoder and device.type == "cuda" else "float32"
+    # An encoder sees few different widths, so that a step can be captured once for each and replayed.
+    defaults["pad_multiple"] = 8 if uses_encoder else 1
+    return config.training.settings(defaults)
 
 
-def build_saliency(config: Config, name: str = "") -> Saliency:
-    """The saliency `name`, or the chosen one, with its options; `random` scores by gradient and differs in the word it takes."""
-    name, mining = name or choose_saliency(config), config.mining
+def _training_defaults(config: Config) -> dict[str, Any]:
+    return _ENCODER_TRAINING if models.uses_encoder(config.model) else _WORD_TRAINING
+
+
+def build_saliency(config: Config, name: str) -> Saliency:
+    """Return the saliency `name` with its options; `random` scores by gradient and differs in the word it takes."""
+    mining = config.mining
     if name == "self_attention" or (name == RANDOM and refines(config)):
-        return saliencies.build(
-            "self_attention", {"samples": mining.samples, "sigma": mining.sigma, "seed": config.seed}
-        )
+        options = {"samples": mining.samples, "sigma": mining.sigma, "seed": config.seed}
+        return saliencies.build("self_attention", options)
     if name not in (RANDOM, "gradient"):
         return saliencies.build(name, {})
     options = {key: getattr(mining, key) for key in ("samples", "sigma", "target", "signed_shift", "average")}
     return saliencies.build("gradient", options | {"seed": config.seed})
 
 
-def resolve(config: Config) -> Config:
-    """The configuration with every default that depends on model or method filled in, so that it stays what it was."""
-    training = replace(config.training, **_usual_values(config))
-    config = replace(config, training=training)
-    if mines(config.method):
-        chosen = replace(config.mining, saliency=choose_saliency(config), epsilon=choose_epsilon(config))
-        if config.method == "consensus":
-            names = (*_USUAL_CONSENSUS, "consensus_epochs")
-            chosen = replace(chosen, **{name: choose_consensus(config, name) for name in names})
-        config = replace(config, mining=chosen)
-    if mines(config.method) or config.supervision.evidence:
-        gamma = choose_penalty(config).gamma
-        config = replace(config, supervision=replace(config.supervision, gamma=gamma))
-    return config
-
-
-def unresolve(config: Config) -> Config:
-    """The configuration without what `resolve` would fill in again, so that another model or method gets its own defaults."""
-    unset: dict[str, dict[str, Any]] = {
-        "mining": {"saliency": "", "epsilon": UNSET, "consensus_threshold": UNSET, "consensus_epochs": -1},
-        "supervision": {"gamma": UNSET},
-        "training": UNSET_TRAINING,
-    }
-    for section, values in unset.items():
-        for name, value in values.items():
-            part: Any = replace(getattr(config, section), **{name: value})
-            free = replace(config, **{section: part})
-            config = free if resolve(free) == resolve(config) else config
-    return config
-
-
-def choose_settings(config: Config, device: torch.device) -> Settings:
-    """How models are trained: as asked for, else as is usual for what the model reads."""
-    reads = models.reads(config.model)
-    usual = {name: value for name, value in _USUAL_TRAINING[reads].items() if name != "usual_epochs"}
-    quick = reads != "words" and device.type == "cuda"
-    usual |= {"precision": "bfloat16" if quick else "float32", "pad_multiple": _PAD_MULTIPLE[reads]}
-    return config.training.settings(usual)
-
-
-def _usual_values(config: Config) -> dict[str, Any]:
-    usual = _USUAL_TRAINING[models.reads(config.model)]
-    return {name: usual[name] for name, unset in UNSET_TRAINING.items() if getattr(config.training, name) == unset}
+def refines(config: Config) -> bool:
+    """Return whether the attention that is supervised is the encoder's own."""
+    return bool(config.options.get("refine", "none") != "none")
 
 
 def choose_epsilon(config: Config) -> float:
-    """The threshold that is asked for, or the model's."""
-    if config.mining.epsilon != UNSET:
+    """Return the configured threshold, or the model's."""
+    if config.mining.epsilon is not None:
         return config.mining.epsilon
-    by_gradient = choose_saliency(config) in ("gradient", "self_attention")
-    usual = _EPSILON.get(config.model, 4.0)
-    return usual if by_gradient else _EPSILON_OF_ATTENTION.get(config.model, usual)
+    by_gradient = methods.find(config.method).saliency(config) in ("gradient", "self_attention")
+    default = _EPSILON.get(config.model, 4.0)
+    return default if by_gradient else _EPSILON_OF_ATTENTION.get(config.model, default)
 
 
 def choose_rule(config: Config) -> Rule:
-    """When progressive mining takes a word."""
-    mining = config.mining
-    drawn = "nothing" if choose_saliency(config) != RANDOM else "mask" if mining.random_mask else "word"
-    return Rule(choose_epsilon(config), drawn, mining.stop_drop or None, config.seed)
+    """Return the rule by which progressive mining takes a word."""
+    mining, saliency = config.mining, methods.find(config.method).saliency(config)
+    drawn = "nothing" if saliency != RANDOM else "mask" if mining.random_mask else "word"
+    return Rule(choose_epsilon(config), drawn, mining.stop_drop, config.seed)
 
 
 def choose_consensus_rule(config: Config) -> ConsensusRule:
-    """When the models of a consensus agree."""
+    """Return the rule by which the models of a consensus agree."""
     mining = config.mining
-    threshold = choose_consensus(config, "consensus_threshold")
+    threshold = _CONSENSUS_THRESHOLD if mining.consensus_threshold is None else mining.consensus_threshold
     return ConsensusRule(threshold, mining.consensus_right, mining.consensus_soft, mining.consensus_words)
 
 
+def choose_consensus_epochs(config: Config) -> int:
+    """Return the epochs of each judge; 0: as many as the final model has."""
+    if config.mining.consensus_epochs is not None:
+        return config.mining.consensus_epochs
+    # The judges of an encoder need fewer epochs than the model they judge for.
+    return 3 if models.uses_encoder(config.model) else 0
+
+
 def choose_penalty(config: Config) -> Penalty:
-    """The penalty with the gamma that is asked for, or its own."""
-    settings = config.supervision
-    if settings.penalty not in PENALTIES:
-        raise InputError(f"penalty is {settings.penalty!r}; it can be {', '.join(PENALTIES)}")
-    if settings.gamma != UNSET and not 0 <= settings.gamma < math.inf:
-        raise InputError(f"gamma is {settings.gamma}; it must be a finite number and not negative")
-    penalty = PENALTIES[settings.penalty]
-    if settings.gamma != UNSET:
-        return replace(penalty, gamma=settings.gamma)
-    if settings.penalty != "tuned":
-        return penalty
-    return replace(penalty, gamma=_TUNED_GAMMA.get(config.model, penalty.gamma))
+    """Return the penalty with the configured gamma, or its own."""
+    name, gamma = config.supervision.penalty, config.supervision.gamma
+    if name not in PENALTIES:
+        raise InputError(f"penalty is {name!r}; it can be {', '.join(PENALTIES)}")
+    penalty = PENALTIES[name]
+    if gamma is None:
+        tuned = _TUNED_GAMMA.get(config.model, penalty.gamma)
+        return replace(penalty, gamma=tuned) if name == "tuned" else penalty
+    if not 0 <= gamma < math.inf:
+        raise InputError(f"gamma is {gamma}; it must be a finite number and not negative")
+    return replace(penalty, gamma=gamma)
 
 
 def check_supervision(config: Config) -> None:
-    """Refuse a final training that cannot be supervised as asked."""
-    supervised = mines(config.method) or config.supervision.evidence
-    if supervised and not models.attends(config.model, config.options):
+    """Refuse a final training that cannot be supervised as configured."""
+    mines = methods.find(config.method).mines
+    if (mines or config.supervision.evidence) and not models.attends(config.model, config.options):
         raise InputError(f"model {config.model} has no attention to supervise; {_attending(config)}")
     if config.supervision.evidence and config.method != "base":
         raise InputError(
-            f"`evidence` (--evidence) goes with method base, since {config.method} would mine its own or use none"
+            f"{setting('evidence')} goes with method base, since {config.method} would mine its own or use none"
         )
     check_use(choose_penalty(config), config.supervision.words, config.supervision.weighting)
     if not 0 <= config.supervision.ramp <= 1:
@@ -235,10 +195,12 @@ def check_supervision(config: Config) -> None:
 
 
 def check_mining(config: Config) -> None:
-    """Refuse settings of mining that are out of range, or attention where there is none."""
-    mining = config.mining
-    for name in choose_saliencies(config) if mines(config.method) else ():
-        _check_saliency(config, name)
+    """Refuse settings of mining that are out of range, and saliencies that the model does not have."""
+    mining, method = config.mining, methods.find(config.method)
+    if method.mines:
+        for name in method.saliencies(config):
+            _check_saliency(config, name)
+        method.check(config)
     several = mining.consensus_saliencies
     if RANDOM in several or len(set(several)) < len(several):
         raise InputError(
@@ -247,42 +209,68 @@ def check_mining(config: Config) -> None:
     if mining.start not in ("continue", "restart"):
         raise InputError(f"start is {mining.start!r}; it can be continue or restart")
     for name, least in _LEAST.items():
-        if getattr(mining, name) < least:
-            raise InputError(f"{name} is {getattr(mining, name)}; it must be at least {least}")
+        value = getattr(mining, name)
+        if value is not None and value < least:
+            raise InputError(f"{name} is {value}; it must be at least {least}")
     if mining.folds < 0 or mining.folds == 1:
         raise InputError(f"folds is {mining.folds}; it can be 0 (no cross-fitting) or at least 2")
     if mining.consensus_right > mining.consensus_models:
         raise InputError(
             f"consensus_right is {mining.consensus_right}; it must be at most consensus_models, {mining.consensus_models}"
         )
-    for name in (choose_saliency(config), *several):
+    for name in (method.saliency(config), *several):
         build_saliency(config, name)
     choose_rule(config)
     choose_consensus_rule(config)
 
 
 def _check_saliency(config: Config, name: str) -> None:
-    """Refuse to mine by what the model does not have."""
+    """Refuse a saliency that scores nothing in this model."""
     attends = models.attends(config.model, config.options)
     if name == "attention" and not attends:
         raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
-    passes_on = models.reads(config.model) == "words" or attends
-    if name in (*OF_STATES, RANDOM) and not passes_on:
+    if name in (*OF_STATES, RANDOM) and models.uses_encoder(config.model) and not attends:
         raise InputError(
             f"model {config.model} passes nothing on from the states of words, so gradients there are zero; {_attending(config)}"
         )
     if name == "self_attention" and not refines(config):
         raise InputError(f"saliency self_attention needs a model whose self-attention is refined; {_attending(config)}")
-    # A head is drawn with the weights, so that models of other seeds would judge by other heads than the one that is supervised.
-    drawn = config.options.get("refine") == "random_head" and config.method == "consensus"
-    if drawn and name in ("attention", "self_attention", RANDOM) and config.mining.consensus_models > 1:
-        raise InputError(
-            f"refine is random_head, and each of the {config.mining.consensus_models} models of a consensus would score by "
-            f"{name} of a head of its own; set refine to average or smallest_entropy, or saliency to leave_one_out"
-        )
 
 
 def _attending(config: Config) -> str:
     known = ", ".join(name for name in models.names() if models.attends(name))
     refine = ", or options.refine" if "refine" in models.option_defaults(config.model) else ""
     return f"method {config.method} needs a model that attends: {known}{refine}"
+
+
+def unused_settings(config: Config, changes: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return those of `changes`, by bare or dotted name, that training with `config` makes no use of."""
+    method = methods.find(config.method)
+    return tuple(key for section, key in config.places(changes) if not method.uses(config, section, key))
+
+
+def warn_of_unused(config: Config, changes: Mapping[str, Any]) -> None:
+    """Warn of changes that the configured method makes no use of, and name the methods that do.
+
+    They are no error: one file of settings can serve several methods.
+    """
+    unused = unused_settings(config, changes)
+    if not unused or not Team.from_environment().is_main:
+        return
+    others = [name for name in methods.names() if not unused_settings(replace(config, method=name), changes)]
+    remedy = f", or take a method that does: {', '.join(others)}" if others else ""
+    warning = f"method {config.method} makes no use of {', '.join(unused)}; leave out what changes nothing{remedy}"
+    warnings.warn(PssaWarning(warning), stacklevel=3)
+
+
+def warn_of_absent_labels(corpus: Corpus) -> None:
+    """Warn of labels that no training instance has: a macro-F1 over all labels counts each of them as 0."""
+    counts = corpus.label_counts()
+    absent = [label for label in corpus.labels if not counts[label]]
+    if not absent or not Team.from_environment().is_main:
+        return
+    present = ",".join(label for label in corpus.labels if counts[label])
+    keep = setting("conflict", "keep")
+    remedy = f"leave out {keep}" if absent == ["conflict"] else f"declare the others with {setting('labels', present)}"
+    warning = f"no training instance is {' or '.join(absent)}, so macro-F1 counts each such label as 0; {remedy}"
+    warnings.warn(PssaWarning(warning), stacklevel=3)

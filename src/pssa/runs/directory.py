@@ -26,16 +26,13 @@ from torch import Tensor
 
 from pssa.data.files import atomic_path, read_bounded, require_regular, write_atomically
 from pssa.data.validation import format_error
-from pssa.errors import InputError, RunError
+from pssa.errors import InputError, RunError, setting
 from pssa.training.checkpoint import Checkpoint
 from pssa.training.history import EpochRecord
-
-__all__ = ["FileStore", "RunDirectory", "Stage", "read_json", "read_tensors", "write_json", "write_tensors"]
 
 _MOST_BYTES = 1 << 24  # of a JSON file
 _BEGUN = (".*.part", ".tmp*")  # ours, and what safetensors writes before it
 _VANISHED = "{root} has vanished while it was written; start the run again"
-_TAKEN = "{root} exists already; choose another `out` (--out), or go on with it: pssa.resume (--resume {root})"
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,9 @@ class RunDirectory:
             part.root.replace(root)
         except OSError as error:
             if error.errno == errno.ENOTEMPTY:
-                raise InputError(_TAKEN.format(root=root)) from error
+                raise _taken(root) from error
             if isinstance(error, (FileExistsError, NotADirectoryError)):
-                raise InputError(f"{root} is a file; `out` (--out) must name a new directory") from error
+                raise InputError(f"{root} is a file; {setting('out')} must name a new directory") from error
             raise InputError(f"{root} cannot be made: {error.strerror or error}") from error
         finally:
             shutil.rmtree(part.root, ignore_errors=True)
@@ -72,9 +69,9 @@ class RunDirectory:
     def refuse_taken(root: Path) -> None:
         """Refuse a path that is no room for a new run; an empty directory is."""
         if root.is_file():
-            raise InputError(f"{root} is a file; `out` (--out) must name a new directory")
+            raise InputError(f"{root} is a file; {setting('out')} must name a new directory")
         if root.is_dir() and any(root.iterdir()):
-            raise InputError(_TAKEN.format(root=root))
+            raise _taken(root)
 
     @classmethod
     def open(cls, root: Path) -> RunDirectory:
@@ -94,8 +91,7 @@ class RunDirectory:
     def require_finished(self) -> None:
         """Refuse a run that was not carried through, where what it holds so far would pass for the whole."""
         if not self.finished:
-            remedy = f"go on with: pssa train --resume {self.root}"
-            raise InputError(f"{self.root} is not a finished run: it has no metrics.json; {remedy}")
+            raise InputError(f"{self.root} is not a finished run: it has no metrics.json; {resume_hint(self.root)}")
 
     def require_whole(self) -> None:
         """Refuse to call a run finished whose folder was emptied while it was written."""
@@ -167,6 +163,16 @@ class FileStore:
         """Replace the newest checkpoint."""
         history = json.dumps([record.as_dict() for record in checkpoint.history])
         write_tensors(self.path, checkpoint.tensors, {"history": history})
+
+
+def resume_hint(root: Path) -> str:
+    """Return how to finish an interrupted run, to be made part of an error."""
+    return f"finish it with {setting(f'pssa.resume({str(root)!r})', option=f'pssa train --resume {root}')}"
+
+
+def _taken(root: Path) -> InputError:
+    other, resume = setting("out"), setting(f"pssa.resume({str(root)!r})", option=f"--resume {root}")
+    return InputError(f"{root} exists already; choose another path for {other}, or continue that run with {resume}")
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:

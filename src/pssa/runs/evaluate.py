@@ -1,15 +1,15 @@
-"""Reading a test set once: scores, slices by tag, and whether one run is better than another."""
+"""Evaluation on a test set: scores, slices by tag, comparison of two runs, overlap with the training data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from pssa.data.example import Corpus
+from pssa.data.read import read
 from pssa.errors import InputError
 from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
 from pssa.runs.classifier import Classifier
-
-__all__ = ["Comparison", "Evaluation", "compare", "evaluate", "require_same_labels"]
 
 
 @dataclass(frozen=True)
@@ -68,3 +68,25 @@ def compare(first: Evaluation, second: Evaluation, *, resamples: int, seed: int)
     labels = first.scores.labels
     bootstrap = paired_bootstrap(first.gold, first.predicted, second.predicted, labels, resamples=resamples, seed=seed)
     return Comparison(first, second, bootstrap, mcnemar(first.gold, first.predicted, second.predicted))
+
+
+def count_train_overlap(run: str | Path, corpus: Corpus) -> int | None:
+    """Count the instances whose text the run was trained on; None where the run has not kept its training data.
+
+    :param run: the run, one of its stages or one of its members.
+    """
+    folder = Path(run).absolute()
+    root = folder.parent.parent if folder.parent.name in ("stages", "members") else folder
+    path = root / "stages" / "corpus.jsonl"
+    if not path.is_file():
+        return None
+    try:
+        trained = {example.text for example in read(path, labels=corpus.labels, conflict="keep")}
+    except InputError:
+        return None  # the copy is damaged; scores do not need it
+    return sum(example.text in trained for example in corpus)
+
+
+def describe_train_overlap(count: int) -> str:
+    """Return the note that follows the number of all instances."""
+    return f"{count} of them with a text that the run was trained on, which says little about texts that are new to it"

@@ -1,29 +1,43 @@
-"""Why a label was given: how much each word counted, by a saliency of one's choice.
+"""Explanations of a classifier's answers by word, and how far they can be trusted.
 
-An explanation speaks of words also where the model reads pieces of them, and of the first member where several models vote.
+An explanation is in words also where the model reads pieces of them. Where several models vote, it is of the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from pssa import models
 from pssa import saliency as saliencies
-from pssa.data.example import Example
+from pssa.data.example import Corpus, Example
+from pssa.data.opinion_words import OpinionRow, evidence_from_opinion_words
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
-from pssa.evaluation import predict_logits
+from pssa.evaluation import (
+    Agreement,
+    Correlation,
+    Faithfulness,
+    by_deletion,
+    by_mask,
+    correlate,
+    marked_words,
+    measure_agreement,
+    measure_faithfulness,
+    predict_logits,
+)
 from pssa.runs.classifier import Answer, Classifier
 from pssa.runs.defaults import OF_STATES
+from pssa.saliency import build as build_saliency
 from pssa.saliency import observe
 
-__all__ = ["Explanation", "explain", "require_usable", "usable_saliencies", "usual_saliency"]
-
 _BATCH = 64  # some saliencies hold many copies of every sentence
+# Measured on request only: the first reads a sentence once for every word, the second is what every number is compared with.
+_ON_REQUEST = ("leave_one_out", "random")
 
 
 @dataclass(frozen=True)
@@ -65,7 +79,7 @@ def explain(
         return []
     examples = classifier.featurizer.cut(examples)
     corpus = classifier.featurizer.index(examples, classifier.labels)
-    seen = observe(classifier.model, corpus, saliencies.build(name, {}), batch_size)
+    seen = observe(classifier.model, corpus, build_saliency(name, {}), batch_size)
     others = [predict_logits(member, corpus, batch_size).softmax(dim=1) for member in classifier.members[1:]]
     answers = classifier.answers(examples, classifier.vote([seen.probabilities, *others]))
     return [
@@ -89,14 +103,14 @@ def require_usable(classifier: Classifier, name: str) -> str:
 def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
     """The saliencies that say something about this classifier's model, the usual one first."""
     usual = usual_saliency(classifier)
-    reads_states = models.reads(classifier.name) == "words" or models.attends(classifier.name)
+    passes_states_on = not models.uses_encoder(classifier.name) or models.attends(classifier.name)
     refined = _refined(classifier)
     unusable = {usual}
     if not (refined or models.attends(classifier.name)):
         unusable.add("attention")
     if not refined:
         unusable.add("self_attention")
-    if not (reads_states or refined):
+    if not (passes_states_on or refined):
         unusable.update(OF_STATES)
     return usual, *(name for name in saliencies.names() if name not in unusable)
 
@@ -105,9 +119,83 @@ def usual_saliency(classifier: Classifier) -> str:
     """Attention where the model has it, else what explains it at the least cost."""
     if models.attends(classifier.name) or _refined(classifier):
         return "attention"
-    return "gradient" if models.reads(classifier.name) == "words" else "leave_one_out"
+    return "leave_one_out" if models.uses_encoder(classifier.name) else "gradient"
 
 
 def _refined(classifier: Classifier) -> bool:
     encoder = getattr(classifier.model, "encoder", None)
     return isinstance(getattr(encoder, "refinement", None), torch.nn.Module)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What `trust` found."""
+
+    instances: int  # looked at
+    left_out: int  # of them, sentences that have no word beside the aspect
+    faithfulness: Mapping[str, Mapping[str, Faithfulness]]  # by way of taking words away, then by saliency
+    correlation: tuple[Correlation, ...]
+    agreement: Agreement | None  # where opinion words were given
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON can write them."""
+        ways = {
+            way: {name: asdict(found) for name, found in by_name.items()} for way, by_name in self.faithfulness.items()
+        }
+        values: dict[str, Any] = {
+            "faithfulness": {"instances": self.instances - self.left_out, "left_out": self.left_out, **ways},
+            "correlation": [asdict(pair) for pair in self.correlation],
+        }
+        return values if self.agreement is None else values | {"agreement": asdict(self.agreement)}
+
+
+def trust(
+    classifier: Classifier,
+    corpus: Corpus,
+    saliencies: Sequence[str] = (),
+    opinion_words: Iterable[OpinionRow] | None = None,
+    seed: int = 0,
+    limit: int = 0,
+) -> Trust:
+    """Judge saliencies of a classifier on a corpus; labels are used for nothing but to divide the agreement.
+
+    :param saliencies: their names; none: those of `trusted_saliencies`.
+    :param limit: look at so many examples only, drawn at random; 0: at all.
+    :raises InputError: for a saliency that says nothing about this model, or data about which nothing can be said.
+    """
+    names = trusted_saliencies(classifier, saliencies)
+    if not corpus:
+        raise InputError("there is nothing to look at; the corpus is empty")
+    if 0 < limit < len(corpus):
+        drawn = np.random.default_rng(seed).permutation(len(corpus))[:limit]
+        corpus = corpus.select(sorted(drawn.tolist()))
+    first = replace(classifier, members=classifier.members[:1], vote_weights=classifier.vote_weights[:1])
+    indexed = first.index(corpus)
+    candidates = indexed.table.candidates
+    scores = {name: observe(first.model, indexed, build_saliency(name, {})).scores for name in names}
+    ways = {
+        "mask": by_mask(first.model, indexed),
+        "deletion": by_deletion(first.probabilities, corpus, candidates),
+    }
+    agreement = None
+    if opinion_words is not None:
+        marked = marked_words(evidence_from_opinion_words(opinion_words, corpus).evidence, candidates.shape[1])
+        agreement = measure_agreement(scores, marked, indexed, first.labels, seed)
+    return Trust(
+        instances=len(corpus),
+        left_out=int((~candidates.any(dim=1)).sum()),
+        faithfulness={way: measure_faithfulness(scores, candidates, remove, seed) for way, remove in ways.items()},
+        correlation=correlate(scores, candidates, seed),
+        agreement=agreement,
+    )
+
+
+def trusted_saliencies(classifier: Classifier, asked: Sequence[str] = ()) -> tuple[str, ...]:
+    """What is asked for or, where nothing is, all that can be had at little cost; the usual saliency always.
+
+    :raises InputError: for a saliency that does not exist or says nothing about this model.
+    """
+    if asked:
+        return tuple(dict.fromkeys(require_usable(classifier, name) for name in asked))
+    usual = usual_saliency(classifier)
+    return tuple(name for name in usable_saliencies(classifier) if name == usual or name not in _ON_REQUEST)

@@ -1,65 +1,45 @@
-"""What a run's models read: how examples become tensors, and what a model is built from.
+"""Featurizers: how examples become tensors, and what a model is built from.
 
-`WordFeaturizer` is a vocabulary with its vectors, `PieceFeaturizer` a pretrained encoder with its tokenizer. Every model's folder
-holds its featurizer, so that the folder is all that loading the model takes.
+A `WordFeaturizer` is a vocabulary with its vectors, a `PieceFeaturizer` a pretrained encoder with its tokenizer. Every model's
+folder holds its featurizer, so that the folder is all that loading the model takes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 import torch
 
+from pssa import models
 from pssa.data.batch import IndexedCorpus, index_words
-from pssa.data.example import Example
+from pssa.data.example import Corpus, Example
 from pssa.data.pieces import PieceCutter
+from pssa.data.vector_cache import read_vectors_once
+from pssa.data.vectors import Coverage, embedding_matrix, load_matrix
 from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
 from pssa.models import Pretrained, WordTable
+from pssa.runs.config import Config
 
-__all__ = ["UNITS", "Featurizer", "PieceFeaturizer", "WordFeaturizer"]
-
-UNITS = ("word", "piece")
 _FOLDER = "encoder"
-
-
-class Featurizer(Protocol):
-    """What the models of one run read."""
-
-    @property
-    def table(self) -> WordTable | Pretrained:
-        """What a model is built from."""
-        ...
-
-    def cut(self, examples: Sequence[Example]) -> Sequence[Example]:
-        """The examples with the words that evidence and explanations speak of; a second time changes nothing."""
-        ...
-
-    def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
-        """Examples, once cut, as tensors."""
-        ...
-
-    def save(self, folder: Path) -> None:
-        """Leave in `folder` what loading a model there needs, besides its weights."""
-        ...
 
 
 @dataclass(frozen=True)
 class WordFeaturizer:
-    """Words, and the vectors that models start from."""
+    """A vocabulary, and the vectors that models start from."""
 
     vocabulary: Vocabulary
     table: WordTable
 
     def cut(self, examples: Sequence[Example]) -> Sequence[Example]:
-        """The examples as they are."""
+        """Return the examples as they are."""
         return examples
 
     def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
-        """A position is a word."""
+        """Return the examples as tensors in which a position is a word."""
         return index_words(examples, self.vocabulary, labels)
 
     def save(self, folder: Path) -> None:
@@ -79,27 +59,76 @@ class PieceFeaturizer:
 
     table: Pretrained
     pair: bool  # whether the aspect follows the sentence as a second segment
-    max_pieces: int = 0  # 0: as many as the encoder can read
+    max_pieces: int | None = None  # None: as many as the encoder can read
     unit: str = "word"  # of UNITS
 
     @cached_property
     def cutter(self) -> PieceCutter:
-        """Cuts sentences into pieces."""
-        return self.table.cutter(self.pair, self.max_pieces)
-
-    def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
-        """A position is a piece of a word."""
-        return self.cutter.index(examples, labels)
+        """The tokenizer of sentences."""
+        return self.table.cutter(self.pair, self.max_pieces or 0)
 
     def cut(self, examples: Sequence[Example]) -> Sequence[Example]:
-        """The examples, with pieces for words where that is the unit."""
+        """Return the examples with the words of evidence and explanations: pieces, where that is the unit.
+
+        Examples that are cut already stay as they are.
+        """
         return [self.cutter.recut(example) for example in examples] if self.unit == "piece" else examples
+
+    def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
+        """Return the examples, once cut, as tensors in which a position is a piece of a word."""
+        return self.cutter.index(examples, labels)
 
     def save(self, folder: Path) -> None:
         """Write the encoder's configuration and tokenizer; its weights are among the model's."""
         self.table.save(folder / _FOLDER)
 
     @classmethod
-    def load(cls, folder: Path, pair: bool, max_pieces: int, unit: str) -> PieceFeaturizer:
-        """Read them back; no hub is asked."""
+    def load(cls, folder: Path, pair: bool, max_pieces: int | None, unit: str) -> PieceFeaturizer:
+        """Read them back, without a network."""
         return cls(Pretrained.load(folder / _FOLDER), pair, max_pieces, unit)
+
+
+Featurizer = WordFeaturizer | PieceFeaturizer
+
+
+def open_featurizer(
+    config: Config, corpus: Corpus, observer: Callable[[int, int], None] | None, cache: Path | None
+) -> tuple[Featurizer, Coverage | None]:
+    """Build the featurizer of a new run, and measure how much of the corpus a vector file covers."""
+    data = config.data
+    if models.uses_encoder(config.model):
+        pair = models.reads_pairs(config.model)
+        featurizer = PieceFeaturizer(Pretrained.open(data.encoder or ""), pair, data.max_pieces, data.unit)
+        # Incomplete weights, or more pieces than the encoder can read, are found now and not in the first stage.
+        models.build(config.model, featurizer.table, len(data.labels), config.options, config.seed)
+        featurizer.table.cutter(pair, data.max_pieces or 0)
+        return featurizer, None
+    words = [word for example in corpus for word in example.words]
+    vectors = None
+    if data.vectors:
+        vectors = read_vectors_once(data.vectors, set(words), cache, extra_rows=data.vector_rows, observer=observer)
+    vocabulary = Vocabulary.build(words, vectors.words if vectors else ())
+    dimension = vectors.dimension if vectors else data.dimension
+    matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, config.seed)
+    table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
+    return WordFeaturizer(vocabulary, table), coverage if vectors else None
+
+
+def reopen_featurizer(config: Config, root: Path, digest: str | None) -> Featurizer:
+    """Return the featurizer of an interrupted run.
+
+    :param digest: of the encoder's weights when the run began.
+    """
+    data = config.data
+    if not models.uses_encoder(config.model):
+        vocabulary = Vocabulary.load(root / "vocabulary.json")
+        matrix = load_matrix(root / "stages" / "vectors.safetensors")
+        return WordFeaturizer(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
+    try:
+        found = Pretrained.open(data.encoder or "")
+    except InputError as error:
+        raise InputError(f"{root} needs its encoder, {data.encoder}, to be resumed: {error.message}") from error
+    if found.digest() != digest:
+        raise InputError(f"the weights of {data.encoder} are not those the run began with; put the old ones back")
+    featurizer = PieceFeaturizer.load(root, models.reads_pairs(config.model), data.max_pieces, data.unit)
+    return replace(featurizer, table=replace(featurizer.table, weights=found.weights))

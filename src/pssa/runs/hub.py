@@ -130,7 +130,7 @@ def _config(path: Path) -> str:
     """The configuration without paths of this machine."""
     table = tomllib.loads(path.read_text("utf-8"))
     for section, key in _PATHS:
-        table.setdefault(section, {})[key] = ""
+        table.get(section, {}).pop(key, None)
     encoder = table["data"].get("encoder", "")
     if Path(encoder).is_absolute():
         table["data"]["encoder"] = Path(encoder).name

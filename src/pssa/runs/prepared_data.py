@@ -1,7 +1,7 @@
-"""What training reads, prepared once and kept in the run: corpora, and the words and vectors or the encoder of its models.
+"""Training data, prepared once and kept in the run: corpora, and the featurizer of its models.
 
-A resumed run reads these copies, so it goes on with the same data even if the user's files have moved or changed. An encoder's
-weights are large and are not copied: they must still be where they were, and be the same.
+A resumed run reads these copies, so it continues with the same data even if the user's files have moved or changed. An
+encoder's weights are large and are not copied: they must still be where they were, and be the same.
 """
 
 from __future__ import annotations
@@ -10,27 +10,26 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-import torch
-
 from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
+from pssa.data.formats.hugging_face import PREFIX
 from pssa.data.read import read
+from pssa.data.split import folds, hold_out
 from pssa.data.validation import format_error
-from pssa.data.vector_cache import read_vectors_once
-from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, save_matrix
-from pssa.data.vocabulary import Vocabulary
+from pssa.data.vectors import Coverage, save_matrix
 from pssa.data.write import write
-from pssa.errors import InputError
+from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
+from pssa.runs import methods
 from pssa.runs.config import Config
+from pssa.runs.defaults import check_mining, check_supervision, choose_device, default_options, resolve
 from pssa.runs.directory import RunDirectory, read_json, write_json
-from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
+from pssa.runs.featurizer import Featurizer, open_featurizer, reopen_featurizer
 
-__all__ = ["PreparedData", "check_training_data"]
-
-_LEAST_INSTANCES = 10
+Source = str | Path | Corpus
+_MIN_INSTANCES = 10
 
 
 @dataclass(frozen=True)
@@ -42,32 +41,6 @@ class PreparedData:
     featurizer: Featurizer
     evidence: Evidence | None  # given by the user instead of mined
     coverage: Coverage | None  # of the corpus by the vector file, where there is one
-
-    @classmethod
-    def prepare(
-        cls,
-        config: Config,
-        corpus: Corpus,
-        dev: Corpus | None,
-        observer: Callable[[int, int], None] | None = None,
-        cache: Path | None = None,
-    ) -> PreparedData:
-        """Check the data, and build or open what its models read; no test file is ever looked at.
-
-        :param observer: is told how many bytes of the vector file are read, of how many.
-        :param cache: the folder where rows of vector files are kept for the next run, if any.
-        """
-        check_training_data(corpus, config)
-        if dev is not None:
-            _check_labels(dev, config, "development")
-        featurizer, coverage = _open_featurizer(config, corpus, observer, cache)
-        corpus = replace(corpus, examples=tuple(featurizer.cut(corpus)))
-        dev = dev and replace(dev, examples=tuple(featurizer.cut(dev)))
-        evidence = None
-        if config.supervision.evidence:
-            evidence = read_evidence(config.supervision.evidence)
-            evidence.check_corpus(corpus)
-        return cls(corpus, dev, featurizer, evidence, coverage)
 
     def save(self, directory: RunDirectory) -> None:
         """Keep a copy in the run."""
@@ -91,7 +64,7 @@ class PreparedData:
 
     @classmethod
     def load(cls, directory: RunDirectory, config: Config) -> PreparedData:
-        """Read back what `save` kept."""
+        """Read back what `save` wrote."""
         folder = directory.root / "stages"
         labels = config.data.labels
         dev_path = folder / "dev.jsonl"
@@ -106,60 +79,126 @@ class PreparedData:
             ) from error
         corpus = replace(read(folder / "corpus.jsonl", labels=labels), dropped=dropped)
         dev = read(dev_path, labels=labels) if dev_path.is_file() else None
-        featurizer = _reopen_featurizer(config, directory.root, digest)
+        featurizer = reopen_featurizer(config, directory.root, digest)
         evidence_path = directory.root / "evidence.jsonl"
         evidence = read_evidence(evidence_path) if config.supervision.evidence else None
         return cls(corpus, dev, featurizer, evidence, coverage)
 
 
-def _open_featurizer(
-    config: Config, corpus: Corpus, observer: Callable[[int, int], None] | None, cache: Path | None
-) -> tuple[Featurizer, Coverage | None]:
-    reads, data = models.reads(config.model), config.data
-    if reads != "words":
-        featurizer = PieceFeaturizer(Pretrained.open(data.encoder), reads == "pairs", data.max_pieces, data.unit)
-        # Weights that are incomplete, or more pieces than the encoder can read, are found now and not in the first stage.
-        models.build(config.model, featurizer.table, len(config.data.labels), config.options, config.seed)
-        featurizer.table.cutter(featurizer.pair, featurizer.max_pieces)
-        return featurizer, None
-    words = [word for example in corpus for word in example.words]
-    vectors = None
-    if data.vectors:
-        vectors = read_vectors_once(data.vectors, set(words), cache, extra_rows=data.vector_rows, observer=observer)
-    vocabulary = Vocabulary.build(words, vectors.words if vectors else ())
-    dimension = vectors.dimension if vectors else data.dimension
-    matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, config.seed)
-    table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
-    return WordFeaturizer(vocabulary, table), coverage if vectors else None
+def prepare(
+    data: Source | None,
+    dev: Source | None,
+    config: Config,
+    on_vectors: Callable[[int, int], None] | None = None,
+    supervised: bool = True,
+    cache: Path | None = None,
+) -> tuple[Config, PreparedData]:
+    """Check settings and data, fill in the defaults that follow from them, and build the featurizer. Nothing is written.
+
+    :param data: None: the file that the configuration names, likewise for `dev`. No test file is ever opened.
+    :param on_vectors: called with the bytes of the vector file that are read, and with all of them.
+    :param supervised: whether a final training follows, so that its settings are checked too.
+    :param cache: the folder where rows of vector files are kept for the next run, if any.
+    """
+    sources = replace(config.data, train=_name(data, config.data.train), dev=_name(dev, config.data.dev))
+    config = replace(config, data=sources)
+    if (dev or sources.dev) and config.training.usual_epochs is None:
+        # Development data is given to choose the number of epochs, also where a fixed one is the default.
+        config = replace(config, training=replace(config.training, usual_epochs=0))
+    config = _resolve_checked(config)
+    if supervised:
+        check_supervision(config)
+    corpus = data if isinstance(data, Corpus) else _read(sources.train, config)
+    dev_corpus = dev if isinstance(dev, Corpus) else _read(sources.dev, config) if sources.dev else None
+    config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
+    _check_corpora(config, corpus, dev_corpus)
+    featurizer, coverage = open_featurizer(config, corpus, on_vectors, cache)
+    corpus = replace(corpus, examples=tuple(featurizer.cut(corpus)))
+    dev_corpus = dev_corpus and replace(dev_corpus, examples=tuple(featurizer.cut(dev_corpus)))
+    evidence = None
+    if config.supervision.evidence:
+        evidence = read_evidence(config.supervision.evidence)
+        evidence.check_corpus(corpus)
+    return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage)
 
 
-def _reopen_featurizer(config: Config, root: Path, digest: str | None) -> Featurizer:
-    reads, data = models.reads(config.model), config.data
-    if reads == "words":
-        vocabulary = Vocabulary.load(root / "vocabulary.json")
-        matrix = load_matrix(root / "stages" / "vectors.safetensors")
-        return WordFeaturizer(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
-    try:
-        found = Pretrained.open(data.encoder)
-    except InputError as error:
-        raise InputError(f"{root} needs its encoder again to go on, at {data.encoder}: {error}") from error
-    if found.digest() != digest:
-        raise InputError(f"the weights of {data.encoder} are not those the run began with; put the old ones back")
-    featurizer = PieceFeaturizer.load(root, reads == "pairs", data.max_pieces, data.unit)
-    return replace(featurizer, table=replace(featurizer.table, weights=found.weights))
+def _name(source: Source | None, configured: str | None) -> str | None:
+    if source is None:
+        return configured
+    return None if isinstance(source, Corpus) else str(source) or None
 
 
-def check_training_data(corpus: Corpus, config: Config) -> None:
+def _with_full_names(config: Config) -> Config:
+    """Return the configuration with its files by their full names, so that it means the same in every directory."""
+    data = config.data
+    # A name that is no folder here is one of the hub's.
+    is_folder = data.encoder is not None and Path(data.encoder).is_dir()
+    sources = replace(
+        data,
+        train=_full_name(data.train),
+        dev=_full_name(data.dev),
+        vectors=_full_name(data.vectors),
+        encoder=_full_name(data.encoder) if is_folder else data.encoder,
+    )
+    supervision = replace(config.supervision, evidence=_full_name(config.supervision.evidence))
+    return replace(config, data=sources, supervision=supervision)
+
+
+def _full_name(path: str | None) -> str | None:
+    # A dataset behind the prefix is a name, not a path.
+    return path if path is None or path.startswith(PREFIX) else str(Path(path).resolve())
+
+
+def _resolve_checked(config: Config) -> Config:
+    """Return the configuration with its names checked and its defaults filled in."""
+    choose_device(config.device)
+    check_mining(config)
+    models.read_options(config.model, config.options)
+    _check_start(config)
+    return resolve(replace(config, options=default_options(config) | config.options))
+
+
+def _check_start(config: Config) -> None:
+    """Refuse word vectors for a model that uses an encoder, and an encoder for one that does not."""
+    data, uses_encoder = config.data, models.uses_encoder(config.model)
+    if not uses_encoder and (data.encoder or data.unit != "word"):
+        given = f"encoder {data.encoder}" if data.encoder else f"unit {data.unit}"
+        known = ", ".join(filter(models.uses_encoder, models.names()))
+        raise InputError(f"model {config.model} reads words and takes no {given}; models that do: {known}")
+    if uses_encoder and not data.encoder:
+        raise InputError(
+            f"model {config.model} needs a pretrained encoder; name a folder or a hub name with {setting('encoder')}"
+        )
+    if uses_encoder and data.vectors:
+        raise InputError(f"model {config.model} has an encoder and takes no {setting('vectors')}; leave it out")
+
+
+def _read(source: str | None, config: Config) -> Corpus:
+    if source is None:
+        option = setting("data", option="--train")
+        raise InputError(f"there is no training data; name a file with {option}, or as data.train in the configuration")
+    data = config.data
+    return read(source, format=data.format, columns=data.columns, labels=data.labels, conflict=data.conflict)
+
+
+def _check_corpora(config: Config, corpus: Corpus, dev: Corpus | None) -> None:
     """Refuse instances that nothing can be learned from.
 
-    :raises InputError: if they are too few, one of them has no label that is declared, or all have the same.
+    :raises InputError: if they are too few, also for the parts they are divided into, if one has no label that is declared, or
+        if all have the same.
     """
-    if len(corpus) < _LEAST_INSTANCES:
+    if len(corpus) < _MIN_INSTANCES:
         found = "1 instance" if len(corpus) == 1 else f"{len(corpus)} instances"
-        raise InputError(f"the training data has {found}; at least {_LEAST_INSTANCES} are needed")
+        raise InputError(f"the training data has {found}; at least {_MIN_INSTANCES} are needed")
     _check_labels(corpus, config, "training")
     if len({example.label for example in corpus}) < 2:
         raise InputError(f"every training instance is {corpus[0].label}; at least two labels must occur")
+    if dev is not None:
+        _check_labels(dev, config, "development")
+    elif config.known_epochs == 0:
+        hold_out(corpus, config.data.dev_fraction, config.seed)
+    if n_folds := methods.find(config.method).n_folds(config):
+        folds(corpus, n_folds, config.seed)
 
 
 def _check_labels(corpus: Corpus, config: Config, kind: str) -> None:
@@ -167,7 +206,7 @@ def _check_labels(corpus: Corpus, config: Config, kind: str) -> None:
         raise InputError(f"the {kind} data is empty; at least one instance is needed")
     for example in corpus:
         if example.label is None:
-            raise InputError(f"instance {example.id} of the {kind} data has no label; every one needs one")
+            raise InputError(f"instance {example.id} of the {kind} data has no label; every instance needs one")
         if example.label not in config.data.labels:
             known = ", ".join(config.data.labels)
             raise InputError(

@@ -20,8 +20,7 @@ from pssa.data.evidence import Evidence
 from pssa.data.example import Example
 from pssa.data.split import hold_out
 from pssa.runs.config import Config
-from pssa.runs.defaults import choose_penalty, choose_settings
-from pssa.runs.device import choose_device
+from pssa.runs.defaults import choose_device, choose_penalty, choose_settings
 from pssa.runs.directory import RunDirectory
 from pssa.runs.prepared_data import PreparedData
 from pssa.runs.saved_model import Description, save_weights
@@ -160,3 +159,10 @@ class RunContext:
     def _note(self, stage: str, history: list[EpochRecord]) -> None:
         self.history.extend(history)
         self.observer.on_stage_end(stage)
+
+
+def all_but(data: IndexedCorpus, rows: Tensor) -> IndexedCorpus:
+    """Return the examples of `data` except those at `rows`."""
+    kept = torch.ones(len(data), dtype=torch.bool)
+    kept[rows] = False
+    return data.select(kept.nonzero().squeeze(1))

@@ -7,28 +7,113 @@ An ensemble has its models in `members/`, each a folder of the same kind.
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
 
 from pssa import models
-from pssa.data.validation import format_error
-from pssa.errors import InputError, RunError
+from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
+from pssa.errors import InputError, PssaWarning, RunError
 from pssa.models import WordTable
 from pssa.runs.classifier import Classifier
-from pssa.runs.config import Config
-from pssa.runs.description import Description
-from pssa.runs.device import choose_device
-from pssa.runs.directory import FileStore, RunDirectory, read_tensors, write_tensors
+from pssa.runs.config import PRECISIONS, UNITS, Config
+from pssa.runs.defaults import choose_device
+from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, resume_hint, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
-from pssa.runs.sections import PRECISIONS
 from pssa.training.checkpoint import load_parameters
 
-__all__ = ["Description", "load", "load_weights", "save_ensemble", "save_weights"]
-
+_SCHEMA = 1
+_MAX_DIMENSION, _MAX_MEMBERS = 10**6, 1000
 _SLACK = 10**7  # numbers that a model may have beside its weights: positions, masks
+
+
+@dataclass(frozen=True)
+class Description:
+    """The content of `model.json`: what must be known, besides the featurizer, to build the model again.
+
+    The file may come from a stranger: types and ranges are checked before anything is built from it.
+    """
+
+    model: str
+    options: dict[str, Any]
+    labels: tuple[str, ...]
+    dimension: int = 0  # of the word vectors, where the model reads words
+    vote_weights: tuple[float, ...] = (1.0,)  # of the members, where there are several
+    max_pieces: int = 0  # of a sentence, where the model reads pieces; 0: as many as the encoder can read
+    unit: str = "word"  # of what is explained, where the model reads pieces
+
+    @classmethod
+    def of(cls, config: Config, featurizer: Featurizer) -> Description:
+        """Describe what a run trains."""
+        dimension = featurizer.table.dimension if isinstance(featurizer, WordFeaturizer) else 0
+        data = config.data
+        return cls(
+            config.model, config.options, data.labels, dimension, max_pieces=data.max_pieces or 0, unit=data.unit
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write `model.json`."""
+        values = asdict(self)
+        values["says"] = values.pop("vote_weights")
+        write_json(folder / "model.json", {"schema": _SCHEMA, **values})
+
+    @classmethod
+    def load(cls, folder: Path) -> Description:
+        """Read `model.json`.
+
+        :raises InputError: if it is damaged, of another schema, or describes no model.
+        """
+        found = read_json(folder / "model.json")
+        if not isinstance(found, dict) or "schema" not in found:
+            raise InputError(f"{folder}/model.json is damaged: it has no schema")
+        schema = found.pop("schema")
+        if schema != _SCHEMA:
+            raise InputError(f"{folder}/model.json has schema {shorten(schema)}; this version reads schema {_SCHEMA}")
+        defaults = {"dimension": 0, "says": [1.0], "max_pieces": 0, "unit": "word"}  # not written by the first versions
+        try:
+            values = parse_fields(defaults | found, "", _FIELDS)
+            values["options"] = Config().updated({"model": values["model"], "options": values["options"]}).options
+            return cls(vote_weights=values.pop("says"), **values).checked()
+        except InputError as error:
+            raise InputError(f"{folder}/model.json is damaged: {error}") from error
+
+    def checked(self) -> Description:
+        """Return the same description, if its values are in range.
+
+        :raises InputError: if one is not.
+        """
+        if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:
+            raise InputError(f"`labels` is {shorten(self.labels)}; expected two or more, each once")
+        least = 0 if models.uses_encoder(self.model) else 1
+        if not least <= self.dimension <= _MAX_DIMENSION:
+            raise InputError(f"`dimension` is {self.dimension}; expected {least} to {_MAX_DIMENSION}")
+        if not 1 <= len(self.vote_weights) <= _MAX_MEMBERS:
+            raise InputError(f"`says` has {len(self.vote_weights)} numbers; expected 1 to {_MAX_MEMBERS}")
+        if self.max_pieces < 0 or self.unit not in UNITS:
+            raise InputError(
+                f"`max_pieces` is {self.max_pieces} and `unit` is {shorten(self.unit)}, which is out of range"
+            )
+        return self
+
+
+def _options(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"`{name}` is {shorten(value)}; expected an object")
+    return value
+
+
+_FIELDS: dict[str, Parser] = {
+    "model": text,
+    "options": _options,
+    "labels": list_of(text),
+    "dimension": integer,
+    "says": list_of(number),
+    "max_pieces": integer,
+    "unit": text,
+}
 
 
 def save_weights(folder: Path, model: nn.Module, description: Description, featurizer: Featurizer) -> None:
@@ -45,8 +130,8 @@ def save_ensemble(
     """Write several models that vote."""
     single = replace(description, vote_weights=(1.0,))
     (folder / "members").mkdir(exist_ok=True)
-    for number, member in enumerate(members, start=1):
-        save_weights(folder / "members" / str(number), member, single, featurizer)
+    for place, member in enumerate(members, start=1):
+        save_weights(folder / "members" / str(place), member, single, featurizer)
     featurizer.save(folder)
     description.save(folder)
 
@@ -75,8 +160,10 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
     loaded = (_load_model(*of, description, featurizer) for of in zip(folders, sources, strict=True))
     members = tuple(member.to(place).eval() for member in loaded)
     if (stage := sources[0].parent) != folders[0]:
-        said = f"{folder} is not a finished run, and its stage {stage.name} answers in its place"
-        warnings.warn(f"{said}; go on with: pssa train --resume {folder}", stacklevel=2)
+        warning = (
+            f"{folder} is not a finished run, and its stage {stage.name} answers in its place; {resume_hint(folder)}"
+        )
+        warnings.warn(PssaWarning(warning), stacklevel=2)
     if narrow:
         for member in members:
             models.narrow(member)
@@ -86,19 +173,19 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
 def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
     if precision not in PRECISIONS:
         raise InputError(f"precision is {precision!r}; it can be {', '.join(PRECISIONS)}")
-    if models.reads(model) != "words":
+    if models.uses_encoder(model):
         return precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
     if precision == "bfloat16":
-        kinds = ", ".join(name for name in models.names() if models.reads(name) != "words")
-        raise InputError(f"model {model} has no encoder and takes no precision bfloat16; models that do: {kinds}")
+        known = ", ".join(filter(models.uses_encoder, models.names()))
+        raise InputError(f"model {model} has no encoder and takes no precision bfloat16; models that do: {known}")
     return False
 
 
 def _load_featurizer(folder: Path, description: Description) -> Featurizer:
-    reads = models.reads(description.model)
-    if reads == "words":
+    if not models.uses_encoder(description.model):
         return WordFeaturizer.load(folder, description.dimension)
-    return PieceFeaturizer.load(folder, reads == "pairs", description.max_pieces, description.unit)
+    pair = models.reads_pairs(description.model)
+    return PieceFeaturizer.load(folder, pair, description.max_pieces or None, description.unit)
 
 
 def _load_model(folder: Path, source: Path, description: Description, featurizer: Featurizer) -> nn.Module:
@@ -122,7 +209,7 @@ def _weights_of(folder: Path) -> Path:
             return path
     found = sorted((folder / "stages").glob("*/checkpoint.safetensors"), key=lambda path: path.stat().st_mtime)
     if not found:
-        raise RunError(f"{folder} was interrupted before its first epoch; go on with: pssa train --resume {folder}")
+        raise RunError(f"{folder} was interrupted before its first epoch; {resume_hint(folder)}")
     return found[-1]
 
 

@@ -211,7 +211,7 @@ def _batch_size(classifier: Classifier) -> int:
     """Return how many sentences of similar length to read at once: on a CPU, padding soon costs more than it saves."""
     if next(classifier.model.parameters()).device.type != "cpu":
         return _GPU_BATCH
-    return _WORD_BATCH if models.reads(classifier.name) == "words" else _PIECE_BATCH
+    return _PIECE_BATCH if models.uses_encoder(classifier.name) else _WORD_BATCH
 
 
 def _result(classifier: Classifier, example: Example, value: Value | str, has_warnings: bool) -> Result:

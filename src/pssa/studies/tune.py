@@ -120,7 +120,7 @@ def resources_of(
 
 def _check(study: Study, resources: Resources) -> None:
     """Refuse now what every cell would stumble over."""
-    reads_words = models.reads(study.model) == "words"
+    reads_words = not models.uses_encoder(study.model)
     if not reads_words and resources.encoder is None:
         raise InputError(f"model {study.model} needs a pretrained encoder; name a folder or a hub name with --encoder")
     needless = resources.encoder_name or resources.encoder if reads_words else resources.vectors

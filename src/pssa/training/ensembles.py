@@ -7,12 +7,9 @@ probability of the members as a last, smaller voice that decides between equals.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-
-__all__ = ["Round", "combine", "samme_round"]
 
 # An error of 0 or 1 would give an infinite weight; this clamps it as if one instance in a hundred thousand were otherwise.
 _LEAST_ERROR = 1e-5
@@ -29,19 +26,11 @@ def combine(probabilities: Tensor, vote_weights: Tensor) -> Tensor:
     return answer / answer.sum(dim=1, keepdim=True)
 
 
-@dataclass(frozen=True)
-class Round:
-    """One round of SAMME: the weight of the member's vote, and how much each instance counts in the next round."""
+def samme_round(weights: Tensor, wrong: Tensor, n_classes: int) -> tuple[float, Tensor]:
+    """Return the weight of a member's vote, and the weights (n,) of the instances for the next member; their mean is one.
 
-    error: float
-    vote_weight: float
-    weights: Tensor  # (n,), mean one
-
-
-def samme_round(weights: Tensor, wrong: Tensor, n_classes: int) -> Round:
-    """Weigh a member by its weighted error on the training set, and its mistakes for the next member.
-
-    A member no better than chance gets no vote, and the weights start afresh.
+    The vote follows from the member's weighted error on the training set. A member no better than chance gets no vote, and the
+    weights start afresh.
 
     :param weights: (n,) of the instances in this round.
     :param wrong: (n,) bool, the member's mistakes in eval mode.
@@ -50,6 +39,6 @@ def samme_round(weights: Tensor, wrong: Tensor, n_classes: int) -> Round:
     clamped = min(max(error, _LEAST_ERROR), 1 - _LEAST_ERROR)
     vote_weight = math.log((1 - clamped) / clamped) + math.log(n_classes - 1)
     if vote_weight <= 0:
-        return Round(error, 0.0, torch.ones_like(weights))
+        return 0.0, torch.ones_like(weights)
     raised = weights * torch.exp(vote_weight * wrong.to(weights.dtype))
-    return Round(error, vote_weight, raised * len(raised) / raised.sum())
+    return vote_weight, raised * len(raised) / raised.sum()

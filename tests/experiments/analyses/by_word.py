@@ -31,5 +31,5 @@ class ByWord(nn.Module):
 def weighing(test: Corpus, weights: Mapping[str, float]) -> Subject:
     """Such a model, to be looked at on `test`."""
     model = classifier([[0.0]], (0,), test)
-    words = model.featurizer.vocabulary.words  # type: ignore[attr-defined]
+    words = model.featurizer.vocabulary.words  # type: ignore[union-attr]
     return subject(test, test, replace(model, members=(ByWord(words, weights),)))

@@ -9,7 +9,7 @@ import pytest
 
 from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus
-from pssa.runs.mining_run import mine
+from pssa.runs.training_run import mine
 
 SETTINGS: dict[str, Any] = {
     "model": "memnet",

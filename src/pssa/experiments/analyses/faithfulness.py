@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pssa.experiments.analyses import Subject
-from pssa.runs.trust import trust
+from pssa.runs.explain import trust
 
 __all__ = ["look"]
 

@@ -1,54 +1,122 @@
-"""The methods: ways from a corpus to a classifier, one function each, by the names that `--method` takes."""
+"""The methods: ways from a corpus to a classifier, by the names that `--method` takes. Each family has a file.
+
+`find("pg-as")` is a `Method`, which knows how it trains, whether and how it mines, and which settings it uses. Nothing else in
+the package asks for the name of a method.
+"""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
-from torch import nn
-
-from pssa.data.evidence import Evidence
 from pssa.errors import InputError
-from pssa.runs.run_context import RunContext
 
-__all__ = ["Trained", "find", "names"]
+if TYPE_CHECKING:
+    from torch import nn
+
+    from pssa.data.evidence import Evidence
+    from pssa.runs.config import Config
+    from pssa.runs.run_context import RunContext
+
+__all__ = ["Method", "Trained", "find", "mining_names", "names"]
+
+# The family of each method, which is the module that defines it in its table `METHODS`.
+_FAMILIES = {
+    "base": "baselines",
+    "kt": "baselines",
+    "boosting": "baselines",
+    "adaboost": "baselines",
+    "aw-as": "progressive",
+    "pg-as": "progressive",
+    "rm-as": "progressive",
+    "consensus": "consensus",
+}
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What a method made: one model, or several that vote."""
+    """The outcome of a method: one model, or several that vote."""
 
     members: tuple[nn.Module, ...]
-    vote_weights: tuple[float, ...] = (1.0,)  # weight of each member's vote
-    evidence: Evidence | None = None  # that the final training was supervised with
+    vote_weights: tuple[float, ...] = (1.0,)  # of each member
+    evidence: Evidence | None = None  # that supervised the final training
 
 
-Method = Callable[[RunContext], Trained]
+class Method:
+    """A way from a corpus to a classifier. This class answers for methods that do not mine."""
+
+    mines = False
+    default_saliency = "gradient"
+
+    def __init__(self, name: str, train: Callable[[RunContext], Trained]) -> None:
+        self.name = name
+        self.train = train
+
+    @property
+    def family(self) -> str:
+        """The name of the family, such as "progressive"."""
+        return _FAMILIES[self.name]
+
+    def uses(self, config: Config, section: str, key: str) -> bool:
+        """Return whether a training with `config` uses the setting `key` of `section`."""
+        if section == "supervision":
+            return self.mines or bool(config.supervision.evidence)
+        return section != "mining"
+
+    def saliency(self, config: Config) -> str:
+        """Return the saliency it mines by: the configured one or its own.
+
+        Where self-attention is refined, the gradient of the top layer's states is zero; that of its attention takes its place.
+        """
+        own = self.default_saliency
+        refined = config.options.get("refine", "none") != "none"
+        return config.mining.saliency or ("self_attention" if own == "gradient" and refined else own)
+
+    def saliencies(self, config: Config) -> tuple[str, ...]:
+        """Return the saliencies whose mean it mines by, usually one."""
+        return (self.saliency(config),)
+
+    def resolve(self, config: Config) -> Config:
+        """Return the configuration with the settings of mining filled in that this method leaves to model or method."""
+        return config
+
+    def check(self, config: Config) -> None:
+        """Refuse settings of mining that do not fit this method."""
+
+    def n_folds(self, config: Config) -> int:
+        """Return how many parts the training data must be divisible into."""
+        return 0
+
+    def mine(self, context: RunContext, epochs: int, initial: nn.Module | None = None) -> Evidence:
+        """Mine evidence.
+
+        :param initial: the trained model to begin with, which mining changes; None: the method trains what it needs.
+        """
+        raise InputError(f"method {self.name} does not mine; take one of: {', '.join(mining_names())}")
+
+    def describe_empty(self, config: Config) -> tuple[str, str]:
+        """Return why mining found no word, and what to change."""
+        return f"method {self.name} does not mine", "take another method"
 
 
 def names() -> tuple[str, ...]:
-    """Every method there is."""
-    return tuple(_table())
+    """Return every method."""
+    return tuple(_FAMILIES)
+
+
+def mining_names() -> tuple[str, ...]:
+    """Return the methods that mine."""
+    return tuple(name for name in _FAMILIES if find(name).mines)
 
 
 def find(name: str) -> Method:
-    """The method called `name`."""
-    table = _table()
-    if name not in table:
-        raise InputError(f"unknown method {name!r}; known: {', '.join(table)}")
-    return table[name]
+    """Return the method called `name`.
 
-
-def _table() -> dict[str, Method]:
-    from pssa.runs.methods import adaboost, base, boosting, consensus, kt, progressive
-
-    return {
-        "base": base.run,
-        "kt": kt.run,
-        "boosting": boosting.run,
-        "adaboost": adaboost.run,
-        "aw-as": progressive.run,
-        "pg-as": progressive.run,
-        "rm-as": progressive.run,
-        "consensus": consensus.run,
-    }
+    :raises InputError: if there is none; the message lists those that exist.
+    """
+    if name not in _FAMILIES:
+        raise InputError(f"unknown method {name!r}; known: {', '.join(_FAMILIES)}")
+    module = importlib.import_module(f"{__name__}.{_FAMILIES[name]}")
+    return cast(Method, module.METHODS[name])

@@ -1,64 +1,132 @@
-"""`consensus`: evidence that several models agree on, each judging only instances that it has not seen.
+"""`consensus`: evidence that several models agree on, each judging only instances that it was not trained on.
 
 Stages: `search`, then `seed-S-fold-F` for every seed and fold, then `final`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
+from torch import nn
 
 from pssa.data.evidence import Evidence, Header
 from pssa.data.split import folds
-from pssa.mining import Mined, agree
+from pssa.errors import InputError, setting
+from pssa.mining import agree
 from pssa.mining.consensus import blend
-from pssa.runs.defaults import build_saliency, choose_consensus, choose_consensus_rule, choose_saliencies
-from pssa.runs.methods import Trained
-from pssa.runs.run_context import RunContext
+from pssa.runs.config import Config
+from pssa.runs.defaults import RANDOM, build_saliency, choose_consensus_epochs, choose_consensus_rule, choose_epsilon
+from pssa.runs.methods import Method, Trained
+from pssa.runs.run_context import RunContext, all_but
 from pssa.saliency import Observation, observe
 
-__all__ = ["run"]
+# Settings of the rounds of mining, which a consensus does not have.
+_OF_ROUNDS = ("epsilon", "iterations", "round_epochs", "start", "folds", "random_mask", "stop_drop")
 
 
-def run(context: RunContext) -> Trained:
-    """Train the judges, let them agree, train the final model."""
-    epochs = context.find_epochs()
-    evidence = mine_evidence(context, epochs)
-    final = context.train("final", context.new_model(), epochs, supervision=context.supervise(evidence))
-    return Trained((final,), evidence=evidence)
+class Consensus(Method):
+    """Judges of several seeds and folds; the words that those agree on who were right are active."""
+
+    mines = True
+    default_saliency = "leave_one_out"  # it says more of a word than attention does (results/ideas.md)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, self._train)
+
+    def uses(self, config: Config, section: str, key: str) -> bool:
+        """Return whether a training uses the setting: all but those of the rounds."""
+        return not (section == "mining" and key in _OF_ROUNDS)
+
+    def saliencies(self, config: Config) -> tuple[str, ...]:
+        """Return the saliencies whose mean the judges score by; usually one."""
+        return config.mining.consensus_saliencies or (self.saliency(config),)
+
+    def resolve(self, config: Config) -> Config:
+        """Return the configuration with saliency, threshold and the judges' epochs filled in."""
+        mining = replace(
+            config.mining,
+            saliency=self.saliency(config),
+            epsilon=choose_epsilon(config),
+            consensus_threshold=choose_consensus_rule(config).threshold,
+            consensus_epochs=choose_consensus_epochs(config),
+        )
+        return replace(config, mining=mining)
+
+    def check(self, config: Config) -> None:
+        """Refuse judges that would each look at another head of the encoder.
+
+        A head is drawn with the weights, so judges of other seeds would not score by the head that is supervised.
+        """
+        n_judges = config.mining.consensus_models
+        if config.options.get("refine") != "random_head" or n_judges == 1:
+            return
+        for name in self.saliencies(config):
+            if name in ("attention", "self_attention", RANDOM):
+                raise InputError(
+                    f"refine is random_head, and each of the {n_judges} models of a consensus would score by {name} of a head "
+                    "of its own; set refine to average or smallest_entropy, or saliency to leave_one_out"
+                )
+
+    def n_folds(self, config: Config) -> int:
+        """Return the folds of each seed."""
+        return config.mining.consensus_folds
+
+    def mine(self, context: RunContext, epochs: int, initial: nn.Module | None = None) -> Evidence:
+        """Train the judges and keep what they agree on; `initial` is not used."""
+        config, corpus = context.config, context.prepared_data.corpus
+        rule = choose_consensus_rule(config)
+        judgements = [self._judge(context, epochs, number) for number in range(config.mining.consensus_models)]
+        mined = agree(judgements, context.train_data.labels, config.data.labels, rule)
+        header = Header(
+            model=config.model,
+            saliency="+".join(self.saliencies(config)),
+            epsilon=None,
+            iterations=rule.rounds,
+            corpus_hash=corpus.hash(),
+            seed=config.seed,
+            method=self.name,
+            rounds=mined.rounds,
+        )
+        return Evidence.from_findings(header, corpus, mined.findings)
+
+    def describe_empty(self, config: Config) -> tuple[str, str]:
+        """Return why mining found no word, and what to change."""
+        needed = config.mining.consensus_right
+        right = (
+            "1 model (consensus_right) was right" if needed == 1 else f"{needed} models (consensus_right) were right"
+        )
+        if config.mining.consensus_soft:
+            return f"on no sentence {right}", _lower("consensus_right")
+        threshold = choose_consensus_rule(config).threshold
+        return f"no word exceeded consensus_threshold {threshold:g} where {right}", _lower("consensus_threshold")
+
+    def _train(self, context: RunContext) -> Trained:
+        epochs = context.find_epochs()
+        evidence = self.mine(context, epochs)
+        final = context.train("final", context.new_model(), epochs, supervision=context.supervise(evidence))
+        return Trained((final,), evidence=evidence)
+
+    def _judge(self, context: RunContext, epochs: int, number: int) -> Observation:
+        """Return one judgement of every instance, by models of one seed that were trained on the other folds."""
+        config, data = context.config, context.train_data
+        seed = context.member_seed(number)
+        epochs = choose_consensus_epochs(config) or epochs
+        saliencies = [build_saliency(config, name) for name in self.saliencies(config)]
+        whole = Observation.blank(len(data), data.table.candidates.shape[1], len(config.data.labels))
+        for fold, judged in enumerate(
+            folds(context.prepared_data.corpus, config.mining.consensus_folds, seed), start=1
+        ):
+            rows = torch.tensor(judged)
+            stage = f"seed-{number + 1}-fold-{fold}"
+            model = context.train(stage, context.new_model(seed), epochs, data=all_but(data, rows))
+            unseen = data.select(rows)
+            whole.fill(rows, blend([observe(model, unseen, saliency) for saliency in saliencies]))
+        return context.share(whole)
 
 
-def mine_evidence(context: RunContext, epochs: int) -> Evidence:
-    """Mine by agreement."""
-    config, corpus = context.config, context.prepared_data.corpus
-    rule = choose_consensus_rule(config)
-    looks = [_look(context, epochs, number) for number in range(config.mining.consensus_models)]
-    mined: Mined = agree(looks, context.train_data.labels, config.data.labels, rule)
-    header = Header(
-        model=config.model,
-        saliency="+".join(choose_saliencies(config)),
-        epsilon=None,
-        iterations=rule.rounds,
-        corpus_hash=corpus.hash(),
-        seed=config.seed,
-        method=config.method,
-        rounds=mined.rounds,
-    )
-    return Evidence.from_findings(header, corpus, mined.findings)
+def _lower(name: str) -> str:
+    return f"lower it with {setting(name, option=f'--set {name}=...')}"
 
 
-def _look(context: RunContext, epochs: int, number: int) -> Observation:
-    """One judgement of every instance, by models of one seed that were trained on the other folds."""
-    config, data = context.config, context.train_data
-    seed = context.member_seed(number)
-    epochs = choose_consensus(config, "consensus_epochs") or epochs
-    saliencies = [build_saliency(config, name) for name in choose_saliencies(config)]
-    whole = Observation.blank(len(data), data.table.candidates.shape[1], len(config.data.labels))
-    for fold, judged in enumerate(folds(context.prepared_data.corpus, config.mining.consensus_folds, seed), start=1):
-        rows = torch.tensor(judged)
-        taught = torch.ones(len(data), dtype=torch.bool)
-        taught[rows] = False
-        stage = f"seed-{number + 1}-fold-{fold}"
-        model = context.train(stage, context.new_model(seed), epochs, data=data.select(taught.nonzero().squeeze(1)))
-        unseen = data.select(rows)
-        whole.fill(rows, blend([observe(model, unseen, saliency) for saliency in saliencies]))
-    return context.share(whole)
+METHODS = {"consensus": Consensus("consensus")}

@@ -6,106 +6,117 @@ has stages of its own, and the initial model is still trained on everything, to 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import Evidence, Header
 from pssa.data.split import folds
+from pssa.errors import setting
 from pssa.mining import Miner, Procedure, mine
-from pssa.runs.defaults import build_saliency, choose_rule, choose_saliency
-from pssa.runs.methods import Trained
-from pssa.runs.run_context import RunContext
-
-__all__ = ["mine_evidence", "run"]
-
-
-def run(context: RunContext) -> Trained:
-    """All stages."""
-    epochs = context.find_epochs()
-    initial = context.train("initial", context.new_model(), epochs)
-    context.keep("initial", initial)
-    evidence = mine_evidence(context, initial, epochs)
-    final = context.train("final", context.new_model(), epochs, supervision=context.supervise(evidence))
-    return Trained((final,), evidence=evidence)
+from pssa.runs.config import Config
+from pssa.runs.defaults import RANDOM, build_saliency, choose_epsilon, choose_rule
+from pssa.runs.methods import Method, Trained
+from pssa.runs.run_context import RunContext, all_but
 
 
-def mine_evidence(context: RunContext, initial: nn.Module | None, epochs: int) -> Evidence:
-    """Mine with the trained `initial` model, which the rounds change; cross-fitting trains its own and needs none."""
-    config = context.config
-    rule = choose_rule(config)
-    procedure = Procedure(
-        build_saliency(config),
-        rule,
-        config.mining.iterations,
-        lagged=config.mining.start == "continue",
-        share=context.share,
-    )
-    crew = _Crew(context, epochs)
-    mined = mine(
-        context.train_data, crew.gather(initial), crew.train, procedure, config.data.labels, context.observer.on_round
-    )
-    corpus = context.prepared_data.corpus
-    header = Header(
-        model=config.model,
-        saliency=choose_saliency(config),
-        epsilon=rule.epsilon,
-        iterations=config.mining.iterations,
-        corpus_hash=corpus.hash(),
-        seed=config.seed,
-        method=config.method,
-        rounds=mined.rounds,
-    )
-    return Evidence.from_findings(header, corpus, mined.findings)
+class Progressive(Method):
+    """Progressive mining by one saliency, unless the configuration names another."""
 
+    mines = True
 
-class _Crew:
-    """The miners of a run and how they are trained: one for all examples, or one per fold."""
+    def __init__(self, name: str, saliency: str) -> None:
+        super().__init__(name, self._train)
+        self.default_saliency = saliency
 
-    def __init__(self, context: RunContext, epochs: int) -> None:
-        self._context = context
-        self._epochs = epochs
-        n = len(context.train_data)
-        self._folded = context.config.mining.folds > 0
-        parts = (
-            folds(context.prepared_data.corpus, context.config.mining.folds, context.config.seed)
-            if self._folded
-            else [list(range(n))]
+    def uses(self, config: Config, section: str, key: str) -> bool:
+        """Return whether a training uses the setting: all but those of a consensus."""
+        return not (section == "mining" and key.startswith("consensus_"))
+
+    def resolve(self, config: Config) -> Config:
+        """Return the configuration with saliency and epsilon filled in."""
+        mining = replace(config.mining, saliency=self.saliency(config), epsilon=choose_epsilon(config))
+        return replace(config, mining=mining)
+
+    def n_folds(self, config: Config) -> int:
+        """Return the folds of cross-fitting; without it there must be two sentences at least."""
+        return max(config.mining.folds, 2)
+
+    def mine(self, context: RunContext, epochs: int, initial: nn.Module | None = None) -> Evidence:
+        """Run the rounds of mining."""
+        config, mining = context.config, context.config.mining
+        judged = _judged_rows(context)
+        if initial is None and not mining.folds:
+            initial = context.train("initial", context.new_model(), epochs)
+
+        def train(iteration: int, number: int, model: nn.Module, data: IndexedCorpus) -> nn.Module:
+            stage = f"round-{iteration}" + (f"-fold-{number}" if mining.folds else "")
+            taught = all_but(data, judged[number - 1]) if mining.folds else data
+            if mining.start == "restart":
+                return context.train(stage, context.new_model(), epochs, data=taught)
+            return context.train(stage, model, mining.round_epochs, data=taught)
+
+        saliency, rule = self.saliency(config), choose_rule(config)
+        lagged = mining.start == "continue"
+        procedure = Procedure(
+            build_saliency(config, saliency), rule, mining.iterations, lagged=lagged, share=context.share
         )
-        self._judged = [torch.tensor(part) for part in parts]
+        miners = [Miner(initial, judged[0])] if initial and not mining.folds else _fold_miners(context, epochs, judged)
+        mined = mine(context.train_data, miners, train, procedure, config.data.labels, context.observer.on_round)
+        corpus = context.prepared_data.corpus
+        header = Header(
+            model=config.model,
+            saliency=saliency,
+            epsilon=rule.epsilon,
+            iterations=mining.iterations,
+            corpus_hash=corpus.hash(),
+            seed=config.seed,
+            method=self.name,
+            rounds=mined.rounds,
+        )
+        return Evidence.from_findings(header, corpus, mined.findings)
 
-    def gather(self, initial: nn.Module | None) -> list[Miner]:
-        """Miners ready for the first round."""
-        if not self._folded:
-            assert initial is not None
-            return [Miner(initial, self._judged[0])]
-        context = self._context
-        return [
-            Miner(
-                context.train(
-                    f"initial-fold-{number}",
-                    context.new_model(),
-                    self._epochs,
-                    data=self._taught(number, context.train_data),
-                ),
-                rows,
-            )
-            for number, rows in enumerate(self._judged, start=1)
-        ]
+    def describe_empty(self, config: Config) -> tuple[str, str]:
+        """Return why mining found no word, and what to change."""
+        reason = f"no sentence had an entropy below epsilon {choose_epsilon(config):g}"
+        return reason, f"raise it with {setting('epsilon')}"
 
-    def train(self, iteration: int, number: int, model: nn.Module, data: IndexedCorpus) -> nn.Module:
-        """Train a miner between two rounds."""
-        mining = self._context.config.mining
-        stage = f"round-{iteration}" + (f"-fold-{number}" if self._folded else "")
-        restart = mining.start == "restart"
-        start = self._context.new_model() if restart else model
-        epochs = self._epochs if restart else mining.round_epochs
-        return self._context.train(stage, start, epochs, data=self._taught(number, data))
+    def _train(self, context: RunContext) -> Trained:
+        epochs = context.find_epochs()
+        initial = context.train("initial", context.new_model(), epochs)
+        context.keep("initial", initial)
+        evidence = self.mine(context, epochs, initial)
+        final = context.train("final", context.new_model(), epochs, supervision=context.supervise(evidence))
+        return Trained((final,), evidence=evidence)
 
-    def _taught(self, number: int, data: IndexedCorpus) -> IndexedCorpus:
-        """What a miner may learn from: everything, or everything but what it judges."""
-        if not self._folded:
-            return data
-        taught = torch.ones(len(data), dtype=torch.bool)
-        taught[self._judged[number - 1]] = False
-        return data.select(taught.nonzero().squeeze(1))
+
+METHODS = {
+    "aw-as": Progressive("aw-as", "attention"),
+    "pg-as": Progressive("pg-as", "gradient"),
+    "rm-as": Progressive("rm-as", RANDOM),
+}
+
+
+def method_for(saliency: str | None) -> str:
+    """Return the method that mines by `saliency`, by default the gradient's."""
+    return next((name for name, method in METHODS.items() if method.default_saliency == saliency), "pg-as")
+
+
+def _judged_rows(context: RunContext) -> list[Tensor]:
+    """Return the rows that each miner judges: all of them, or one fold each."""
+    config = context.config
+    if not config.mining.folds:
+        return [torch.arange(len(context.train_data))]
+    return [torch.tensor(part) for part in folds(context.prepared_data.corpus, config.mining.folds, config.seed)]
+
+
+def _fold_miners(context: RunContext, epochs: int, judged: list[Tensor]) -> list[Miner]:
+    """Train a miner for each fold, on all examples but those it judges."""
+    miners = []
+    for number, rows in enumerate(judged, start=1):
+        taught = all_but(context.train_data, rows)
+        model = context.train(f"initial-fold-{number}", context.new_model(), epochs, data=taught)
+        miners.append(Miner(model, rows))
+    return miners

@@ -16,8 +16,7 @@ from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.read import Columns, read
 from pssa.errors import InputError, option_arguments
 from pssa.runs import Config
-from pssa.runs.config import DataConfig
-from pssa.runs.repeated import repeated_options
+from pssa.runs.config import DataConfig, repeated_options
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ def _options_of_run(sources: Sources, config: Config) -> list[str]:
                 name == "columns"
             ):  # columns of a configuration are overridden by naming others, if only by their own names
                 value = str(Columns.of(value)) or "text=text"
-            text = value if isinstance(value, str) else ",".join(value)
+            text = value if isinstance(value, str) else ",".join(value or ())
             options += option_arguments(name, text) if text else [f"--{name}", ""]
     return options
 
@@ -141,7 +140,7 @@ def _options_of_run(sources: Sources, config: Config) -> list[str]:
 def _known_config(sources: Sources, header: Header) -> Config:
     """Return the configuration as far as the evidence and the review know it."""
     model = header.model if header.model in models.names() else ""  # evidence of people names none
-    encoder = "ENCODER" if model and models.reads(model) != "words" else ""
+    encoder = "ENCODER" if model and models.uses_encoder(model) else None
     train = "TRAIN" if sources.corpus is None else str(sources.corpus)
     return Config(model, seed=header.seed, data=DataConfig(train=train, encoder=encoder, **_data_settings(sources)))
 
@@ -150,7 +149,7 @@ def _data_settings(sources: Sources) -> dict[str, Any]:
     """Return how the corpus is read, as settings of the configuration."""
     given = sources.reading
     return {
-        "format": given.get("format") or "",
+        "format": given.get("format") or None,
         "columns": dict(Columns.of(given.get("columns")).pairs),
         "labels": given.get("labels") or ("LABELS",),
         "conflict": given.get("conflict") or "drop",

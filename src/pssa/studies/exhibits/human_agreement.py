@@ -12,7 +12,7 @@ from pssa.experiments.comparison import gather
 from pssa.experiments.ledger import Record
 from pssa.experiments.scope import Findings, Scope
 from pssa.runs.config import Config
-from pssa.runs.defaults import choose_consensus
+from pssa.runs.defaults import choose_consensus_rule
 from pssa.studies.exhibit import Exhibit, Figure, Line, Panel, Part, Table, Value
 from pssa.studies.exhibits._supervised import LOOKED_AT, looks_at, marked_places, row_name
 from pssa.studies.exhibits._tally import Tally, tally_above, tally_all, tally_reference, tally_round
@@ -100,8 +100,7 @@ def _mined_rows(scope: Scope, findings: Findings, model: str, data: str) -> Iter
 
 def _own_threshold(model: str) -> float:
     """Of a consensus as it supervises."""
-    threshold: float = choose_consensus(Config().updated({"model": model}), "consensus_threshold")
-    return threshold
+    return choose_consensus_rule(Config().updated({"model": model})).threshold
 
 
 def _mined(model: str, way: str, number: Value, tally: Tally, records: Sequence[Record]) -> tuple[Value, ...]:

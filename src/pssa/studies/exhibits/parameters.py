@@ -75,7 +75,7 @@ def _ours(model: str) -> dict[str, str]:
     options = models.option_defaults(model)
     penalty = choose_penalty(config)
     values: dict[str, object] = {
-        "starts from": "word vectors of any file" if models.reads(model) == "words" else "any encoder",
+        "starts from": "any encoder" if models.uses_encoder(model) else "word vectors of any file",
         **{name: options[name] for name in _OF_OPTIONS if name in options},
         "optimiser": "Adam",
         **{name: getattr(config.training, name) for name in _OF_TRAINING},

@@ -13,7 +13,7 @@ from pssa.experiments.ledger import Record
 from pssa.experiments.provenance import Provenance, shares
 from pssa.experiments.schedule import Failure
 from pssa.experiments.scope import Findings, Scope
-from pssa.models import reads
+from pssa.models import uses_encoder
 from pssa.report.markup import Markup, join
 from pssa.studies.exhibit import Exhibit, Part, Prose, Table
 from pssa.studies.render.files import write_exhibit, write_page
@@ -73,13 +73,13 @@ class Showing:
 
     def _starts(self, cells: Sequence[Cell]) -> list[Part]:
         """What the models started from, which the paper's did not."""
-        read = {reads(cell.place.model) for cell in cells}
+        kinds = {uses_encoder(cell.place.model) for cell in cells}
         resources = self.scope.resources
         vectors, encoder = resources.vectors, resources.encoder
-        told = [f"word vectors `{vectors.name}`"] if vectors and "words" in read else []
+        told = [f"word vectors `{vectors.name}`"] if vectors and False in kinds else []
         told += (
             [f"the encoder `{resources.encoder_name or encoder.name}`, where the paper has BERT-large"]
-            if encoder and read - {"words"}
+            if encoder and True in kinds
             else []
         )
         return [Prose(f"Models start from {' and '.join(told)}.")] if told else []

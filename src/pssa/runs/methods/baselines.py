@@ -1,0 +1,68 @@
+"""The methods that do not mine.
+
+- `base`: find the number of epochs on held-out data, then train on all of train. With evidence at hand, attention is supervised
+  by it in that last training.
+- `kt`: the paper's control for mere training time, K trainings' worth of epochs on the unchanged data. Each continues from the
+  parameters of the one before with a fresh optimiser, as the rounds of mining do.
+- `boosting`: five models from different initial parameters; the majority decides, mean probability breaks a tie.
+- `adaboost`: SAMME (Hastie et al. 2009), five rounds; each member learns more from what the one before got wrong in eval mode.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from pssa.evaluation import predict_classes
+from pssa.runs.methods import Method, Trained
+from pssa.runs.run_context import RunContext
+from pssa.training.ensembles import samme_round
+
+_TRAININGS = 5  # of kt
+_MEMBERS = 5  # of an ensemble
+
+
+def _train_base(context: RunContext) -> Trained:
+    epochs = context.find_epochs()
+    stage = "initial" if context.supervision is None else "final"
+    model = context.train(stage, context.new_model(), epochs, supervision=context.supervision)
+    return Trained((model,), evidence=context.prepared_data.evidence)
+
+
+def _train_longer(context: RunContext) -> Trained:
+    epochs = context.find_epochs()
+    model = context.train("initial", context.new_model(), epochs)
+    for number in range(2, _TRAININGS + 1):
+        context.train(f"kt-{number}", model, epochs)
+    return Trained((model,))
+
+
+def _train_boosting(context: RunContext) -> Trained:
+    epochs = context.find_epochs()
+    members = []
+    for number in range(1, _MEMBERS + 1):
+        model = context.new_model(context.member_seed(number - 1))
+        members.append(context.train(f"member-{number}", model, epochs))
+    return Trained(tuple(members), (1.0,) * _MEMBERS)
+
+
+def _train_adaboost(context: RunContext) -> Trained:
+    epochs = context.find_epochs()
+    data = context.train_data
+    weights = torch.ones(len(data)) if context.class_weights is None else context.class_weights
+    members, vote_weights = [], []
+    for number in range(1, _MEMBERS + 1):
+        model = context.train(f"member-{number}", context.new_model(), epochs, weights=weights)
+        predicted = context.team.share(predict_classes(model, data))
+        vote_weight, weights = samme_round(weights, predicted != data.labels, len(context.config.data.labels))
+        members.append(model)
+        vote_weights.append(vote_weight)
+    # Where no member beats chance the first must answer alone, or nobody would.
+    return Trained(tuple(members), tuple(vote_weights) if any(vote_weights) else (1.0,) + (0.0,) * (_MEMBERS - 1))
+
+
+METHODS = {
+    "base": Method("base", _train_base),
+    "kt": Method("kt", _train_longer),
+    "boosting": Method("boosting", _train_boosting),
+    "adaboost": Method("adaboost", _train_adaboost),
+}
