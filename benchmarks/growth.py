@@ -1,7 +1,7 @@
-"""Seconds of training and mining against instances, length of sentences and rounds, with fitted exponents: 1 is linear.
+"""Seconds of training and mining by number of instances, sentence length and rounds, with fitted exponents: 1 is linear.
 
-Instances are drawn from the training corpus with replacement, sentences are made longer by others behind them. A training is one
-epoch, mining is one look at every instance with the saliency of the gradient, and rounds are as many of both.
+Instances are drawn from the training corpus with replacement; other sentences are appended to make sentences longer. A training
+is one epoch, mining is one pass over all instances with the gradient saliency, and a round is one of each.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _WORDS, _PIECES = 500, 48  # instances to begin with, by what the model reads
 
 
 def measure(request: Request) -> Measurement:
-    """Each growth with its sizes in turns, after a first training that is not counted."""
+    """Measure the sizes of each axis in turns, after a first training that is not counted."""
     context = _context(request)
     base = request.one_size(_PIECES if request.encoder else _WORDS)
     data = _resampled(context, base * max(_FACTORS))
     more = {float(base * factor): data.select(range(base * factor)) for factor in _FACTORS}
     longer = {_words(rows): rows for rows in (_longer(context, base, factor) for factor in _FACTORS)}
-    growths: dict[str, Mapping[float, Callable[[], float]]] = {
+    axes: dict[str, Mapping[float, Callable[[], float]]] = {
         "instances, training": {size: partial(_training, context, rows) for size, rows in more.items()},
         "instances, mining": {size: partial(_mining, context, rows, 1) for size, rows in more.items()},
         "words, training": {size: partial(_training, context, rows) for size, rows in longer.items()},
@@ -41,15 +41,15 @@ def measure(request: Request) -> Measurement:
         "rounds, training and mining": {float(n): partial(_rounds, context, more[base], n) for n in _FACTORS},
     }
     _training(context, more[base])
-    found = {name: _timed(works, request.repeats) for name, works in growths.items()}
+    found = {name: _timed(works, request.repeats) for name, works in axes.items()}
     fits = tuple((name, exponent([*times], [*map(median, times.values())])) for name, times in found.items())
     summary = Table(f"exponents with {context.config.model}", ("", "exponent"), fits)
     raw = {name: {f"{size:g}": each for size, each in times.items()} for name, times in found.items()}
     return Measurement((*(_table(name, times) for name, times in found.items()), summary), (), {"seconds": raw})
 
 
-def prolonged(example: Example, others: Sequence[Example]) -> Example:
-    """The example with other sentences behind its own; the aspect stays where it was."""
+def lengthened(example: Example, others: Sequence[Example]) -> Example:
+    """Append other sentences to the example; the aspect keeps its place."""
     text, spans = example.text, list(example.spans)
     for other in others:
         shift = len(text) + 1
@@ -77,19 +77,19 @@ def _resampled(context: RunContext, count: int) -> IndexedCorpus:
 
 
 def _longer(context: RunContext, base: int, factor: int) -> IndexedCorpus:
-    """`base` instances, each with `factor` - 1 sentences of others behind its own."""
+    """Return `base` instances, each with `factor` - 1 other sentences appended."""
     corpus = context.prepared_data.corpus
     places = range(base)
     return context.index(
         [
-            prolonged(corpus[place % len(corpus)], [corpus[(place + k) % len(corpus)] for k in range(1, factor)])
+            lengthened(corpus[place % len(corpus)], [corpus[(place + k) % len(corpus)] for k in range(1, factor)])
             for place in places
         ]
     )
 
 
 def _words(data: IndexedCorpus) -> float:
-    """Of a sentence, on average."""
+    """Return the mean number of words of a sentence."""
     return data.widths[:, 2].float().mean().item()
 
 
@@ -117,7 +117,7 @@ def _mining(context: RunContext, data: IndexedCorpus, rounds: int) -> float:
 
 
 def _rounds(context: RunContext, data: IndexedCorpus, rounds: int) -> float:
-    """The training before the first round too, so that there are as many trainings as looks."""
+    """Include the training before the first round, so that there are as many trainings as passes of mining."""
     return _training(context, data) + _mining(context, data, rounds)
 
 

@@ -1,4 +1,4 @@
-"""The most memory that `pssa predict` holds while it scores 10 thousand, 100 thousand and 1 million rows: flat is wanted."""
+"""Peak memory of `pssa predict` on 10 thousand, 100 thousand and 1 million rows; it should stay flat."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import Measurement, Request, Table, exponent, fresh_process, main, open_corpora, trained_run, write_rows
 
 _SIZES = (10_000, 100_000, 1_000_000)
-# The system's own record of this process: what `getrusage` says is also that of the process that started it.
+# The system's record of this process; `getrusage` would include the process that started it.
 _COMMAND = """
 import re, resource, sys, time
 from pathlib import Path
@@ -26,7 +26,7 @@ sys.exit(code)
 
 
 def measure(request: Request) -> Measurement:
-    """Score a file of each size in a process of its own."""
+    """Score a file of each size in a separate process."""
     sizes = request.rows or _SIZES
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -43,7 +43,7 @@ def measure(request: Request) -> Measurement:
 
 
 def _peak(run: Path, rows: Path, folder: Path) -> tuple[int, float]:
-    """Bytes, and seconds that the command took."""
+    """Return the peak in bytes, and the seconds of the command."""
     words = [str(run), "--input", str(rows), "--output", str(folder / "out.jsonl"), "--force"]
     peak, seconds = fresh_process(("-c", _COMMAND, *words)).splitlines()[-1].split()
     return int(peak), float(seconds)

@@ -1,8 +1,8 @@
 """Rows per second of a run: one call for each row, `pssa predict`, and the Hugging Face pipeline on the same encoder.
 
 The pipeline reads sentence and aspect as a pair. It has the encoder's shape and weights drawn at random, which cost the same
-time; its batch size is the best of a few, and on a GPU it computes in bfloat16 as we do. There, cutting sentences is the slow
-part, and `pssa predict --workers` is measured too.
+time; its batch size is the best of a few, and on a GPU it computes in bfloat16 as we do. On a GPU tokenizing is the slow part,
+so `pssa predict --workers` is measured too.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 _ROWS = {False: 4096, True: 1024}  # by whether the model uses an encoder
 _GPU_ROWS = 1 << 17
-_MOST_ALONE = 1 << 14  # rows that are enough for what runs in one process
-_MOST_WORKERS = 8
-_FEW = 256  # rows that are enough to choose a batch size by, and for one call each
+_MAX_SINGLE = 1 << 14  # rows for contenders that run in one process
+_MAX_WORKERS = 8
+_FEW = 256  # rows to choose a batch size by, and for one call each
 _BATCHES = (1, 8, 32, 64, 256)
 _OURS = "pssa predict"
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Contender:
     """One way to score rows."""
 
     name: str
@@ -53,7 +53,7 @@ class _Way:
 
 
 def measure(request: Request) -> Measurement:
-    """All ways in turns; rates are comparable, numbers of rows need not be the same."""
+    """Measure all contenders in turns. Rates compare although the numbers of rows differ."""
     from pssa.models import uses_encoder
     from pssa.runs import load
     from pssa.runs.defaults import choose_device
@@ -64,31 +64,33 @@ def measure(request: Request) -> Measurement:
         classifier = load(run)
         on_gpu = choose_device("auto").type != "cpu"
         count = request.one_size(_GPU_ROWS if on_gpu else _ROWS[uses_encoder(classifier.name)])
-        rows = write_rows(corpus, min(count, _MOST_ALONE), folder / "rows.jsonl")
-        asked = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
-        few, out = asked[:_FEW], folder / "out.jsonl"
-        ways = [
-            _Way("one call a row", len(few), partial(seconds_of, partial(_one_by_one, classifier, few))),
-            _Way(_OURS, len(asked), partial(predict_seconds, run, rows, out)),
+        rows = write_rows(corpus, min(count, _MAX_SINGLE), folder / "rows.jsonl")
+        questions = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
+        few, out = questions[:_FEW], folder / "out.jsonl"
+        contenders = [
+            _Contender("one call a row", len(few), partial(seconds_of, partial(_one_by_one, classifier, few))),
+            _Contender(_OURS, len(questions), partial(predict_seconds, run, rows, out)),
         ]
         if on_gpu:
-            workers, many = min(_MOST_WORKERS, os.cpu_count() or 1), write_rows(corpus, count, folder / "many.jsonl")
-            ways.append(
-                _Way(f"{_OURS} --workers {workers}", count, partial(predict_seconds, run, many, out, workers=workers))
+            workers, many = min(_MAX_WORKERS, os.cpu_count() or 1), write_rows(corpus, count, folder / "many.jsonl")
+            contenders.append(
+                _Contender(
+                    f"{_OURS} --workers {workers}", count, partial(predict_seconds, run, many, out, workers=workers)
+                )
             )
         if (run / "encoder").is_dir():
-            ways.append(_pipeline_way(run / "encoder", len(classifier.labels), asked))
-        found = in_turns({way.name: way.seconds for way in ways}, request.repeats)
-    rates = {way.name: way.rows / medians(found)[way.name] for way in ways}
-    lines = tuple((way.name, rates[way.name], rates[_OURS] / rates[way.name]) for way in ways)
+            contenders.append(_pipeline_contender(run / "encoder", len(classifier.labels), questions))
+        found = in_turns({each.name: each.seconds for each in contenders}, request.repeats)
+    rates = {each.name: each.rows / medians(found)[each.name] for each in contenders}
+    lines = tuple((each.name, rates[each.name], rates[_OURS] / rates[each.name]) for each in contenders)
     title = f"scoring with {classifier.name}, {count} rows at most"
     return Measurement((Table(title, ("", "rows/s", "ours is"), lines),), (), {"seconds": found})
 
 
 def predict_seconds(run: Path, rows: Path, out: Path, scoring: Scoring | None = None, workers: int = 0) -> float:
-    """What `pssa predict` takes once the run is loaded: reading, cutting, computing and writing.
+    """Return the seconds of `pssa predict` after loading the run: reading, tokenizing, computing and writing.
 
-    :param workers: processes; their start is left out, and what the rows before all were at work took by the pace of the others.
+    :param workers: processes. Their start is not counted: rows done before all of them worked count at the later rate.
     """
     from pssa.bulk import Job, LocalEngine, Scoring, predict
     from pssa.bulk.engines import ProcessEngine
@@ -96,37 +98,37 @@ def predict_seconds(run: Path, rows: Path, out: Path, scoring: Scoring | None = 
     reports: list[tuple[float, int]] = []
 
     def note(progress: Progress) -> None:
-        # The first report comes when the run is loaded and nothing is read.
+        # The first report comes when the run is loaded and no row is read.
         reports.append((time.perf_counter(), progress.rows))
 
     job = Job(run, (str(rows),), str(out), begin="replace", scoring=scoring or Scoring())
     predict(job, ProcessEngine(workers) if workers else LocalEngine(), note)
-    return at_pace(reports, time.perf_counter(), workers + 1 if workers else 0)
+    return at_steady_rate(reports, time.perf_counter(), workers + 1 if workers else 0)
 
 
-def at_pace(reports: Sequence[tuple[float, int]], end: float, skipped: int) -> float:
-    """Seconds for all rows at the pace that they had after the first reports.
+def at_steady_rate(reports: Sequence[tuple[float, int]], end: float, skipped: int) -> float:
+    """Return the seconds for all rows at the rate after the first reports.
 
-    :param reports: times, and rows that were done by then.
-    :param skipped: reports before the pace counts, if rows are left after so many.
+    :param reports: times, and the rows done by then.
+    :param skipped: reports to leave out of the rate, if rows are left after them.
     """
     rows = reports[-1][1]
     begin, done = max((report for report in reports[: skipped + 1] if report[1] < rows), default=reports[0])
     return (end - begin) * rows / max(rows - done, 1)
 
 
-def _one_by_one(classifier: Any, asked: list[dict[str, Any]]) -> None:
-    for row in asked:
+def _one_by_one(classifier: Any, questions: list[dict[str, Any]]) -> None:
+    for row in questions:
         classifier.predict(row["text"], (row["from"], row["to"]))
 
 
-def _pipeline_way(encoder: Path, n_labels: int, asked: list[dict[str, Any]]) -> _Way:
+def _pipeline_contender(encoder: Path, n_labels: int, questions: list[dict[str, Any]]) -> _Contender:
     classify = _pipeline(encoder, n_labels)
-    pairs = [{"text": row["text"], "text_pair": row["aspect"]} for row in asked]
+    pairs = [{"text": row["text"], "text_pair": row["aspect"]} for row in questions]
     few = pairs[:_FEW]
     times = {size: seconds_of(partial(classify, few, batch_size=size)) for size in _BATCHES}
     best = min(times, key=times.__getitem__)
-    return _Way(
+    return _Contender(
         f"Hugging Face pipeline, batches of {best}",
         len(pairs),
         partial(seconds_of, partial(classify, pairs, batch_size=best)),

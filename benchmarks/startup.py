@@ -1,6 +1,6 @@
-"""Milliseconds until `import pssa` and `pssa --help` are done, against importing torch alone, in fresh processes.
+"""Milliseconds of `import pssa` and `pssa --help`, against importing torch alone, in new processes.
 
-A bare interpreter is measured too: nothing can be quicker than that.
+A bare interpreter is the lower bound.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _STARTS = {
     "pssa --help": ("-m", "pssa", "--help"),
     "import torch": ("-c", "import torch"),
 }
-_HEAVY = ("torch", "numpy", "transformers")
+_HEAVY = ("torch", "numpy", "transformers", "pandas", "jinja2")
 _LOADED = (
     "import sys, pssa; from pssa.cli import build_parser; build_parser(); "
     f"print(*[name for name in {_HEAVY} if name in sys.modules])"
@@ -24,17 +24,17 @@ _LOADED = (
 
 
 def measure(request: Request) -> Measurement:
-    """Start each of them in turns; the first round fills the caches and is not counted."""
+    """Start them in turns; the first turn fills the caches and is not counted."""
     starts = {name: partial(seconds_of, partial(fresh_process, words)) for name, words in _STARTS.items()}
     in_turns(starts, 1)
     found = in_turns(starts, request.repeats)
     middle = medians(found)
     rows = tuple((name, 1000 * seconds, seconds / middle["import torch"]) for name, seconds in middle.items())
     loaded = fresh_process(("-c", _LOADED)).split()
-    said = (
+    note = (
         f"the parser of all commands loads {', '.join(loaded)}" if loaded else f"none of {', '.join(_HEAVY)} is loaded"
     )
-    return Measurement((Table("start-up", ("", "ms", "of import torch"), rows),), (said,), {"seconds": found})
+    return Measurement((Table("start-up", ("", "ms", "of import torch"), rows),), (note,), {"seconds": found})
 
 
 if __name__ == "__main__":

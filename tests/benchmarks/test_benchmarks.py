@@ -90,7 +90,7 @@ def test_a_process_that_fails_is_told_by_its_last_line() -> None:
 
 def test_a_sentence_grows_behind_its_aspect() -> None:
     first, other = Example.from_text("a big screen", (6, 12)), Example.from_text("keys stick", (0, 4))
-    longer = growth.prolonged(first, [other, other])
+    longer = growth.lengthened(first, [other, other])
     assert longer.words == ("a", "big", "screen", "keys", "stick", "keys", "stick")
     assert longer.aspect_text == "screen"
 
@@ -107,10 +107,10 @@ def test_rows_go_round_and_no_text_comes_twice(tmp_path: Path) -> None:
 def test_the_pace_is_that_of_all_rows_or_of_those_after_the_start() -> None:
     # Nothing is done at 10 s; 100 rows take until 40 s, since processes start, and the other 300 until 70 s.
     reports = [(10.0, 0), (40.0, 100), (50.0, 200), (70.0, 400)]
-    assert scoring.at_pace(reports, 70.0, 0) == 60.0
-    assert scoring.at_pace(reports, 70.0, 1) == 40.0
-    assert scoring.at_pace(reports, 72.0, 1) == pytest.approx(32 * 400 / 300)
-    assert scoring.at_pace(reports, 70.0, 9) == 40.0  # of the last two hundred rows
+    assert scoring.at_steady_rate(reports, 70.0, 0) == 60.0
+    assert scoring.at_steady_rate(reports, 70.0, 1) == 40.0
+    assert scoring.at_steady_rate(reports, 72.0, 1) == pytest.approx(32 * 400 / 300)
+    assert scoring.at_steady_rate(reports, 70.0, 9) == 40.0  # of the last two hundred rows
 
 
 def test_numbers_are_shown_with_the_figures_that_a_clock_gives() -> None:
@@ -211,4 +211,4 @@ def test_growth_has_three_axes(capsys: pytest.CaptureFixture[str]) -> None:
 def test_nothing_heavy_is_loaded_at_the_start(capsys: pytest.CaptureFixture[str]) -> None:
     found = as_json(capsys, startup.measure, "--repeats", "1")
     assert [row[0] for row in found["tables"][0]["rows"]][-1] == "import torch"
-    assert found["notes"] == ["none of torch, numpy, transformers is loaded"]
+    assert found["notes"] == ["none of torch, numpy, transformers, pandas, jinja2 is loaded"]

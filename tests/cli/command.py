@@ -1,10 +1,11 @@
-"""A command that was carried out in this process, and what came of it."""
+"""A command run in this process with its result, and the parsers of all commands."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,3 +41,12 @@ class Result:
 
 
 Command = Callable[..., Result]
+
+
+def parsers_of(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """The parser of every command and of every action, itself first."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from parsers_of(command)

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.command import Command
 
 from pssa.cli import main
-from pssa.cli._progress import ProgressBars
+from pssa.cli._progress import TrainingProgress
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus
 
@@ -109,7 +109,7 @@ def test_the_reading_of_vectors_is_shown(
     command: Command, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
-    monkeypatch.setattr(ProgressBars, "on_vectors", lambda bars, read, total: seen.append(read))
+    monkeypatch.setattr(TrainingProgress, "on_vectors", lambda bars, read, total: seen.append(read))
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("screen 1 2 3\n")
     words = ("--vectors", vectors, "--iterations", "1", "--out", tmp_path / "evidence.jsonl")

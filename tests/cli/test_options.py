@@ -8,9 +8,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from tests.cli.command import Command
+from tests.cli.command import Command, parsers_of
 from tests.cli.conftest import TINY
-from tests.cli.parsers import parsers_of
 
 import pssa
 from pssa import models, saliency

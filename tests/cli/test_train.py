@@ -10,7 +10,7 @@ from tests.cli.command import Command
 
 import pssa
 from pssa.cli import main
-from pssa.cli._progress import ProgressBars
+from pssa.cli._progress import TrainingProgress
 from pssa.data.evidence_file import read_evidence
 from pssa.data.evidence_stats import stats
 from pssa.data.example import Corpus
@@ -161,12 +161,12 @@ def test_the_configuration_of_a_run_makes_the_run_again(
 def interrupted(command: Command, tiny: Tiny, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run that Ctrl-C ended after its first epoch."""
 
-    def interrupt(bars: ProgressBars, record: EpochRecord) -> None:
+    def interrupt(bars: TrainingProgress, record: EpochRecord) -> None:
         raise KeyboardInterrupt
 
     out = tmp_path / "interrupted"
     with monkeypatch.context() as patch:
-        patch.setattr(ProgressBars, "on_epoch", interrupt)
+        patch.setattr(TrainingProgress, "on_epoch", interrupt)
         result = command("train", *tiny, "--out", out)
     assert (result.code, result.out) == (130, "")
     assert result.err == f"pssa: interrupted; continue with: pssa train --resume {out}\n"

@@ -1,4 +1,4 @@
-"""What is seen of a training on standard error: in a terminal a bar per stage, elsewhere a line now and then."""
+"""Progress of a training on standard error: bars in a terminal, elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -16,20 +16,18 @@ if TYPE_CHECKING:
     from pssa.data.evidence import RoundReport
     from pssa.training import EpochRecord
 
-__all__ = ["ProgressBars", "bars"]
-
-# Between two lines where no terminal shows a bar: at the end of a stage or a round, and within a stage.
+# Least time between two lines: at the end of a stage or a round, and within a stage.
 _QUIET_SECONDS = 5.0
 _QUIET_SECONDS_OF_EPOCHS = 60.0
 
 
-def bars(named: str) -> Progress:
-    """Bars on standard error, for a terminal alone.
+def make_progress(label: str) -> Progress:
+    """Return progress bars on standard error, disabled if that is no terminal.
 
-    :param named: what stands before each, with `{task.description}` for its own name.
+    :param label: text before each bar, with `{task.description}` for the bar's name.
     """
     return Progress(
-        TextColumn(named),
+        TextColumn(label),
         BarColumn(bar_width=28),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -39,17 +37,17 @@ def bars(named: str) -> Progress:
     )
 
 
-class ProgressBars:
-    """An observer that draws bars, or writes lines; a context manager, since the terminal must be left tidy."""
+class TrainingProgress:
+    """An observer that draws bars or prints lines; a context manager, so that the terminal is left tidy."""
 
     def __init__(self) -> None:
-        self._progress = bars("{task.description:<10}")
+        self._progress = make_progress("{task.description:<10}")
         self._task: TaskID | None = None
         self._vectors: TaskID | None = None
-        self._spoke = time.monotonic()
+        self._last_line = time.monotonic()
         self._steps = self._done = 0
 
-    def __enter__(self) -> ProgressBars:
+    def __enter__(self) -> TrainingProgress:
         self._progress.start()
         return self
 
@@ -59,18 +57,18 @@ class ProgressBars:
         self._progress.stop()
 
     def on_vectors(self, read: int, total: int) -> None:
-        """Bytes of the vector file."""
+        """Show how many bytes of the vector file are read."""
         if self._vectors is None:
             self._vectors = self._progress.add_task("vectors", total=total >> 20, said="MiB")
         self._progress.update(self._vectors, completed=read >> 20)
 
     def on_stage(self, stage: str, steps: int) -> None:
-        """A new bar."""
+        """Add a bar."""
         self._steps, self._done = steps, 0
         self._task = self._progress.add_task(stage, total=steps, said="")
 
     def on_epoch(self, record: EpochRecord) -> None:
-        """One step of the bar."""
+        """Advance the bar by an epoch."""
         said = f"loss {record.loss:.3f}"
         if record.dev_macro_f1 is not None:
             said += f"  held-out macro-F1 {record.dev_macro_f1:.3f}"
@@ -81,14 +79,14 @@ class ProgressBars:
             self._log(f"stage {record.stage}: epoch {record.epoch} of {self._steps}, {said}", _QUIET_SECONDS_OF_EPOCHS)
 
     def on_stage_end(self, stage: str) -> None:
-        """The bar is full, also where a search stopped early."""
+        """Fill the bar, also if a search stopped early."""
         if self._task is not None:
             done = self._progress.tasks[self._progress.task_ids.index(self._task)].completed
             self._progress.update(self._task, total=done)
         self._log(f"stage {stage}: {counted(self._done, 'epoch')}", _QUIET_SECONDS)
 
     def on_round(self, report: RoundReport) -> None:
-        """A line above the bars."""
+        """Print a line above the bars."""
         if self._progress.disable:
             found = f"{report.active} active, {report.misleading} misleading words"
             self._log(f"round {report.iteration}: {found}", _QUIET_SECONDS)
@@ -100,9 +98,9 @@ class ProgressBars:
             highlight=False,
         )
 
-    def _log(self, line: str, quiet: float) -> None:
-        """Where there is no terminal: a line, unless one was written a moment ago."""
+    def _log(self, line: str, least: float) -> None:
+        """Print a line if there is no terminal, unless one was printed a moment ago."""
         now = time.monotonic()
-        if self._progress.disable and now - self._spoke >= quiet:
-            self._spoke = now
+        if self._progress.disable and now - self._last_line >= least:
+            self._last_line = now
             print(f"pssa: {line}", file=sys.stderr, flush=True)

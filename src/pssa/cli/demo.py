@@ -85,14 +85,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _train_all(out: Path, settings: dict[str, Any]) -> dict[str, Classifier]:
     """Train the baseline and each method's classifier, and return them by name."""
-    from pssa.cli._progress import ProgressBars
+    from pssa.cli._progress import TrainingProgress
     from pssa.data import embedded
     from pssa.runs import load, train
     from pssa.runs.directory import read_json
 
     corpus = embedded.load("train")
     out.mkdir(parents=True)
-    with ProgressBars() as bars:
+    with TrainingProgress() as bars:
         for method in _METHODS:
             train(corpus, out / method, observer=bars, method=method, **settings)
             # Every method would find the same number of epochs; search once.

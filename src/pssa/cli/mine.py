@@ -56,7 +56,7 @@ def _first_options() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace) -> int:
     """Mine, write, and sum up."""
     from pssa.cli._output import counted, print_json, say, warn_no_evidence
-    from pssa.cli._progress import ProgressBars
+    from pssa.cli._progress import TrainingProgress
     from pssa.data.evidence_stats import stats
     from pssa.runs.config import repeated_options
     from pssa.runs.training_run import mine
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = _choose_method(start.updated(settings), arguments)
     if config.data.train is None:
         raise InputError("pssa mine needs --train FILE")
-    with ProgressBars() as bars:
+    with TrainingProgress() as bars:
         start = replace(start, method=config.method)
         evidence = mine(None, arguments.out, config=start, observer=bars, on_vectors=bars.on_vectors, **settings)
     # Of processes that mine together, only the main one prints.

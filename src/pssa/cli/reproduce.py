@@ -198,9 +198,9 @@ class CellsBar:
     """How far it is, on standard error: a bar in a terminal, elsewhere a line now and then."""
 
     def __init__(self) -> None:
-        from pssa.cli._progress import bars
+        from pssa.cli._progress import make_progress
 
-        self._bar = bars("cells")
+        self._bar = make_progress("cells")
         self._task = self._bar.add_task("cells", total=None, said="")
         self._began = self._spoke = time.monotonic()
         self._far = (0, 0)

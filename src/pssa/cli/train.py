@@ -43,7 +43,7 @@ def _first_options() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace) -> int:
     """Train, and print a summary."""
-    from pssa.cli._progress import ProgressBars
+    from pssa.cli._progress import TrainingProgress
     from pssa.runs import resume, train
     from pssa.training import Team
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
     out = arguments.resume or arguments.out
     try:
-        with ProgressBars() as bars:
+        with TrainingProgress() as bars:
             if arguments.resume is not None:
                 resume(out, bars)
             else:
