@@ -84,7 +84,7 @@ def test_a_failure_is_answered_in_the_one_shape_and_logged(
     def fail(*_: object) -> None:
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr(app, "predict_items", fail)
+    monkeypatch.setattr(app, "score_items", fail)
     answer = start().post("/v1/predict", json=ASK)
     assert answer.status_code == 500
     assert answer.json() == {"error": {"code": "failed", "message": "the service failed; see its log"}}

@@ -17,7 +17,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pssa import __version__
 from pssa.serve.batcher import Batcher
 from pssa.serve.errors import RETRY, ApiError, add_error_handlers, error_responses
-from pssa.serve.handlers import CsvTable, explain_items, predict_items, score_table
+from pssa.serve.handlers import CsvTable, choose_saliency, score_items, score_table
 from pssa.serve.middleware import AccessPolicy, add_middleware
 from pssa.serve.review.routes import review_router
 from pssa.serve.review.session import Review
@@ -85,42 +85,42 @@ def create_app(
     )
     add_middleware(app, batcher, access)
     add_error_handlers(app)
-    v1 = APIRouter(prefix="/v1", responses=error_responses(503))
-    _add_scoring(v1, batcher)
-    _add_model(v1, batcher, review is not None)
+    protected = APIRouter(**_token_description(access))
+    protected.include_router(_scoring_router(batcher), prefix="/v1")
+    protected.include_router(_model_router(batcher, review is not None))
     if review is not None:
-        v1.include_router(review_router(review))
-    # The middleware checks the token; the dependency describes it in /openapi.json.
-    needs_token: dict[str, Any] = {}
-    if access.token:
-        bearer = HTTPBearer(scheme_name="token", auto_error=False)
-        needs_token = {"dependencies": [Security(bearer)], "responses": error_responses(401)}
-    app.include_router(v1, **needs_token)
-    app.include_router(_metrics_router(batcher), **needs_token)
+        protected.include_router(review_router(review), prefix="/v1")
+    app.include_router(protected)
     app.include_router(_health_router(batcher))
     app.include_router(_page_router(read_pages() if pages is None else pages, review is not None))
     return app
 
 
-def _add_scoring(router: APIRouter, batcher: Batcher) -> None:
+def _token_description(access: AccessPolicy) -> dict[str, Any]:
+    """Return arguments of a router that describe the token in /openapi.json; the middleware checks it."""
+    if not access.token:
+        return {}
+    bearer = HTTPBearer(scheme_name="token", auto_error=False)
+    return {"dependencies": [Security(bearer)], "responses": error_responses(401)}
+
+
+def _scoring_router(batcher: Batcher) -> APIRouter:
     predict_request, explain_request = limited_requests(
         batcher.limits, {name: served.saliencies for name, served in batcher.runs.items()}
     )
-    scoring = APIRouter(responses=error_responses(400, 403, 408, 413, 415, 422))
+    router = APIRouter(responses=error_responses(400, 403, 408, 413, 415, 422, 503))
 
-    @scoring.post("/predict", responses={200: {"model": ItemsResponse[AspectResult]}})
+    @router.post("/predict", responses={200: {"model": ItemsResponse[AspectResult]}})
     async def predict(body: predict_request, request: Request) -> Response:  # type: ignore[valid-type]
         """Label aspects; one that cannot be labelled has an `error` in its place."""
-        return _json(await predict_items(batcher, body, request.receive))
+        return _json(await score_items(batcher, body, None, request.receive))
 
-    @scoring.post("/explain", responses={200: {"model": ItemsResponse[AspectExplanation]}})
+    @router.post("/explain", responses={200: {"model": ItemsResponse[AspectExplanation]}})
     async def explain(body: explain_request, request: Request) -> Response:  # type: ignore[valid-type]
         """Label aspects and return the share of each word."""
-        return _json(await explain_items(batcher, body, request.receive))
+        return _json(await score_items(batcher, body, choose_saliency(batcher, body), request.receive))
 
-    @scoring.post(
-        "/csv", response_class=Response, responses=_text("text/csv"), openapi_extra={"requestBody": _CSV_BODY}
-    )
+    @router.post("/csv", response_class=Response, responses=_text("text/csv"), openapi_extra={"requestBody": _CSV_BODY})
     async def csv(
         request: Request,
         run: Annotated[Literal[*batcher.runs], Query()] = "first",  # type: ignore[valid-type]
@@ -133,11 +133,13 @@ def _add_scoring(router: APIRouter, batcher: Batcher) -> None:
         headers = {"Content-Disposition": 'attachment; filename="scored.csv"'}
         return StreamingResponse(_chain(first, chunks), headers=headers, media_type="text/csv")
 
-    router.include_router(scoring)
+    return router
 
 
-def _add_model(router: APIRouter, batcher: Batcher, has_evidence: bool) -> None:
-    @router.get("/model")
+def _model_router(batcher: Batcher, has_evidence: bool) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/v1/model", responses=error_responses(503))
     async def model() -> ModelResponse:
         """Return the served runs, the limits and the version."""
         runs = {
@@ -151,10 +153,6 @@ def _add_model(router: APIRouter, batcher: Batcher, has_evidence: bool) -> None:
             for key, served in batcher.runs.items()
         }
         return ModelResponse(runs=runs, limits=batcher.limits.as_dict(), evidence=has_evidence, version=__version__)
-
-
-def _metrics_router(batcher: Batcher) -> APIRouter:
-    router = APIRouter()
 
     @router.get("/metrics", response_class=Response, responses=_text("text/plain"))
     async def metrics() -> Response:

@@ -38,22 +38,30 @@ _SCORED_COLUMNS: dict[str, Any] = {"label": "", "probabilities": {}, "error": ""
 ParsedRow = ScorableRow | RejectedRow
 
 
-async def predict_items(batcher: Batcher, body: PredictRequest, receive: Receive) -> bytes:
-    """Return the JSON response with a label for each aspect."""
-    return await _score_items(batcher, body, None, receive)
+def choose_saliency(batcher: Batcher, body: ExplainRequest) -> str:
+    """Return the saliency of a request, by default the usual one of its run.
 
-
-async def explain_items(batcher: Batcher, body: ExplainRequest, receive: Receive) -> bytes:
-    """Return the JSON response with a label and the share of every word for each aspect.
-
-    :raises ApiError: 422 if the saliency does not suit the model of the run.
+    :raises ApiError: 422 if it does not suit the model of the run.
     """
     usable = batcher.runs[body.run].saliencies
     saliency = body.saliency or usable[0]
     if saliency not in usable:
         message = f"run {body.run!r} has no saliency {saliency!r}; choose one of {', '.join(usable)}"
         raise ApiError(422, "no_such_saliency", message)
-    return await _score_items(batcher, body, saliency, receive)
+    return saliency
+
+
+async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | None, receive: Receive) -> bytes:
+    """Return the JSON response: a label for each aspect and, with a saliency, the share of every word."""
+    work = sum(len(item.text) * len(item.aspects) for item in body.items)
+    is_quick = work <= _MAX_INLINE_CHARACTERS
+    found = _find_aspects(body.items) if is_quick else await run_in_threadpool(_find_aspects, body.items)
+    if saliency is not None:
+        most = batcher.limits.max_words(saliency)
+        found = [_explainable(row, saliency, most) for row in found]
+    results = iter(await _score_rows(batcher, found, body.run, saliency, receive))
+    items = [{"aspects": [next(results) for _ in item.aspects]} for item in body.items]
+    return json.dumps({"items": items}, ensure_ascii=False, allow_nan=False).encode()
 
 
 async def score(batcher: Batcher, request: PendingRequest, receive: Receive) -> list[Result]:
@@ -97,18 +105,6 @@ def _parse(row: Row) -> ParsedRow:
         return parsed
     doubt = doubt_of_place(row.fields, parsed.example)
     return replace(parsed, warnings=(*parsed.warnings, doubt)) if doubt else parsed
-
-
-async def _score_items(batcher: Batcher, body: PredictRequest, saliency: str | None, receive: Receive) -> bytes:
-    work = sum(len(item.text) * len(item.aspects) for item in body.items)
-    is_quick = work <= _MAX_INLINE_CHARACTERS
-    found = _find_aspects(body.items) if is_quick else await run_in_threadpool(_find_aspects, body.items)
-    if saliency is not None:
-        most = batcher.limits.max_words(saliency)
-        found = [_explainable(row, saliency, most) for row in found]
-    results = iter(await _score_rows(batcher, found, body.run, saliency, receive))
-    items = [{"aspects": [next(results) for _ in item.aspects]} for item in body.items]
-    return json.dumps({"items": items}, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _find_aspects(items: Iterable[Item]) -> list[ParsedRow]:

@@ -6,12 +6,11 @@ The order is: host name (`TrustedHostMiddleware`), origin, token, whether the se
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import logging
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from secrets import compare_digest
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
@@ -49,9 +48,9 @@ class AccessPolicy:
     hosts: frozenset[str] | None = None  # host names that reach the service, without port; None: any
 
     def admits_token(self, authorization: str) -> bool:
-        """Return whether an Authorization header holds the token; takes the same time for a wrong one."""
+        """Return whether an Authorization header holds the token; takes as long for a wrong one."""
         scheme, _, secret = authorization.partition(" ")
-        same = hmac.compare_digest(_digest(secret.strip()), _digest(self.token))
+        same = compare_digest(secret.strip().encode("utf-8", "surrogatepass"), self.token.encode())
         return not self.token or (same and scheme.lower() == "bearer")
 
 
@@ -141,18 +140,14 @@ class RequestGuard:
         path = scope["path"]
         if scope["method"] not in _SAFE_METHODS and not _is_same_origin(headers.get("origin"), headers.get("host", "")):
             raise ApiError(403, "cross_origin", "pages of other sites cannot use this service")
-        if is_protected(path) and not self._access.admits_token(headers.get("authorization", "")):
+        is_protected = path.startswith("/v1/") or path == "/metrics"  # pages and health checks are not
+        if is_protected and not self._access.admits_token(headers.get("authorization", "")):
             message = "send the token as `Authorization: Bearer TOKEN`"
             raise ApiError(401, "unauthorized", message, {"WWW-Authenticate": "Bearer"})
         if path.startswith("/v1/") and self._batcher.closing:
             raise ApiError(503, "closing", "the service is shutting down", RETRY | {"Connection": "close"})
         if path in _MEDIA_TYPES and self._batcher.is_full:  # before the body is read, so that refusing costs little
             raise overloaded(self._batcher)
-
-
-def is_protected(path: str) -> bool:
-    """Return whether a path needs the token; pages and health checks do not."""
-    return path.startswith("/v1/") or path == "/metrics"
 
 
 def overloaded(batcher: Batcher) -> ApiError:
@@ -251,7 +246,3 @@ def _is_same_origin(origin: str | None, host: str) -> bool:
         return origin is None or urlsplit(origin).netloc == host
     except ValueError:
         return False
-
-
-def _digest(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

@@ -34,7 +34,7 @@ _STATUS = {"missing": 404, "stale": 409, "refused": 409}
 
 def review_router(review: Review) -> APIRouter:
     """Return the routes of one review."""
-    router = APIRouter(prefix="/evidence", tags=["evidence"], responses=error_responses(422))
+    router = APIRouter(prefix="/evidence", tags=["evidence"], responses=error_responses(422, 503))
     _add_reading(router, review)
     _add_writing(router, review)
     return router
