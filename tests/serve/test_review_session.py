@@ -19,7 +19,8 @@ from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus, Example
 from pssa.data.write import write
 from pssa.errors import InputError, RunError
-from pssa.serve.review.session import ACTIONS, Review, ReviewedSentence, ReviewError
+from pssa.serve.errors import ApiError
+from pssa.serve.review.session import ACTIONS, Review, ReviewedSentence
 
 _SENTENCE = ReviewedSentence(0, EVIDENCE.examples[0], EVIDENCE.examples[0])
 
@@ -72,7 +73,7 @@ def test_the_evidence_file_is_never_touched(path: Path, review: Review) -> None:
 def test_a_stale_change_is_refused_and_leaves_no_line(path: Path, review: Review) -> None:
     review.change(1, 0, "drop", 1)
     lines = _log_of(path).read_bytes()
-    with pytest.raises(ReviewError, match="sentence 1 was changed elsewhere meanwhile") as caught:
+    with pytest.raises(ApiError, match="sentence 1 was changed elsewhere meanwhile") as caught:
         review.change(1, 0, "active", 0)
     assert caught.value.code == "stale"
     assert _log_of(path).read_bytes() == lines
@@ -80,9 +81,9 @@ def test_a_stale_change_is_refused_and_leaves_no_line(path: Path, review: Review
 
 def test_a_refused_change_leaves_no_line(path: Path, review: Review) -> None:
     lines = _log_of(path).read_bytes()
-    with pytest.raises(ReviewError, match="'soup' belongs to the aspect"):
+    with pytest.raises(ApiError, match="'soup' belongs to the aspect"):
         review.change(2, 0, "active", 1)
-    with pytest.raises(ReviewError, match="there is no sentence 3; expected 0 to 2"):
+    with pytest.raises(ApiError, match="there is no sentence 3; expected 0 to 2"):
         review.change(3, 0, "active", 0)
     assert _log_of(path).read_bytes() == lines
 
@@ -96,14 +97,14 @@ def test_undo_goes_back_step_by_step_over_sentences(review: Review) -> None:
     assert review.undo(1).example == EVIDENCE.examples[0]
     assert [sentence.version for sentence in review.sentences] == [6, 5, 0]
     assert review.last_change is None
-    with pytest.raises(ReviewError, match="there is nothing to undo"):
+    with pytest.raises(ApiError, match="there is nothing to undo"):
         review.undo(6)
 
 
 def test_undo_of_another_change_than_the_last_is_refused(review: Review) -> None:
     review.change(0, 0, "flip", 0)
     review.change(1, 0, "drop", 1)
-    with pytest.raises(ReviewError, match="change 1 is not the last one, which is 2") as caught:
+    with pytest.raises(ApiError, match="change 1 is not the last one, which is 2") as caught:
         review.undo(1)
     assert caught.value.code == "stale"
     review.undo(2)
@@ -161,7 +162,7 @@ def test_random_changes_and_undos_survive_and_can_all_be_taken_back(path: Path) 
     review = Review.open(path)
     for _ in range(200):
         index = dice.randrange(3)
-        with suppress(ReviewError):
+        with suppress(ApiError):
             if dice.random() < 0.3 and review.last_change:
                 review.undo(review.last_change.number)
             else:
@@ -182,7 +183,7 @@ def test_changes_from_many_threads_are_all_kept_in_one_order(path: Path, review:
 
     def change() -> None:
         for _ in range(20):
-            with suppress(ReviewError):
+            with suppress(ApiError):
                 made.append(review.change(0, review.sentence(0).version, "flip", 0).version)
 
     threads = [threading.Thread(target=change) for _ in range(4)]
@@ -279,10 +280,10 @@ def test_a_corpus_with_labels_of_its_own_is_read_by_them(tmp_path: Path) -> None
 
 def test_disagreement_follows_the_changes(path: Path, tmp_path: Path) -> None:
     review = Review.open(path, None, tmp_path / "second.jsonl")
-    assert [review.is_disputed(sentence) for sentence in review.sentences] == [True, False, False]
+    assert [sentence.is_disputed for sentence in review.sentences] == [True, False, False]
     review.change(0, 0, "flip", 0)
     review.change(2, 0, "active", 0)
-    assert [review.is_disputed(sentence) for sentence in review.sentences] == [False, False, True]
+    assert [sentence.is_disputed for sentence in review.sentences] == [False, False, True]
     review.close()
 
 
@@ -345,7 +346,7 @@ def test_added_words_are_in_the_order_of_the_sentence_whichever_came_first() -> 
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(action: str, word: int, code: str, said: str) -> None:
-    with pytest.raises(ReviewError) as caught:
+    with pytest.raises(ApiError) as caught:
         _SENTENCE.finding_after(action, word)
     assert (caught.value.code, str(caught.value)) == (code, said)
 

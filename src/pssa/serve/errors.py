@@ -12,6 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from pssa.data.validation import format_error
+from pssa.errors import PssaError, RunError
 from pssa.serve.schemas import ErrorResponse
 
 RETRY = {"Retry-After": "1"}
@@ -32,7 +33,7 @@ _MEANING = {
 }
 
 
-class ApiError(Exception):
+class ApiError(PssaError):
     """A request that is refused.
 
     :param code: for programs, such as `too_large`; the message is for people.
@@ -42,13 +43,12 @@ class ApiError(Exception):
         super().__init__(message)
         self.status = status
         self.code = code
-        self.message = message
         self.headers = dict(headers or {})
 
     def response(self) -> Response:
         """Return the response to send."""
         # ASCII, since a message may quote half a surrogate pair of the request.
-        content = json.dumps({"error": {"code": self.code, "message": self.message}})
+        content = json.dumps({"error": {"code": self.code, "message": str(self)}})
         return Response(content, self.status, self.headers, media_type="application/json")
 
 
@@ -63,9 +63,10 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Give the errors that FastAPI itself finds the same body."""
+    """Give errors that FastAPI or the review's files raise the same body."""
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(RunError, _run_error)
 
 
 async def _validation_error(request: Request, error: Exception) -> Response:
@@ -85,6 +86,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
     # 400 is FastAPI's word for a body that its JSON parser gave up on: nested too deep, or not UTF-8.
     code = "bad_json" if status == 400 else HTTPStatus(status).name.lower()
     return ApiError(status, code, str(error.detail), error.headers).response()
+
+
+async def _run_error(request: Request, error: Exception) -> Response:
+    return ApiError(503, "unwritable", str(error)).response()
 
 
 def _path(steps: Iterable[int | str]) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +25,6 @@ from pssa.errors import InputError, RunError
 
 _VERSION = 1
 _HEADER: dict[str, Parser] = {"review": integer, "evidence": text}
-_ENTRY: dict[str, Parser] = {
-    "number": integer,
-    "time": text,
-    "index": integer,
-    "example": text,
-    "action": text,
-    "word": integer,
-    "text": text,
-    "before": optional(object_of(FINDING)),
-    "after": optional(object_of(FINDING)),
-    "undoes": optional(integer),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +41,15 @@ class LogEntry:
     before: Finding | None
     after: Finding | None
     undoes: int | None = None  # number of the change that this one takes back
+
+
+_ENTRY_PARSERS: dict[str, Parser] = {
+    "int": integer,
+    "str": text,
+    "int | None": optional(integer),
+    "Finding | None": optional(object_of(FINDING)),
+}
+_ENTRY = {field.name: _ENTRY_PARSERS[str(field.type)] for field in fields(LogEntry)}
 
 
 class ReviewLog:
@@ -110,11 +107,11 @@ class ReviewLog:
             return
         for line, raw in enumerate(content[: self._end].split(b"\n")[:-1], 1):
             try:
-                fields = _parse_line(raw)
+                record = _parse_line(raw)
                 if line == 1:
-                    _check_header(fields, digest)
+                    _check_header(record, digest)
                 else:
-                    self.entries.append(_parse_entry(fields, line - 1))
+                    self.entries.append(_parse_entry(record, line - 1))
             except InputError as error:
                 raise InputError.at(self.path, line, error.message) from None
 
@@ -128,8 +125,8 @@ class ReviewLog:
         finally:
             os.close(descriptor)
 
-    def _write(self, fields: dict[str, Any]) -> None:
-        line = _to_line(fields)
+    def _write(self, record: dict[str, Any]) -> None:
+        line = _to_line(record)
         self._require_in_place()
         try:
             os.ftruncate(self._descriptor, self._end)  # drops a line that a kill has torn
@@ -153,8 +150,8 @@ class ReviewLog:
             raise RunError(f"{self.path} was replaced by another file, so nothing was changed; restart the service")
 
 
-def _to_line(fields: dict[str, Any]) -> bytes:
-    return (json.dumps(fields, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
+def _to_line(record: dict[str, Any]) -> bytes:
+    return (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
 
 def _parse_line(raw: bytes) -> dict[str, Any]:
@@ -166,8 +163,8 @@ def _parse_line(raw: bytes) -> dict[str, Any]:
         raise InputError(f"{error.message}; restore it, or move the log away") from None
 
 
-def _check_header(fields: dict[str, Any], digest: str) -> None:
-    header = parse_fields(fields, "", _HEADER)
+def _check_header(record: dict[str, Any], digest: str) -> None:
+    header = parse_fields(record, "", _HEADER)
     if header["review"] != _VERSION:
         raise InputError(f"has version {header['review']}; this program reads version {_VERSION} only")
     if header["evidence"] != digest:
@@ -177,8 +174,8 @@ def _check_header(fields: dict[str, Any], digest: str) -> None:
         )
 
 
-def _parse_entry(fields: dict[str, Any], number: int) -> LogEntry:
-    values = parse_fields(fields, "", _ENTRY)
+def _parse_entry(record: dict[str, Any], number: int) -> LogEntry:
+    values = parse_fields(record, "", _ENTRY)
     if values["number"] != number:
         raise InputError(f"has the number {values['number']}; expected {number}, since no line may be missing")
     before, after = (None if found is None else Finding(**found) for found in (values["before"], values["after"]))

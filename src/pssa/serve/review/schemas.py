@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pssa.data.evidence import ACTIVE, MISLEADING, Finding
+from pssa.data.evidence import ACTIVE, MISLEADING
 from pssa.serve.review.session import Review, ReviewedSentence
 from pssa.serve.schemas import Integer, StrictModel
 
@@ -33,14 +33,14 @@ class SentenceFilter(BaseModel):
     start: int = Field(default=0, ge=0, le=_MAX_INTEGER, description="position in the file to start at")
     limit: int = Field(default=50, ge=1, le=200)
 
-    def matches(self, review: Review, sentence: ReviewedSentence) -> bool:
+    def matches(self, sentence: ReviewedSentence) -> bool:
         """Return whether a sentence is selected."""
         example, word = sentence.example, self.word.strip().casefold()
         if self.label and example.label != self.label:
             return False
         if self.only == "changed" and not sentence.is_changed:
             return False
-        if self.only == "disagreements" and not review.is_disputed(sentence):
+        if self.only == "disagreements" and not sentence.is_disputed:
             return False
         if word and self.where == "sentence":
             return any(other.casefold() == word for other in example.words) and self._matches_findings(sentence, "")
@@ -91,7 +91,7 @@ class WordView(BaseModel):
     """A word with its character offsets."""
 
     word: str
-    from_: int = Field(serialization_alias="from")
+    start: int = Field(alias="from")
     to: int
     aspect: bool
     finding: FindingView | None
@@ -187,41 +187,40 @@ class Exported(BaseModel):
     command: str
 
 
-def sentence_view(review: Review, sentence: ReviewedSentence) -> SentenceView:
+def sentence_view(sentence: ReviewedSentence) -> SentenceView:
     """Return a sentence with everything that is known about its words."""
-    example, now = sentence.original, sentence.findings
-    mined = {finding.word: finding for finding in example.findings}
-    second = review.sources.second_kinds[sentence.index] if review.sources.second_kinds is not None else {}
+    example, second = sentence.original, sentence.second or {}
+    now, mined = ({finding.word: asdict(finding) for finding in one.findings} for one in (sentence.example, example))
     words = [
-        WordView.model_construct(
-            word=word,
-            from_=start,
-            to=end,
-            aspect=example.aspect[0] <= place < example.aspect[1],
-            finding=_finding_view(now.get(place)),
-            mined=_finding_view(mined.get(place)),
-            second=second.get(place),
-        )
+        {
+            "word": word,
+            "from": start,
+            "to": end,
+            "aspect": example.aspect[0] <= place < example.aspect[1],
+            "finding": now.get(place),
+            "mined": mined.get(place),
+            "second": second.get(place),
+        }
         for place, (word, (start, end)) in enumerate(zip(example.words, example.spans, strict=True))
     ]
-    return SentenceView.model_construct(
+    return SentenceView(
         index=sentence.index,
         id=example.id,
         label=example.label,
         version=sentence.version,
         changed=sentence.is_changed,
-        disagrees=review.is_disputed(sentence),
-        words=words,
+        disagrees=sentence.is_disputed,
+        words=words,  # type: ignore[arg-type]
     )
 
 
 def page_view(review: Review, query: SentenceFilter) -> SentencePage:
     """Return the first `query.limit` selected sentences at or after position `query.start`."""
-    selected = [sentence for sentence in review.sentences if query.matches(review, sentence)]
+    selected = [sentence for sentence in review.sentences if query.matches(sentence)]
     before = sum(sentence.index < query.start for sentence in selected)
     after = selected[before + query.limit : before + query.limit + 1]
-    return SentencePage.model_construct(
-        sentences=[sentence_view(review, sentence) for sentence in selected[before : before + query.limit]],
+    return SentencePage(
+        sentences=[sentence_view(sentence) for sentence in selected[before : before + query.limit]],
         selected=len(selected),
         before=before,
         previous=selected[max(0, before - query.limit)].index if before else None,
@@ -231,7 +230,7 @@ def page_view(review: Review, query: SentenceFilter) -> SentencePage:
 
 def changed_view(review: Review, sentence: ReviewedSentence) -> Changed:
     """Return a sentence and the totals after a change."""
-    return Changed(sentence=sentence_view(review, sentence), totals=_totals(review))
+    return Changed(sentence=sentence_view(sentence), totals=_totals(review))
 
 
 def stats_view(review: Review) -> ReviewStats:
@@ -255,10 +254,6 @@ def stats_view(review: Review) -> ReviewStats:
         active_words=_frequent_words(review, ACTIVE),
         misleading_words=_frequent_words(review, MISLEADING),
     )
-
-
-def _finding_view(finding: Finding | None) -> FindingView | None:
-    return None if finding is None else FindingView.model_construct(**asdict(finding))
 
 
 def _totals(review: Review) -> Totals:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import filecmp
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
@@ -17,24 +17,14 @@ from typing import Any
 
 from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, ExampleEvidence, Finding
 from pssa.data.evidence_file import write_evidence
-from pssa.errors import InputError, PssaError
+from pssa.errors import InputError, RunError
+from pssa.serve.errors import ApiError
 from pssa.serve.review.log import LogEntry, ReviewLog
 from pssa.serve.review.sources import Sources
 
 FLIP, DROP, UNDO = "flip", "drop", "undo"
 ACTIONS = (FLIP, DROP, ACTIVE, MISLEADING)  # the last two add a word as such
 _OPPOSITE = {ACTIVE: MISLEADING, MISLEADING: ACTIVE}
-
-
-class ReviewError(PssaError):
-    """A change that is not possible now.
-
-    :param code: missing, stale or refused.
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +35,17 @@ class ReviewedSentence:
     original: ExampleEvidence
     example: ExampleEvidence
     version: int = 0  # the number of the last log entry about it
+    second: Mapping[int, str] | None = None  # the kind of each word in the second file, if there is one
 
     @property
     def is_changed(self) -> bool:
         """Whether anything differs from the file."""
         return self.example.findings != self.original.findings
+
+    @property
+    def is_disputed(self) -> bool:
+        """Whether the second file has other findings than the review has now."""
+        return self.second is not None and self.second != _kinds(self.example)
 
     @property
     def findings(self) -> dict[int, Finding]:
@@ -71,27 +67,27 @@ class ReviewedSentence:
     def finding_after(self, action: str, word: int) -> Finding | None:
         """Return the finding that an action would give a word.
 
-        :raises ReviewError: if the action is not possible for this word.
+        :raises ApiError: if the action is not possible for this word.
         """
         example = self.original
         if not 0 <= word < len(example.words):
-            raise ReviewError("missing", f"there is no word {word}; the sentence has {len(example.words)} words from 0")
+            raise ApiError(
+                404, "missing", f"there is no word {word}; the sentence has {len(example.words)} words from 0"
+            )
         text, before = example.words[word], self.findings.get(word)
         if example.aspect[0] <= word < example.aspect[1]:
-            raise ReviewError("refused", f"{text!r} belongs to the aspect, which is never evidence")
+            raise ApiError(409, "refused", f"{text!r} belongs to the aspect, which is never evidence")
         if action in (ACTIVE, MISLEADING):
             if before is not None:
-                raise ReviewError("refused", f"{text!r} is {before.kind} already; flip it or drop it instead")
+                raise ApiError(409, "refused", f"{text!r} is {before.kind} already; flip it or drop it instead")
             return self._finding(action, word)
         if before is None:
-            raise ReviewError("refused", f"{text!r} is neither active nor misleading; add it first")
+            raise ApiError(409, "refused", f"{text!r} is neither active nor misleading; add it first")
         return None if action == DROP else self._finding(_OPPOSITE[before.kind], word)
 
     def edits(self) -> Iterator[str]:
         """Yield a line for each word whose kind differs from the file."""
-        before, after = (
-            {finding.word: finding.kind for finding in example.findings} for example in (self.original, self.example)
-        )
+        before, after = _kinds(self.original), _kinds(self.example)
         for word in sorted(before.keys() | after.keys()):
             if before.get(word) != after.get(word):
                 action = DROP if word not in after else FLIP if word in before else f"add {after[word]}"
@@ -108,13 +104,21 @@ class ReviewedSentence:
         return Finding(word, kind, iteration=1, entropy=0.0, score=1.0, predicted=label, gold=label)
 
 
+def _kinds(example: ExampleEvidence) -> dict[int, str]:
+    return {finding.word: finding.kind for finding in example.findings}
+
+
 class Review:
     """Sentences with their findings, and the log of what people did to them."""
 
     def __init__(self, sources: Sources, evidence: Evidence, log: ReviewLog) -> None:
         self.sources = sources
         self.header = evidence.header
-        self.sentences = [ReviewedSentence(index, example, example) for index, example in enumerate(evidence.examples)]
+        second = [None] * len(evidence.examples) if sources.second_kinds is None else sources.second_kinds
+        self.sentences = [
+            ReviewedSentence(index, example, example, second=kinds)
+            for index, (example, kinds) in enumerate(zip(evidence.examples, second, strict=True))
+        ]
         self.log = log
         self._standing: list[LogEntry] = []  # changes that were not undone
         self._lock = threading.Lock()  # held while something is changed or written
@@ -165,41 +169,34 @@ class Review:
     def sentence(self, index: int) -> ReviewedSentence:
         """Return the sentence at a position of the file, from 0."""
         if not 0 <= index < len(self.sentences):
-            raise ReviewError("missing", f"there is no sentence {index}; expected 0 to {len(self.sentences) - 1}")
+            raise ApiError(404, "missing", f"there is no sentence {index}; expected 0 to {len(self.sentences) - 1}")
         return self.sentences[index]
-
-    def is_disputed(self, sentence: ReviewedSentence) -> bool:
-        """Return whether the second file has other findings for a sentence than the review has now."""
-        if self.sources.second_kinds is None:
-            return False
-        ours = {finding.word: finding.kind for finding in sentence.example.findings}
-        return ours != self.sources.second_kinds[sentence.index]
 
     def change(self, index: int, version: int, action: str, word: int) -> ReviewedSentence:
         """Flip, drop or add one word, and log it.
 
         :param version: of the sentence that the reviewer saw.
         :param action: one of `ACTIONS`.
-        :raises ReviewError: if the sentence has changed since, or the action is not possible for this word.
+        :raises ApiError: if the sentence has changed since, or the action is not possible for this word.
         """
         with self._lock:
             sentence = self.sentence(index)
             if version != sentence.version:
-                raise ReviewError("stale", f"sentence {index} was changed elsewhere meanwhile; look at it again")
+                raise ApiError(409, "stale", f"sentence {index} was changed elsewhere meanwhile; look at it again")
             return self._record(sentence, action, word, sentence.finding_after(action, word))
 
     def undo(self, number: int) -> ReviewedSentence:
         """Take the last change back.
 
         :param number: of the change that the reviewer means.
-        :raises ReviewError: if that is not the last change.
+        :raises ApiError: if that is not the last change.
         """
         with self._lock:
             last = self.last_change
             if last is None:
-                raise ReviewError("refused", "there is nothing to undo")
+                raise ApiError(409, "refused", "there is nothing to undo")
             if last.number != number:
-                raise ReviewError("stale", f"change {number} is not the last one, which is {last.number}")
+                raise ApiError(409, "stale", f"change {number} is not the last one, which is {last.number}")
             return self._record(self.sentences[last.index], UNDO, last.word, last.before, last.number)
 
     def export(self) -> tuple[Path, tuple[str, ...]]:
@@ -207,6 +204,7 @@ class Review:
 
         :return: the file and the lines that the review added to its header. If nothing has changed since the last export,
             that file is returned.
+        :raises RunError: if it cannot be written.
         """
         name = self.sources.evidence.name.removesuffix(".gz").removesuffix(".jsonl")
         with self._lock:
@@ -217,7 +215,10 @@ class Review:
                 if not path.exists():
                     break
                 latest = path
-            write_evidence(evidence, path)
+            try:
+                write_evidence(evidence, path)
+            except OSError as error:
+                raise RunError(f"{path} cannot be written: {error.strerror}") from error
             if latest is not None and filecmp.cmp(latest, path, shallow=False):
                 path.unlink()
                 path = latest
