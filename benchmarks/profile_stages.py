@@ -14,9 +14,9 @@ from harness import write_rows
 
 from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.rows import ScorableRow, output_fields, parse_row
-from pssa.bulk.scorer import sizes
+from pssa.bulk.scorer import default_batch_size, default_window_rows
 from pssa.bulk.source import find_sources
-from pssa.bulk.window import Reading, Window, windows
+from pssa.bulk.window import Window, read_windows
 from pssa.data.example import Corpus
 from pssa.evaluation import predict_logits
 from pssa.runs import load
@@ -29,7 +29,7 @@ Found = TypeVar("Found")
 def stages_of_scoring(run: Path, corpus: Corpus, windows_read: int = 4) -> dict[str, float]:
     """Microseconds a row of each stage, over a few windows of the file."""
     classifier = load(run, device="cpu")
-    suited = sizes(classifier.name, "cpu")
+    window_rows, batch_size = (find(classifier.name, "cpu") for find in (default_window_rows, default_batch_size))
     spent: dict[str, float] = {}
 
     def timed(stage: str, work: Callable[[], Found]) -> Found:
@@ -41,16 +41,16 @@ def stages_of_scoring(run: Path, corpus: Corpus, windows_read: int = 4) -> dict[
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        rows = windows_read * suited.window
+        rows = windows_read * window_rows
         source = write_rows(corpus, rows, Path(folder) / "rows.jsonl")
         form = choose_output_format("out.jsonl", None)
-        cut = windows(Reading(find_sources([str(source)], None), suited.window))
+        cut = read_windows(find_sources([str(source)], None), window_rows)
         for _ in range(windows_read):
             window = timed("reading", partial(next, cut))
             accepted = timed("finding words and aspect", partial(_accepted, window))
             examples = [row.example for row in accepted]
             data = timed("cutting and indexing", partial(classifier.index, examples))
-            logits = timed("computing", partial(predict_logits, classifier.model, data, suited.batch))
+            logits = timed("computing", partial(predict_logits, classifier.model, data, batch_size))
             said = timed("answers", partial(classifier.answers, examples, logits.softmax(dim=1)))
             fields = [output_fields(row.fields, answer) for row, answer in zip(accepted, said, strict=True)]
             timed("writing", partial(form.encode, fields, window.columns))

@@ -125,11 +125,10 @@ if __name__ == "__main__":
     import pyarrow.parquet  # noqa: F401 - else every attempt would import it
 
     import pssa.cli.predict  # noqa: F401
-    from pssa.bulk import run_job
-    from pssa.bulk.scorer import Sizes
+    from pssa.bulk import job
 
     seed, step, folder, output, *words = sys.argv[1:]
-    run_job.sizes = lambda model, device: Sizes(window=ROWS, batch=4)  # type: ignore[attr-defined]
+    job.default_window_rows = lambda model, device: ROWS  # type: ignore[attr-defined]
     dying = Dying(Path(folder), output, words)
     changes = dying.carry_through(int(step), random.Random(int(seed)))
     print(json.dumps({"changes": changes, "kills": dying.kills, "wrong": dying.wrong}))

@@ -1,4 +1,4 @@
-"""Targets of the room `bulk`: inputs of a job, into each form of output, and the journal of one that was left."""
+"""Targets of the room `bulk`: inputs of a job, into each format of output, and a window of an unfinished job."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from fuzzing.grammars import json_document, json_rows, table
 from fuzzing.readers import CORPUS
 from fuzzing.target import Attack, Target
 from pssa.bulk import Job, Scoring, predict
-from pssa.bulk.job import Task
+from pssa.bulk.engines import Task
 from pssa.bulk.rows import Score
 from pssa.bulk.scorer import open_scorer
-from pssa.bulk.window import windows
-from pssa.bulk.work import Result, process
+from pssa.bulk.window import Result, score_window
 from pssa.data import embedded
 from pssa.data.formats import ENCODERS
 from pssa.runs import train
@@ -50,8 +49,8 @@ class _Engine:
         return scoring
 
     def results(self, task: Task) -> Generator[Result]:
-        for window in islice(windows(task.reading, task.start, task.columns), self.most):
-            yield process(window, self.score, task.form)
+        for window in islice(task.windows(), self.most):
+            yield score_window(window, self.score, task.output_format)
         if self.most is not None:
             raise _Left
 
@@ -72,9 +71,9 @@ def bulk_targets(folder: Path) -> dict[str, Target]:
     }
     for name in ("out.jsonl", "out.parquet"):
         left = _left(run, folder / f"left-{name}", name)
-        journal = (left / f"{name}.part" / "journal.json").read_bytes()
-        found[f"bulk/journal of {name}"] = Target(
-            _resuming(run, left, name), (journal,), grown=json_document(json.loads(journal)), share=0.25
+        header, _, _ = _window(left / f"{name}.part").read_bytes().partition(b"\n")
+        found[f"bulk/window of {name}"] = Target(
+            _resuming(run, left, name), (header,), grown=json_document(json.loads(header)), share=0.25
         )
     return found
 
@@ -91,7 +90,7 @@ def _scoring(run: Path, name: str) -> Callable[[Path], Attack]:
             job = Job(run, (str(folder / name),), str(output), errors="skip", begin="replace", scoring=_ON_CPU)
             summary = predict(job, engine)
             written = _rows(output)
-            rejected = len(job.side.read_bytes().splitlines()) if job.side.exists() else 0
+            rejected = len(job.rejected_path.read_bytes().splitlines()) if job.rejected_path.exists() else 0
             if (written, rejected) != (summary.rows, summary.rejected):
                 raise AssertionError(f"{written} rows and {rejected} rejected are there, and {summary} was said")
 
@@ -131,12 +130,19 @@ def _resuming(run: Path, left: Path, name: str) -> Callable[[Path], Attack]:
             for old in (left / name, left / f"{name}.rejected.jsonl"):
                 old.unlink(missing_ok=True)
             shutil.copytree(left / _BEGUN, left / f"{name}.part")
-            (left / f"{name}.part" / "journal.json").write_bytes(content)
+            window = _window(left / f"{name}.part")
+            _, _, body = window.read_bytes().partition(b"\n")
+            window.write_bytes(content + b"\n" + body)
             predict(_job(run, left, name, "resume"), engine)
 
         return attack
 
     return prepare
+
+
+def _window(folder: Path) -> Path:
+    (path,) = folder.glob("window-*")
+    return path
 
 
 def _job(run: Path, folder: Path, name: str, begin: str) -> Job:

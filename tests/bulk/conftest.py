@@ -8,7 +8,6 @@ import pytest
 from tests.bulk.made_rows import sentences, write_rows
 
 from pssa.bulk import Job, Scoring
-from pssa.bulk.scorer import Sizes
 from pssa.data import embedded
 from pssa.runs import train
 
@@ -24,7 +23,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Four rows in a window, three sentences in a step."""
-    monkeypatch.setattr("pssa.bulk.run_job.sizes", lambda model, device: Sizes(4, 3))
+    monkeypatch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 4)
 
 
 @pytest.fixture

@@ -19,26 +19,25 @@ from pathlib import Path
 
 import pyarrow.parquet  # noqa: F401 - else every attempt would import it
 
-from pssa.bulk import run_job
-from pssa.bulk.scorer import Sizes
+from pssa.bulk import job
 from pssa.cli import main
 
 KILLS = 8
 WINDOW = 16  # rows
-LOOK = 0.0005  # seconds between two looks at the journal, and that the disk takes
+LOOK = 0.0005  # seconds between two looks at the folder, and that the disk takes
 
 
-def attempt(words: list[str], journal: Path, windows: float, pause: float) -> int | None:
+def attempt(words: list[str], folder: Path, windows: float, pause: float) -> int | None:
     """The exit code, or None where the process was killed: a pause after it had written so many windows."""
     child = os.fork()
     if child == 0:
         os._exit(main(["predict", *words]))
-    enough = rows_in(journal) + WINDOW * windows
+    enough = windows_in(folder) + windows
     while True:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status)
-        if rows_in(journal) >= enough:
+        if windows_in(folder) >= enough:
             time.sleep(pause)
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -46,33 +45,29 @@ def attempt(words: list[str], journal: Path, windows: float, pause: float) -> in
         time.sleep(LOOK)
 
 
-def rows_in(journal: Path) -> int:
-    """How far the job came; 0 where there is no journal."""
-    try:
-        tally = json.loads(journal.read_bytes())["tally"]
-    except FileNotFoundError:
-        return 0
-    return int(tally["rows"] + tally["rejected"])
+def windows_in(folder: Path) -> int:
+    """How many windows the job has written; 0 if there is none."""
+    return len(list(folder.glob("window-*")))
 
 
 def carry_through(words: list[str], output: str, moments: random.Random) -> dict[str, int]:
     """Kill and resume, and leave the job alone once it was killed often enough."""
-    journal = Path(f"{output}.part") / "journal.json"
+    folder = Path(f"{output}.part")
     killed = at_work = 0
     while True:
         windows = moments.randint(0, 20) if killed < KILLS else float("inf")
-        before = rows_in(journal)
-        code = attempt([*words, "--output", output, "--resume"], journal, windows, moments.uniform(0, 0.02))
+        before = windows_in(folder)
+        code = attempt([*words, "--output", output, "--resume"], folder, windows, moments.uniform(0, 0.02))
         if code is not None:
             return {"code": code, "killed": killed, "at_work": at_work}
         killed += 1
-        at_work += rows_in(journal) > before
+        at_work += windows_in(folder) > before
 
 
 if __name__ == "__main__":
     seed, *rest = sys.argv[1:]
     outputs, words = rest[: rest.index("--")], rest[rest.index("--") + 1 :]
-    run_job.sizes = lambda model, device: Sizes(window=WINDOW, batch=4)  # type: ignore[attr-defined]
+    job.default_window_rows = lambda model, device: WINDOW  # type: ignore[attr-defined]
     os.fsync = lambda fd: time.sleep(LOOK)
     moments = random.Random(int(seed))
     print(json.dumps({output: carry_through(words, output, moments) for output in outputs}))  # noqa: T201

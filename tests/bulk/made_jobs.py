@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.bulk import Job, LocalEngine, Scoring
-from pssa.bulk.job import Task
-from pssa.bulk.work import Result
+from pssa.bulk.engines import Task
+from pssa.bulk.window import Result
 
 BAD = {"text": "a keyboard", "aspect": "screen"}
 

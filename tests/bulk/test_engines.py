@@ -24,8 +24,8 @@ from tests.bulk.made_rows import sentences, write_rows
 from pssa.bulk import Job, LocalEngine, ProcessEngine, Progress, RayEngine, Scoring, engines, predict
 from pssa.bulk.engines import rare_garbage_collection, score_windows
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.scorer import Scorer, Sizes
-from pssa.bulk.window import Position, Window
+from pssa.bulk.scorer import Scorer
+from pssa.bulk.window import Window
 from pssa.data.example import Example
 from pssa.data.read import Row
 from pssa.errors import InputError, RunError
@@ -34,7 +34,7 @@ from pssa.runs import Answer
 
 @pytest.fixture(autouse=True)
 def _small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pssa.bulk.run_job.sizes", lambda model, device: Sizes(16, 4))
+    monkeypatch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 16)
 
 
 def positive(examples: Sequence[Example]) -> list[Answer]:
@@ -47,14 +47,14 @@ def test_results_come_in_the_order_of_the_windows_and_only_a_few_are_under_way()
     def source() -> Iterator[Window]:
         for number in range(12):
             begun.append(number)
-            yield Window("in", Position(0, number), 0, (Row(number, {"text": "screen", "aspect": "screen"}),), ())
+            yield Window("in", (0, number), 0, (Row(number, {"text": "screen", "aspect": "screen"}),), ())
 
     def slow_at_first(examples: Sequence[Example]) -> list[Answer]:
         time.sleep(0.02 if len(done) < 2 else 0)
         return positive(examples)
 
     for result in score_windows(source(), Scorer(slow_at_first, 3), OutputFormat("json_lines")):
-        done.append(result.end.events)
+        done.append(result.end[1])
         assert len(begun) - len(done) <= 4  # three threads, and one that waits
     assert done == list(range(12))
 
@@ -66,7 +66,7 @@ def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> Non
         assert torch.get_num_threads() == 1
         raise RuntimeError("broken")
 
-    windows = [Window("in", Position(0, 1), 0, (Row(1, {"text": "screen", "aspect": "screen"}),), ())] * 9
+    windows = [Window("in", (0, 1), 0, (Row(1, {"text": "screen", "aspect": "screen"}),), ())] * 9
     with pytest.raises(RuntimeError, match="broken"):
         list(score_windows(iter(windows), Scorer(broken, 2), OutputFormat("json_lines")))
     assert torch.get_num_threads() == threads
@@ -189,7 +189,7 @@ def test_workers_end_with_the_process_that_was_killed(job: Job, run: Path, tmp_p
     Thread(target=feed, daemon=True).start()
     words = ("predict", run, "--input", pipe, "--output", job.output, "--workers", "2")
     command = subprocess.Popen([sys.executable, "-m", "pssa", *map(str, words)], stderr=subprocess.DEVNULL)
-    wait_until(lambda: command.poll() is not None or Path(f"{job.output}.part/journal.json").exists())
+    wait_until(lambda: command.poll() is not None or any(Path(f"{job.output}.part").glob("window-*")))
     assert command.poll() is None
     workers = workers_of(command.pid)
     assert len(workers) == 2

@@ -11,7 +11,6 @@ import pytest
 from tests.bulk.made_rows import sentences, write_rows
 
 from pssa.bulk import Job, LocalEngine, Scoring, predict
-from pssa.bulk.scorer import Sizes
 
 SCRIPT = Path(__file__).with_name("kill_predict.py")
 
@@ -22,7 +21,7 @@ NAMES = ("out.jsonl", "out.csv.gz", "out.jsonl.zst", "out.parquet")
 @pytest.mark.slow
 def test_no_row_is_lost_or_repeated_by_kills(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("pssa.bulk.run_job.sizes", lambda model, device: Sizes(16, 4))
+    monkeypatch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 16)
     rows = sentences(3000)
     for place in range(11, 3000, 97):
         rows[place]["aspect"] = "nowhere"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from pssa.bulk import Summary, predict_file
-from pssa.bulk.journal import Journal
+from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.partial_output import PartialOutput
+from pssa.bulk.window import Result
 from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs import Answer, Classifier
@@ -89,7 +92,7 @@ def test_a_table_cannot_hold_a_field_that_its_first_row_has_not(source: Path, tm
 
 
 def test_a_large_file_is_scored_in_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pssa.bulk.run_job._FILE_WINDOW", 4)
+    monkeypatch.setattr("pssa.bulk.job._FILE_WINDOW_ROWS", 4)
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     texts = ["so " * (number % 3) + f"screen {number}" for number in range(10)]
     source.write_text("".join(json.dumps({"text": text, "aspect": "screen"}) + "\n" for text in texts))
@@ -138,14 +141,15 @@ def test_a_failure_leaves_an_older_output_as_it_was(source: Path, tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
 
 
-def test_a_job_that_was_not_finished_is_not_lost(source: Path, tmp_path: Path) -> None:
-    part = tmp_path / "out.jsonl.part"
-    part.mkdir()
-    (part / "job.json").write_text("{}")
-    Journal().save(part / "journal.json")
-    with pytest.raises(InputError, match=r"out\.jsonl\.part holds a job that was not finished"):
+def test_an_unfinished_job_is_not_lost(source: Path, tmp_path: Path) -> None:
+    unfinished = PartialOutput(tmp_path / "out.jsonl", tmp_path / "bad.jsonl", OutputFormat("json_lines"))
+    with suppress(KeyboardInterrupt), unfinished.opened({}):
+        unfinished.append(Result((0, 1), 9, (), b"{}\n", summary=Summary(1, {"positive": 1})))
+        raise KeyboardInterrupt
+    before = sorted(unfinished.folder.iterdir())
+    with pytest.raises(InputError, match=r"out\.jsonl\.part holds an unfinished job"):
         score(source, tmp_path / "out.jsonl")
-    assert sorted(path.name for path in part.iterdir()) == ["job.json", "journal.json"]
+    assert sorted(unfinished.folder.iterdir()) == before
 
 
 def test_the_source_is_not_taken_for_the_file_of_rejected_rows(source: Path, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from tests.bulk.made_jobs import BAD, Stopping, names
 from tests.bulk.made_rows import read_rows, sentences, write_rows
 
 from pssa.bulk import Job, LocalEngine, Scoring, predict
-from pssa.bulk.job import Task
-from pssa.bulk.work import Result
+from pssa.bulk.engines import Task
+from pssa.bulk.window import Result
 from pssa.errors import InputError, RunError
 
 pytestmark = pytest.mark.usefixtures("small_windows")
@@ -30,7 +30,7 @@ def test_a_job_that_was_stopped_ends_with_the_same_bytes(job: Job, tmp_path: Pat
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
     summary = predict(undisturbed, LocalEngine())
-    with pytest.raises(RunError, match=f"disk full; the {4 * after} rows before are kept: go on with .*--resume"):
+    with pytest.raises(RunError, match=f"disk full; the {4 * after} rows before are kept: resume with begin='resume'"):
         predict(stopped, Stopping(after, OSError("disk full")))
     assert names(stopped) == [f"{name}.part"]
     assert predict(replace(stopped, begin="resume"), LocalEngine()) == summary
@@ -45,9 +45,9 @@ def test_a_table_of_other_names_with_word_scores_ends_with_the_same_bytes(job: J
     theirs = replace(job, inputs=(str(source),), columns="text=review,aspect=term", scoring=scoring)
     undisturbed, stopped = (replace(theirs, output=str(tmp_path / name)) for name in ("a.csv", "b.csv"))
     predict(undisturbed, LocalEngine())
-    with pytest.raises(RunError, match=r"go on with .*--resume"):
+    with pytest.raises(RunError, match=r"resume with begin='resume'"):
         predict(stopped, Stopping(1, OSError("disk full")))
-    with pytest.raises(InputError, match=r"--columns.* is not what it was when the job was begun"):
+    with pytest.raises(InputError, match=r"columns has changed since the job began"):
         predict(replace(stopped, begin="resume", columns="text=review,span=term"), LocalEngine())
     predict(replace(stopped, begin="resume"), LocalEngine())
     whole = Path(undisturbed.output).read_bytes()
@@ -62,7 +62,7 @@ def test_a_bad_row_late_in_a_file_costs_nothing_of_what_is_done(job: Job, tmp_pa
     with pytest.raises(
         InputError,
         match=r"in\.jsonl, line 10: aspect 'screen' is not in the text 'a keyboard'; give it .*; the 8 rows before are kept: "
-        r"go on with .*--resume.* and .*--errors skip",
+        r"resume with begin='resume' and errors='skip'",
     ):
         predict(job, LocalEngine())
     assert names(job) == ["in.jsonl", "out.jsonl.part"]
@@ -73,15 +73,15 @@ def test_a_bad_row_late_in_a_file_costs_nothing_of_what_is_done(job: Job, tmp_pa
 
 def test_a_bad_row_in_the_first_window_can_be_left_out(job: Job) -> None:
     write_rows(Path(job.inputs[0]), [BAD, *sentences(9)])
-    with pytest.raises(InputError, match=r"line 1: .*; .*--errors skip.* leaves such rows out$"):
+    with pytest.raises(InputError, match=r"line 1: .*; errors='skip' leaves such rows out$"):
         predict(job, LocalEngine())
     assert predict(replace(job, errors="skip"), LocalEngine()).rows == 9
 
 
 def test_who_interrupts_is_told_how_to_go_on(job: Job) -> None:
-    with pytest.raises(KeyboardInterrupt, match=r"the 4 rows before are kept: go on with .*--resume"):
+    with pytest.raises(KeyboardInterrupt, match=r"the 4 rows before are kept: resume with begin='resume'"):
         predict(job, Stopping(1, KeyboardInterrupt()))
-    with pytest.raises(InputError, match="holds a job that was not finished, 4 rows"):
+    with pytest.raises(InputError, match="holds an unfinished job with 4 rows"):
         predict(job, LocalEngine())
 
 
@@ -89,15 +89,15 @@ def test_what_has_changed_meanwhile_is_refused(job: Job, tmp_path: Path) -> None
     with pytest.raises(KeyboardInterrupt):
         predict(job, Stopping(1, KeyboardInterrupt()))
     again = replace(job, begin="resume")
-    with pytest.raises(InputError, match=r"--explain.* is not what it was when the job was begun"):
+    with pytest.raises(InputError, match=r"saliency has changed since the job began"):
         predict(replace(again, scoring=Scoring(saliency="", device="cpu")), LocalEngine())
     content = Path(job.inputs[0]).read_text()
     write_rows(Path(job.inputs[0]), sentences(11))
-    with pytest.raises(InputError, match=r"the size of .*in\.jsonl is not what it was"):
+    with pytest.raises(InputError, match=r"the size of .*in\.jsonl has changed"):
         predict(again, LocalEngine())
     Path(job.inputs[0]).write_text(content)
     os.utime(job.inputs[0], ns=(1, 1))
-    with pytest.raises(InputError, match=r"the time of .*in\.jsonl is not what it was"):
+    with pytest.raises(InputError, match=r"the time of .*in\.jsonl has changed"):
         predict(again, LocalEngine())
     assert predict(replace(job, begin="replace"), LocalEngine()).rows == 10
 
@@ -108,9 +108,7 @@ def test_a_job_that_is_done_has_nothing_to_be_resumed(job: Job, left: bool) -> N
     if left:  # by a kill just before its end
         Path(f"{job.output}.part").mkdir()
     before = Path(job.output).read_bytes()
-    expected = (
-        r"out\.jsonl exists and no part of it is unfinished; nothing was done\. Whether .*--force.* makes it again"
-    )
+    expected = r"out\.jsonl exists and no job into it is unfinished; nothing was done; .*begin='replace'"
     with pytest.warns(UserWarning, match=expected):
         assert predict(replace(job, begin="resume"), LocalEngine()).existed
     assert Path(job.output).read_bytes() == before
@@ -119,31 +117,36 @@ def test_a_job_that_is_done_has_nothing_to_be_resumed(job: Job, left: bool) -> N
 
 @pytest.mark.parametrize("error", [MemoryError(), torch.OutOfMemoryError("CUDA out of memory")])
 def test_who_runs_out_of_memory_goes_on_with_smaller_batches(job: Job, error: Exception) -> None:
-    with pytest.raises(RunError, match=r"not enough memory \(.*\); give a smaller `batch_size` \(--batch-size\)$"):
+    with pytest.raises(RunError, match=r"not enough memory \(.*\); set a smaller batch_size$"):
         predict(job, Stopping(0, error))
     with pytest.raises(
-        RunError, match=r"give a smaller .*--batch-size.*; the 4 rows before are kept: go on with .*--resume"
+        RunError, match=r"set a smaller batch_size; the 4 rows before are kept: resume with begin='resume'"
     ):
         predict(job, Stopping(1, error))
     smaller = replace(job, begin="resume", scoring=Scoring(device="cpu", batch_size=1))
     assert predict(smaller, LocalEngine()).rows == 10
 
 
-def test_a_journal_that_speaks_of_other_inputs_is_refused(job: Job) -> None:
+def edit_window(job: Job, old: bytes, new: bytes) -> None:
+    (window,) = Path(f"{job.output}.part").glob("window-*")
+    content = window.read_bytes()
+    assert old in content
+    window.write_bytes(content.replace(old, new))
+
+
+def test_a_window_of_other_inputs_is_refused(job: Job) -> None:
     with pytest.raises(KeyboardInterrupt):
         predict(job, Stopping(1, KeyboardInterrupt()))
-    path = Path(f"{job.output}.part") / "journal.json"
-    path.write_text(path.read_text().replace('"source": 0', '"source": 1'))
-    with pytest.raises(InputError, match=r"the journal speaks of input 2 of 1; begin again with .*--force"):
+    edit_window(job, b'"end": [0, 4]', b'"end": [1, 4]')
+    with pytest.raises(InputError, match=r"names input 2 of 1; begin again with begin='replace'"):
         predict(replace(job, begin="resume"), LocalEngine())
 
 
-def test_a_journal_that_speaks_of_more_rows_than_there_are_is_refused(job: Job) -> None:
+def test_a_window_beyond_the_end_of_the_inputs_is_refused(job: Job) -> None:
     with pytest.raises(KeyboardInterrupt):
         predict(job, Stopping(1, KeyboardInterrupt()))
-    path = Path(f"{job.output}.part") / "journal.json"
-    path.write_text(path.read_text().replace('"events": 4', '"events": 11'))
-    with pytest.raises(InputError, match=r"in\.jsonl: ends before the place that the journal speaks of; begin again"):
+    edit_window(job, b'"end": [0, 4]', b'"end": [0, 11]')
+    with pytest.raises(InputError, match=r"in\.jsonl: ends before the place at which the job was stopped; begin again"):
         predict(replace(job, begin="resume"), LocalEngine())
 
 
@@ -183,7 +186,7 @@ class Meddling:
 
 
 def test_nobody_is_sent_on_with_a_part_that_is_gone(job: Job) -> None:
-    with pytest.raises(RunError, match=r"No such file.*; somebody has removed the part and nothing is kept: begin a"):
+    with pytest.raises(RunError, match=r"No such file.*; somebody has removed the unfinished job and no row is kept"):
         predict(job, Meddling(lambda: shutil.rmtree(f"{job.output}.part")))
 
 

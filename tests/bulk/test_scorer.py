@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -9,19 +10,21 @@ from typing import Any
 
 import pytest
 import torch
+from tests.bulk.made_rows import sentences, write_rows
 from tests.models.encoders import tiny_encoder
 
 import pssa
 from pssa import models
-from pssa.bulk import Scoring
-from pssa.bulk.scorer import Sizes, export, open_scorer, sizes, threads_of
+from pssa.bulk import Job, LocalEngine, Scoring, predict
+from pssa.bulk import scorer as scorer_module
+from pssa.bulk.scorer import count_threads, default_batch_size, default_window_rows, export, open_scorer, open_session
 from pssa.data import embedded
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.data.example import DEFAULT_LABELS, Example
-from pssa.errors import InputError
+from pssa.errors import InputError, MissingExtra
 from pssa.models import Encoding
 from pssa.models.memnet import MemoryNetwork
-from pssa.runs import Classifier
+from pssa.runs import Answer, Classifier
 from pssa.runs.explain import Explanation, explain
 from pssa.runs.featurizer import PieceFeaturizer, WordFeaturizer
 
@@ -34,8 +37,8 @@ EXAMPLES = [replace(example, label=None) for example in embedded.load("test").se
         ({"batch_size": 0}, "batch_size is 0; it must be at least 1"),
         ({"runtime": "tf"}, "runtime is 'tf'; it can be torch or onnx"),
         ({"quantize": "int4", "runtime": "onnx"}, "quantize is 'int4'; it can be int8"),
-        ({"quantize": "int8"}, "needs the runtime onnx"),
-        ({"runtime": "onnx", "saliency": ""}, "gives labels alone"),
+        ({"quantize": "int8"}, "runtime='onnx'"),
+        ({"runtime": "onnx", "saliency": ""}, "gives labels without word scores"),
         ({"runtime": "onnx", "device": "cuda"}, "computes on the CPU in float32"),
         ({"runtime": "onnx", "precision": "bfloat16"}, "computes on the CPU in float32"),
     ],
@@ -52,14 +55,15 @@ def test_a_device_is_where_it_is_computed() -> None:
 
 
 def test_what_suits_follows_from_the_model_and_the_device() -> None:
-    assert sizes("memnet", "cpu") == Sizes(2048, 64)
-    assert sizes("bertabsa_cls", "cpu") == Sizes(512, 16)
-    assert sizes("memnet", "cuda") == sizes("bertabsa", "cuda") == Sizes(4096, 256)
+    assert (default_window_rows("memnet", "cpu"), default_batch_size("memnet", "cpu")) == (2048, 64)
+    assert (default_window_rows("bertabsa_cls", "cpu"), default_batch_size("bertabsa_cls", "cpu")) == (512, 16)
+    for model in ("memnet", "bertabsa"):
+        assert (default_window_rows(model, "cuda"), default_batch_size(model, "cuda")) == (4096, 256)
 
 
 def test_answers_are_those_of_the_classifier(run: Path) -> None:
     scorer = open_scorer(run, Scoring(device="cpu", batch_size=2))
-    assert scorer.threads == torch.get_num_threads()
+    assert scorer.n_threads == torch.get_num_threads()
     expected = pssa.load(run).answer(EXAMPLES, 2)
     assert list(scorer.score(EXAMPLES)) == expected
     assert export(run, Scoring()) == b""
@@ -103,7 +107,7 @@ def test_the_size_of_batches_holds_for_word_scores_too(run: Path, monkeypatch: p
 def test_one_long_text_does_not_make_every_row_as_wide(
     run: Path, monkeypatch: pytest.MonkeyPatch, saliency: str | None
 ) -> None:
-    monkeypatch.setattr("pssa.bulk.scorer._MOST_WORDS", 200 if saliency is None else 200 * 32)
+    monkeypatch.setattr("pssa.bulk.scorer._MAX_TABLE_WORDS", 200 if saliency is None else 200 * 32)
     long = Example.from_text("so " * 900 + "huge", (2700, 2704))
     examples = [*EXAMPLES[:4], long, *EXAMPLES[4:], *EXAMPLES]
     tables, index = list[int](), WordFeaturizer.index
@@ -135,7 +139,7 @@ def test_an_encoder_that_is_cut_is_asked_by_one_thread(monkeypatch: pytest.Monke
     featurizer = PieceFeaturizer(tiny_encoder(), pair=False)
     for options, threads in (({}, 5), ({"refine": "average"}, 1)):
         model = models.build("bertabsa", featurizer.table, 3, options, seed=0)
-        assert threads_of(Classifier("bertabsa", DEFAULT_LABELS, featurizer, (model,), (1.0,))) == threads
+        assert count_threads(Classifier("bertabsa", DEFAULT_LABELS, featurizer, (model,), (1.0,))) == threads
 
 
 def test_several_members_vote_and_the_first_is_explained(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +160,62 @@ def test_a_text_that_would_be_read_once_for_each_of_many_words_is_refused(run: P
     assert len(scorer.score([longest, *EXAMPLES])) == len(EXAMPLES) + 1
     long = Example.from_text("so " * 512 + "huge", (1536, 1540))
     with pytest.raises(
-        InputError, match=r"the text has 513 words, and leave_one_out scores .* at most 512; shorten it"
+        InputError, match=r"the text has 513 words, and leave_one_out explains .* at most 512; shorten it"
     ):
         scorer.score([*EXAMPLES, long])
     assert open_scorer(run, Scoring(saliency="gradient", device="cpu")).score([long])
+
+
+ONNX_EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(60))]
+CLOSE = 0.001
+
+
+@pytest.fixture(scope="module")
+def exported(run: Path) -> bytes:
+    pytest.importorskip("onnxscript")
+    return export(run, Scoring(runtime="onnx"))
+
+
+@pytest.mark.slow
+def test_answers_of_onnx_runtime_are_those_of_torch(run: Path, exported: bytes) -> None:
+    found = open_scorer(run, Scoring(runtime="onnx", batch_size=7), exported).score(ONNX_EXAMPLES)
+    for ours, theirs in zip(found, pssa.load(run).answer(ONNX_EXAMPLES), strict=True):
+        assert isinstance(ours, Answer)
+        assert (ours.label, ours.aspect, ours.start) == (theirs.label, theirs.aspect, theirs.start)
+        assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_eight_bits_say_nearly_the_same(
+    run: Path, tmp_path: Path, exported: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scoring = Scoring(runtime="onnx", quantize="int8")
+    eight = export(run, scoring)
+    assert eight != exported
+    found, expected = open_scorer(run, scoring, eight).score(ONNX_EXAMPLES), pssa.load(run).answer(ONNX_EXAMPLES)
+    for label in pssa.load(run).labels:
+        said = [answer.probabilities[label] for answer in expected]
+        assert max(said) - min(said) > 4 * CLOSE, label  # else any model would say nearly the same
+    for ours, theirs in zip(found, expected, strict=True):
+        assert isinstance(ours, Answer)
+        assert ours.probabilities == pytest.approx(theirs.probabilities, abs=CLOSE)
+    monkeypatch.setattr("pssa.bulk.engines.export", lambda run, asked: eight if asked.quantize else b"")
+    source = write_rows(tmp_path / "in.jsonl", sentences(30))
+    job = Job(run, (str(source),), str(tmp_path / "out.csv"), scoring=scoring)
+    assert predict(job, LocalEngine()).rows == 30
+
+
+def test_without_the_runtime_the_extra_is_named(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtra, match=r"pssa\[onnx\]"):
+        export(run, Scoring(runtime="onnx"))
+    with pytest.raises(MissingExtra, match=r"pssa\[onnx\]"):
+        open_session(b"")
+
+
+def test_a_file_that_cannot_be_put_into_eight_bits_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"no model")
+    with pytest.raises(InputError, match=r"cannot be quantized to eight bits \(.*\); leave out quantize"):
+        scorer_module._quantize(path)

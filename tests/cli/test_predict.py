@@ -13,7 +13,6 @@ from tests.cli.command import Command
 
 import pssa
 from pssa.bulk import Job, LocalEngine, Progress, Scoring, Summary, predict
-from pssa.bulk.scorer import Sizes
 from pssa.cli.predict import progress_text
 
 # Of different lengths, so that batches of like length would give themselves away.
@@ -137,10 +136,8 @@ def test_an_existing_output_is_kept_unless_force_is_used(
     target = tmp_path / "out.jsonl"
     target.write_text("older\n")
     words = ("predict", run, "--input", source, "--output", target)
-    told = (
-        f'{target} exists already; choose another `output` (--output), or replace it with `begin="replace"` (--force)'
-    )
-    assert told in command(*words).refusal
+    advice = f"{target} already exists; choose another --output, or replace it with --force"
+    assert advice in command(*words).refusal
     assert target.read_text() == "older\n"
     assert command(*words, "--force").code == 0
     assert len(rows_of(target)) == 20
@@ -152,7 +149,7 @@ def test_bad_input_is_refused(command: Command, run: Path, source: Path, tmp_pat
     assert "does not exist" in command("predict", run, "--input", tmp_path / "nowhere.csv", *output).refusal
     assert "let its name end in" in command("predict", run, "--input", source, "--output", tmp_path / "o.xml").refusal
     refusal = command("predict", run, "--input", source, *output, "--batch-size", "0").refusal
-    assert "batch_size is 0; it must be at least 1" in refusal
+    assert "--batch-size is 0; it must be at least 1" in refusal
     assert list(tmp_path.iterdir()) == [source]
 
 
@@ -202,17 +199,25 @@ def test_a_job_that_was_left_is_gone_on_with(command: Command, run: Path, source
     target, fine = tmp_path / "out.jsonl", source.read_text()
     job = Job(run, (str(source),), str(target), scoring=Scoring(device="cpu"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pssa.bulk.run_job.sizes", lambda model, device: Sizes(8, 4))
+        patch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 8)
         with pytest.raises(KeyboardInterrupt):
             predict(job, LocalEngine(), interrupt)
     words = ("predict", run, "--input", source, "--output", target, "--device", "cpu")
-    assert (
-        'holds a job that was not finished, 8 rows; go on with `begin="resume"` (--resume)' in command(*words).refusal
-    )
+    assert "holds an unfinished job with 8 rows; resume it with --resume" in command(*words).refusal
     assert "give one of the two" in command(*words, "--resume", "--force").refusal
     assert command(*words, "--resume", "--json").json["rows"] == 20
     assert [row["key"] for row in rows_of(target)] == list(range(20))
     assert source.read_text() == fine
+
+
+def test_an_interrupt_says_what_is_kept_and_how_to_resume(
+    command: Command, run: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 8)
+    monkeypatch.setattr("pssa.cli.predict._ProgressBar.update", lambda self, progress: interrupt(progress))
+    result = command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl")
+    assert result.code == 130
+    assert result.err == "pssa: interrupted; the 8 rows before are kept: resume with --resume\n"
 
 
 @pytest.mark.filterwarnings("always:.*nothing was done:UserWarning")
@@ -223,7 +228,7 @@ def test_an_output_without_a_part_is_left_as_it_is(command: Command, run: Path, 
     for more, out in ((), ""), (("--json",), json.dumps({"output": str(target), "existed": True}) + "\n"):
         result = command(*words, *more)
         assert (result.code, result.out) == (0, out)
-        assert f"{target} exists and no part of it is unfinished; nothing was done" in result.err
+        assert f"{target} exists and no job into it is unfinished; nothing was done" in result.err
     assert target.read_text() == "of another job\n"
 
 
@@ -235,15 +240,15 @@ def interrupt(progress: Progress) -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (("--engine", "spark"), "engine is 'spark'; it can be local or ray"),
-        (("--address", "auto"), "--address and --actors are of a Ray cluster; add --engine ray"),
-        (("--engine", "ray", "--workers", "2"), "with --engine ray say --actors"),
-        (("--workers", "0"), "workers is 0; it must be at least 1"),
-        (("--engine", "ray", "--actors", "0"), "actors is 0; it must be at least 1"),
-        (("--errors", "ignore"), "errors is 'ignore'; it can be fail or skip"),
-        (("--quantize", "int4"), "quantize is 'int4'; it can be int8"),
-        (("--quantize", "int8", "--explain"), "gives labels alone"),
-        (("--quantize", "int8", "--runtime", "torch"), "needs the runtime onnx"),
+        (("--engine", "spark"), "--engine is 'spark'; it can be local or ray"),
+        (("--address", "auto"), "add --engine ray"),
+        (("--engine", "ray", "--workers", "2"), "use --actors"),
+        (("--workers", "0"), "--workers is 0; it must be at least 1"),
+        (("--engine", "ray", "--actors", "0"), "--actors is 0; it must be at least 1"),
+        (("--errors", "ignore"), "--errors is 'ignore'; it can be fail or skip"),
+        (("--quantize", "int4"), "--quantize is 'int4'; it can be int8"),
+        (("--quantize", "int8", "--explain"), "gives labels without word scores"),
+        (("--quantize", "int8", "--runtime", "torch"), "add --runtime onnx"),
     ],
 )
 def test_options_that_cannot_be_are_refused(

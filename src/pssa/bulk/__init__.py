@@ -1,8 +1,8 @@
 """Bulk scoring: files in, files out, in bounded memory."""
 
-from pssa.bulk.engines import LocalEngine, ProcessEngine, RayEngine
-from pssa.bulk.job import Engine, Job, Progress, Summary
-from pssa.bulk.run_job import predict, predict_file
+from pssa.bulk.engines import Engine, LocalEngine, ProcessEngine, RayEngine
+from pssa.bulk.job import Job, Progress, predict, predict_file
+from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import STANDARD
 

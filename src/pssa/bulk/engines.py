@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
-from pssa.bulk.job import Task
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer
-from pssa.bulk.window import Window, windows
-from pssa.bulk.work import Result, process
+from pssa.bulk.source import Source
+from pssa.bulk.window import START, Position, Result, Window, read_windows, score_window
 from pssa.errors import InputError, setting
 from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerPool, WorkerSetup, connect_ray, map_ordered
 
@@ -28,6 +28,36 @@ _GC_THRESHOLD = 50_000
 # Half of what an actor uses: those of a lost node find room on nodes that were full before.
 _ACTOR_CPUS = 0.5
 _ACTORS_PER_GPU = 4  # some cut sentences into words while others keep it busy
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an engine has to do: score the rows after `start`."""
+
+    run: Path
+    scoring: Scoring
+    sources: tuple[Source, ...]
+    window_rows: int  # of a window, at most
+    output_format: OutputFormat
+    start: Position = START
+    columns: tuple[str, ...] = ()  # of the output, if rows were written before
+
+    def windows(self) -> Iterator[Window]:
+        """Yield the windows to score."""
+        explained = self.scoring.saliency is not None
+        return read_windows(self.sources, self.window_rows, self.start, self.columns, explained)
+
+
+class Engine(Protocol):
+    """Execution backend."""
+
+    def resolve(self, scoring: Scoring) -> Scoring:
+        """Return the same settings with the device that will be used."""
+        ...
+
+    def results(self, task: Task) -> Generator[Result]:
+        """Yield what becomes of each window, in their order; closing the generator ends the work."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -41,7 +71,7 @@ class LocalEngine:
     def results(self, task: Task) -> Generator[Result]:
         """Yield the results in the order of the windows."""
         scorer = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
-        return score_windows(windows(task.reading, task.start, task.columns), scorer, task.form)
+        return score_windows(task.windows(), scorer, task.output_format)
 
 
 @dataclass(frozen=True)
@@ -69,7 +99,7 @@ class ProcessEngine:
         setup = _worker_setup(task)
         open_scorer(*setup.arguments)  # an error in the run is raised here and not in each worker
         with ProcessPool(self.workers, setup) as pool:
-            yield from _score_in(pool, task)
+            yield from _score_in_pool(pool, task)
 
 
 @dataclass(frozen=True)
@@ -113,46 +143,43 @@ class RayEngine:
         # Workers are started in directories of their own.
         setup = _worker_setup(replace(task, run=task.run.absolute()))
         with RayPool(self.actors or max(1, usual), setup, _ACTOR_CPUS) as pool:
-            yield from _score_in(pool, task)
+            yield from _score_in_pool(pool, task)
 
 
-def score_windows(source: Iterator[Window], scorer: Scorer, form: OutputFormat) -> Generator[Result]:
+def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Result]:
     """Score windows in threads of this process; yield the results in their order."""
-    with ThreadPool(scorer.threads) as pool, rare_garbage_collection():
-        yield from map_ordered(pool, partial(process, score=scorer.score, form=form), source)
+    score = partial(score_window, score=scorer.score, output_format=output_format)
+    with ThreadPool(scorer.n_threads) as pool, rare_garbage_collection():
+        yield from map_ordered(pool, score, windows)
 
 
-def _score_in(pool: WorkerPool, task: Task) -> Generator[Result]:
-    return map_ordered(pool, partial(_Worker.score, task.form), windows(task.reading, task.start, task.columns))
+def _score_in_pool(pool: WorkerPool, task: Task) -> Generator[Result]:
+    return map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
 
 def _worker_setup(task: Task) -> WorkerSetup:
     given = (task.run, task.scoring, export(task.run, task.scoring))
-    return WorkerSetup(_Worker.open, given, uses_gpu=task.scoring.chosen_device != "cpu")
+    return WorkerSetup(_open_worker, given, uses_gpu=task.scoring.chosen_device != "cpu")
 
 
-class _Worker:
-    """What a worker process holds."""
-
-    scorer: Scorer
-
-    @classmethod
-    def open(cls, run: Path, scoring: Scoring, exported: bytes) -> None:
-        """Load the model."""
-        _collect_rarely()
-        cls.scorer = open_scorer(run, scoring, exported)
-
-    @classmethod
-    def score(cls, form: OutputFormat, window: Window) -> Result:
-        """Score a window; its warnings go with the result, as nobody would see those of a worker."""
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            result = process(window, cls.scorer.score, form)
-        return replace(result, warnings=tuple(str(warning.message) for warning in caught))
+_worker: dict[str, Scorer] = {}  # what a worker process holds
 
 
-class _Scoring:
-    """Threads that score at the moment; the first changes the collector's threshold and the last restores it."""
+def _open_worker(run: Path, scoring: Scoring, exported: bytes) -> None:
+    _collect_rarely()
+    _worker["scorer"] = open_scorer(run, scoring, exported)
+
+
+def _score_in_worker(output_format: OutputFormat, window: Window) -> Result:
+    """Score a window; its warnings go with the result, as nobody would see those of a worker."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = score_window(window, _worker["scorer"].score, output_format)
+    return replace(result, warnings=tuple(str(warning.message) for warning in caught))
+
+
+class _Collector:
+    """The state of the garbage collector: the first thread that scores changes it, and the last one restores it."""
 
     lock = threading.Lock()
     n_active = 0
@@ -162,18 +189,18 @@ class _Scoring:
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
     """Collect garbage rarely for as long as somebody scores."""
-    with _Scoring.lock:
-        if not _Scoring.n_active:
-            _Scoring.threshold_before = gc.get_threshold()
+    with _Collector.lock:
+        if not _Collector.n_active:
+            _Collector.threshold_before = gc.get_threshold()
             _collect_rarely()
-        _Scoring.n_active += 1
+        _Collector.n_active += 1
     try:
         yield
     finally:
-        with _Scoring.lock:
-            _Scoring.n_active -= 1
-            if not _Scoring.n_active:
-                gc.set_threshold(*_Scoring.threshold_before)
+        with _Collector.lock:
+            _Collector.n_active -= 1
+            if not _Collector.n_active:
+                gc.set_threshold(*_Collector.threshold_before)
 
 
 def _collect_rarely() -> None:

@@ -1,77 +1,79 @@
-"""A job: rows of some inputs, scored by a run, into one output; and what passes between those who carry it out."""
+"""Jobs: rows of some inputs, scored by a run, into one output.
+
+Whatever the engine, the windows and what is written of them are the same. The output appears under its name when it is complete.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import asdict, dataclass, field
+import os
+import re
+import warnings
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from pssa.bulk.advice import OUTPUT, REJECTED
-from pssa.bulk.journal import Journal
-from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.scorer import Scoring
-from pssa.bulk.source import STANDARD
-from pssa.bulk.window import Position, Reading
-from pssa.bulk.work import Result
+import torch
+
+from pssa.bulk.engines import Engine, Task, score_windows
+from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerprint
+from pssa.bulk.output_format import OutputFormat, choose_output_format
+from pssa.bulk.partial_output import PartialOutput, StandardOutput, open_standard_output
+from pssa.bulk.rows import Summary
+from pssa.bulk.scorer import Scorer, Scoring, count_threads, default_window_rows, score_by_length
+from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
+from pssa.bulk.window import Result, read_windows
 from pssa.data.read import ColumnNames
-from pssa.errors import InputError
-
-__all__ = ["Engine", "Job", "Observer", "Progress", "Sink", "Summary", "Task"]
+from pssa.data.validation import format_error
+from pssa.errors import InputError, PssaWarning, RunError, setting
+from pssa.execution import WorkerLost
+from pssa.runs import Classifier
+from pssa.runs.directory import RunDirectory
+from pssa.runs.saved_model import Description
 
 _ERRORS = ("fail", "skip")
 _BEGINNINGS = ("new", "resume", "replace")
+_OUT_OF_MEMORY = (MemoryError, torch.OutOfMemoryError)
+_FILE_WINDOW_ROWS = 2048  # of a window of `predict_file`
+_EXPLAINED_SHARE = 4  # windows with word scores are so many times smaller
+_SKIP = setting("errors", "skip")
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked for.
+    """What to score, and where to write it.
 
-    :raises InputError: for values that cannot be.
+    :raises InputError: for values that contradict each other.
     """
 
     run: Path
     inputs: tuple[str, ...]  # files, patterns, or - for standard input
     output: str  # a file, or - for standard output
-    format: str | None = None  # of the inputs, where it is not recognised
-    columns: ColumnNames | None = None  # of the inputs, where they have names of their own
-    output_format: str | None = None  # where the output's name does not say it
-    errors: str = "fail"  # at a row that cannot be used; or "skip" it
+    format: str | None = None  # of the inputs, if it is not recognised
+    columns: ColumnNames | None = None  # of the inputs, if they have other names
+    output_format: str | None = None  # if the output's suffix does not tell it
+    errors: str = "fail"  # on invalid rows; or "skip" them
     rejected: str | None = None  # the file of skipped rows; None: the output's name and .rejected.jsonl
-    begin: str = "new"  # or "resume" where it was left, or "replace" what is there
+    begin: str = "new"  # or "resume" an unfinished job, or "replace" what exists
     scoring: Scoring = field(default_factory=Scoring)
 
     def __post_init__(self) -> None:
         if self.errors not in _ERRORS:
-            raise InputError(f"errors is {self.errors!r}; it can be {' or '.join(_ERRORS)}")
+            raise InputError(f"{setting('errors')} is {self.errors!r}; it can be {' or '.join(_ERRORS)}")
         if self.begin not in _BEGINNINGS:
             raise InputError(f"begin is {self.begin!r}; it can be {', '.join(_BEGINNINGS)}")
         if self.output == STANDARD and self.begin == "resume":
-            raise InputError(f"what went to standard output cannot be gone on with; name a file with {OUTPUT}")
+            raise InputError(f"a job to standard output cannot be resumed; name a file with {setting('output')}")
         if self.output == STANDARD and self.errors == "skip" and self.rejected is None:
-            raise InputError(f"standard output has no file of rejected rows beside it; name one with {REJECTED}")
+            raise InputError(f"skipped rows need a file of their own; name one with {setting('rejected')}")
 
     @property
-    def side(self) -> Path:
+    def rejected_path(self) -> Path:
         """The file of rejected rows."""
         return Path(self.rejected or f"{self.output}.rejected.jsonl")
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What was scored."""
-
-    rows: int
-    labels: dict[str, int]  # how often each was predicted
-    ambiguous: int  # rows whose aspect occurs several times in the text; the first was taken
-    rejected: int = 0  # rows that were skipped
-    existed: bool = False  # the output of a job to be resumed was there, and nothing was done
-
-    def as_dict(self) -> dict[str, Any]:
-        """The counts as plain values, for JSON."""
-        values = asdict(self)
-        del values["existed"]
-        return values
 
 
 @dataclass(frozen=True)
@@ -81,54 +83,217 @@ class Progress:
     rows: int
     rejected: int
     read: int  # bytes of the inputs
-    total: int  # bytes of all of them; 0 where nobody knows
+    total: int  # bytes of all inputs; 0 if unknown
 
 
 Observer = Callable[[Progress], None]
+Output = PartialOutput | StandardOutput
 
 
-@dataclass(frozen=True)
-class Task:
-    """What an engine has to do: score the rows after `start`."""
+class _JobStopped(InputError):
+    """A job that cannot go past a row, which could be skipped, or past a place in its inputs."""
 
-    run: Path
-    scoring: Scoring
-    reading: Reading
-    form: OutputFormat
-    start: Position
-    columns: tuple[str, ...]  # of the output, where rows were written before
+    def __init__(self, message: str, is_row: bool) -> None:
+        super().__init__(message)
+        self.is_row = is_row
 
 
-class Engine(Protocol):
-    """Who scores."""
+def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summary:
+    """Carry out a job.
 
-    def resolve(self, scoring: Scoring) -> Scoring:
-        """The same, with the device that will be used."""
-        ...
+    :param observer: is called with the progress after each window.
+    :raises InputError: for what cannot be read, scored or written; the message names a row by its line.
+    """
+    known = Description.load(RunDirectory.open(job.run).root)
+    output_format = choose_output_format(job.output, job.output_format, known.labels)
+    sources = find_sources(job.inputs, job.format, job.columns)
+    _check(job, sources)
+    partial_output = _partial_output(job, output_format)
+    if job.output != STANDARD and partial_output.is_settled():
+        found = f"{job.output} exists and no job into it is unfinished; nothing was done"
+        advice = f"it may come from another job: {REPLACE} scores the rows again"
+        warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=2)
+        return Summary(labels=dict.fromkeys(known.labels, 0), existed=True)
+    with _warn_once():
+        job = replace(job, scoring=engine.resolve(job.scoring))
+        with _open_output(job, partial_output, sources) as output, _resume_hints(job, output):
+            if sources and not output.is_complete:
+                _check_position(output, len(sources))
+                n_rows = _window_rows(known.model, job.scoring)
+                start, columns = output.position, output.columns
+                task = Task(job.run, job.scoring, sources, n_rows, output_format, start, columns)
+                with closing(engine.results(task)) as results:
+                    _write(output, results, job.errors, _reporter(sources, output, observer))
+                require_unchanged(sources)
+            output.publish()
+    summary = output.summary
+    if not summary.rows:
+        why = f"none of {summary.rejected} can be used" if summary.rejected else "the input has none"
+        where = f"; {job.rejected_path} says why" if summary.rejected and job.errors == "skip" else ""
+        name = "standard output" if job.output == STANDARD else job.output
+        warnings.warn(PssaWarning(f"{name} has no rows: {why}{where}"), stacklevel=2)
+    return replace(summary, labels={label: summary.labels.get(label, 0) for label in known.labels})
 
-    def results(self, task: Task) -> Generator[Result]:
-        """What becomes of each window, in their order; closing it ends the work."""
-        ...
+
+def predict_file(
+    classifier: Classifier,
+    source: Path,
+    target: Path,
+    *,
+    format: str | None = None,
+    columns: ColumnNames | None = None,
+    batch_size: int = 64,
+) -> Summary:
+    """Score every row of `source` into `target`; each output row has the input's fields, a label and probabilities.
+
+    A label in the input is kept as `gold`.
+
+    :raises InputError: naming the line of the first invalid row; `target` is then not written. Also if `source` is
+        `target`, or a job into it is unfinished.
+    """
+    if batch_size < 1:
+        raise InputError(f"batch_size is {batch_size}; it must be at least 1")
+    sources = find_sources([str(source)], format, columns)
+    output_format = choose_output_format(str(target), None, classifier.labels)
+    rejected = target.with_name(f"{target.name}.rejected.jsonl")
+    require_apart(sources, target, rejected)
+    output = PartialOutput(_follow(target), rejected, output_format, "replace")
+    score = partial(score_by_length, partial(classifier.answer, batch_size=batch_size))
+    scorer = Scorer(score, count_threads(classifier))
+    windows = read_windows(sources, _FILE_WINDOW_ROWS)
+    with output.opened(None), closing(score_windows(windows, scorer, output_format)) as results:
+        _write(output, results, "fail")
+        require_unchanged(sources)
+        output.publish()
+    labels = {label: output.summary.labels.get(label, 0) for label in classifier.labels}
+    return replace(output.summary, labels=labels)
 
 
-class Sink(Protocol):
-    """Where results go."""
+def _write(output: Output, results: Iterable[Result], errors: str, report: Callable[[], None] | None = None) -> None:
+    """Write every result.
 
-    journal: Journal
+    :raises InputError: for what could not be read or written and, if `errors` is "fail", for the first rejected row.
+    """
+    for result in results:
+        for text in result.warnings:
+            warnings.warn(text, stacklevel=2)
+        if result.fault:
+            raise _JobStopped(result.fault, is_row=False)
+        fitted = output.fit(result)
+        if fitted.first_rejected and errors == "fail":
+            raise _JobStopped(fitted.first_rejected, is_row=True)
+        output.append(fitted)
+        if report is not None:
+            report()
 
-    @property
-    def kept(self) -> int:
-        """Rows after which another job can go on."""
-        ...
 
-    def fitted(self, result: Result) -> Result:
-        """The window, with those rows rejected that cannot stand beside the ones before."""
-        ...
+def _check(job: Job, sources: Sequence[Source]) -> None:
+    for source in sources:
+        if source.is_stream and job.begin == "resume":
+            raise InputError(f"{source.title} cannot be read again, so the job cannot be resumed; read from a file")
+    require_apart(sources, None if job.output == STANDARD else Path(job.output), job.rejected_path)
 
-    def append(self, result: Result) -> None:
-        """Write a window."""
-        ...
 
-    def finish(self) -> None:
-        """All windows are written."""
-        ...
+def _check_position(output: Output, n_sources: int) -> None:
+    if output.position[0] >= n_sources:
+        raise InputError(f"the unfinished job names input {output.position[0] + 1} of {n_sources}; {BEGIN_AGAIN}")
+
+
+def _window_rows(model: str, scoring: Scoring) -> int:
+    n_rows = default_window_rows(model, scoring.chosen_device)
+    # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
+    return n_rows if scoring.saliency is None else -(-n_rows // _EXPLAINED_SHARE)
+
+
+def _partial_output(job: Job, output_format: OutputFormat) -> PartialOutput:
+    return PartialOutput(_follow(Path(job.output)), _follow(job.rejected_path), output_format, job.begin)
+
+
+def _follow(path: Path) -> Path:
+    """Return the file that a symbolic link means, which need not exist yet; any other path as it is."""
+    meant = Path(os.path.realpath(path)) if path.is_symlink() else path
+    return meant if meant.is_file() or not path.exists() else path
+
+
+@contextmanager
+def _open_output(job: Job, partial_output: PartialOutput, sources: Sequence[Source]) -> Iterator[Output]:
+    if job.output == STANDARD:
+        rejected = partial_output.rejected if job.errors == "skip" else None
+        with open_standard_output(partial_output.format, rejected, job.begin) as standard_output:
+            yield standard_output
+    else:
+        with partial_output.opened(job_fingerprint(job, sources)):
+            yield partial_output
+
+
+@contextmanager
+def _resume_hints(job: Job, output: Output) -> Generator[None]:
+    """Add to the error that ends a job what is kept, and how to resume it."""
+    try:
+        yield
+    except (_JobStopped, KeyboardInterrupt, OSError, WorkerLost, *_OUT_OF_MEMORY) as end:
+        if not output.n_kept:
+            _raise_without_rows(job, output, end)
+        if isinstance(end, _JobStopped):
+            raise InputError(f"{end.message}; {_kept_rows(output, end)}") from end
+        if isinstance(end, KeyboardInterrupt):
+            raise KeyboardInterrupt(RunError(_kept_rows(output, end))) from end
+        raise RunError(f"{_describe(end)}; {_kept_rows(output, end)}") from end
+
+
+def _kept_rows(output: Output, end: BaseException) -> str:
+    kept = f"the {output.n_kept} rows before are kept"
+    if isinstance(end, _JobStopped) and not end.is_row:
+        return f"{kept}: resume with {RESUME} once the same inputs can be read; with others {BEGIN_AGAIN}"
+    skip = f" and {_SKIP}" if isinstance(end, _JobStopped) else ""
+    return f"{kept}: resume with {RESUME}{skip}"
+
+
+def _raise_without_rows(job: Job, output: Output, end: BaseException) -> None:
+    if isinstance(end, _JobStopped) and end.is_row:
+        is_guess = STANDARD in job.inputs and not job.format
+        other = f"name the format of standard input with {setting('format')} if it is not JSON Lines; "
+        raise InputError(f"{end.message}; {other if is_guess else ''}{_SKIP} leaves such rows out") from end
+    if isinstance(end, _OUT_OF_MEMORY):
+        raise RunError(_describe(end)) from end
+    if isinstance(end, OSError) and job.output != STANDARD and output.summary.rows:
+        raise RunError(f"{end}; somebody has removed the unfinished job and no row is kept: begin again") from end
+    raise end
+
+
+def _describe(end: BaseException) -> str:
+    if isinstance(end, _OUT_OF_MEMORY):
+        return f"there is not enough memory ({format_error(end)}); set a smaller {setting('batch_size')}"
+    return end.message if isinstance(end, WorkerLost) else str(end)
+
+
+def _reporter(sources: Iterable[Source], output: Output, observer: Observer | None) -> Callable[[], None] | None:
+    if observer is None:
+        return None
+    sizes = [source.size for source in sources]
+    before = [0, *accumulate(sizes)]
+
+    def report() -> None:
+        read = before[output.position[0]] + output.read
+        total = before[-1] if all(sizes) else 0
+        observer(Progress(output.summary.rows, output.summary.rejected, read, total))
+
+    report()
+    return report
+
+
+@contextmanager
+def _warn_once() -> Iterator[None]:
+    """Show a warning once that every window gives, each with its own number of rows."""
+    seen: set[str] = set()
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def show_once(message: Any, *details: Any, **more: Any) -> None:
+            kind = re.sub(r"\d+", "", str(message))
+            if kind not in seen:
+                seen.add(kind)
+                show(message, *details, **more)
+
+        warnings.showwarning = show_once
+        yield

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pssa.bulk import table
+from pssa.bulk import parquet_schema
 from pssa.bulk.rows import PROBABILITIES
 from pssa.bulk.source import STANDARD
 from pssa.data.formats import spans_as_text, tags_as_text
@@ -61,7 +61,7 @@ class OutputFormat:
         if not rows:
             return b""
         if self.name == "parquet":
-            return table.encode(rows)
+            return parquet_schema.encode(rows)
         return self._compress(self._table(rows, columns) if self.name == "csv" else b"".join(map(_json_line, rows)))
 
     def header(self, columns: Sequence[str]) -> bytes:

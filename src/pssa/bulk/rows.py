@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -55,6 +56,33 @@ class RejectedRow:
         return {"source": source, "line": self.line, "reason": self.reason, **_shortened(self.row)}
 
 
+@dataclass(frozen=True)
+class Summary:
+    """Counts of what was scored."""
+
+    rows: int = 0
+    labels: Mapping[str, int] = field(default_factory=dict)  # how often each was predicted
+    ambiguous: int = 0  # rows whose aspect occurs several times in the text; the first was taken
+    rejected: int = 0  # rows that were skipped
+    existed: bool = False  # the output of a job to be resumed existed, and nothing was done
+
+    def __add__(self, other: Summary) -> Summary:
+        labels = Counter(self.labels) + Counter(other.labels)
+        ambiguous, rejected = self.ambiguous + other.ambiguous, self.rejected + other.rejected
+        return Summary(self.rows + other.rows, dict(labels), ambiguous, rejected)
+
+    def __sub__(self, other: Summary) -> Summary:
+        labels = Counter(self.labels) - Counter(other.labels)
+        ambiguous, rejected = self.ambiguous - other.ambiguous, self.rejected - other.rejected
+        return Summary(self.rows - other.rows, dict(labels), ambiguous, rejected)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts as plain values, for JSON."""
+        values = asdict(self)
+        del values["existed"]
+        return values
+
+
 def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
     """Return the example of a row, or why there is none; the row's own label is not looked at."""
     if isinstance(event, Problem):
@@ -67,7 +95,7 @@ def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
     try:
         example = example_from_fields(fields, ordinal_required=False, warn=warnings.append, row=event)
     except InputError as error:
-        return RejectedRow(event.line, error.message, event.given)
+        return RejectedRow(event.line, str(error), event.given)
     return ScorableRow(event.line, event.given, example, tuple(warnings), event.arrow)
 
 

@@ -1,156 +1,176 @@
-"""How rows are scored: by a run's models in torch, with word scores where they are asked for, or by its ONNX file.
+"""Scorers: a run's models in torch, with word scores on request, or its ONNX file in ONNX Runtime.
 
-A window is computed by one thread, whatever there is of them, and several windows at a time. That is quicker than several threads
-for one operation, which wait for each other, and the numbers do not depend on how many there are.
+One thread computes a window, and several windows are computed at a time. That is faster than several threads for one operation,
+which wait for each other, and the numbers do not depend on how many there are.
 """
 
 from __future__ import annotations
 
+import logging
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from pssa import models
-from pssa.bulk import onnx
 from pssa.bulk.rows import Score, Value
 from pssa.data.example import Example
-from pssa.errors import InputError
-from pssa.runs import Classifier, load
+from pssa.data.validation import format_error
+from pssa.errors import InputError, MissingExtra, setting
+from pssa.runs import Answer, Classifier, load
 from pssa.runs.defaults import choose_device
 from pssa.runs.explain import Explanation, explain, require_usable, usual_saliency
+from pssa.runs.onnx_export import export_onnx
 
-__all__ = ["Scorer", "Scoring", "Sizes", "by_length", "export", "open_scorer", "sizes", "threads_of"]
-
-_RUNTIMES, _QUANTIZED = ("torch", "onnx"), ("", "int8")
-_MOST_WORDS = 1 << 19  # of a table, padding included: more than the sentences of a window have
-_COPIES = 32  # of a table that saliencies hold, about; tables with word scores are so many times smaller
-_MOST_EXPLAINED = 64  # sentences in one step where nothing else is asked for; some saliencies hold many copies of them
-_OFTEN, _MOST_OFTEN = "leave_one_out", 512  # reads a text once for each of its words, of which there may be so many
+_RUNTIMES, _QUANTIZATIONS = ("torch", "onnx"), ("", "int8")
+_MAX_TABLE_WORDS = 1 << 19  # padding included: more than the sentences of a window have
+_EXPLANATION_COPIES = 32  # of a table that a saliency holds, about; tables with word scores are so many times smaller
+_MAX_EXPLAINED_BATCH = 64  # sentences, unless a batch size is set; some saliencies hold many copies of them
+_LEAVE_ONE_OUT, _MAX_LEAVE_ONE_OUT_WORDS = "leave_one_out", 512  # it reads a text once for each of its words
 _GPU_THREADS = 2  # one cuts sentences into pieces while the other keeps the GPU busy
+# Word vectors stay as they are; a scale for each column cuts the loss to a quarter; seven of the eight bits are used, since
+# processors without eight-bit instructions would overflow.
+_QUANTIZATION: dict[str, Any] = {
+    "op_types_to_quantize": ["MatMul", "Gemm"],
+    "per_channel": True,
+    "reduce_range": True,
+}
 
 
 @dataclass(frozen=True)
 class Scoring:
     """How rows are scored.
 
-    :raises InputError: for values that do not go together.
+    :raises InputError: for values that contradict each other.
     """
 
-    saliency: str | None = None  # of the word scores; "": the model's usual one; None: no word scores
-    batch_size: int | None = None  # sentences in one step; None: as many as suit the model and the device
+    saliency: str | None = None  # of the word scores; "": the model's default; None: no word scores
+    batch_size: int | None = None  # sentences in one step; None: the default for the model and the device
     device: str = "auto"
     precision: str = "auto"
     runtime: str = "torch"  # or "onnx"
-    quantize: str = ""  # or "int8", where the runtime is onnx
+    quantize: str = ""  # or "int8", if the runtime is onnx
 
     def __post_init__(self) -> None:
         if self.batch_size is not None and self.batch_size < 1:
-            raise InputError(f"batch_size is {self.batch_size}; it must be at least 1")
+            raise InputError(f"{setting('batch_size')} is {self.batch_size}; it must be at least 1")
         if self.runtime not in _RUNTIMES:
-            raise InputError(f"runtime is {self.runtime!r}; it can be {' or '.join(_RUNTIMES)}")
-        if self.quantize not in _QUANTIZED:
-            raise InputError(f"quantize is {self.quantize!r}; it can be int8")
+            raise InputError(f"{setting('runtime')} is {self.runtime!r}; it can be {' or '.join(_RUNTIMES)}")
+        if self.quantize not in _QUANTIZATIONS:
+            raise InputError(f"{setting('quantize')} is {self.quantize!r}; it can be int8")
         if self.quantize and self.runtime != "onnx":
-            raise InputError('quantize is int8, which needs the runtime onnx; add `runtime="onnx"` (--runtime onnx)')
+            raise InputError(f"{setting('quantize', 'int8')} needs ONNX Runtime; add {setting('runtime', 'onnx')}")
         if self.runtime == "onnx":
             self._check_onnx()
 
     def _check_onnx(self) -> None:
+        torch_runtime = setting("runtime", "torch")
         if self.saliency is not None:
-            raise InputError("the runtime onnx gives labels alone; for word scores take the runtime torch")
+            raise InputError(f"the runtime onnx gives labels without word scores; for these use {torch_runtime}")
         if self.device == "cuda" or self.precision == "bfloat16":
             raise InputError(
-                "the runtime onnx computes on the CPU in float32; for a GPU or bfloat16 take the runtime torch"
+                f"the runtime onnx computes on the CPU in float32; for a GPU or bfloat16 use {torch_runtime}"
             )
 
     @property
     def chosen_device(self) -> str:
-        """Where it is computed: cpu or cuda; `auto` is what this machine has."""
+        """The device: cpu or cuda; `auto` is what this machine has."""
         if self.runtime == "onnx":
             return "cpu"
         return choose_device("auto").type if self.device == "auto" else self.device
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """What suits a model and a device."""
-
-    window: int  # rows
-    batch: int  # sentences
-
-
-def sizes(model: str, device: str) -> Sizes:
-    """On a CPU small batches stay in its caches, and windows are small enough for all cores to have one."""
+def default_window_rows(model: str, device: str) -> int:
+    """Return how many rows a window has; on a CPU few enough for all cores to have one."""
     if device != "cpu":
-        return Sizes(4096, 256)
-    return Sizes(512, 16) if models.uses_encoder(model) else Sizes(2048, 64)
+        return 4096
+    return 512 if models.uses_encoder(model) else 2048
+
+
+def default_batch_size(model: str, device: str) -> int:
+    """Return how many sentences are computed in one step; on a CPU few enough to stay in its caches."""
+    if device != "cpu":
+        return 256
+    return 16 if models.uses_encoder(model) else 64
 
 
 @dataclass(frozen=True)
 class Scorer:
-    """Scores examples; `threads` may do so at once."""
+    """A function that scores examples, and how many threads may call it at once."""
 
     score: Score
-    threads: int
+    n_threads: int
 
 
 def export(run: Path, scoring: Scoring) -> bytes:
-    """The run as an ONNX file, where the runtime needs one; made once and handed to every scorer."""
-    return onnx.export(run, scoring.quantize == "int8") if scoring.runtime == "onnx" else b""
+    """Return the run as an ONNX file if the runtime needs one; it is made once and handed to every scorer.
+
+    :raises InputError: if the model cannot be exported or quantized.
+    """
+    if scoring.runtime != "onnx":
+        return b""
+    with tempfile.TemporaryDirectory() as folder:
+        path = export_onnx(run, Path(folder) / "model.onnx")
+        return (_quantize(path) if scoring.quantize == "int8" else path).read_bytes()
 
 
 def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> Scorer:
     """Load the run.
 
-    :param exported: what `export` gave.
-    :raises InputError: if the run cannot be loaded, or not be scored in this way.
+    :param exported: what `export` returned.
+    :raises InputError: if the run cannot be loaded, or not scored in this way.
     """
     classifier = load(run, device=scoring.chosen_device, precision=scoring.precision)
-    batch = scoring.batch_size or sizes(classifier.name, scoring.chosen_device).batch
-    threads = threads_of(classifier)
+    batch_size = scoring.batch_size or default_batch_size(classifier.name, scoring.chosen_device)
+    n_threads = count_threads(classifier)
     if scoring.runtime == "onnx":
-        # The weights are in the file: what is needed of the run is how it reads.
-        onnx_score = onnx.OnnxScore(replace(classifier, members=()), onnx.session(exported), batch)
-        return Scorer(partial(by_length, onnx_score), threads)
+        # The weights are in the ONNX file; only the featurizer and the labels of the run are used.
+        without_weights = replace(classifier, members=())
+        return Scorer(
+            partial(score_by_length, partial(_score_onnx, without_weights, open_session(exported), batch_size)),
+            n_threads,
+        )
     if scoring.saliency is not None:
         name = require_usable(classifier, scoring.saliency or usual_saliency(classifier))
-        batch = scoring.batch_size or min(batch, _MOST_EXPLAINED)
-        return Scorer(partial(by_length, partial(_explained, classifier, name, batch), copies=_COPIES), threads)
-    return Scorer(partial(by_length, partial(classifier.answer, batch_size=batch)), threads)
+        batch_size = scoring.batch_size or min(batch_size, _MAX_EXPLAINED_BATCH)
+        score = partial(_explain, classifier, name, batch_size)
+        return Scorer(partial(score_by_length, score, n_copies=_EXPLANATION_COPIES), n_threads)
+    return Scorer(partial(score_by_length, partial(classifier.answer, batch_size=batch_size)), n_threads)
 
 
-def by_length(score: Score, examples: Sequence[Example], copies: int = 1) -> Sequence[Value]:
-    """The same as all at once, in tables of bounded size: one long text does not make all rows of a window as wide.
+def score_by_length(score: Score, examples: Sequence[Example], n_copies: int = 1) -> Sequence[Value]:
+    """Score in tables of bounded size, so that one long text does not make all rows of a window as wide.
 
-    :param copies: of a table that `score` holds at once.
+    :param n_copies: of a table that `score` holds at once.
     """
-    slices = list(_slices(examples, _MOST_WORDS // copies))
+    slices = list(_slices(examples, _MAX_TABLE_WORDS // n_copies))
     if len(slices) == 1:
         return score(examples)
-    said = {
+    values = {
         row: value for rows in slices for row, value in zip(rows, score([examples[row] for row in rows]), strict=True)
     }
-    return [said[row] for row in range(len(examples))]
+    return [values[row] for row in range(len(examples))]
 
 
-def _slices(examples: Sequence[Example], most: int) -> Iterator[list[int]]:
-    """Rows that are scored together, from the shortest text to the longest; aspects of one text are neighbours."""
+def _slices(examples: Sequence[Example], max_words: int) -> Iterator[list[int]]:
+    """Yield rows that are scored together, from the shortest text to the longest; aspects of one text are neighbours."""
     part: list[int] = []
     for row in sorted(range(len(examples)), key=lambda row: (len(examples[row].spans), examples[row].text)):
-        if part and (len(part) + 1) * len(examples[row].spans) > most:
+        if part and (len(part) + 1) * len(examples[row].spans) > max_words:
             yield part
             part = []
         part.append(row)
     yield part
 
 
-def threads_of(classifier: Classifier) -> int:
-    """How many threads may ask the classifier at once, and are worth it."""
-    # An encoder that is cut below its top layer notes what passes there, for one batch at a time.
+def count_threads(classifier: Classifier) -> int:
+    """Return how many threads can use the classifier at once with a gain."""
+    # An encoder that is cut below its top layer stores what passes there, for one batch at a time.
     if any(getattr(getattr(member, "encoder", None), "refinement", None) is not None for member in classifier.members):
         return 1
     parameters = chain.from_iterable(member.parameters() for member in classifier.members)
@@ -158,16 +178,63 @@ def threads_of(classifier: Classifier) -> int:
     return _GPU_THREADS if on_gpu else torch.get_num_threads()
 
 
-def _explained(classifier: Classifier, saliency: str, batch: int, examples: Sequence[Example]) -> list[Explanation]:
-    """Answers and word scores.
+def _explain(classifier: Classifier, saliency: str, batch_size: int, examples: Sequence[Example]) -> list[Explanation]:
+    """Return answers with word scores.
 
     :raises InputError: if a text is too long to be read once for each of its words.
     """
-    if saliency == _OFTEN:
+    if saliency == _LEAVE_ONE_OUT:
         longest = max(len(example.spans) for example in classifier.featurizer.cut(examples))
-        if longest > _MOST_OFTEN:
-            most = f"{_OFTEN} scores the words of texts of at most {_MOST_OFTEN}"
-            raise InputError(
-                f"the text has {longest} words, and {most}; shorten it, or take another `saliency` (--explain)"
-            )
-    return explain(classifier, examples, saliency=saliency, batch_size=batch)
+        if longest > _MAX_LEAVE_ONE_OUT_WORDS:
+            limit = f"{_LEAVE_ONE_OUT} explains texts of at most {_MAX_LEAVE_ONE_OUT_WORDS}"
+            advice = f"shorten it, or choose another {setting('saliency', option='--explain')}"
+            raise InputError(f"the text has {longest} words, and {limit}; {advice}")
+    return explain(classifier, examples, saliency=saliency, batch_size=batch_size)
+
+
+def open_session(exported: bytes) -> Any:
+    """Load the model into ONNX Runtime; the calling thread computes."""
+    runtime = _onnxruntime()
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # errors
+    return runtime.InferenceSession(exported, options, providers=["CPUExecutionProvider"])
+
+
+def _score_onnx(classifier: Classifier, session: Any, batch_size: int, examples: Sequence[Example]) -> list[Answer]:
+    """Score in batches of similar length."""
+    corpus = classifier.index(examples)
+    names = [value.name for value in session.get_inputs()]
+    order = corpus.length_order()
+    parts = []
+    for rows in torch.split(order, batch_size):
+        batch = corpus.batch(rows)
+        given = {name: getattr(batch, name).numpy() for name in names}
+        parts.append(torch.from_numpy(session.run(["probabilities"], given)[0]))
+    return classifier.answers(examples, torch.cat(parts)[order.argsort()])
+
+
+def _quantize(path: Path) -> Path:
+    _onnxruntime()
+    from onnxruntime import quantization
+
+    target = path.with_name("quantized.onnx")
+    # It recommends a preparatory step through the root logger, from which nothing is gained here.
+    logger, level = logging.getLogger(), logging.getLogger().level
+    logger.setLevel(logging.ERROR)
+    try:
+        quantization.quantize_dynamic(path, target, **_QUANTIZATION, weight_type=quantization.QuantType.QInt8)
+    except Exception as error:  # as many kinds as there are operations
+        advice = f"leave out {setting('quantize')}"
+        raise InputError(f"the model cannot be quantized to eight bits ({format_error(error)}); {advice}") from error
+    finally:
+        logger.setLevel(level)
+    return target
+
+
+def _onnxruntime() -> Any:
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingExtra("onnxruntime", "onnx") from error
+    return onnxruntime

@@ -1,46 +1,39 @@
 """Windows: consecutive rows of one source that are scored together, and the unit that engines hand around.
 
-Where one ends follows from the rows alone, so that a job that is resumed, or spread over machines, has the same windows.
+The rows alone decide where a window ends, so a job that is resumed, or spread over machines, has the same windows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from pssa.bulk.advice import AGAIN
-from pssa.bulk.rows import ScorableRow, output_columns, parse_row
+from pssa.bulk.fingerprint import BEGIN_AGAIN
+from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.rows import (
+    OUTPUT_FIELDS,
+    RejectedRow,
+    ScorableRow,
+    Score,
+    Summary,
+    Value,
+    output_columns,
+    output_fields,
+    parse_row,
+    score_each,
+)
 from pssa.bulk.source import Event, Source
-from pssa.bulk.spelling import respelled
 from pssa.data.read import Problem, Row
 from pssa.errors import InputError
 
-__all__ = ["START", "Position", "Reading", "Window", "windows", "windows_of"]
+Position = tuple[int, int]  # a place between two windows: the number of a source, and how many of its events lie before
 
-_TEXTS, _LISTS = (str, bytes), (list, tuple)
-_MOST_LETTERS = 1 << 22  # of a window, but for its last row: no row is longer than a line may be
-
-
-@dataclass(frozen=True)
-class Position:
-    """A place between two windows: so many events of the source of this number lie before it."""
-
-    source: int
-    events: int
-
-
-START = Position(0, 0)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How sources are cut into windows."""
-
-    sources: tuple[Source, ...]
-    rows: int  # of a window, at most
-    explained: bool = False  # whether words are scored
+START: Position = (0, 0)
+_MAX_CHARACTERS = 1 << 22  # of a window, except for its last row: no row is longer than a line may be
 
 
 @dataclass(frozen=True)
@@ -49,94 +42,212 @@ class Window:
 
     source: str  # its title
     end: Position
-    read: int  # bytes of its source, so far
+    read: int  # bytes of its source so far
     rows: tuple[Row | Problem, ...]
-    columns: tuple[str, ...]  # of the output, by the first row of the job that can be used
+    columns: tuple[str, ...]  # of the output, from the first row of the job that can be scored
     fault: str = ""  # why nothing after these rows can be read
 
 
-def windows(reading: Reading, start: Position = START, columns: tuple[str, ...] = ()) -> Iterator[Window]:
-    """All rows after `start`; the last window has a fault where a source cannot be read to its end."""
-    for number in range(start.source, len(reading.sources)):
-        place = start if number == start.source else Position(number, 0)
-        for window in windows_of(reading, place, columns):
-            columns = window.columns
-            yield window
+@dataclass(frozen=True)
+class Result:
+    """What becomes of a window."""
+
+    end: Position
+    read: int  # bytes of its source so far
+    columns: tuple[str, ...]
+    content: bytes  # for the output
+    rejected: bytes = b""  # for the file of rejected rows
+    summary: Summary = field(default_factory=Summary)
+    first_rejected: str = ""  # the first rejected row, as an error names it
+    fault: str = ""  # why the job cannot continue
+    source: str = ""  # its title
+    lines: tuple[int | None, ...] = ()  # of the rows in `content`, which the output may still reject
+    ambiguous: frozenset[int] = frozenset()  # which of them have an ambiguous aspect
+    schema: bytes | None = None  # of Parquet, once the output is known to hold these rows
+    warnings: tuple[str, ...] = ()  # of an engine in another process
+
+    def reject(self, rows: Sequence[RejectedRow]) -> Result:
+        """Return the result with these rows in the file of rejected rows as well."""
+        if not rows:
+            return self
+        # ASCII only: a reason may quote half of a surrogate pair.
+        lines = [(json.dumps(row.as_dict(self.source)) + "\n").encode() for row in rows]
+        return replace(
+            self,
+            rejected=self.rejected + b"".join(lines),
+            summary=self.summary + Summary(rejected=len(rows)),
+            first_rejected=self.first_rejected or str(InputError.at(self.source, rows[0].line, rows[0].reason)),
+        )
+
+
+@dataclass(frozen=True)
+class _ScoredRow:
+    """A row with the fields that are written."""
+
+    line: int
+    row: Mapping[str, Any]  # as the input has it
+    fields: dict[str, Any]
+    is_ambiguous: bool
+
+
+def read_windows(
+    sources: Sequence[Source],
+    n_rows: int,
+    start: Position = START,
+    columns: tuple[str, ...] = (),
+    explained: bool = False,
+) -> Iterator[Window]:
+    """Yield all rows after `start`; the last window has a fault if a source cannot be read to its end.
+
+    :param n_rows: of a window, at most.
+    :param columns: of the output, if rows were written before.
+    :param explained: whether words are scored.
+    """
+    for number in range(start[0], len(sources)):
+        place = start if number == start[0] else (number, 0)
+        for window in _windows_of(sources[number], place, n_rows):
+            rows = _unify_column_names(window.rows, columns) if sources[number].format == "csv" else window.rows
+            columns = columns or _first_columns(rows, explained)
+            yield replace(window, rows=rows, columns=columns)
             if window.fault:
                 return
 
 
-def windows_of(reading: Reading, start: Position, columns: tuple[str, ...]) -> Iterator[Window]:
-    """The rows of one source, from `start` on."""
-    source = reading.sources[start.source]
-    gauge = _Gauge()
-    passed = start.events
-    events = _after(source.events(gauge.set), start.events, source.title)
-    fault = ""
-    while True:
+def score_window(window: Window, score: Score, output_format: OutputFormat) -> Result:
+    """Do all that can be done without knowing other windows: parse, score and encode the rows."""
+    parsed = [parse_row(row) for row in window.rows]
+    values = iter(score_each(score, [row.example for row in parsed if isinstance(row, ScorableRow)]))
+    outcomes = [
+        row if isinstance(row, RejectedRow) else _outcome(row, next(values), window.columns, output_format)
+        for row in parsed
+    ]
+    content, outcomes = _encode(outcomes, window.columns, output_format)
+    scored = [outcome for outcome in outcomes if isinstance(outcome, _ScoredRow)]
+    labels = Counter(str(row.fields["label"]) for row in scored)
+    result = Result(
+        window.end,
+        window.read,
+        window.columns,
+        content,
+        summary=Summary(len(scored), dict(labels), sum(row.is_ambiguous for row in scored)),
+        fault=window.fault,
+        source=window.source,
+        lines=tuple(row.line for row in scored),
+        ambiguous=frozenset(number for number, row in enumerate(scored) if row.is_ambiguous),
+    )
+    return result.reject([outcome for outcome in outcomes if isinstance(outcome, RejectedRow)])
+
+
+def _windows_of(source: Source, start: Position, n_rows: int) -> Iterator[Window]:
+    """Yield the windows of one source from `start` on, without the output's columns."""
+    read, n_events, fault = 0, start[1], ""
+
+    def watch(n_bytes: int) -> None:
+        nonlocal read
+        read = n_bytes
+
+    events = _skip(source.events(watch), start[1], source.title)
+    while not fault:
         try:
-            part = _take(events, reading.rows)
+            taken = _take(events, n_rows)
         except InputError as error:
-            part, fault = [], str(error)
-        if not part and not fault:
+            taken, fault = [], error.message
+        if not taken and not fault:
             return
-        passed += len(part)
-        rows = tuple(event for event in part if isinstance(event, Row | Problem))
-        if source.format == "csv":
-            rows = respelled(rows, columns)
-        columns = columns or _columns(rows, reading.explained)
-        yield Window(source.title, Position(start.source, passed), gauge.read, rows, columns, fault)
-        if fault:
-            return
+        n_events += len(taken)
+        rows = tuple(event for event in taken if isinstance(event, Row | Problem))
+        yield Window(source.title, (start[0], n_events), read, rows, (), fault)
 
 
-def _after(events: Iterator[Event], count: int, title: str) -> Iterator[Event]:
-    """What comes after so many; a journal that speaks of more than there are is not believed."""
+def _skip(events: Iterator[Event], count: int, title: str) -> Iterator[Event]:
+    """Yield the events after the first `count`, of which all must exist."""
     if sum(1 for _ in islice(events, count)) < count:
-        raise InputError.at(title, None, f"ends before the place that the journal speaks of; {AGAIN}")
+        raise InputError.at(title, None, f"ends before the place at which the job was stopped; {BEGIN_AGAIN}")
     yield from events
 
 
-def _take(events: Iterator[Event], most: int) -> list[Event]:
-    part: list[Event] = []
-    letters = 0
+def _take(events: Iterator[Event], max_events: int) -> list[Event]:
+    taken: list[Event] = []
+    n_characters = 0
     for event in events:
-        part.append(event)
+        taken.append(event)
         if isinstance(event, Row):
-            letters += _weight(event.given)
-        if len(part) >= most or letters >= _MOST_LETTERS:
+            n_characters += _weight(event.given)
+        if len(taken) >= max_events or n_characters >= _MAX_CHARACTERS:
             break
-    return part
+    return taken
 
 
 def _weight(fields: Mapping[str, Any]) -> int:
-    """About how many letters a row has; nothing in it is free, however deep it lies."""
+    """Return about how many characters a row has; nothing in it is free, however deep it lies."""
     weight, left = 0, [fields]
     while left:
         value: Any = left.pop()
-        if isinstance(value, _TEXTS):
+        if isinstance(value, str | bytes):
             weight += len(value)
             continue
         weight += 1
         if isinstance(value, dict):
             weight += sum(map(len, value))
             left.extend(value.values())
-        elif isinstance(value, _LISTS):
+        elif isinstance(value, list | tuple):
             left.extend(value)
     return weight
 
 
-def _columns(rows: Sequence[Row | Problem], explained: bool) -> tuple[str, ...]:
+def _first_columns(rows: Sequence[Row | Problem], explained: bool) -> tuple[str, ...]:
     first = next((row for row in map(parse_row, rows) if isinstance(row, ScorableRow)), None)
     return () if first is None else output_columns(first.fields, explained)
 
 
-class _Gauge:
-    """How far a source has been read."""
+def _unify_column_names(rows: Sequence[Row | Problem], columns: Sequence[str]) -> tuple[Row | Problem, ...]:
+    """Spell the names of CSV columns, in which case does not matter, alike in the whole output.
 
-    def __init__(self) -> None:
-        self.read = 0
+    A name stays as its header has it, unless another spelling came first in the job or it is a field of every output.
+    """
+    first = next((row for row in rows if isinstance(row, Row)), None)
+    renamed = {} if first is None else _find_other_spellings(first.given, (*OUTPUT_FIELDS, *columns))
+    return tuple(_rename(row, renamed) if renamed and isinstance(row, Row) else row for row in rows)
 
-    def set(self, read: int) -> None:
-        """Note it."""
-        self.read = read
+
+def _find_other_spellings(header: Iterable[str], known: Sequence[str]) -> dict[str, str]:
+    spellings = {name.lower(): name for name in reversed(known)}
+    names = list(header)
+    renamed: dict[str, str] = {}
+    for name in names:
+        spelling = spellings.get(name.lower(), name)
+        if spelling not in names and spelling not in renamed.values():  # two columns stay two
+            renamed[name] = spelling
+    return renamed
+
+
+def _rename(row: Row, renamed: Mapping[str, str]) -> Row:
+    return replace(row, renamed_from={renamed.get(name, name): value for name, value in row.given.items()})
+
+
+def _outcome(
+    row: ScorableRow, value: Value | str, columns: Sequence[str], output_format: OutputFormat
+) -> _ScoredRow | RejectedRow:
+    if isinstance(value, str):
+        return RejectedRow(row.line, value, row.fields)
+    fields = row.arrow.cells() if row.arrow and output_format.name == "parquet" else row.fields
+    scored = _ScoredRow(row.line, row.fields, output_fields(fields, value), bool(row.warnings))
+    misfit = output_format.find_misfit(scored.fields, columns)
+    return RejectedRow(row.line, misfit, row.fields) if misfit else scored
+
+
+def _encode(
+    outcomes: list[_ScoredRow | RejectedRow], columns: Sequence[str], output_format: OutputFormat
+) -> tuple[bytes, list[_ScoredRow | RejectedRow]]:
+    """Return the bytes of all rows, in halves if the format cannot hold them together, and what became of each row."""
+    try:
+        rows = [row.fields for row in outcomes if isinstance(row, _ScoredRow)]
+        return output_format.encode(rows, columns), outcomes
+    except InputError as error:
+        half = len(outcomes) // 2
+        if not half:
+            return b"", [RejectedRow(outcomes[0].line, str(error), outcomes[0].row)]
+        (content, first), (more, second) = (
+            _encode(part, columns, output_format) for part in (outcomes[:half], outcomes[half:])
+        )
+        return content + more, first + second

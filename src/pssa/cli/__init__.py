@@ -56,7 +56,7 @@ def _run(arguments: argparse.Namespace, sigterm: SigtermHandler) -> int:
             return int(arguments.run(arguments))
     except KeyboardInterrupt as interrupt:
         what, code = ("terminated", _TERMINATED) if sigterm.received else ("interrupted", _INTERRUPTED)
-        return _fail("; ".join([what, *map(str, interrupt.args)]), arguments.debug, code)
+        return _fail("; ".join([what, *map(for_command_line, interrupt.args)]), arguments.debug, code)
     except InputError as error:
         return _fail(for_command_line(error), arguments.debug, BAD_USAGE)
     except BrokenPipeError:

@@ -17,8 +17,6 @@ from pssa.errors import InputError
 if TYPE_CHECKING:
     from pssa.bulk import Engine, Job, Progress, Summary
 
-__all__ = ["add_parser", "progress_text"]
-
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
@@ -33,36 +31,40 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "pssa predict runs/reviews --input new.csv --output explained.jsonl --explain gradient",
         ),
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="a run, as `pssa train --out RUN` makes it")
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory written by `pssa train --out RUN`")
     parser.add_argument(
         "--input",
         nargs="+",
         action="extend",
         required=True,
         metavar="FILE",
-        help="JSON Lines, CSV or Parquet with text, aspect, from/to, also .gz and .zst; patterns; - for standard input",
+        help="JSON Lines, CSV or Parquet, also .gz and .zst; patterns; - for standard input",
     )
     parser.add_argument(
         "--output",
         required=True,
         metavar="FILE",
-        help="JSON Lines, CSV (also .gz and .zst) or Parquet; - for standard output",
+        help="JSON Lines, CSV or Parquet, also .gz and .zst; - for standard output",
     )
-    parser.add_argument("--format", help="the format of the input, if it is not recognised")
+    parser.add_argument("--format", help="format of the input (default: recognised)")
     add_columns(parser)
     parser.add_argument(
-        "--output-format", metavar="NAME", help="json_lines, csv or parquet, if the name does not say it"
+        "--output-format", metavar="NAME", help="json_lines, csv or parquet (default: by the output's suffix)"
     )
     parser.add_argument(
         "--explain",
         nargs="?",
         const="",
         metavar="SALIENCY",
-        help="add word scores, by a saliency (default: the usual one)",
+        help="add word scores by a saliency (default: the model's own)",
     )
-    parser.add_argument("--errors", default="fail", help="at rows that cannot be used: fail or skip (default fail)")
-    parser.add_argument("--rejected", metavar="FILE", help="skipped rows and why (default: OUTPUT.rejected.jsonl)")
-    parser.add_argument("--resume", action="store_true", help="go on with a job that was interrupted")
+    parser.add_argument(
+        "--errors", default="fail", help="on invalid rows: fail, or skip and report them (default fail)"
+    )
+    parser.add_argument(
+        "--rejected", metavar="FILE", help="file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)"
+    )
+    parser.add_argument("--resume", action="store_true", help="resume an interrupted job")
     parser.add_argument("--force", action="store_true", help="replace an existing output")
     _add_scoring(parser)
     parser.set_defaults(run=run)
@@ -73,37 +75,39 @@ def _add_scoring(parser: argparse.ArgumentParser) -> None:
         "--batch-size",
         type=int,
         metavar="N",
-        help="sentences in one step (default: what suits the model and the device)",
+        help="sentences in one step (default: by model and device)",
     )
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
     parser.add_argument(
-        "--precision", default="auto", help="float32, or bfloat16 for encoders (default auto: the latter on a GPU)"
+        "--precision", default="auto", help="float32, or bfloat16 for encoders (default auto: bfloat16 on a GPU)"
     )
-    parser.add_argument("--runtime", help="torch, or onnx: ONNX Runtime on the CPU (default torch)")
-    parser.add_argument("--quantize", metavar="int8", help="linear layers in eight bits, by ONNX Runtime")
-    parser.add_argument("--workers", type=int, metavar="N", help="score in N processes (default: in threads of one)")
-    parser.add_argument("--engine", default="local", help="local, or ray: a Ray cluster (default local)")
+    parser.add_argument("--runtime", help="torch, or onnx for ONNX Runtime on the CPU (default torch)")
+    parser.add_argument("--quantize", metavar="int8", help="quantize linear layers to eight bits, in ONNX Runtime")
     parser.add_argument(
-        "--address", metavar="A", help="of the Ray cluster (default: RAY_ADDRESS, or one on this machine)"
+        "--workers", type=int, metavar="N", help="number of worker processes (default: threads of one process)"
+    )
+    parser.add_argument("--engine", default="local", help="local, or ray for a Ray cluster (default local)")
+    parser.add_argument(
+        "--address", metavar="A", help="address of the Ray cluster (default: RAY_ADDRESS, or one on this machine)"
     )
     parser.add_argument(
         "--actors",
         type=int,
         metavar="N",
-        help="models in the cluster (default: one for each CPU, or four for each GPU)",
+        help="models in the cluster (default: one per CPU, or four per GPU)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Predict and say how many."""
+    """Score the rows and print a summary."""
     from pssa.bulk import STANDARD, predict
 
     job, engine = _job(arguments), _engine(arguments)
-    # Rows that a terminal shows would stand in the midst of the bar.
-    seen = job.output == STANDARD and sys.stdout.isatty()
-    with _ProgressLine(shown=sys.stderr.isatty() and not seen) as line:
-        summary = predict(job, engine, line.update)
-    _say(arguments, summary, job.side)
+    # Rows that go to a terminal would be mixed with the bar.
+    rows_on_terminal = job.output == STANDARD and sys.stdout.isatty()
+    with _ProgressBar(visible=sys.stderr.isatty() and not rows_on_terminal) as bar:
+        summary = predict(job, engine, bar.update)
+    _print_summary(arguments, summary, job.rejected_path)
     return 0
 
 
@@ -111,7 +115,7 @@ def _job(arguments: argparse.Namespace) -> Job:
     from pssa.bulk import Job, Scoring
 
     if arguments.resume and arguments.force:
-        raise InputError("--resume goes on with what is there and --force begins again; give one of the two")
+        raise InputError("--resume continues an unfinished job and --force begins again; give one of the two")
     scoring = Scoring(
         saliency=arguments.explain,
         batch_size=arguments.batch_size,
@@ -135,32 +139,26 @@ def _job(arguments: argparse.Namespace) -> Job:
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
-    from pssa.bulk import LocalEngine
+    from pssa.bulk import LocalEngine, ProcessEngine, RayEngine
 
     if arguments.engine not in ("local", "ray"):
-        raise InputError(f"engine is {arguments.engine!r}; it can be local or ray")
+        raise InputError(f"--engine is {arguments.engine!r}; it can be local or ray")
     if arguments.engine == "ray":
-        from pssa.bulk.engines import RayEngine
-
         if arguments.workers is not None:
-            raise InputError("--workers are processes of this machine; with --engine ray say --actors")
+            raise InputError("--workers sets the processes of this machine; with --engine ray use --actors")
         return RayEngine(arguments.address, arguments.actors)
     if arguments.address is not None or arguments.actors is not None:
-        raise InputError("--address and --actors are of a Ray cluster; add --engine ray")
-    if arguments.workers is not None:
-        from pssa.bulk.engines import ProcessEngine
-
-        return ProcessEngine(arguments.workers)
-    return LocalEngine()
+        raise InputError("--address and --actors need a Ray cluster; add --engine ray")
+    return LocalEngine() if arguments.workers is None else ProcessEngine(arguments.workers)
 
 
-def _say(arguments: argparse.Namespace, summary: Summary, side: Path) -> None:
+def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Path) -> None:
     from pssa.bulk import STANDARD
     from pssa.cli._output import counted
 
-    # Standard output is taken where rows go there.
+    # Rows that go to standard output must stay alone there.
     stream = sys.stderr if arguments.output == STANDARD else sys.stdout
-    if summary.existed:  # a warning has said so
+    if summary.existed:  # a warning was printed
         if arguments.json:
             print(json.dumps({"output": arguments.output, "existed": True}, ensure_ascii=False))
         return
@@ -172,30 +170,30 @@ def _say(arguments: argparse.Namespace, summary: Summary, side: Path) -> None:
     counts = ", ".join(f"{label}: {count}" for label, count in summary.labels.items())
     print(f"{name}: {counted(summary.rows, 'row')} ({counts})", file=stream)
     if summary.ambiguous:
-        who = "1 aspect occurs" if summary.ambiguous == 1 else f"{summary.ambiguous} aspects occur"
-        print(f"{who} several times in the text; the first occurrence was taken", file=stream)
+        subject = "1 aspect occurs" if summary.ambiguous == 1 else f"{summary.ambiguous} aspects occur"
+        print(f"{subject} several times in the text; the first occurrence was taken", file=stream)
     if summary.rejected:
-        who = "1 row was" if summary.rejected == 1 else f"{summary.rejected} rows were"
-        print(f"{side}: {who} skipped", file=stream)
+        subject = "1 row was" if summary.rejected == 1 else f"{summary.rejected} rows were"
+        print(f"{rejected}: {subject} skipped", file=stream)
 
 
-class _ProgressLine:
-    """What a person at a terminal sees, on standard error: a bar, rows per second and the time left."""
+class _ProgressBar:
+    """A bar on standard error, with rows per second and the time left."""
 
-    def __init__(self, shown: bool) -> None:
+    def __init__(self, visible: bool) -> None:
         from rich import console, progress
 
         self._bar = progress.Progress(
             progress.TextColumn("predict"),
             progress.BarColumn(bar_width=28),
-            progress.TextColumn("{task.fields[said]}"),
+            progress.TextColumn("{task.fields[status]}"),
             console=console.Console(stderr=True),
-            disable=not shown,
+            disable=not visible,
         )
-        self._task = self._bar.add_task("", total=None, said="")
+        self._task = self._bar.add_task("", total=None, status="")
         self._first: tuple[float, Progress] | None = None
 
-    def __enter__(self) -> _ProgressLine:
+    def __enter__(self) -> _ProgressBar:
         self._bar.start()
         return self
 
@@ -205,24 +203,24 @@ class _ProgressLine:
         self._bar.stop()
 
     def update(self, now: Progress) -> None:
-        """Show how far the job is; what was there when it began is not counted as speed."""
+        """Show how far the job is; rows of an earlier session do not count as speed."""
         began, first = self._first = self._first or (time.monotonic(), now)
         self._bar.update(
             self._task,
             completed=now.read,
             total=now.total or None,
-            said=progress_text(first, now, time.monotonic() - began),
+            status=progress_text(first, now, time.monotonic() - began),
         )
 
 
 def progress_text(first: Progress, now: Progress, seconds: float) -> str:
-    """Rows so far, rows per second since `first` and, where the inputs' sizes are known, the time left."""
-    said = f"{now.rows:,} {'row' if now.rows == 1 else 'rows'}"
+    """Return rows so far, rows per second since `first` and, if the inputs' sizes are known, the time left."""
+    text = f"{now.rows:,} {'row' if now.rows == 1 else 'rows'}"
     if now.rejected:
-        said += f", {now.rejected:,} skipped"
+        text += f", {now.rejected:,} skipped"
     if seconds > 0 and now.rows > first.rows:
-        said += f", {(now.rows - first.rows) / seconds:,.0f} rows/s"
+        text += f", {(now.rows - first.rows) / seconds:,.0f} rows/s"
     if now.total and now.read > first.read:
         left = int(seconds * (now.total - now.read) / (now.read - first.read))
-        said += f", {left // 3600}:{left // 60 % 60:02}:{left % 60:02} left"
-    return said
+        text += f", {left // 3600}:{left // 60 % 60:02}:{left % 60:02} left"
+    return text

@@ -9,58 +9,58 @@ from pathlib import Path
 import pytest
 
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.pipe import opened_pipe
-from pssa.bulk.window import Position
-from pssa.bulk.work import Result, Tally
+from pssa.bulk.partial_output import open_standard_output
+from pssa.bulk.rows import Summary
+from pssa.bulk.window import Result
 from pssa.errors import InputError
 
 
 def result(number: int) -> Result:
     content = f"{number}\r\n".encode()
-    return Result(Position(0, number), 0, ("n",), content, b"bad\n", Tally(1, {"positive": 1}, 0, 1), "", "")
+    return Result((0, number), 0, ("n",), content, b"bad\n", Summary(1, {"positive": 1}, 0, 1))
 
 
 def test_windows_are_seen_as_they_come(capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
     side = tmp_path / "bad.jsonl"
-    with opened_pipe(OutputFormat("csv"), side, "new") as pipe:
-        pipe.append(result(1))
+    with open_standard_output(OutputFormat("csv"), side, "new") as standard:
+        standard.append(result(1))
         assert capsysbinary.readouterr().out == b"n\r\n1\r\n"
-        pipe.append(result(2))
+        standard.append(result(2))
         assert capsysbinary.readouterr().out == b"2\r\n"
-        pipe.finish()
+        standard.publish()
         assert not side.exists()
     assert side.read_bytes() == b"bad\nbad\n"
-    assert pipe.journal.tally == Tally(2, {"positive": 2}, 0, 2)
+    assert standard.summary == Summary(2, {"positive": 2}, 0, 2)
 
 
 def test_without_a_file_rejected_rows_are_only_counted() -> None:
-    with opened_pipe(OutputFormat("json_lines"), None, "new") as pipe:
-        pipe.append(result(1))
-    assert pipe.journal.tally.rejected == 1
+    with open_standard_output(OutputFormat("json_lines"), None, "new") as standard:
+        standard.append(result(1))
+    assert standard.summary.rejected == 1
 
 
 def test_where_nothing_is_rejected_there_is_no_file(tmp_path: Path) -> None:
-    with opened_pipe(OutputFormat("json_lines"), tmp_path / "bad.jsonl", "new") as pipe:
-        pipe.append(replace(result(1), rejected=b"", tally=Tally(1)))
+    with open_standard_output(OutputFormat("json_lines"), tmp_path / "bad.jsonl", "new") as standard:
+        standard.append(replace(result(1), rejected=b"", summary=Summary(1)))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_without_rows_there_is_still_what_packing_or_a_table_needs(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    with opened_pipe(OutputFormat("csv"), None, "new") as pipe:
-        pipe.append(replace(result(1), content=b"", tally=Tally(0, rejected=1)))
-        pipe.finish()
+    with open_standard_output(OutputFormat("csv"), None, "new") as standard:
+        standard.append(replace(result(1), content=b"", summary=Summary(0, rejected=1)))
+        standard.publish()
     assert capsysbinary.readouterr().out == b"n\r\n"
 
 
 def test_a_file_of_rejected_rows_is_not_replaced_unasked(tmp_path: Path) -> None:
     side = tmp_path / "bad.jsonl"
     side.write_text("older")
-    with pytest.raises(InputError, match=r"bad\.jsonl exists already; choose another .*--rejected"):
-        opened_pipe(OutputFormat("csv"), side, "new").__enter__()
+    with pytest.raises(InputError, match=r"bad\.jsonl already exists; choose another rejected"):
+        open_standard_output(OutputFormat("csv"), side, "new").__enter__()
     with pytest.raises(InputError, match="cannot be written: No such file"):
-        opened_pipe(OutputFormat("csv"), tmp_path / "nowhere" / "bad.jsonl", "new").__enter__()
-    with opened_pipe(OutputFormat("csv"), side, "replace") as pipe:
-        pipe.append(result(1))
+        open_standard_output(OutputFormat("csv"), tmp_path / "nowhere" / "bad.jsonl", "new").__enter__()
+    with open_standard_output(OutputFormat("csv"), side, "replace") as standard:
+        standard.append(result(1))
     assert side.read_bytes() == b"bad\n"
 
 
@@ -68,8 +68,8 @@ def test_a_file_of_rejected_rows_that_appears_meanwhile_is_not_replaced(tmp_path
     side = tmp_path / "bad.jsonl"
 
     def meanwhile() -> None:
-        with opened_pipe(OutputFormat("csv"), side, "new") as pipe:
-            pipe.append(result(1))
+        with open_standard_output(OutputFormat("csv"), side, "new") as standard:
+            standard.append(result(1))
             side.write_text("somebody else's")
 
     with pytest.raises(InputError, match=r"bad\.jsonl has appeared since .*; the rejected rows are in .*bad\.jsonl\."):
@@ -80,7 +80,7 @@ def test_a_file_of_rejected_rows_that_appears_meanwhile_is_not_replaced(tmp_path
 
 
 def test_a_job_that_fails_leaves_no_file_of_rejected_rows(tmp_path: Path) -> None:
-    with suppress(InputError), opened_pipe(OutputFormat("csv"), tmp_path / "bad.jsonl", "new") as pipe:
-        pipe.append(result(1))
+    with suppress(InputError), open_standard_output(OutputFormat("csv"), tmp_path / "bad.jsonl", "new") as standard:
+        standard.append(result(1))
         raise InputError("a bad row")
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,460 @@
+"""Where results go: a folder of windows that becomes the output file, or standard output.
+
+The folder `<output>.part` has everything that a job needs to continue after it was killed:
+
+    job.json                     the job's ID and fingerprint, and its state
+    window-ID-00000001, ...      one file for each window: a line of JSON, the output's bytes, the bytes of rejected rows
+    output-ID                    all windows joined
+
+Each file is written whole under a temporary name and renamed. A job resumes after the windows that exist, and publishes the
+joined file when all are there. Files with the ID of an earlier job are never used. The process that writes locks the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from pssa.bulk import parquet_schema
+from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, find_difference
+from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.publish import appeared_error, publish_file, sync_folder
+from pssa.bulk.rows import Summary
+from pssa.bulk.window import START, Position, Result
+from pssa.data.files import acquire_lock, atomic_path, read_bounded, write_atomically
+from pssa.data.validation import Parser, format_error, integer, list_of, object_of, parse_fields, shorten, text
+from pssa.errors import InputError, RunError, setting
+
+_JOB, _LAYOUT = "job.json", 3
+_STATES = ("scoring", "complete", "published")
+_MAX_JOB_BYTES = 1 << 28  # job.json names every input
+_MAX_HEADER_BYTES = 1 << 24
+_VERSION_1_FILES = ("journal.json", "data", "rejected", "joined")
+_OUR_FILES = re.compile(rf"(window|output)-[0-9a-f]{{8}}(-\d+)?|job\.json|{'|'.join(map(re.escape, _VERSION_1_FILES))}")
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.\d+\.part")
+
+
+@dataclass
+class PartialOutput:
+    """An output that grows by windows and appears under its name when it is complete."""
+
+    output: Path
+    rejected: Path  # the file of rejected rows
+    format: OutputFormat
+    begin: str = "new"  # or "resume", or "replace" what exists
+    replaces: bool = False  # whether existing files may be replaced, now or when the job began
+    position: Position = START
+    read: int = 0  # bytes of the source at `position`
+    columns: tuple[str, ...] = ()
+    schema: bytes = b""  # of Parquet
+    summary: Summary = field(default_factory=Summary)
+    n_windows: int = 0
+    is_complete: bool = False  # whether every row is written
+    _job: dict[str, Any] = field(default_factory=dict)  # the content of job.json
+
+    @property
+    def folder(self) -> Path:
+        """The folder of windows."""
+        return self.output.with_name(f"{self.output.name}.part")
+
+    @property
+    def n_kept(self) -> int:
+        """Rows after which the job can be resumed; 0 if somebody has removed the folder."""
+        return self.summary.rows if (self.folder / _JOB).exists() else 0
+
+    def is_settled(self) -> bool:
+        """Tell whether a job to be resumed has its output and nothing left to do; remove what a kill at its very end left.
+
+        :raises RunError: if another process is writing it.
+        """
+        if self.begin != "resume" or not self.output.is_file():
+            return False
+        if not self.folder.exists():
+            return True
+        with self._locked():
+            job = self._load_job()
+            settled = job is None or job["state"] == "published"
+            if job is not None and job["state"] == "scoring":  # and no window: another file has appeared
+                settled = not job["replaces"] and not self._window_paths(job["id"])
+            if settled:
+                self._clear()
+        return settled
+
+    @contextmanager
+    def opened(self, fingerprint: Mapping[str, Any] | None) -> Iterator[None]:
+        """Begin or resume the job. Its windows are kept whatever happens.
+
+        :param fingerprint: what decides the output; None: the job cannot be resumed, and a failure leaves nothing.
+        :raises InputError: if a file exists that must not be replaced, or the folder holds another job.
+        :raises RunError: if another process is writing it.
+        """
+        with self._locked():
+            # Whoever replaces an unfinished job need not be able to read it.
+            job = None if self.begin == "replace" and fingerprint is not None else self._load_job()
+            paths = [] if job is None else self._window_paths(job["id"])
+            is_unfinished = job is not None and (bool(paths) or job["state"] == "complete")
+            if is_unfinished and (fingerprint is None or self.begin == "new"):
+                n_rows = sum(_read_header(path)["summary"]["rows"] for path in paths)
+                advice = f"resume it with {RESUME}, or {BEGIN_AGAIN}"
+                raise InputError(f"{self.folder} holds an unfinished job with {n_rows} rows; {advice}")
+            self.replaces = self.begin == "replace" or (job is not None and job["replaces"])
+            try:
+                if job is not None and is_unfinished:
+                    self._resume(job, paths, fingerprint or {})
+                else:
+                    self._begin(fingerprint or {})
+                yield
+            except BaseException:
+                if fingerprint is None or not self.n_windows:
+                    self._rejected_copy.unlink(missing_ok=True)
+                    self._clear()
+                raise
+
+    def fit(self, result: Result) -> Result:
+        """Return the window without rows that cannot stand beside earlier ones: a column of Parquet has one type."""
+        if not result.content or self.format.name != "parquet" or result.schema is not None:
+            return result
+        return parquet_schema.fit(result, self.schema, self._contents)
+
+    def append(self, result: Result) -> None:
+        """Write a window to disk."""
+        result = self.fit(result)
+        self.schema = self.schema if result.schema is None else result.schema
+        header = {
+            "end": result.end,
+            "read": result.read,
+            "columns": result.columns,
+            "schema": self.schema.hex(),
+            "summary": result.summary.as_dict(),
+            "content": len(result.content),
+            "rejected": len(result.rejected),
+        }
+        line = json.dumps(header).encode() + b"\n"
+        write_atomically(self._window_path(self.n_windows + 1), line + result.content + result.rejected)
+        self._advance(header)
+
+    def publish(self) -> None:
+        """Join the windows and give everything its own name; a job that is killed while it does so can be resumed."""
+        if not self.is_complete:
+            self._save_job("complete")
+            self.is_complete = True
+        joined = self.folder / f"output-{self._job['id']}"
+        if not joined.exists():
+            with atomic_path(joined) as part:
+                self._join(part)
+        self._publish_rejected()
+        # Last: whoever sees the output sees a complete job.
+        publish_file(joined, self.output, self.replaces)
+        sync_folder(self.output.parent)
+        self._save_job("published")  # from here on windows may be missing
+        self._clear()
+
+    def _begin(self, fingerprint: Mapping[str, Any]) -> None:
+        for name, path in (("output", self.output), ("rejected", self.rejected)):
+            if path.exists() and not self.replaces:
+                raise InputError(f"{path} already exists; choose another {setting(name)}, or replace it with {REPLACE}")
+        self._job = {"id": secrets.token_hex(4), "replaces": self.replaces, "fingerprint": dict(fingerprint)}
+        self._save_job("scoring")
+        self._remove(keep=(_JOB,))
+        self._rejected_copy.unlink(missing_ok=True)
+
+    def _resume(self, job: dict[str, Any], paths: list[Path], fingerprint: Mapping[str, Any]) -> None:
+        self._job, n_windows = job, len(paths)
+        self.n_windows = n_windows  # an error from here on removes nothing
+        if changed := find_difference(job["fingerprint"], json.loads(json.dumps(fingerprint))):
+            raise InputError(changed)
+        self.n_windows, self.is_complete = 0, job["state"] == "complete"
+        try:
+            for number, path in enumerate(paths, 1):
+                if path != self._window_path(number):
+                    raise InputError.at(self._window_path(number), None, f"is missing; {BEGIN_AGAIN}")
+                self._advance(_read_header(path))
+        finally:
+            self.n_windows = n_windows
+        for path in (self.output, self.rejected):
+            if path.exists() and not (self.replaces or self.is_complete):
+                raise appeared_error(path)
+
+    def _advance(self, header: Mapping[str, Any]) -> None:
+        """Take note of a window that is written."""
+        source, n_events = header["end"]
+        self.position, self.read = (source, n_events), header["read"]
+        self.columns, self.schema = tuple(header["columns"]), bytes.fromhex(header["schema"])
+        self.summary += Summary(**header["summary"])
+        self.n_windows += 1
+
+    def _contents(self, which: str = "content") -> Iterator[bytes]:
+        """Yield the bytes of each window for the output, or for the file of `rejected` rows."""
+        for number in range(1, self.n_windows + 1):
+            header, _, body = self._window_path(number).read_bytes().partition(b"\n")
+            n_bytes = json.loads(header)["content"]
+            yield body[:n_bytes] if which == "content" else body[n_bytes:]
+
+    def _join(self, target: Path) -> None:
+        if self.format.name == "parquet":
+            try:
+                parquet_schema.join(self._contents(), target, self.schema)
+            except InputError as error:
+                kept = f"the scored rows are kept in {self.folder}"
+                raise InputError(f"{self.output} {error.message}; {kept}") from error
+            return
+        is_empty = True
+        with target.open("wb") as file:
+            for content in filter(None, self._contents()):
+                file.write(self.format.header(self.columns) + content if is_empty else content)
+                is_empty = False
+            if is_empty:
+                file.write(self.format.empty(self.columns))
+
+    def _publish_rejected(self) -> None:
+        copy = self._rejected_copy
+        if self.summary.rejected:
+            copy.unlink(missing_ok=True)
+            try:
+                with copy.open("wb") as file:
+                    file.writelines(self._contents("rejected"))
+                    file.flush()
+                    os.fsync(file.fileno())
+            except OSError:
+                copy.unlink(missing_ok=True)
+                raise
+            publish_file(copy, self.rejected, self.replaces)
+            sync_folder(self.rejected.parent)
+        elif self.replaces:
+            self.rejected.unlink(missing_ok=True)
+        copy.unlink(missing_ok=True)
+
+    @property
+    def _rejected_copy(self) -> Path:
+        """A name beside the file of rejected rows, which may lie on another disk; no other output has the same."""
+        key = hashlib.sha256(str(self.output.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+        return self.rejected.with_name(f".{self.rejected.name}.{key}.part")
+
+    def _window_path(self, number: int) -> Path:
+        return self.folder / f"window-{self._job['id']}-{number:08}"
+
+    def _window_paths(self, job_id: str) -> list[Path]:
+        return sorted(self.folder.glob(f"window-{job_id}-*"))
+
+    def _save_job(self, state: str) -> None:
+        self._job["state"] = state
+        write_atomically(self.folder / _JOB, json.dumps({"layout": _LAYOUT, **self._job}).encode() + b"\n")
+
+    def _load_job(self) -> dict[str, Any] | None:
+        """Read job.json; None if there is no job.
+
+        :raises InputError: if it is damaged, or another version of pssa began the job.
+        """
+        path = self.folder / _JOB
+        if not path.exists() and not (self.folder / _VERSION_1_FILES[0]).exists():
+            return None
+        try:
+            record = json.loads(read_bounded(path, _MAX_JOB_BYTES)) if path.exists() else {"asked": {}}
+            if "asked" not in record and record.pop("layout") == _LAYOUT:
+                return parse_fields(record, "job", _JOB_FIELDS)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise InputError.at(path, None, f"is damaged ({format_error(error)}); {BEGIN_AGAIN}") from error
+        raise InputError(f"{self.folder} holds an unfinished job of another version of pssa; {BEGIN_AGAIN}")
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Make the folder, and be the one who writes there."""
+        for name, path in (("output", self.output), ("rejected", self.rejected)):
+            _require_file_name(path, name)
+        try:
+            self.folder.mkdir(exist_ok=True)
+            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            reason = f"{self.output} cannot be written: {self.folder}: {error.strerror}"
+            raise InputError(f"{reason}; name a file elsewhere with {setting('output')}") from error
+        try:
+            acquire_lock(handle, self.output)
+            is_held = False
+            with suppress(FileNotFoundError):  # its last holder may have finished the job and removed the folder
+                is_held = os.path.samestat(os.fstat(handle), self.folder.stat())
+            if not is_held:
+                raise RunError(f"{self.output} is in use by another process; wait for it, or stop it first")
+            yield
+        finally:
+            os.close(handle)
+
+    def _clear(self) -> None:
+        """Remove the job: job.json last, and the folder if nobody else has put files there."""
+        self._remove(keep=(_JOB,))
+        self._remove()
+        if self.folder.is_dir() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+    def _remove(self, keep: tuple[str, ...] = ()) -> None:
+        for path in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
+            temporary = _TEMPORARY.fullmatch(path.name)
+            if path.name not in keep and _OUR_FILES.fullmatch(temporary["name"] if temporary else path.name):
+                path.unlink(missing_ok=True)
+
+
+@dataclass
+class StandardOutput:
+    """Rows to standard output, rejected ones to a file; nothing can be resumed."""
+
+    format: OutputFormat
+    stream: IO[bytes]
+    rejected: IO[bytes] | None
+    position: Position = START
+    read: int = 0
+    columns: tuple[str, ...] = ()
+    summary: Summary = field(default_factory=Summary)
+    n_kept: int = 0
+    is_complete: bool = False
+    _is_empty: bool = True
+
+    def fit(self, result: Result) -> Result:
+        """Return the result: lines of text can stand beside any others."""
+        return result
+
+    def append(self, result: Result) -> None:
+        """Write a window, and flush it."""
+        if result.content and self._is_empty:
+            self.stream.write(self.format.header(result.columns))
+            self._is_empty = False
+        self.stream.write(result.content)
+        self.stream.flush()
+        if self.rejected is not None:
+            self.rejected.write(result.rejected)
+        self.position, self.read, self.columns = result.end, result.read, result.columns
+        self.summary += result.summary
+
+    def publish(self) -> None:
+        """Write what an output without rows has, if there was none."""
+        if self._is_empty:
+            self.stream.write(self.format.empty(self.columns))
+            self.stream.flush()
+
+
+@contextmanager
+def open_standard_output(output_format: OutputFormat, rejected: Path | None, begin: str) -> Iterator[StandardOutput]:
+    """Open standard output and, if there is one, the file of rejected rows, which is left only if it has a row.
+
+    :raises InputError: if that file exists, or appears meanwhile, and must not be replaced.
+    """
+    if rejected is None:
+        yield StandardOutput(output_format, sys.stdout.buffer, None)
+        return
+    if rejected.exists() and begin != "replace":
+        advice = f"choose another {setting('rejected')}, or replace it with {REPLACE}"
+        raise InputError(f"{rejected} already exists; {advice}")
+    copy = rejected.with_name(f".{rejected.name}.{os.getpid()}.part")
+    try:
+        with _create(copy, rejected) as file:
+            output = StandardOutput(output_format, sys.stdout.buffer, file)
+            yield output
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
+    if output.summary.rejected:
+        try:
+            publish_file(copy, rejected, begin == "replace")
+        except InputError as error:  # the other rows have gone to standard output, so nobody can resume
+            raise InputError(f"{rejected} has appeared since the job began; the rejected rows are in {copy}") from error
+    elif begin == "replace":
+        rejected.unlink(missing_ok=True)
+    copy.unlink(missing_ok=True)
+
+
+def _create(copy: Path, rejected: Path) -> IO[bytes]:
+    try:
+        return copy.open("wb")
+    except OSError as error:
+        raise InputError(f"{rejected} cannot be written: {error.strerror}") from error
+
+
+def _require_file_name(path: Path, name: str) -> None:
+    if not path.parent.is_dir():
+        advice = f"make the folder, or choose another {setting(name)}"
+        raise InputError(f"{path} cannot be written: {path.parent} does not exist; {advice}")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} cannot be written: it is a directory or a device; name a file with {setting(name)}")
+
+
+def _read_header(path: Path) -> dict[str, Any]:
+    """Read and check the first line of a window file.
+
+    :raises InputError: if the file is damaged.
+    """
+    try:
+        with path.open("rb") as file:
+            line = file.readline(_MAX_HEADER_BYTES)
+        header = parse_fields(json.loads(line), "window", _HEADER_FIELDS)
+        bytes.fromhex(header["schema"])
+        if len(header["end"]) != 2:
+            raise ValueError(f"`end` is {shorten(header['end'])}; expected two counts")
+        summary = header["summary"]
+        if sum(summary["labels"].values()) != summary["rows"]:
+            raise ValueError(f"{summary['rows']} rows have {sum(summary['labels'].values())} labels")
+        if path.stat().st_size != len(line) + header["content"] + header["rejected"]:
+            raise ValueError("its size is wrong")
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise InputError.at(path, None, f"is damaged ({format_error(error)}); {BEGIN_AGAIN}") from error
+    return header
+
+
+def _count(value: Any, name: str) -> int:
+    if not 0 <= integer(value, name) <= sys.maxsize:
+        raise InputError(f"`{name}` is {shorten(value)}; expected a count")
+    return int(value)
+
+
+def _counts(value: Any, name: str) -> dict[str, int]:
+    return {key: _count(number, f"{name}.{key}") for key, number in _object(value, name).items()}
+
+
+def _object(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(f"`{name}` is {shorten(value)}; expected an object")
+    return value
+
+
+def _string(value: Any, name: str) -> str:
+    if not isinstance(value, str):  # any text: an input may name a column with half of a surrogate pair
+        raise InputError(f"`{name}` is {shorten(value)}; expected text")
+    return value
+
+
+def _boolean(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"`{name}` is {shorten(value)}; expected true or false")
+    return value
+
+
+def _state(value: Any, name: str) -> str:
+    if value not in _STATES:
+        raise InputError(f"`{name}` is {shorten(value)}; expected {', '.join(_STATES)}")
+    return str(value)
+
+
+def _job_id(value: Any, name: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{8}", text(value, name)):
+        raise InputError(f"`{name}` is {shorten(value)}; expected eight hexadecimal digits")
+    return str(value)
+
+
+_JOB_FIELDS: dict[str, Parser] = {"id": _job_id, "replaces": _boolean, "fingerprint": _object, "state": _state}
+_HEADER_FIELDS: dict[str, Parser] = {
+    "end": list_of(_count),
+    "read": _count,
+    "columns": list_of(_string),
+    "schema": text,
+    "summary": object_of({"rows": _count, "labels": _counts, "ambiguous": _count, "rejected": _count}),
+    "content": _count,
+    "rejected": _count,
+}
