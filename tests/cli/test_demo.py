@@ -73,7 +73,7 @@ def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Comma
         assert part in result.out
     assert "[+1]" in result.out or "[-1]" in result.out
     assert str(out / "aw-as" / "evidence.jsonl") in result.out
-    assert "Differences above are chance" in result.out
+    assert "Treat the differences above as chance" in result.out
     report = (out / "report.html").read_text("utf-8")
     for part in ("aw-as against aw-as, initial model", "What was mined", "301 test instances", "Comprehensiveness"):
         assert part in report

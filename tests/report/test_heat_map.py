@@ -13,8 +13,8 @@ from pssa.errors import InputError
 from pssa.report.heat_map import (
     FULL,
     LEVELS,
-    Change,
     Segment,
+    ShareChange,
     alt_text,
     by_sentence,
     changes,
@@ -104,9 +104,13 @@ def test_a_heat_map_can_be_said_in_words() -> None:
 
 def test_the_largest_changes_come_first_and_small_ones_are_left_out() -> None:
     before = explanation("The big screen is huge.", "big screen", {"huge": 0.1, "is": 0.27, ".": 0.6, "The": 0.045})
-    assert changes(SCREEN, before) == [Change(".", 0.6, 0.0), Change("huge", 0.1, 0.5), Change("is", 0.27, 0.25)]
+    assert changes(SCREEN, before) == [
+        ShareChange(".", 0.6, 0.0),
+        ShareChange("huge", 0.1, 0.5),
+        ShareChange("is", 0.27, 0.25),
+    ]
     assert changes(SCREEN, SCREEN) == []
-    assert Change("huge", 0.25, 0.75).difference == 0.5
+    assert ShareChange("huge", 0.25, 0.75).difference == 0.5
 
 
 def test_explanations_pair_only_with_those_of_the_same_aspect() -> None:

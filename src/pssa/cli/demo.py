@@ -30,7 +30,7 @@ _QUESTIONS = (  # text, aspect and the right answer
     ("Great view, but the waiter was rude.", "view", "positive"),
 )
 _WITHOUT_VECTORS = (
-    "Differences above are chance: this is one seed, and the embeddings were learned from this small corpus alone.\n"
+    "Treat the differences above as chance: this is one seed, and the embeddings were learned from this small corpus alone.\n"
     "Over several seeds mining gains nothing here (results/misleading.md): the model does not know the rare words it finds.\n"
     "Pre-trained word vectors know them. To see mining help, run: pssa demo --vectors FILE"
 )

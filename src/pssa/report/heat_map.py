@@ -41,7 +41,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ShareChange:
     """A word whose share differs between two explanations."""
 
     word: str
@@ -149,12 +149,12 @@ def by_sentence(given: Sequence[Pair]) -> list[list[Pair]]:
     return [list(group) for _, group in groupby(given, key=lambda pair: pair.now.text)]
 
 
-def changes(now: Explanation, before: Explanation) -> list[Change]:
+def changes(now: Explanation, before: Explanation) -> list[ShareChange]:
     """Return the words whose share changed most, the largest change first; small changes are left out."""
     text = clean(now.text)
     words = [text[start:end] for start, end in now.spans]
     rows = zip(words, before.shares, now.shares, strict=True)
-    found = [Change(word, old, new) for word, old, new in rows if abs(new - old) >= _MIN_CHANGE]
+    found = [ShareChange(word, old, new) for word, old, new in rows if abs(new - old) >= _MIN_CHANGE]
     return sorted(found, key=lambda change: -abs(change.difference))[:_N_CHANGES]
 
 
