@@ -16,7 +16,7 @@ from tests.studies.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn
 from pssa import models
 from pssa.cli.reproduce import CellsBar
 from pssa.errors import InputError
-from pssa.experiments import engines
+from pssa.experiments import schedule
 from pssa.experiments.ledger import Ledger
 from pssa.studies import exhibits
 from pssa.studies.exhibit import Exhibit
@@ -32,7 +32,7 @@ OURS = {
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """Three exhibits, whose cells are carried out in no time."""
     found = StandIn()
-    monkeypatch.setattr(engines, "carry_out", found)
+    monkeypatch.setattr(schedule, "execute_cell", found)
     monkeypatch.setattr(exhibits, "names", lambda: tuple(OURS))
     monkeypatch.setattr(exhibits, "find", OURS.__getitem__)
     return found
@@ -66,17 +66,17 @@ def test_every_exhibit_that_there_is_can_be_listed(command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "name an exhibit, or all; pssa reproduce --list names them"),
+        ((), "name an exhibit, or all; pssa reproduce --list lists them"),
         (("quick",), "pssa reproduce needs --data DIR"),
         (("quick", "--data", "D"), "pssa reproduce needs --out DIR"),
         (("quick", "--data", "D", "--out", "O", "--seeds", "0"), "--seeds is 0; it must be at least 1"),
         (
             ("quick", "--data", "D", "--out", "O", "--fresh", "--show-only"),
-            "--fresh makes outcomes again and --show-only makes none; leave one of them out",
+            "--fresh executes cells again",
         ),
         (
             ("quick", "--data", "D", "--out", "O", "--plan", "--show-only"),
-            "--plan counts and --show-only shows; leave one of them out",
+            "--plan only counts and --show-only only shows",
         ),
         (("quick", "--data", "no-such-folder", "--out", "O"), "--data no-such-folder is not a folder"),
     ],
@@ -90,13 +90,13 @@ def test_bad_usage_is_refused_before_anything_happens(command: Command, words: t
     [
         (("quick", "--models", "memnet,lstm"), "--models names 'lstm'; there are bertabsa"),
         (("quick", "--datasets", "rest"), "--datasets names 'rest'; there are laptop"),
-        (("quick", "--engine", "spark"), "engine is 'spark'; it can be local or ray"),
+        (("quick", "--engine", "spark"), "engine is 'spark'; choose local or ray"),
         (("quick", "--workers", "-1"), "--workers is -1; it must not be negative"),
-        (("quick", "--engine", "spark", "--plan"), "engine is 'spark'; it can be local or ray"),
-        (("quick", "--address", "here:1"), "--address here:1 goes with --engine ray; leave it out"),
+        (("quick", "--engine", "spark", "--plan"), "engine is 'spark'; choose local or ray"),
+        (("quick", "--address", "here:1"), "--address here:1 needs --engine ray; leave it out"),
         (("quick", "--device", "tpu"), "device is 'tpu'; it can be auto, cpu or cuda"),
-        (("lacking",), "nothing can be shown: lacking needs --encoder"),
-        (("quick", "--show-only"), "has no cells.jsonl, so nothing was carried out there"),
+        (("lacking",), "no exhibit can be shown: lacking needs encoder"),
+        (("quick", "--show-only"), "has no cells.jsonl, so there is nothing to show"),
     ],
 )
 def test_what_cannot_be_done_is_refused(
@@ -131,7 +131,9 @@ def test_an_encoder_may_be_named_as_the_hub_does(
 def test_an_unknown_exhibit_is_refused_with_those_there_are(
     command: Command, files: tuple[str | Path, ...], tmp_path: Path
 ) -> None:
-    assert "unknown exhibit 'fly'; known: all, " in command("reproduce", "fly", *files, "--out", tmp_path).refusal
+    assert (
+        "unknown exhibit 'fly'; known: case-study, " in command("reproduce", "fly", *files, "--out", tmp_path).refusal
+    )
 
 
 def test_all_does_what_the_resources_allow(
@@ -142,9 +144,9 @@ def test_all_does_what_the_resources_allow(
     assert (result.code, result.err) == (0, "pssa: 4 cells to do\n")
     assert result.out.splitlines() == [
         f"{out}/index.html: quick, more",
-        "cells: 4 carried out, 0 reused, 0 failed",
-        *(f"left out: {model} needs --encoder" for model in ("bertabsa", "bertabsa_att", "bertabsa_cls")),
-        "not shown: lacking needs --encoder",
+        "cells: 4 executed, 0 reused, 0 failed",
+        *(f"left out: {model} needs encoder" for model in ("bertabsa", "bertabsa_att", "bertabsa_cls")),
+        "not shown: lacking needs encoder",
     ]
     assert sorted(stand_in.done) == sorted([BASE, MINE, FINAL, KT])
     told = json.loads((out / "provenance.json").read_text("utf-8"))["command"]
@@ -160,8 +162,8 @@ def test_one_json_object_tells_everything(
     assert found == {
         "page": str(tmp_path / "index.html"),
         "shown": ["quick", "more"],
-        "skipped": {"lacking": "needs --encoder"},
-        "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs --encoder"),
+        "skipped": {"lacking": "needs encoder"},
+        "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs encoder"),
         "broken": {},
         "cells": {"made": 4, "reused": 0, "missing": 0},
         "failed": [],
@@ -178,7 +180,7 @@ def test_failed_cells_are_listed_and_the_exit_code_is_one(
     if as_json:
         assert json.loads(result.out)["failed"] == [{"cell": KT, "reason": "InputError: no\nluck"}]
     else:
-        assert "cells: 3 carried out, 0 reused, 1 failed, 1 missing" in result.out
+        assert "cells: 3 executed, 0 reused, 1 failed, 1 missing" in result.out
         assert result.err.endswith(f" cells to do\npssa: failed: {KT}: InputError: no luck\n")
 
 
@@ -190,7 +192,7 @@ def test_interrupted_it_says_the_command_that_goes_on(
     assert result.code == 130
     assert result.err.startswith(
         "pssa: 3 cells to do\n"
-        "pssa: interrupted; 2 of 3 cells are over, and what came of them is kept; go on with: pssa reproduce quick "
+        "pssa: interrupted; 2 of 3 cells are done, and their records are kept; resume with: pssa reproduce quick "
     )
     assert result.err.endswith(" --models memnet,tnet --workers 1\n")
 
@@ -203,7 +205,7 @@ def test_what_is_there_is_shown_without_carrying_out_anything(
     result = command("reproduce", "more", *files, "--out", tmp_path, "--show-only")
     assert stand_in.done == []
     assert result.code == 0
-    assert "cells: 0 carried out, 1 reused, 0 failed, 1 missing" in result.out
+    assert "cells: 0 executed, 1 reused, 0 failed, 1 missing" in result.out
     # The command that makes what is shown.
     assert "--show-only" not in (tmp_path / "more.md").read_text("utf-8")
 
@@ -220,9 +222,9 @@ def test_a_plan_counts_and_carries_out_nothing(
         ["more", "2", "0", "2"],
         ["in", "all", "4", "0", "4"],
     ]
-    assert "left out: bertabsa needs --encoder\n" in result.out
+    assert "left out: bertabsa needs encoder\n" in result.out
     assert "left out: memnet" not in result.out
-    assert result.out.endswith("not shown: lacking needs --encoder\n")
+    assert result.out.endswith("not shown: lacking needs encoder\n")
 
 
 def test_a_plan_refuses_a_file_as_its_folder(
@@ -232,7 +234,7 @@ def test_a_plan_refuses_a_file_as_its_folder(
     taken.touch()
     for out in (taken, taken / "more"):
         assert (
-            f"{taken} is no folder; choose another"
+            f"{taken} is not a folder; choose another"
             in command("reproduce", "quick", *files, "--out", out, "--plan").refusal
         )
 
@@ -245,9 +247,9 @@ def test_a_plan_is_one_json_object_and_knows_what_is_there(
     assert command("reproduce", "all", *files, "--out", tmp_path, "--plan", "--json").json == {
         "exhibits": {"quick": {"cells": 3, "there": 3, "to_do": 0}, "more": {"cells": 2, "there": 1, "to_do": 1}},
         "total": {"cells": 4, "there": 3, "to_do": 1},
-        "skipped": {"lacking": "needs --encoder"},
+        "skipped": {"lacking": "needs encoder"},
         "broken": {},
-        "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs --encoder"),
+        "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs encoder"),
     }
     assert sorted(tmp_path.rglob("*")) == before
 

@@ -9,7 +9,7 @@ from typing import Any
 from pssa.data import embedded, write
 from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import Record
-from pssa.experiments.resources import Resources, Source
+from pssa.experiments.resources import DataSource, Resources
 
 SETTINGS: dict[str, Any] = {"epochs": 2, "dimension": 8, "learning_rate": 0.01}
 
@@ -26,15 +26,15 @@ def tiny_resources(tmp_path: Path, instances: int = 40) -> Resources:
     vectors = tmp_path / "vectors.txt"
     rows = (" ".join([word, *(f"{draws.gauss(0, 0.3):.4f}" for _ in range(8))]) for word in words)
     vectors.write_text("\n".join(rows) + "\n", "utf-8")
-    source = Source(folder / "train.jsonl", folder / "test.jsonl")
+    source = DataSource(folder / "train.jsonl", folder / "test.jsonl")
     return Resources({"laptop": source}, vectors, device="cpu", settings=SETTINGS)
 
 
-class FakeFindings:
+class FakeLookup:
     """Records that a test made up, by cell."""
 
     def __init__(self, records: dict[Cell, Record] | None = None) -> None:
         self.records = records or {}
 
-    def of(self, cell: Cell) -> Record | None:
+    def __call__(self, cell: Cell) -> Record | None:
         return self.records.get(cell)

@@ -13,7 +13,7 @@ from tests.experiments.rooms import tiny_resources
 import pssa
 from pssa.experiments import cell_key
 from pssa.experiments.cell_key import changed_settings
-from pssa.experiments.cells import Cell, Look, Mining, Place, Timing, Training, describe, from_description
+from pssa.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, describe, from_description
 from pssa.runs import Config, defaults
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -25,7 +25,7 @@ CELLS: dict[str, Cell] = {
     "consensus": AGREED,
     "human": Mining(HERE, "human"),
     "supervised": Training(HERE, evidence=(AGREED,)),
-    "look": Look(Training(HERE, evidence=(AGREED,)), "heat"),
+    "look": Analysis(Training(HERE, evidence=(AGREED,)), "heat"),
     "timing": Timing(HERE, ("base", "pg-as")),
 }
 

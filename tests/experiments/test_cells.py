@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pssa.experiments.cells import Look, Mining, Place, Timing, Training, describe, name_of, settings, with_needs
+from pssa.experiments.cells import Analysis, Mining, Place, Timing, Training, cell_name, describe, settings, with_needs
 
 HERE = Place("laptop", "memnet", 3)
 
@@ -25,7 +25,7 @@ def test_mining_goes_on_from_the_baseline_unless_it_trains_models_of_its_own() -
 
 
 def test_a_look_needs_the_parameters_of_its_model() -> None:
-    look = Look(Training(HERE), "trust")
+    look = Analysis(Training(HERE), "trust")
     assert look.needs == (Training(HERE),)
     assert look.needs_weights
     assert look.place == HERE
@@ -48,7 +48,7 @@ def test_a_description_holds_what_is_unusual() -> None:
 
 
 def test_looks_of_two_kinds_differ_in_their_description() -> None:
-    assert describe(Look(Training(HERE), "trust")) == {
+    assert describe(Analysis(Training(HERE), "trust")) == {
         "kind": "look",
         "training": {"place": {"data": "laptop", "model": "memnet", "seed": 3}},
         "what": "trust",
@@ -62,13 +62,15 @@ def test_seed_zero_is_told_too_since_it_is_no_default() -> None:
 def test_names_tell_cells_of_one_place_apart() -> None:
     mined = Mining(Place("rest", "tnet_att", 0, share=0.25), "aw-as")
     cell = Training(mined.place, evidence=(mined,), rounds=1, above=0.3, settings=settings(gamma=2.0))
-    assert name_of(cell) == "rest tnet_att seed 0 base +aw-as K=1 above 0.3 25% gamma=2.0"
+    assert cell_name(cell) == "rest tnet_att seed 0 base +aw-as K=1 above 0.3 25% gamma=2.0"
     chosen = Place("rest", "tnet_att", 0, settings=settings(epochs=1))
     strict = Mining(chosen, "aw-as", settings(epsilon=1.0))
-    assert name_of(strict) == "rest tnet_att seed 0 [epochs=1] mine aw-as epsilon=1.0"
-    assert name_of(Training(chosen, evidence=(strict,))) == "rest tnet_att seed 0 [epochs=1] base +aw-as [epsilon=1.0]"
+    assert cell_name(strict) == "rest tnet_att seed 0 [epochs=1] mine aw-as epsilon=1.0"
     assert (
-        name_of(Mining(Place("rest", "tnet_att", 0, held_out=True), "aw-as"))
+        cell_name(Training(chosen, evidence=(strict,))) == "rest tnet_att seed 0 [epochs=1] base +aw-as [epsilon=1.0]"
+    )
+    assert (
+        cell_name(Mining(Place("rest", "tnet_att", 0, held_out=True), "aw-as"))
         == "rest tnet_att seed 0 mine aw-as held out"
     )
 

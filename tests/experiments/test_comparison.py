@@ -1,26 +1,38 @@
-"""Rows side by side: means in points, gains over the seeds that both rows have, stars by paired bootstrap."""
+"""Rows side by side: means in points, gains over common seeds, and chances of no gain on runs whose answer is known."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.experiments.rooms import FakeFindings, tiny_resources
+from tests.experiments.rooms import FakeLookup, tiny_resources
 
 from pssa.experiments.cells import Place, Training
-from pssa.experiments.comparison import compare, compare_trainings, gather, labels_of, mean_spread, stars, tell_spread
-from pssa.experiments.scope import Scope
+from pssa.experiments.comparison import (
+    RunPair,
+    chance_of_no_gain,
+    chance_on_other_tests,
+    compare,
+    compare_trainings,
+    gather,
+    labels_of,
+    mean_and_std,
+    stars,
+)
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import format_mean
 
 LABELS = ["positive", "negative", "neutral"]
 
 
 def test_mean_and_spread_are_in_points() -> None:
-    assert mean_spread([0.5, 0.7]) == pytest.approx((60.0, 14.1421356))
-    assert mean_spread([0.5]) == (50.0, None)
+    assert mean_and_std([0.5, 0.7]) == pytest.approx((60.0, 14.1421356))
+    assert mean_and_std([0.5]) == (50.0, None)
 
 
 def test_a_single_value_has_no_spread() -> None:
-    several, one, none = tell_spread([0.5, 0.7]), tell_spread([0.5], "+"), tell_spread([])
+    several, one, none = format_mean([0.5, 0.7]), format_mean([0.5], "+"), format_mean([])
     assert (several.text, one.text, none.text) == ("60.00 ± 14.14", "+50.00", "")
     assert several.parts == {"mean": pytest.approx(60.0), "spread": pytest.approx(14.1421356)}
     assert one.parts == {"mean": 50.0, "spread": None}
@@ -29,7 +41,7 @@ def test_a_single_value_has_no_spread() -> None:
 
 def test_only_what_was_found_is_gathered() -> None:
     cells = {seed: Training(Place("laptop", "memnet", seed)) for seed in (0, 1)}
-    assert gather(FakeFindings({cells[1]: {"key": "b"}}), cells) == {1: {"key": "b"}}
+    assert gather(FakeLookup({cells[1]: {"key": "b"}}), cells) == {1: {"key": "b"}}
 
 
 def test_predictions_are_digits_into_the_labels() -> None:
@@ -65,3 +77,42 @@ def test_rows_without_a_common_seed_are_not_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("p", "told"), [(0.0099, "**"), (0.01, "*"), (0.049, "*"), (0.05, "")])
 def test_stars_follow_the_caption(p: float, told: str) -> None:
     assert stars(p) == told
+
+
+GOLD = LABELS * 40
+WRONG = [LABELS[(LABELS.index(label) + 1) % 3] for label in GOLD]
+HALF = [*WRONG[:60], *GOLD[60:]]
+
+
+def contest(ours: Sequence[Sequence[str]], theirs: Sequence[Sequence[str]]) -> RunPair:
+    return RunPair(GOLD, ours, theirs, LABELS)
+
+
+def test_what_is_always_better_has_no_chance_of_no_gain() -> None:
+    assert chance_of_no_gain([contest([GOLD, GOLD], [WRONG, WRONG])]) == (0.0, 0.0)
+    assert chance_of_no_gain([contest([WRONG, WRONG], [GOLD, GOLD])]) == (1.0, 1.0)
+
+
+def test_equal_runs_gain_nothing() -> None:
+    assert chance_of_no_gain([contest([GOLD, WRONG], [GOLD, WRONG])]) == (1.0, 1.0)
+
+
+def test_a_gain_of_one_seed_of_three_is_chance_where_seeds_are_drawn() -> None:
+    # No resample of instances hides it, but those of the seeds do that leave the one out: (2/3)^3 of them.
+    lucky = contest([GOLD, HALF, HALF], [WRONG, HALF, HALF])
+    assert all(abs(chance - 8 / 27) < 0.05 for chance in chance_of_no_gain([lucky]))
+    assert chance_on_other_tests([lucky]) == (0.0, 0.0)
+
+
+def test_a_loss_on_one_test_set_can_outweigh_a_gain_on_another() -> None:
+    gain, loss = contest([GOLD], [HALF]), contest([WRONG], [GOLD])
+    assert chance_of_no_gain([gain]) == (0.0, 0.0)
+    assert chance_of_no_gain([gain, loss]) == (1.0, 1.0)
+    assert chance_of_no_gain([contest([GOLD], [WRONG]), contest([HALF], [GOLD])]) == (0.0, 0.0)
+
+
+def test_test_sets_are_drawn_apart_from_each_other() -> None:
+    # Each set's gain hangs on one seed of three; no gain at all takes resamples of both that leave it out: (8/27)^2 of them.
+    uncertain = contest([GOLD, HALF, HALF], [WRONG, HALF, HALF])
+    found = chance_of_no_gain([uncertain, uncertain])
+    assert all(abs(chance - (8 / 27) ** 2) < 0.05 for chance in found)

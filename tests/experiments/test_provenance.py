@@ -7,34 +7,27 @@ import json
 import platform
 import re
 import subprocess
-from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 
 from pssa import __version__
 from pssa.experiments import provenance
-from pssa.experiments.cells import Place, Training
-from pssa.experiments.ledger import Record
+from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.provenance import (
-    FreshLedger,
-    Maker,
+    Contribution,
+    Environment,
     Provenance,
-    Share,
-    Signing,
     commit,
+    contributions,
     device_name,
-    maker_here,
-    shares,
+    is_from_this_code,
     source_digest,
-    was_made_here,
+    this_environment,
 )
-from pssa.experiments.resources import Resources
-from pssa.experiments.work import Job
-from pssa.experiments.workspace import Workroom
 
-MAKER = Maker("abc", "c0ffee", "2.9", "a CPU")
-OTHER = Maker("def", None, "2.8", "a GPU")
+MAKER = Environment("abc", "c0ffee", "2.9", "a CPU")
+OTHER = Environment("def", None, "2.8", "a GPU")
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +42,9 @@ def record(sources: str | None, seconds: float = 1.0) -> Record:
 
 
 def test_plain_values_hold_everything() -> None:
-    found = Provenance("pssa reproduce x", MAKER, {"vectors": "0123"}, range(2), 1.23456).plain([Share(OTHER, 3, 4.5)])
+    found = Provenance("pssa reproduce x", MAKER, {"vectors": "0123"}, range(2), 1.23456).as_dict(
+        [Contribution(OTHER, 3, 4.5)]
+    )
     assert found == {
         "command": "pssa reproduce x",
         "version": __version__,
@@ -70,7 +65,7 @@ def test_plain_values_hold_everything() -> None:
 
 
 def test_the_paragraph_is_the_same_for_the_same_outcomes() -> None:
-    made = [Share(MAKER, 3, 4.5), Share(OTHER, 1, 2.0)]
+    made = [Contribution(MAKER, 3, 4.5), Contribution(OTHER, 1, 2.0)]
     quick, slow = (Provenance("pssa x", MAKER, {"rest/train": "0123"}, range(1), spent) for spent in (1.0, 99.0))
     assert quick.paragraph(made) == slow.paragraph(made)
     assert quick.paragraph(made).startswith(f"Made by `pssa x`, pssa {__version__}, python {platform.python_version()}")
@@ -82,16 +77,16 @@ def test_the_paragraph_is_the_same_for_the_same_outcomes() -> None:
 
 def test_what_was_only_shown_names_no_libraries_and_took_no_time() -> None:
     shown = Provenance("pssa x", MAKER, {"rest/train": "0123"}, range(2), None)
-    assert shown.paragraph([Share(OTHER, 1, 2.0)]) == (
+    assert shown.paragraph([Contribution(OTHER, 1, 2.0)]) == (
         f"Shown by `pssa x`, pssa {__version__}; 2 seeds at most. Outcomes: 1 cell by sources `def`, torch 2.8 on a GPU. "
         "Files, by the beginning of their SHA-256: rest/train `0123`."
     )
-    assert shown.plain([])["wall_seconds"] is None
+    assert shown.as_dict([])["wall_seconds"] is None
 
 
 def test_nothing_tells_who_or_where() -> None:
-    maker = maker_here(device_name("cpu"))
-    told = json.dumps(Provenance("pssa x", maker, {}, range(1), 0.0).plain([Share(maker, 1, 1.0)]))
+    maker = this_environment(device_name("cpu"))
+    told = json.dumps(Provenance("pssa x", maker, {}, range(1), 0.0).as_dict([Contribution(maker, 1, 1.0)]))
     # Short names such as `root` and `vm` could be part of a word, or of a digest.
     assert not re.search(rf"\b{re.escape(platform.node())}\b", told)
     assert str(Path.home()) not in told
@@ -100,8 +95,8 @@ def test_nothing_tells_who_or_where() -> None:
 
 
 def test_outcomes_are_counted_by_who_made_them() -> None:
-    found = shares([record("abc", 1.0), record(None, 2.0), record("abc", 0.5)])
-    assert [(share.maker.sources, share.cells, share.seconds) for share in found] == [
+    found = contributions([record("abc", 1.0), record(None, 2.0), record("abc", 0.5)])
+    assert [(share.environment.sources, share.cells, share.seconds) for share in found] == [
         ("abc", 2, 1.5),
         ("unknown", 1, 2.0),
     ]
@@ -166,42 +161,13 @@ def test_without_git_there_is_no_commit(tmp_path: Path, monkeypatch: pytest.Monk
     assert commit() is None
 
 
-class Waiting:
-    """An engine that does nothing by itself."""
-
-    workers = 3
-
-    def __init__(self) -> None:
-        self.future: Future[Record] = Future()
-
-    def submit(self, job: Job) -> Future[Record]:
-        return self.future
-
-
-def test_records_are_signed_when_they_come(tmp_path: Path) -> None:
-    job = Job(Training(Place("laptop", "memnet", 0)), Workroom(tmp_path, Resources({})))
-    well, ill, off = Waiting(), Waiting(), Waiting()
-    signed, failed, cancelled = (Signing(engine, MAKER).submit(job) for engine in (well, ill, off))
-    assert Signing(well, MAKER).workers == 3
-    assert not signed.done()
-    well.future.set_result({"key": "k"})
-    ill.future.set_exception(OSError("disk"))
-    off.future.cancel()
-    assert signed.result() == {
-        "key": "k",
-        "made": {"sources": "abc", "commit": "c0ffee", "torch": "2.9", "device": "a CPU"},
-    }
-    assert isinstance(failed.exception(), OSError)
-    assert cancelled.cancelled()
-
-
 def test_a_fresh_ledger_knows_only_what_these_sources_made(tmp_path: Path) -> None:
     path = tmp_path / "cells.jsonl"
     ours, theirs = record(source_digest()), record("other")
-    assert was_made_here(ours)
-    assert not was_made_here(theirs)
-    assert not was_made_here(record(None))
-    with FreshLedger.open(path) as ledger:
+    assert is_from_this_code(ours)
+    assert not is_from_this_code(theirs)
+    assert not is_from_this_code(record(None))
+    with Ledger.open(path, is_from_this_code) as ledger:
         for each in (ours, theirs):
             ledger.append(each)
         assert ledger.find(ours["key"]) == ours

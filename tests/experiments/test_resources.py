@@ -1,4 +1,4 @@
-"""What experiments read: found or refused with a reason, told apart by content, divided by sentence."""
+"""Resources: found or refused with a reason, identified by content, held out by sentence, damaged as in the paper's footnote."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import pytest
 from tests.experiments.rooms import tiny_resources
 
 from pssa import models
+from pssa.data import read
+from pssa.data.formats.tagged import is_tagged
 from pssa.errors import InputError
 from pssa.experiments.cells import Mining, Place, Training, settings
-from pssa.experiments.resources import HowRead, Resources
+from pssa.experiments.resources import ReadOptions, Resources, strip_targets
 
 HERE = Place("laptop", "memnet", 0)
 
@@ -86,11 +88,16 @@ def test_a_key_depends_on_the_cell_the_files_and_the_settings(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "reading", [HowRead(labels=("neutral", "negative", "positive")), HowRead(conflict="keep"), HowRead(format="jsonl")]
+    "read_options",
+    [
+        ReadOptions(labels=("neutral", "negative", "positive")),
+        ReadOptions(conflict="keep"),
+        ReadOptions(format="jsonl"),
+    ],
 )
-def test_a_file_that_is_read_otherwise_is_another_file(tmp_path: Path, reading: HowRead) -> None:
+def test_a_file_that_is_read_otherwise_is_another_file(tmp_path: Path, read_options: ReadOptions) -> None:
     resources = tiny_resources(tmp_path)
-    source = replace(resources.sources["laptop"], reading=reading)
+    source = replace(resources.sources["laptop"], read_options=read_options)
     other = replace(resources, sources={"laptop": source})
     assert other.key(Training(HERE)) != resources.key(Training(HERE))
 
@@ -123,3 +130,55 @@ def test_a_test_file_that_changed_does_not_matter_to_held_out_cells(tmp_path: Pa
     test.write_text(test.read_text("utf-8").splitlines(keepends=True)[0], "utf-8")
     assert resources.key(held_out) == before[0]
     assert resources.key(Training(HERE)) != before[1]
+
+
+def stripped(tmp_path: Path, line: str) -> str:
+    path = tmp_path / "train.txt"
+    path.write_text(line + "\n")
+    (example,) = strip_targets(path)
+    (sound,) = read(path)
+    assert (example.aspect, example.label, example.id) == (sound.aspect, sound.label, sound.id)
+    assert example.text == " ".join(example.words)
+    return example.text
+
+
+@pytest.mark.parametrize(
+    ("line", "damaged"),
+    [
+        ("i love nicki/n minaj", "i love icki minaj"),
+        ("the nun/n in/n town", "the u i town"),
+        ("a plain/p laptop/p plug", "a lain lapto plug"),
+        ("the 100/0 pieces", "the 1 pieces"),
+        ("a screen/p for nicki", "a screen for nicki"),
+    ],
+)
+def test_letters_of_the_tag_go_with_it_from_targets_alone(tmp_path: Path, line: str, damaged: str) -> None:
+    assert stripped(tmp_path, line) == damaged
+
+
+def test_a_word_of_which_nothing_would_be_left_stays_whole(tmp_path: Path) -> None:
+    assert stripped(tmp_path, "and nn/n or //0") == "and nn or //0"
+    assert stripped(tmp_path, "a //0 between") == "a / between"
+
+
+# Train and test. Counted by `strip` alone, LAPTOP's test file has one more: its target `/` would be empty.
+COUNTS = {"laptop": (290, 84), "rest": (405, 121), "twitter": (676, 84)}
+EMPTIED = {"laptop": (0, 1), "rest": (0, 0), "twitter": (0, 0)}
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+@pytest.mark.parametrize("data", COUNTS)
+def test_damaged_lines_of_the_public_files(shared_data: Path, data: str) -> None:
+    for part, count, emptied in zip(("train", "test"), COUNTS[data], EMPTIED[data], strict=True):
+        path = shared_data / data / f"{part}.txt"
+        changed = sum(
+            before.words != after.words for before, after in zip(read(path), strip_targets(path), strict=True)
+        )
+        assert changed == count
+        lines = path.read_text("utf-8").splitlines()
+        assert sum(any(is_cut(token) for token in line.split()) for line in lines) == count + emptied
+
+
+def is_cut(token: str) -> bool:
+    return is_tagged(token) and token.strip(token[-2:]) != token[:-2]

@@ -6,7 +6,7 @@ import pytest
 
 from pssa.data.evidence import RoundReport
 from pssa.experiments import timing as watching
-from pssa.experiments.timing import Watch
+from pssa.experiments.timing import StageTimer
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def test_seconds_of_a_stage_run_from_its_beginning_to_its_end(clock: list[float]) -> None:
-    watch = Watch()
+    watch = StageTimer()
     clock[0] = 5.0
     watch.on_stage("initial", 10)
     clock[0] = 7.0
@@ -27,7 +27,7 @@ def test_seconds_of_a_stage_run_from_its_beginning_to_its_end(clock: list[float]
 
 
 def test_a_round_of_mining_takes_what_follows_the_training_before_it(clock: list[float]) -> None:
-    watch = Watch()
+    watch = StageTimer()
     watch.on_stage("initial", 10)
     clock[0] = 4.0
     watch.on_stage_end("initial")

@@ -15,11 +15,10 @@ from pssa.evaluation import score
 from pssa.experiments import work
 from pssa.experiments.cells import Cell, Mining, Place, Timing, Training, settings
 from pssa.experiments.comparison import labels_of
-from pssa.experiments.engines import open_engine
 from pssa.experiments.ledger import Ledger
-from pssa.experiments.resources import HowRead, Resources, Source
-from pssa.experiments.schedule import carry_out_all
-from pssa.experiments.workspace import Workroom
+from pssa.experiments.resources import DataSource, ReadOptions, Resources
+from pssa.experiments.schedule import Schedule, open_pool
+from pssa.experiments.workspace import Workspace
 from pssa.runs import load, train
 
 pytestmark = pytest.mark.slow
@@ -27,19 +26,19 @@ HERE = Place("laptop", "memnet", 0)
 SOME = embedded.load("train")[:40]
 
 
-def records_of(room: Workroom, *cells: Cell) -> list[dict[str, object]]:
-    with Ledger.open(room.folder / "cells.jsonl") as ledger, open_engine("local", 1) as engine:
-        outcome = carry_out_all(cells, room, ledger, engine)
+def records_of(room: Workspace, *cells: Cell) -> list[dict[str, object]]:
+    with Ledger.open(room.folder / "cells.jsonl") as ledger, open_pool("local", 1) as pool:
+        outcome = Schedule(room, ledger).execute(cells, pool)
         assert outcome.failures == []
         return [ledger.find(room.key(cell)) or {} for cell in cells]
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Workroom:
-    return Workroom(tmp_path / "out", tiny_resources(tmp_path))
+def room(tmp_path: Path) -> Workspace:
+    return Workspace(tmp_path / "out", tiny_resources(tmp_path))
 
 
-def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(room: Workroom, tmp_path: Path) -> None:
+def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(room: Workspace, tmp_path: Path) -> None:
     resources = room.resources
     mined = Mining(HERE, "aw-as")
     record, evidence = records_of(room, Training(HERE, evidence=(mined,)), mined)
@@ -69,8 +68,8 @@ def test_predictions_of_more_labels_than_there_are_digits_are_told_apart(tmp_pat
     # Most are of the last kind, which a model learns at once.
     examples = (replace(example, label=labels[min(number, 10)]) for number, example in enumerate(SOME))
     write(Corpus(tuple(examples), labels), path)
-    sources = {"laptop": Source(path, reading=HowRead(labels=labels))}
-    room = Workroom(tmp_path / "out", Resources(sources, device="cpu", settings=SETTINGS))
+    sources = {"laptop": DataSource(path, read_options=ReadOptions(labels=labels))}
+    room = Workspace(tmp_path / "out", Resources(sources, device="cpu", settings=SETTINGS))
     here = Place("laptop", "memnet", 0, held_out=True)
     (record,) = records_of(room, Training(here))
     _, judged = room.resources.corpora(here)
@@ -79,7 +78,7 @@ def test_predictions_of_more_labels_than_there_are_digits_are_told_apart(tmp_pat
     assert record["accuracy"] == score([example.label or "" for example in judged], predicted, labels).accuracy
 
 
-def test_a_training_tells_what_choosing_on_test_would_report_but_not_on_held_out_data(room: Workroom) -> None:
+def test_a_training_tells_what_choosing_on_test_would_report_but_not_on_held_out_data(room: Workspace) -> None:
     base, held_out = records_of(room, Training(HERE), Training(Place("laptop", "memnet", 0, held_out=True)))
     curve = base["curve"]
     assert isinstance(curve, list)
@@ -89,7 +88,7 @@ def test_a_training_tells_what_choosing_on_test_would_report_but_not_on_held_out
     assert held_out["instances"] == 32
 
 
-def test_a_penalty_without_weight_changes_nothing_but_the_stage(room: Workroom) -> None:
+def test_a_penalty_without_weight_changes_nothing_but_the_stage(room: Workspace) -> None:
     mined = (Mining(HERE, "aw-as"),)
     without, with_it = records_of(
         room,
@@ -99,7 +98,7 @@ def test_a_penalty_without_weight_changes_nothing_but_the_stage(room: Workroom) 
     assert without["curve"] == with_it["curve"]
 
 
-def test_a_timing_runs_every_method_whole_and_leaves_nothing(room: Workroom) -> None:
+def test_a_timing_runs_every_method_whole_and_leaves_nothing(room: Workspace) -> None:
     (record,) = records_of(room, Timing(HERE, ("base", "aw-as")))
     methods = record["methods"]
     assert isinstance(methods, dict)
@@ -109,12 +108,12 @@ def test_a_timing_runs_every_method_whole_and_leaves_nothing(room: Workroom) -> 
     assert list((room.folder / "timing").iterdir()) == []
 
 
-def test_a_timing_has_all_cores_for_as_long_as_it_takes(room: Workroom, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timing_has_all_cores_for_as_long_as_it_takes(room: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[object, int]] = []
     monkeypatch.setattr("os.cpu_count", lambda: 3)
     monkeypatch.setattr(work, "_time_one", lambda out, source, *rest: seen.append((source, torch.get_num_threads())))
     monkeypatch.setattr("shutil.rmtree", lambda *given, **more: None)
     before = torch.get_num_threads()
-    work.carry_out(work.Job(Timing(HERE, ("base",)), room))
+    work.execute_cell(work.CellJob(Timing(HERE, ("base",)), room))
     assert seen == [(room.resources.sources["laptop"].train, 3)] * 2
     assert torch.get_num_threads() == before

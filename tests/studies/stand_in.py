@@ -7,11 +7,11 @@ from typing import Any
 
 from tests.studies.tiny_run import LONGER, SUPERVISED
 
-from pssa.experiments.cells import Cell, Mining, describe, name_of
-from pssa.experiments.ledger import Record
-from pssa.experiments.scope import Findings, Scope
-from pssa.experiments.work import Job
-from pssa.studies.exhibit import Exhibit, Part, Prose
+from pssa.experiments.cells import Cell, Mining, cell_name, describe
+from pssa.experiments.ledger import Record, RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.experiments.work import CellJob
+from pssa.studies.exhibit import Exhibit, Paragraph, Part
 
 BASE = "laptop memnet seed 0 base"
 MINE = "laptop memnet seed 0 mine aw-as"
@@ -26,18 +26,18 @@ class StandIn:
         self.done: list[str] = []
         self.failing: dict[str, BaseException] = {}
 
-    def __call__(self, job: Job) -> Record:
-        name = name_of(job.cell)
+    def __call__(self, job: CellJob) -> Record:
+        name = cell_name(job.cell)
         if name in self.failing:
             raise self.failing[name]
         self.done.append(name)
         if isinstance(job.cell, Mining):
-            path = job.room.evidence(job.cell)
+            path = job.workspace.evidence(job.cell)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("")
         if job.keep_weights:
-            job.room.weights(job.cell).mkdir(parents=True, exist_ok=True)
-            (job.room.weights(job.cell) / "model.safetensors").write_text("")
+            job.workspace.weights(job.cell).mkdir(parents=True, exist_ok=True)
+            (job.workspace.weights(job.cell) / "model.safetensors").write_text("")
         found = {"epochs": 2, "accuracy": 0.5, "macro_f1": 0.25, "predicted": "01", "seconds": 1.0}
         return {"key": job.key, "cell": describe(job.cell), **found}
 
@@ -45,8 +45,8 @@ class StandIn:
 def counting(name: str, cells: Callable[[Scope], Iterable[Cell]], **more: Any) -> Exhibit:
     """An exhibit that only counts its outcomes."""
 
-    def show(scope: Scope, findings: Findings) -> list[Part]:
-        return [Prose(f"{sum(findings.of(cell) is not None for cell in cells(scope))} outcomes.")]
+    def show(scope: Scope, lookup: RecordLookup) -> list[Part]:
+        return [Paragraph(f"{sum(lookup(cell) is not None for cell in cells(scope))} outcomes.")]
 
     return Exhibit(name, name.title(), cells, show, **more)
 

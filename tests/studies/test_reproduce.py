@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from concurrent.futures import BrokenExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,23 +12,23 @@ from tests.studies.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn, 
 from tests.studies.tiny_run import SUPERVISED
 
 from pssa.errors import InputError, RunError
-from pssa.experiments import engines, provenance
-from pssa.experiments.cells import Place, Training, name_of
-from pssa.experiments.ledger import Ledger
-from pssa.experiments.scope import Findings, Scope
-from pssa.experiments.workspace import Workroom
-from pssa.studies import reproduce as reproducing
+from pssa.execution import WorkerLost
+from pssa.experiments import provenance, schedule
+from pssa.experiments.cells import Place, Training, cell_name
+from pssa.experiments.ledger import Ledger, RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.experiments.workspace import Workspace
 from pssa.studies.exhibit import Part
-from pssa.studies.reproduce import Means, Recorded, reproduce, show_only
+from pssa.studies.reproduce import ExecutionOptions, reproduce, show_only
 
 ROOT = Path(__file__).resolve().parents[2]
-ONE = Means(workers=1)
+ONE = ExecutionOptions(workers=1)
 
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> StandIn:
     found = StandIn()
-    monkeypatch.setattr(engines, "carry_out", found)
+    monkeypatch.setattr(schedule, "execute_cell", found)
     return found
 
 
@@ -45,7 +44,7 @@ def test_cells_are_carried_out_once_and_shown(scope: Scope, stand_in: StandIn, t
     assert [step[:2] for step in told] == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
     assert [step[2] for step in told] == ["", *stand_in.done]
     assert (report.shown, report.made, report.reused, report.missing) == (("quick", "more"), 4, 0, 0)
-    assert report.is_well
+    assert report.is_complete
     assert report.page == tmp_path / "index.html"
     assert "2 outcomes." in (tmp_path / "quick.md").read_text("utf-8")
     for said in ("Made by `pssa reproduce it`", "Models start from word vectors `vectors.txt`."):
@@ -54,7 +53,7 @@ def test_cells_are_carried_out_once_and_shown(scope: Scope, stand_in: StandIn, t
         *("cells.jsonl", "cells.csv", "evidence", "index.html", "provenance.json"),
         *("quick", "quick.md", "more", "more.md"),
     }
-    json.dumps(report.plain())
+    json.dumps(report.as_dict())
 
 
 def test_a_second_call_repeats_nothing(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
@@ -81,15 +80,15 @@ def test_the_page_keeps_what_was_shown_before(scope: Scope, stand_in: StandIn, t
 
 def test_a_failing_cell_is_told_and_the_others_go_on(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
     stand_in.failing = {MINE: MemoryError("out of it")}
-    left = Workroom(tmp_path, scope.resources).weights(Training(Place("laptop", "memnet", 0)))
+    left = Workspace(tmp_path, scope.resources).weights(Training(Place("laptop", "memnet", 0)))
     left.mkdir(parents=True)
     report = reproduce([QUICK, MORE], scope, tmp_path, ONE)
     assert stand_in.done == [BASE, KT]
-    assert [(name_of(failure.cell), failure.reason) for failure in report.failures] == [
+    assert [(cell_name(failure.cell), failure.reason) for failure in report.failures] == [
         (MINE, "MemoryError: out of it"),
         (FINAL, f"needs {MINE}, which failed"),
     ]
-    assert not report.is_well
+    assert not report.is_complete
     assert report.missing == 1
     assert "Incomplete: 1 of 2 cells have no outcome" in (tmp_path / "quick.md").read_text("utf-8")
     assert "Incomplete" not in (tmp_path / "more.md").read_text("utf-8")
@@ -97,7 +96,7 @@ def test_a_failing_cell_is_told_and_the_others_go_on(scope: Scope, stand_in: Sta
     # Somebody will want to go on from there.
     assert left.is_dir()
     stand_in.failing = {}
-    assert reproduce([QUICK, MORE], scope, tmp_path, ONE).is_well
+    assert reproduce([QUICK, MORE], scope, tmp_path, ONE).is_complete
     assert not left.parent.exists()
 
 
@@ -107,7 +106,7 @@ def test_an_interrupted_call_says_how_to_go_on_and_then_does(scope: Scope, stand
         reproduce([QUICK], scope, tmp_path, ONE, command="pssa reproduce quick --out x")
     assert (
         str(caught.value)
-        == "2 of 3 cells are over, and what came of them is kept; go on with: pssa reproduce quick --out x"
+        == "2 of 3 cells are done, and their records are kept; resume with: pssa reproduce quick --out x"
     )
     stand_in.failing = {}
     stand_in.done.clear()
@@ -118,11 +117,11 @@ def test_an_interrupted_call_says_how_to_go_on_and_then_does(scope: Scope, stand
 def test_a_cell_whose_process_is_ended_from_outside_is_tried_once_more_and_then_told(
     scope: Scope, stand_in: StandIn, tmp_path: Path
 ) -> None:
-    stand_in.failing = {MINE: BrokenExecutor("A process in the process pool was terminated abruptly")}
+    stand_in.failing = {MINE: WorkerLost("A process in the process pool was terminated abruptly")}
     report = reproduce([QUICK, MORE], scope, tmp_path, ONE)
     assert stand_in.done == [BASE, KT]
-    assert "perhaps for lack of memory, and again when it ran alone" in report.failures[0].reason
-    assert "fewer --workers" in report.failures[0].reason
+    assert "and again when it ran alone" in report.failures[0].reason
+    assert "fewer workers" in report.failures[0].reason
 
 
 def test_another_process_in_the_folder_is_refused(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
@@ -141,12 +140,12 @@ def test_what_is_there_can_be_shown_beside_a_process_at_work(scope: Scope, stand
         report = show_only([QUICK, MORE], scope, tmp_path)
     assert stand_in.done == []
     assert (report.made, report.reused, report.missing) == (0, 2, 1)
-    assert report.is_well
+    assert report.is_complete
     assert "1 outcomes." in (tmp_path / "quick.md").read_text("utf-8")
 
 
 def test_a_folder_without_a_ledger_has_nothing_to_show(scope: Scope, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"has no cells\.jsonl, so nothing was carried out there"):
+    with pytest.raises(InputError, match=r"has no cells\.jsonl, so there is nothing to show"):
         show_only([QUICK], scope, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -156,21 +155,21 @@ def test_exhibits_that_lack_something_are_left_out_with_the_reason(
 ) -> None:
     lacking = counting("lacking", SUPERVISED.cells, needs=("encoder",))
     report = reproduce([MORE, lacking], scope, tmp_path, ONE)
-    assert (report.shown, report.skipped) == (("more",), {"lacking": "needs --encoder"})
-    assert report.is_well
-    assert "Left out: lacking needs --encoder." in report.page.read_text("utf-8")
+    assert (report.shown, report.skipped) == (("more",), {"lacking": "needs encoder"})
+    assert report.is_complete
+    assert "Left out: lacking needs encoder." in report.page.read_text("utf-8")
 
 
 def test_an_exhibit_that_cannot_be_shown_does_not_cost_the_others(
     scope: Scope, stand_in: StandIn, tmp_path: Path
 ) -> None:
-    def show(scope: Scope, findings: Findings) -> list[Part]:
+    def show(scope: Scope, lookup: RecordLookup) -> list[Part]:
         raise ZeroDivisionError("no seeds")
 
     broken = replace(QUICK, name="broken", show=show)
     report = reproduce([broken, MORE], scope, tmp_path, ONE)
     assert (report.shown, report.broken) == (("more",), {"broken": "ZeroDivisionError: no seeds"})
-    assert not report.is_well
+    assert not report.is_complete
     assert (tmp_path / "more.md").is_file()
 
 
@@ -180,17 +179,17 @@ def test_outcomes_of_other_sources_are_reused_with_a_warning_or_made_afresh(
     reproduce([QUICK], scope, tmp_path, ONE)
     stand_in.done.clear()
     monkeypatch.setattr(provenance, "source_digest", lambda: "changed")
-    with pytest.warns(UserWarning, match=r"3 of 3 outcomes in .*cells\.jsonl were made by other sources.*--fresh"):
+    with pytest.warns(UserWarning, match=r"3 of 3 records in .*cells\.jsonl were made by other code.*fresh"):
         reproduce([QUICK], scope, tmp_path, ONE)
     assert stand_in.done == []
     stand_in.failing = {FINAL: OSError("disk")}
-    report = reproduce([QUICK], scope, tmp_path, Means(workers=1, fresh=True))
+    report = reproduce([QUICK], scope, tmp_path, ExecutionOptions(workers=1, fresh=True))
     assert stand_in.done == [BASE, MINE]
     # What the other sources made of it is not shown as if it were ours.
     assert report.missing == 1
     stand_in.failing = {}
     stand_in.done.clear()
-    assert reproduce([QUICK], scope, tmp_path, Means(workers=1, fresh=True)).made == 1
+    assert reproduce([QUICK], scope, tmp_path, ExecutionOptions(workers=1, fresh=True)).made == 1
     assert stand_in.done == [FINAL]
     made = json.loads((tmp_path / "provenance.json").read_text("utf-8"))["made_by"]
     assert [(each["sources"], each["cells"]) for each in made] == [("changed", 3)]
@@ -199,11 +198,11 @@ def test_outcomes_of_other_sources_are_reused_with_a_warning_or_made_afresh(
 def test_findings_come_from_the_ledger_by_key(scope: Scope, tmp_path: Path) -> None:
     cell = Training(Place("laptop", "memnet", 0))
     with Ledger.open(tmp_path / "cells.jsonl") as ledger:
-        found = Recorded(ledger, scope.resources)
-        assert found.of(cell) is None
+        lookup = scope.resources.lookup_in(ledger)
+        assert lookup(cell) is None
         ledger.append({"key": scope.resources.key(cell), "accuracy": 0.5})
-        assert (found.of(cell) or {})["accuracy"] == 0.5
-        assert found.of(Training(Place("rest", "memnet", 0))) is None
+        assert (lookup(cell) or {})["accuracy"] == 0.5
+        assert lookup(Training(Place("rest", "memnet", 0))) is None
 
 
 def test_a_cluster_is_given_whole_paths_and_the_same_keys(
@@ -218,9 +217,9 @@ def test_a_cluster_is_given_whole_paths_and_the_same_keys(
         sources={"laptop": replace(source, train=source.train.relative_to(files), test=None)},
         vectors=Path("vectors.txt"),
     )
-    room = reproducing._room(Scope(near), Path("out"), Means("ray"))
+    room = ExecutionOptions("ray").workspace(Path("out"), Scope(near))
     assert room.folder == files / "out"
     assert room.resources.vectors == files / "vectors.txt"
     assert (room.resources.sources["laptop"].train, room.resources.sources["laptop"].test) == (source.train, None)
     assert room.key(Training(Place("laptop", "memnet", 0))) == near.key(Training(Place("laptop", "memnet", 0)))
-    assert reproducing._room(Scope(near), Path("out"), ONE).folder == Path("out")
+    assert ONE.workspace(Path("out"), Scope(near)).folder == Path("out")

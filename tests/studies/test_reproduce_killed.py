@@ -17,11 +17,11 @@ import pytest
 from tests.experiments.rooms import tiny_resources
 from tests.studies.tiny_run import LONGER, SEEDS, SUPERVISED
 
-from pssa.experiments.scope import Scope
-from pssa.studies.reproduce import Means, reproduce
+from pssa.experiments.resources import Scope
+from pssa.studies.reproduce import ExecutionOptions, reproduce
 
 ROOT = Path(__file__).resolve().parents[2]
-ONE = Means(workers=1)
+ONE = ExecutionOptions(workers=1)
 _SHOWN_BY = re.compile(rb"(Made|Shown) by .*? seeds? at most", re.S)
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from tests.experiments.rooms import tiny_resources
 
 from pssa.experiments.cells import Cell, Training
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Figure, Line, Panel, Part, Table
-from pssa.studies.reproduce import Means, reproduce
-from pssa.studies.rows import METHODS
+from pssa.experiments.ledger import RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Curve, Exhibit, Figure, Panel, Part, Table
+from pssa.studies.exhibits._rows import METHODS
+from pssa.studies.reproduce import ExecutionOptions, reproduce
 
 SEEDS = 2
 
@@ -32,26 +33,26 @@ def longer_cells(scope: Scope) -> Iterator[Cell]:
         yield from (METHODS[name].training_in(place) for name in ("", "+KT"))
 
 
-def _scores(scope: Scope, findings: Findings, cells: Iterator[Cell]) -> Table:
+def _scores(scope: Scope, lookup: RecordLookup, cells: Iterator[Cell]) -> Table:
     rows = []
     for cell in cells:
-        record = findings.of(cell) or {}
+        record = lookup(cell) or {}
         kind = "+".join(mining.method for mining in cell.evidence) if isinstance(cell, Training) else ""
         rows.append((kind or "plain", cell.place.seed, record.get("accuracy"), record.get("predicted")))
     return Table("scores", "Scores", ("evidence", "seed", "accuracy", "predicted"), tuple(rows))
 
 
-def show_supervised(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show_supervised(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """A table and a figure."""
-    table = _scores(scope, findings, supervised_cells(scope))
+    table = _scores(scope, lookup, supervised_cells(scope))
     points = [(x, y) for _, x, y, _ in table.rows if isinstance(x, int) and isinstance(y, float)]
-    line = Line("all", tuple(x for x, _ in points), tuple(y for _, y in points))
+    line = Curve("all", tuple(x for x, _ in points), tuple(y for _, y in points))
     return [table, Figure("curve", "Scores by seed", "seed", "accuracy", (Panel("MN", (line,)),))]
 
 
-def show_longer(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show_longer(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """A table."""
-    return [_scores(scope, findings, longer_cells(scope))]
+    return [_scores(scope, lookup, longer_cells(scope))]
 
 
 SUPERVISED = Exhibit("supervised", "Supervised", supervised_cells, show_supervised)
@@ -62,9 +63,9 @@ def main(words: Sequence[str]) -> int:
     """Carry them out."""
     files, out, workers = words
     scope = Scope(tiny_resources(Path(files)), seeds=SEEDS)
-    means = Means(workers=int(workers))
+    means = ExecutionOptions(workers=int(workers))
     report = reproduce([SUPERVISED, LONGER], scope, Path(out), means, command="tiny run")
-    return 0 if report.is_well else 1
+    return 0 if report.is_complete else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`pssa reproduce`: rebuild tables and figures of the paper, and what goes beyond it; started again, it goes on."""
+"""`pssa reproduce`: rebuild tables and figures of the paper, and more; repeated, it resumes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ from pssa.cli._parser import page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.experiments.scope import Scope
-    from pssa.studies.reproduce import Means, Report
-
-__all__ = ["CellsBar", "add_parser"]
+    from pssa.experiments.resources import Scope
+    from pssa.studies.reproduce import ExecutionOptions, Reproduction
 
 _FAILED = 1
-_QUIET_SECONDS = 60.0  # between two lines where no terminal shows a bar
+_QUIET_SECONDS = 60.0  # between two lines if no terminal shows a bar
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -32,22 +30,23 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         parents=[common_options()],
         help="rebuild the paper's tables and figures, and more",
         **page(
-            "Rebuild tables and figures of the paper beside its numbers, and what goes beyond it. Started again, it goes on"
-            " with what --out has.",
+            "Rebuild tables and figures of the paper beside its numbers, and more. Repeated, it resumes with what --out has.",
             "pssa reproduce --list",
             "pssa reproduce overall --data data --vectors glove.840B.300d.zip --out experiments",
             "pssa reproduce all --data data --vectors glove.840B.300d.zip --out experiments --plan",
         ),
     )
-    parser.add_argument("names", metavar="NAME", nargs="*", help="exhibits, or all that the resources allow: all")
-    parser.add_argument("--list", action="store_true", help="name the exhibits, and train nothing")
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", help="exhibits, or `all`: every one that the resources allow"
+    )
+    parser.add_argument("--list", action="store_true", help="list the exhibits; train nothing")
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="folder with laptop/train.txt, laptop/test.txt, rest/..."
     )
     parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors, for models that read words")
     parser.add_argument("--encoder", metavar="E", help="folder or hub name of an encoder, for models on one")
-    parser.add_argument("--seeds", type=int, default=5, help="trainings of each kind, at most (default 5)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where everything goes, and what is there is reused")
+    parser.add_argument("--seeds", type=int, default=5, help="maximum number of trainings of each kind (default 5)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder; results in it are reused")
     parser.add_argument(
         "--models",
         type=label_names,
@@ -57,29 +56,29 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--datasets", type=label_names, default=(), help="only these data sets, separated by commas")
     add_cells(parser)
     parser.add_argument(
-        "--plan", action="store_true", help="carry out and write nothing; count what is there and to do"
+        "--plan", action="store_true", help="count finished and remaining cells; execute and write nothing"
     )
-    parser.add_argument("--show-only", action="store_true", help="carry out nothing; show what DIR has")
+    parser.add_argument("--show-only", action="store_true", help="show what DIR has; execute nothing")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Reproduce, and say what came of it."""
+    """Reproduce, and print a summary."""
     if arguments.list:
         return _list(arguments.json)
     _refuse(arguments)
-    from pssa.studies.reproduce import Means, reproduce, show_only
+    from pssa.studies.reproduce import ExecutionOptions, reproduce, show_only
 
-    means = Means(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
+    options = ExecutionOptions(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
     scope, command = _scope(arguments), _command(arguments)
     if arguments.plan:
-        return _plan(arguments, scope, means)
+        return _plan(arguments, scope, options)
     if arguments.show_only:
         report = show_only(arguments.names, scope, arguments.out, command)
     else:
         with CellsBar() as bar:
-            report = reproduce(arguments.names, scope, arguments.out, means, bar, command)
-    return _tell(report, arguments.json)
+            report = reproduce(arguments.names, scope, arguments.out, options, bar, command)
+    return _print(report, arguments.json)
 
 
 def _list(as_json: bool) -> int:
@@ -101,24 +100,23 @@ def _list(as_json: bool) -> int:
 
 
 def _refuse(arguments: argparse.Namespace) -> None:
-    """Say what is wrong before anything heavy is loaded."""
+    """Refuse wrong options before anything heavy is loaded."""
     if not arguments.names:
-        raise InputError("name an exhibit, or all; pssa reproduce --list names them")
+        raise InputError("name an exhibit, or all; pssa reproduce --list lists them")
     for name in ("data", "out"):
         if getattr(arguments, name) is None:
             raise InputError(f"pssa reproduce needs --{name} DIR")
     if arguments.seeds < 1:
         raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
     if arguments.plan and arguments.show_only:
-        raise InputError("--plan counts and --show-only shows; leave one of them out")
+        raise InputError("--plan only counts and --show-only only shows; leave one out")
     if arguments.fresh and arguments.show_only:
-        raise InputError("--fresh makes outcomes again and --show-only makes none; leave one of them out")
+        raise InputError("--fresh executes cells again and --show-only executes none; leave one out")
 
 
 def _scope(arguments: argparse.Namespace) -> Scope:
     from pssa import models
-    from pssa.experiments.resources import Resources
-    from pssa.experiments.scope import Scope
+    from pssa.experiments.resources import Resources, Scope
 
     resources = Resources.find(arguments.data, arguments.vectors, arguments.encoder, arguments.device)
     for option, given, known in (
@@ -131,17 +129,19 @@ def _scope(arguments: argparse.Namespace) -> Scope:
     return Scope(resources, arguments.seeds, tuple(arguments.models), tuple(arguments.datasets))
 
 
-def _plan(arguments: argparse.Namespace, scope: Scope, means: Means) -> int:
+def _plan(arguments: argparse.Namespace, scope: Scope, options: ExecutionOptions) -> int:
     from pssa.cli._output import print_json, print_table, say
-    from pssa.studies.dry_run import workload
+    from pssa.studies.filters import dry_run
 
-    found = workload(arguments.names, scope, arguments.out, means.ledger)
+    found = dry_run(arguments.names, scope, arguments.out, options.accepts)
     code = _FAILED if found.broken else 0
     if arguments.json:
-        print_json(found.plain())
+        print_json(found.as_dict())
         return code
-    loads = {**found.exhibits, "in all": found.total}
-    rows = [[name, *(f"{number:,}" for number in (load.cells, load.there, load.to_do))] for name, load in loads.items()]
+    counts = {**found.exhibits, "in all": found.total}
+    rows = [
+        [name, *(f"{number:,}" for number in (count.cells, count.there, count.to_do))] for name, count in counts.items()
+    ]
     print_table("", ("exhibit", "cells", "there", "to do"), rows)
     for model, reason in found.left_out.items():
         say(f"left out: {model} {reason}")
@@ -151,7 +151,7 @@ def _plan(arguments: argparse.Namespace, scope: Scope, means: Means) -> int:
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """What makes the results: what was typed, but for what decides nothing about them, such as showing alone."""
+    """Return the command that makes these results: without options that do not affect them, such as --show-only."""
     words = ["pssa", "reproduce", *arguments.names]
     for name in (
         "data",
@@ -173,43 +173,43 @@ def _command(arguments: argparse.Namespace) -> str:
     return shlex.join([*words, *(["--fresh"] if arguments.fresh else [])])
 
 
-def _tell(report: Report, as_json: bool) -> int:
+def _print(report: Reproduction, as_json: bool) -> int:
     from pssa.cli._output import print_json, say
 
     if as_json:
-        print_json(report.plain())
-        return 0 if report.is_well else _FAILED
+        print_json(report.as_dict())
+        return 0 if report.is_complete else _FAILED
     missing = f", {report.missing} missing" if report.missing else ""
     say(f"{report.page}: {', '.join(report.shown) or 'nothing'}")
-    say(f"cells: {report.made} carried out, {report.reused} reused, {len(report.failures)} failed{missing}")
+    say(f"cells: {report.made} executed, {report.reused} reused, {len(report.failures)} failed{missing}")
     for model, reason in report.left_out.items():
         say(f"left out: {model} {reason}")
     for name, reason in report.skipped.items():
         say(f"not shown: {name} {reason}")
-    plain = report.plain()
+    values = report.as_dict()
     for line in [f"{name}: {reason}" for name, reason in report.broken.items()] + [
-        f"{failure['cell']}: {failure['reason']}" for failure in plain["failed"]
+        f"{failure['cell']}: {failure['reason']}" for failure in values["failed"]
     ]:
         print(f"pssa: failed: {' '.join(line.split())}", file=sys.stderr)
-    return 0 if report.is_well else _FAILED
+    return 0 if report.is_complete else _FAILED
 
 
 class CellsBar:
-    """How far it is, on standard error: a bar in a terminal, elsewhere a line now and then."""
+    """Progress on standard error: a bar in a terminal, elsewhere a line once a minute."""
 
     def __init__(self) -> None:
         from pssa.cli._progress import make_progress
 
         self._bar = make_progress("cells")
         self._task = self._bar.add_task("cells", total=None, said="")
-        self._began = self._spoke = time.monotonic()
-        self._far = (0, 0)
+        self._began = self._printed = time.monotonic()
+        self._progress = (0, 0)
         self._over = threading.Event()
 
     def __enter__(self) -> CellsBar:
         self._bar.start()
         if self._bar.disable:
-            threading.Thread(target=self._keep_telling, daemon=True).start()
+            threading.Thread(target=self._report_regularly, daemon=True).start()
         return self
 
     def __exit__(
@@ -219,28 +219,28 @@ class CellsBar:
         self._bar.stop()
 
     def __call__(self, done: int, total: int, name: str) -> None:
-        """A cell is over, or, with `done` 0, the first is about to begin."""
+        """Note that a cell is done or, with `done` 0, that the first starts."""
         from pssa.cli._output import counted
 
         now = time.monotonic()
         spent = now - self._began
-        self._far = (done, total)
+        self._progress = (done, total)
         left = f"{_clock(spent / done * (total - done))} left" if done else ""
         self._bar.update(self._task, completed=done, total=total, said=f"{left}  {name}".strip())
         if self._bar.disable and total and not done:
             print(f"pssa: {counted(total, 'cell')} to do", file=sys.stderr, flush=True)
-        if self._bar.disable and done and now - self._spoke >= _QUIET_SECONDS:
-            self._spoke = now
+        if self._bar.disable and done and now - self._printed >= _QUIET_SECONDS:
+            self._printed = now
             print(
                 f"pssa: {done}/{total} cells, {_clock(spent)} elapsed, {left}; last {name}", file=sys.stderr, flush=True
             )
 
-    def _keep_telling(self) -> None:
-        """Say that it is still at work, also where a cell takes long."""
+    def _report_regularly(self) -> None:
+        """Print a line once a minute, also while a cell takes long."""
         while not self._over.wait(_QUIET_SECONDS):
-            now, (done, total) = time.monotonic(), self._far
-            if total and now - self._spoke >= _QUIET_SECONDS:
-                self._spoke = now
+            now, (done, total) = time.monotonic(), self._progress
+            if total and now - self._printed >= _QUIET_SECONDS:
+                self._printed = now
                 print(f"pssa: {done}/{total} cells, {_clock(now - self._began)} elapsed", file=sys.stderr, flush=True)
 
 

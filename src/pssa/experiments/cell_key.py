@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa import models
-from pssa.experiments.cells import Cell, Look, Mining, Setting, Timing, Training, describe, settings, with_needs
+from pssa.experiments.cells import Analysis, Cell, Mining, Setting, Timing, Training, describe, settings, with_needs
 from pssa.runs.config import Config
 from pssa.runs.defaults import resolve
 
@@ -46,7 +46,7 @@ def changed_settings(cell: Cell, everywhere: Mapping[str, Any]) -> list[dict[str
     """Return, for each run of a cell, its settings that are not at their frozen default; runs without any are left out."""
     place = {"model": cell.place.model, **everywhere, **dict(cell.place.settings)}
     match cell:
-        case Mining(method="human") | Look():
+        case Mining(method="human") | Analysis():
             runs = []
         case Mining():
             chosen = place | dict(cell.settings) | {"method": cell.method}

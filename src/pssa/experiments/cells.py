@@ -1,7 +1,7 @@
-"""What experiments are made of, as values: a model trained and tested, evidence mined, a look at a trained model.
+"""Cells, the units of an experiment: a model trained and tested, evidence mined, a trained model analysed, methods timed.
 
-A cell names everything that decides its outcome but the files themselves, whose fingerprints `Resources` adds. Equal cells are
-one cell: exhibits that share a baseline or mined evidence share its outcome.
+A cell is a value that holds everything that decides its outcome, except the content of the files, which `Resources` adds. Equal
+cells are one cell: exhibits that share a baseline or mined evidence share its record.
 """
 
 from __future__ import annotations
@@ -10,40 +10,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-__all__ = [
-    "Cell",
-    "Look",
-    "Mining",
-    "Place",
-    "Setting",
-    "Timing",
-    "Training",
-    "describe",
-    "from_description",
-    "name_of",
-    "settings",
-    "with_needs",
-]
-
 Setting = tuple[str, Any]  # a name of the configuration and its value
 
 
 def settings(**values: Any) -> tuple[Setting, ...]:
-    """Settings by name, in the order of their names."""
+    """Return settings sorted by name."""
     return tuple(sorted(values.items()))
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where an experiment happens: a model on a data set, with a seed."""
+    """Where an experiment takes place: a model on a data set, with a seed."""
 
     data: str  # name of a data set
     model: str
     seed: int
-    share: float = 1.0  # of train: so many of its first instances
-    held_out: bool = False  # judged on a fifth of train, by sentence, instead of test, which then is not opened
-    stripped: bool = False  # targets damaged as the paper's footnote tells
-    settings: tuple[Setting, ...] = ()  # of everything that happens here
+    share: float = 1.0  # of train: its first instances
+    held_out: bool = False  # tested on a fifth of train, by sentence; the test file is not opened
+    stripped: bool = False  # targets damaged as in the paper's footnote
+    settings: tuple[Setting, ...] = ()  # of every training in this place
 
 
 @dataclass(frozen=True)
@@ -56,12 +41,12 @@ class Mining:
 
     @property
     def needs(self) -> tuple[Cell, ...]:
-        """Human words need nothing; the others the number of epochs, and most the trained baseline itself."""
+        """The baseline, for its number of epochs and mostly its parameters; human words need nothing."""
         return () if self.method == "human" else (Training(self.place),)
 
     @property
     def needs_weights(self) -> bool:
-        """Whether mining goes on from the baseline's parameters."""
+        """Whether mining starts from the baseline's parameters."""
         chosen = dict(self.settings)
         own_models = self.method in ("human", "consensus") or chosen.get("folds", 0) or "refine" in chosen
         return not own_models
@@ -69,18 +54,18 @@ class Mining:
 
 @dataclass(frozen=True)
 class Training:
-    """A model trained and tested; the plain one is the baseline of its place."""
+    """A model trained and tested; without a method it is the baseline of its place."""
 
     place: Place
     method: str = "base"  # or kt, boosting, adaboost
-    evidence: tuple[Mining, ...] = ()  # that supervises it: the words that all of them found
-    rounds: int = 0  # of the evidence; 0: all
-    above: float = 0.0  # least score of a word of the evidence that counts
+    evidence: tuple[Mining, ...] = ()  # supervises the training: the words that all of them found
+    rounds: int = 0  # of mining that count; 0: all
+    above: float = 0.0  # only words with a higher score count
     settings: tuple[Setting, ...] = ()
 
     @property
     def is_baseline(self) -> bool:
-        """Whether others compare with it and take its number of epochs."""
+        """Whether other cells compare with it and use its number of epochs."""
         return self == Training(self.place)
 
     @property
@@ -90,13 +75,13 @@ class Training:
 
     @property
     def needs_weights(self) -> bool:
-        """Every training starts afresh."""
+        """Never: every training starts from initial parameters."""
         return False
 
 
 @dataclass(frozen=True)
-class Look:
-    """A measurement of a trained model, by the name of a file in `looks/`."""
+class Analysis:
+    """A measurement of a trained model, by the name of a function in `analyses`."""
 
     training: Training
     what: str
@@ -104,7 +89,7 @@ class Look:
 
     @property
     def place(self) -> Place:
-        """Of the model."""
+        """The place of the model."""
         return self.training.place
 
     @property
@@ -120,46 +105,47 @@ class Look:
 
 @dataclass(frozen=True)
 class Timing:
-    """Wall times of whole methods, one after the other in one process, so that their ratios mean something."""
+    """Wall times of whole methods, one after the other in one process, so that they can be compared."""
 
     place: Place
     methods: tuple[str, ...]  # the first is what the others are compared with
 
     @property
     def needs(self) -> tuple[Cell, ...]:
-        """Nothing: every method runs from its beginning, as a user's would."""
+        """Nothing: every method runs from the start, as `pssa train` does."""
         return ()
 
     @property
     def needs_weights(self) -> bool:
-        """No."""
+        """Never."""
         return False
 
 
-Cell = Mining | Training | Look | Timing
+Cell = Mining | Training | Analysis | Timing
+_KINDS: dict[type, str] = {Mining: "mining", Training: "training", Analysis: "look", Timing: "timing"}  # in the ledger
 
 
 def with_needs(cells: Iterable[Cell]) -> list[Cell]:
-    """The cells and all that they need, each once."""
+    """Return the cells and all that they need, each once, needs first."""
     found: dict[Cell, None] = {}
     for cell in cells:
         found |= dict.fromkeys([*with_needs(cell.needs), cell]) if cell not in found else {}
     return list(found)
 
 
-def name_of(cell: Cell) -> str:
-    """A short name for people."""
+def cell_name(cell: Cell) -> str:
+    """Return a short name for people."""
     place = cell.place
-    words = [place.data, place.model, f"seed {place.seed}", *_told_within(place.settings)]
+    words = [place.data, place.model, f"seed {place.seed}", *_bracketed(place.settings)]
     match cell:
         case Mining():
             words.append(f"mine {cell.method}")
         case Training():
             words.append(cell.method)
-            words += (word for one in cell.evidence for word in (f"+{one.method}", *_told_within(one.settings)))
+            words += (word for one in cell.evidence for word in (f"+{one.method}", *_bracketed(one.settings)))
             words += [f"K={cell.rounds}"] if cell.rounds else []
             words += [f"above {cell.above:g}"] if cell.above else []
-        case Look():
+        case Analysis():
             words.append(f"look {cell.what}")
         case Timing():
             words.append("timing")
@@ -167,32 +153,32 @@ def name_of(cell: Cell) -> str:
         words.append(f"{place.share:.0%}")
     words += ["held out"] if place.held_out else []
     words += ["stripped"] if place.stripped else []
-    return " ".join(words + _told(getattr(cell, "settings", ())))
+    return " ".join(words + _pairs(getattr(cell, "settings", ())))
 
 
-def _told(chosen: tuple[Setting, ...]) -> list[str]:
+def _pairs(chosen: tuple[Setting, ...]) -> list[str]:
     return [f"{name}={value}" for name, value in chosen]
 
 
-def _told_within(chosen: tuple[Setting, ...]) -> list[str]:
-    return [f"[{' '.join(_told(chosen))}]"] if chosen else []
+def _bracketed(chosen: tuple[Setting, ...]) -> list[str]:
+    return [f"[{' '.join(_pairs(chosen))}]"] if chosen else []
 
 
 def describe(cell: Cell) -> dict[str, Any]:
-    """The cell as plain values, the same for equal cells in every process and version; what is usual is left out."""
-    return {"kind": type(cell).__name__.lower(), **_unusual(cell)}
+    """Return the cell as plain values, the same in every process and version; values at their default are left out."""
+    return {"kind": _KINDS[type(cell)], **_non_defaults(cell)}
 
 
-def _unusual(value: Any) -> dict[str, Any]:
-    usual = {f.name: f.default for f in fields(value)}
+def _non_defaults(value: Any) -> dict[str, Any]:
+    defaults = {f.name: f.default for f in fields(value)}
     found: dict[str, Any] = {}
     for name, chosen in ((f.name, getattr(value, f.name)) for f in fields(value)):
-        if chosen == usual[name]:
+        if chosen == defaults[name]:
             continue
         if name == "evidence":
-            found[name] = [_unusual(mining) for mining in chosen]
+            found[name] = [_non_defaults(mining) for mining in chosen]
         elif name in ("place", "training"):
-            found[name] = _unusual(chosen)
+            found[name] = _non_defaults(chosen)
         else:
             found[name] = dict(chosen) if name == "settings" else chosen
     return found
@@ -207,7 +193,7 @@ def from_description(described: Mapping[str, Any]) -> Cell:
         case "training":
             return _training(values)
         case "look":
-            return Look(_training(values["training"]), values["what"], _settings(values))
+            return Analysis(_training(values["training"]), values["what"], _settings(values))
         case "timing":
             return Timing(_place(values), tuple(values["methods"]))
     raise ValueError(f"unknown kind of cell: {described['kind']}")

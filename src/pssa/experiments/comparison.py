@@ -1,7 +1,8 @@
-"""Cells of several seeds side by side: means, spreads, gains over a baseline and whether they are more than chance.
+"""Cells of several seeds side by side: means, standard deviations, gains over a baseline, and whether they exceed chance.
 
-Significance is the paper's: 1,000 paired bootstrap resamples of the test set, one-sided, here over all seeds that both rows have.
-It speaks of other test sets, not of other trainings; `compare_trainings` resamples both.
+Significance as in the paper: 1,000 paired bootstrap resamples of the test set, one-sided, here over all seeds that both rows
+have. It generalises to other test sets, not to other trainings: a baseline trained a second time with other random numbers may
+"gain" significantly. `compare_trainings` also draws the seeds, in pairs as they were trained.
 """
 
 from __future__ import annotations
@@ -9,57 +10,96 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
+
+import numpy as np
 
 from pssa.evaluation import paired_bootstrap
+from pssa.evaluation.significance import TIE, Floats, cells_by_run, scores_by_run
 from pssa.experiments.cells import Cell, Place
-from pssa.experiments.chance import Contest, chance_of_no_gain, chance_on_other_tests, chances_of_standing_still
-from pssa.experiments.ledger import Record
-from pssa.experiments.reading import Reading, missing
-from pssa.experiments.resources import Resources
-from pssa.experiments.scope import Findings, Scope
-
-__all__ = [
-    "METRICS",
-    "Chance",
-    "Difference",
-    "Gain",
-    "Row",
-    "average",
-    "chance_of_no_gain",
-    "chance_on_other_tests",
-    "compare",
-    "compare_trainings",
-    "differ",
-    "gather",
-    "labels_of",
-    "mean_spread",
-    "stars",
-    "tell_spread",
-]
+from pssa.experiments.ledger import Record, RecordLookup
+from pssa.experiments.resources import DataSource, Resources, Scope
 
 METRICS = ("accuracy", "macro_f1")
-Chance = Callable[[Sequence[Contest]], tuple[float, float]]
 Row = Mapping[int, Record]  # records of a table's row on one data set, by seed
+Runs = Sequence[Sequence[str]]  # predictions by seed
+_RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class RunPair:
+    """Predictions of two rows on one test set."""
+
+    gold: Sequence[str]
+    ours: Runs
+    theirs: Runs  # as many, with the same seeds
+    labels: Sequence[str]
+
+    @property
+    def observed(self) -> tuple[float, float]:
+        """Gain in accuracy and macro-F1 on the test set itself, mean over seeds."""
+        accuracy, macro_f1 = self._gains(np.ones((1, len(self.gold))))[:, 0].mean(axis=1).tolist()
+        return accuracy, macro_f1
+
+    def resampled(self, generator: np.random.Generator) -> Floats:
+        """Return (2, R, S): the gain in accuracy and macro-F1 of every seed on every resample of the instances."""
+        return self._gains(_draw(len(self.gold), generator))
+
+    def _gains(self, instances: Floats) -> Floats:
+        """Return (2, R, S) for resamples (R, n)."""
+        ours, theirs = (
+            scores_by_run(instances, cells_by_run(self.gold, runs, self.labels)) for runs in (self.ours, self.theirs)
+        )
+        return ours - theirs
+
+
+def chance_of_no_gain(pairs: Sequence[RunPair]) -> tuple[float, float]:
+    """Return p of no gain in accuracy and in macro-F1, from resamples of seeds and instances; several test sets are averaged."""
+    generator = np.random.default_rng(0)
+    drawn = [(pair.resampled(generator) * _draw(len(pair.ours), generator)).mean(axis=2) for pair in pairs]
+    return _share_without_gain(drawn)
+
+
+def chances_of_no_change(pair: RunPair) -> tuple[float, float]:
+    """Return p of no rise and of no fall in macro-F1, from resamples of seeds and instances."""
+    generator = np.random.default_rng(0)
+    _, gains = (pair.resampled(generator) * _draw(len(pair.ours), generator)).mean(axis=2)
+    return float((gains <= TIE).mean()), float((gains >= -TIE).mean())
+
+
+def chance_on_other_tests(pairs: Sequence[RunPair]) -> tuple[float, float]:
+    """Return p of no gain with these trainings on other test sets: resamples of instances alone."""
+    generator = np.random.default_rng(0)
+    return _share_without_gain([pair.resampled(generator).mean(axis=2) for pair in pairs])
+
+
+def _share_without_gain(gains: Sequence[Floats]) -> tuple[float, float]:
+    accuracy, macro_f1 = (np.mean(gains, axis=0) <= TIE).mean(axis=1).tolist()
+    return accuracy, macro_f1
+
+
+def _draw(number: int, generator: np.random.Generator) -> Floats:
+    """Return (R, n): how often each of n things is drawn in each resample."""
+    return generator.multinomial(number, np.full(number, 1 / number), size=_RESAMPLES).astype(np.float64)
+
+
+Chance = Callable[[Sequence[RunPair]], tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Gain:
-    """Mean differences in points, and how likely a resample shows none."""
+    """Mean differences in points, and p of no gain."""
 
     accuracy: float
     macro_f1: float
     p_accuracy: float
     p_macro_f1: float
-    seeds: int  # of an average, at least
+    seeds: int  # of an average: the least of any data set
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Of macro-F1 between two rows, in points, and how likely resamples of seeds and instances show no rise, or no fall.
-
-    A resample in which both are equal shows neither.
-    """
+    """Difference in macro-F1 between two rows, in points, with p of no rise and of no fall; equality is neither."""
 
     macro_f1: float
     p_rise: float
@@ -68,40 +108,31 @@ class Difference:
 
     @property
     def p(self) -> float:
-        """Of nothing in the direction that there is."""
+        """The p of the observed direction."""
         return self.p_fall if self.macro_f1 < 0 else self.p_rise
 
 
-def gather(findings: Findings, cells: Mapping[int, Cell]) -> Row:
-    """The outcomes that are there, by seed."""
-    found = {seed: findings.of(cell) for seed, cell in cells.items()}
+def gather(lookup: RecordLookup, cells: Mapping[int, Cell]) -> Row:
+    """Return the records that exist, by seed."""
+    found = {seed: lookup(cell) for seed, cell in cells.items()}
     return {seed: record for seed, record in found.items() if record is not None}
 
 
-def mean_spread(values: Sequence[float]) -> tuple[float, float | None]:
-    """Mean and standard deviation, in points; a single value has no spread."""
+def mean_and_std(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return mean and standard deviation in points; a single value has no deviation."""
     points = [100 * value for value in values]
     return statistics.mean(points), statistics.stdev(points) if len(points) > 1 else None
 
 
-def tell_spread(values: Sequence[float], sign: str = "") -> Reading:
-    """Mean ± standard deviation, in points."""
-    if not values:
-        return missing("mean", "spread")
-    mean, spread = mean_spread(values)
-    beside = "" if spread is None else f" ± {spread:.2f}"
-    return Reading(f"{mean:{sign}.2f}{beside}", {"mean": mean, "spread": spread})
-
-
 def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
-    """The gain of one row over another on the seeds that both have; none where there is no such seed.
+    """Return the gain of one row over another on the seeds that both have; None if there is no such seed.
 
-    :param place: any of those that the rows were made in, for its data.
+    :param place: any place of the rows, for its test data.
     """
     common = sorted(set(ours) & set(theirs))
     if not common:
         return None
-    gold = _gold(_Held(scope.resources), place.data, place.stripped)
+    gold = _gold(scope, place)
     drawn = paired_bootstrap(
         gold,
         [labels_of(ours[seed]) for seed in common],
@@ -118,65 +149,58 @@ def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
 
 
 def compare_trainings(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
-    """The same, with chances of no gain from resamples of seeds and instances together."""
+    """Return the gain, with p from resamples of seeds and instances together."""
     return average(scope, [(place, ours, theirs)])
 
 
 def differ(scope: Scope, place: Place, ours: Row, theirs: Row) -> Difference | None:
-    """The same of macro-F1 alone, in both directions."""
+    """Return the difference in macro-F1, with p from resamples of seeds and instances together."""
     if not ours.keys() & theirs.keys():
         return None
-    contest = _contest(scope, place, ours, theirs)
-    p_rise, p_fall = chances_of_standing_still(contest)
-    return Difference(100 * contest.observed[1], p_rise, p_fall, len(contest.ours))
+    pair = _pair(scope, place, ours, theirs)
+    p_rise, p_fall = chances_of_no_change(pair)
+    return Difference(100 * pair.observed[1], p_rise, p_fall, len(pair.ours))
 
 
 def average(scope: Scope, pairs: Sequence[tuple[Place, Row, Row]], chance: Chance = chance_of_no_gain) -> Gain | None:
-    """The mean gain over several data sets.
+    """Return the mean gain over several data sets.
 
-    :param pairs: a place for its data, our row there and theirs; those without a common seed do not count.
-    :param chance: of no gain; usually from resamples of seeds and instances together.
+    :param pairs: a place for its test data, our row there and theirs; those without a common seed do not count.
+    :param chance: computes p of no gain.
     """
-    contests = [_contest(scope, place, ours, theirs) for place, ours, theirs in pairs if ours.keys() & theirs.keys()]
-    if not contests:
+    pairs_of_runs = [_pair(scope, place, ours, theirs) for place, ours, theirs in pairs if ours.keys() & theirs.keys()]
+    if not pairs_of_runs:
         return None
     accuracy, macro_f1 = (
-        100 * statistics.mean(gains) for gains in zip(*(each.observed for each in contests), strict=True)
+        100 * statistics.mean(gains) for gains in zip(*(each.observed for each in pairs_of_runs), strict=True)
     )
-    return Gain(accuracy, macro_f1, *chance(contests), min(len(contest.ours) for contest in contests))
+    return Gain(accuracy, macro_f1, *chance(pairs_of_runs), min(len(pair.ours) for pair in pairs_of_runs))
 
 
-def _contest(scope: Scope, place: Place, ours: Row, theirs: Row) -> Contest:
+def _pair(scope: Scope, place: Place, ours: Row, theirs: Row) -> RunPair:
     common = sorted(set(ours) & set(theirs))
     first, second = ([labels_of(row[seed]) for seed in common] for row in (ours, theirs))
-    gold = _gold(_Held(scope.resources), place.data, place.stripped)
-    return Contest(gold, first, second, tuple(ours[common[0]]["labels"]))
+    gold = _gold(scope, place)
+    return RunPair(gold, first, second, tuple(ours[common[0]]["labels"]))
 
 
 def labels_of(record: Record) -> list[str]:
-    """The predicted labels of a training's record."""
+    """Return the predicted labels of a training."""
     return [record["labels"][int(number)] for number in record["predicted"]]
 
 
 def stars(p: float) -> str:
-    """Two for p < .01, one for p < .05."""
+    """Return two stars for p < .01, one for p < .05."""
     return "**" if p < 0.01 else "*" if p < 0.05 else ""
 
 
-class _Held:
-    """Resources as a key: they are the same object throughout a run."""
-
-    def __init__(self, resources: Resources) -> None:
-        self.resources = resources
-
-    def __hash__(self) -> int:
-        return id(self.resources)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held) and other.resources is self.resources
+def _gold(scope: Scope, place: Place) -> tuple[str, ...]:
+    """Return the labels of a place's test corpus."""
+    source = scope.resources.sources[place.data]
+    return _read_gold(source, place.stripped)
 
 
-@cache
-def _gold(held: _Held, data: str, stripped: bool) -> tuple[str, ...]:
-    _, test = held.resources.corpora(Place(data, "", 0, stripped=stripped))
+@lru_cache(maxsize=16)
+def _read_gold(source: DataSource, stripped: bool) -> tuple[str, ...]:
+    _, test = Resources({"": source}).corpora(Place("", "", 0, stripped=stripped))
     return tuple(example.label or "" for example in test)

@@ -1,8 +1,8 @@
-"""A declared grid of settings, its points, and the cells that judge them, with evidence mined once for all that can share it.
+"""A grid of settings, its points, and the cells that evaluate them, with evidence mined once for all points that can share it.
 
-What a setting concerns decides what it costs. Of the final training (gamma, ramp, weighting, words): that training. Of mining: a
-mining, and it is the same one for every number of rounds, since K rounds hold those of fewer, and for every number of words and
-every threshold of a consensus, since a larger threshold leaves a part of the words. Of anything else: a baseline as well.
+A setting of supervision (gamma, ramp, weighting, words) costs a final training. A setting of mining costs a mining as well, but
+numbers of rounds share one, since K rounds contain those of fewer, and so do numbers of words and thresholds of a consensus,
+since a higher threshold keeps a part of the words. Any other setting costs a baseline too.
 """
 
 from __future__ import annotations
@@ -17,30 +17,28 @@ from typing import Any
 
 from pssa.data.files import read_bounded
 from pssa.data.validation import format_error
-from pssa.errors import InputError
+from pssa.errors import InputError, setting
 from pssa.experiments.cells import Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import METRICS
 from pssa.runs import Config, methods
 from pssa.runs.config import parse_value
 from pssa.runs.defaults import check_mining, check_supervision, choose_consensus_rule, resolve
 
-__all__ = ["DATA", "Grid", "Point", "Study", "bare_name", "parse_axis", "parse_setting", "read_grids", "section_of"]
-
 DATA = "train"  # the one data set that is tuned on
-Grid = Mapping[str, Sequence[Any]]  # values by setting; all combinations are points
+Grid = Mapping[str, Sequence[Any]]  # values by setting; every combination is a point
 Point = tuple[Setting, ...]  # in the order of the grid
 
-_MOST_BYTES = 1 << 20  # of a file
+_MAX_BYTES = 1 << 20  # of a grid file
 _SECTIONS = ("data", "training", "mining", "supervision")
-# What a study is about, or what its command names once.
+# Fixed for a search, or given once by its own option.
 _NO_AXES = ("model", "method", "seed", "device", "train", "dev", "vectors", "encoder", "evidence")
-# How files are read, which belongs to them.
-_OF_FILES = ("format", "columns", "labels", "conflict")
+# How the training file is read.
+_READ_OPTIONS = ("format", "columns", "labels", "conflict")
 
 
 @dataclass(frozen=True)
-class Study:
-    """One model and method, settings that vary, settings that stay, and what chooses between them."""
+class GridSearch:
+    """A model and method, the grids of settings that vary, the settings that stay, and the metric that chooses."""
 
     model: str
     method: str
@@ -50,12 +48,13 @@ class Study:
 
     def __post_init__(self) -> None:
         if self.metric not in METRICS:
-            raise InputError(f"--metric is {self.metric!r}; it can be {' or '.join(METRICS)}")
+            raise InputError(f"{setting('metric')} is {self.metric!r}; choose {' or '.join(METRICS)}")
         if not methods.find(self.method).mines:
             known = ", ".join(methods.mining_names())
-            raise InputError(f"--method is {self.method}, which supervises nothing that could be tuned; take {known}")
+            raise InputError(f"{setting('method')} is {self.method}, which has no supervision to tune; choose {known}")
         if not any(self.grids):
-            raise InputError("the grid is empty; name what varies with --grid NAME=VALUE,VALUE or a --grid-file")
+            given = setting("grids", option="--grid NAME=VALUE,VALUE or --grid-file F")
+            raise InputError(f"the grid is empty; name settings to vary with {given}")
         for grid in self.grids:
             self._check_names([*dict(self.fixed), *grid])
         for point in self.points:
@@ -67,7 +66,7 @@ class Study:
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """Every combination of every grid, once, its values as the configuration has them."""
+        """Every combination of every grid, once, with the values that the configuration would hold."""
         found: dict[Point, None] = {}
         for grid in self.grids:
             for values in itertools.product(*grid.values()):
@@ -76,15 +75,15 @@ class Study:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The settings that vary, in the order they were named."""
+        """Names of the settings that vary, in the given order."""
         return tuple(dict.fromkeys(itertools.chain.from_iterable(self.grids)))
 
     def config(self, point: Point) -> Config:
-        """The configuration of a point, but for the files."""
+        """Return the configuration of a point, without files."""
         return Config().updated({"model": self.model, "method": self.method, **dict(self.fixed), **dict(point)})
 
     def cells(self, seed: int) -> dict[Point, Training]:
-        """The training that judges each point with one seed; what it needs follows from it."""
+        """Return the training that evaluates each point with one seed."""
         parts = {point: self._parts(point) for point in self.points}
         needed: dict[tuple[Any, ...], list[_Parts]] = {}
         for part in parts.values():
@@ -101,47 +100,48 @@ class Study:
         shared = _shared(config)
         mining = {name: value for name, value in by_section["mining"].items() if name not in shared}
         rest = (settings(**by_section["place"]), settings(**mining))
-        return _Parts(*rest, settings(**by_section["supervision"]), *_depth(config))
+        return _Parts(*rest, settings(**by_section["supervision"]), *_extent(config))
 
     def _typed(self, given: Iterable[Setting]) -> Point:
-        """The settings by their bare names, as the configuration takes their values, so that 2 and 2.0 are the same."""
+        """Return settings by bare name with the values that the configuration holds, so that 2 and 2.0 are equal."""
         values = dict(given)
         config = Config().updated({"model": self.model, **values})
         typed = {name: _value(config, name) for name in values}
         return tuple((bare_name(name), values[name] if value is None else value) for name, value in typed.items())
 
     def _check_names(self, names: Sequence[str]) -> None:
-        """Refuse what cannot vary, what would do nothing, and a setting that is given twice."""
+        """Refuse settings that cannot vary, have no effect, or are given twice."""
         for name, times in Counter(map(bare_name, names)).items():
             if times > 1:
-                raise InputError(f"{name} is given twice, set and varied or under two names; leave one of them out")
+                raise InputError(f"{name} is given twice, as fixed and varied or under two names; leave one out")
         for name in names:
             self._check_name(name)
 
     def _check_values(self, point: Point) -> None:
-        """Refuse the mark by which a configuration leaves a setting to its default: nothing would be what it says."""
+        """Refuse the value by which a configuration marks a setting as unset."""
         config = self.config(point)
         for name, value in self._typed((dict(self.fixed) | dict(point)).items()):
             if value == -1 and _value(config, name) is None:
-                raise InputError(f"{name} is -1, which stands for the default; leave it out, or give another value")
+                raise InputError(f"{name} is -1, which means unset; leave it out, or give another value")
 
     def _check_name(self, name: str) -> None:
         bare, consensus = bare_name(name), self.method == "consensus"
         if bare in _NO_AXES:
-            raise InputError(f"{name} cannot vary or be set here; a study is about one of it")
-        if bare in _OF_FILES:
-            raise InputError(f"{name} cannot vary or be set here; it belongs to the file: say it with --{bare}")
+            raise InputError(f"{name} cannot vary or be fixed here; a search has one of it")
+        if bare in _READ_OPTIONS:
+            option = setting("read_options", option=f"--{bare}")
+            raise InputError(f"{name} cannot vary or be fixed here; it describes the file: use {option}")
         if bare.startswith("consensus_") and not consensus:
             raise InputError(
-                f"{name} is a setting of method consensus and does nothing with {self.method}; leave it out"
+                f"{name} is a setting of method consensus and has no effect with {self.method}; leave it out"
             )
         if bare == "iterations" and consensus:
-            raise InputError("iterations does nothing with method consensus; take consensus_words, or leave it out")
+            raise InputError("iterations has no effect with method consensus; use consensus_words, or leave it out")
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """A point's settings by what they concern, and how deep it digs: rounds, and the least share of a word."""
+    """The settings of a point by what they concern, and the extent of its mining: rounds, and the lowest score of a word."""
 
     place: tuple[Setting, ...]
     mining: tuple[Setting, ...]
@@ -149,23 +149,23 @@ class _Parts:
     rounds: int
     threshold: float
 
-    def training(self, study: Study, seed: int, sharing: Sequence[_Parts]) -> Training:
-        """The final training, with evidence that serves all who share it."""
+    def training(self, search: GridSearch, seed: int, sharing: Sequence[_Parts]) -> Training:
+        """Return the final training, with evidence for all points that share it."""
         rounds, threshold = max(part.rounds for part in sharing), min(part.threshold for part in sharing)
-        place = Place(DATA, study.model, seed, held_out=True, settings=self.place)
-        names = ("consensus_words", "consensus_threshold") if study.method == "consensus" else ("iterations", "")
+        place = Place(DATA, search.model, seed, held_out=True, settings=self.place)
+        names = ("consensus_words", "consensus_threshold") if search.method == "consensus" else ("iterations", "")
         deep = {name: value for name, value in zip(names, (rounds, threshold), strict=True) if name}
-        usual = {"consensus_threshold": _usual_threshold(study.model)}
-        unusual = {name: value for name, value in deep.items() if value != usual.get(name, _default("mining", name))}
-        mining = Mining(place, study.method, settings(**dict(self.mining), **unusual))
+        defaults = {"consensus_threshold": _default_threshold(search.model)}
+        changed = {name: value for name, value in deep.items() if value != defaults.get(name, _default("mining", name))}
+        mining = Mining(place, search.method, settings(**dict(self.mining), **changed))
         fewer = self.rounds if self.rounds < rounds else 0
         above = self.threshold if self.threshold > threshold else 0.0
         return Training(place, evidence=(mining,), rounds=fewer, above=above, settings=self.supervision)
 
 
 def parse_axis(text: str) -> tuple[str, tuple[Any, ...]]:
-    """`NAME=VALUE,VALUE`, values as TOML spells them; what is not TOML is taken as strings."""
-    name, values = _split(text, "--grid", "NAME=VALUE,VALUE")
+    """Parse `NAME=VALUE,VALUE`, values as in TOML; values that are not TOML are strings."""
+    name, values = _split(text, "NAME=VALUE,VALUE")
     try:
         return name, tuple(tomllib.loads(f"values = [{values}]")["values"])
     except (ValueError, RecursionError):
@@ -173,15 +173,15 @@ def parse_axis(text: str) -> tuple[str, tuple[Any, ...]]:
 
 
 def parse_setting(text: str) -> Setting:
-    """`NAME=VALUE`."""
-    name, value = _split(text, "--set", "NAME=VALUE")
+    """Parse `NAME=VALUE`."""
+    name, value = _split(text, "NAME=VALUE")
     return name, parse_value(value)
 
 
 def read_grids(path: Path) -> tuple[Grid, ...]:
-    """The grids of a TOML file: one, or several tables `[[grid]]` whose points are taken together."""
+    """Read the grids of a TOML file: one, or several tables `[[grid]]` whose points are joined."""
     try:
-        table = tomllib.loads(read_bounded(path, _MOST_BYTES).decode())
+        table = tomllib.loads(read_bounded(path, _MAX_BYTES).decode())
     except OSError as error:
         raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
     except InputError:
@@ -193,18 +193,18 @@ def read_grids(path: Path) -> tuple[Grid, ...]:
         return (_axes(path, table),)
     if table or not isinstance(grids, list) or not all(isinstance(grid, dict) for grid in grids):
         raise InputError.at(
-            path, None, "expected settings with lists of values, or tables [[grid]] of such and no more"
+            path, None, "expected settings with lists of values, or only tables [[grid]] of such settings"
         )
     return tuple(_axes(path, grid) for grid in grids)
 
 
 def bare_name(name: str) -> str:
-    """A setting's name without its section."""
+    """Return a setting's name without its section."""
     return name.rpartition(".")[2]
 
 
 def section_of(config: Config, name: str) -> str:
-    """The section of a setting that the configuration has; empty: none, it stands at the top."""
+    """Return the section of a setting; empty: it is at the top level."""
     section, _, key = name.rpartition(".")
     if section:
         return section
@@ -227,10 +227,10 @@ def _axes(path: Path, table: Mapping[str, Any]) -> Grid:
     return axes
 
 
-def _split(text: str, option: str, form: str) -> tuple[str, str]:
+def _split(text: str, form: str) -> tuple[str, str]:
     name, equals, values = text.partition("=")
     if not equals or not name.strip() or not values.strip():
-        raise InputError(f"{option} {text} has no name or no value; write {option} {form}")
+        raise InputError(f"{text!r} has no name or no value; write {form}")
     return name.strip(), values.strip()
 
 
@@ -242,33 +242,33 @@ def _value(config: Config, name: str) -> Any:
 
 
 def _default(section: str, name: str) -> Any:
-    """What is usual whatever the model; none of its options is, since what is usual there depends on the files."""
+    """Return the default for every model; None for a model option, whose default depends on the files."""
     return None if section == "options" else _value(Config(), name)
 
 
 def _check_schedule(config: Config) -> None:
-    """Refuse what `pssa train` would do otherwise: there a searched number of epochs keeps the schedule of the search."""
+    """Refuse a schedule that would not be the one of `pssa train`, which keeps the schedule of its search for epochs."""
     if not config.known_epochs and config.training.schedule != "constant":
         raise InputError(
-            f"schedule {config.training.schedule} is tuned with a number of epochs that is known; add --set epochs=N"
+            f"schedule {config.training.schedule} needs a fixed number of epochs; add {setting('fixed', option='--set epochs=N')}"
         )
 
 
 def _shared(config: Config) -> tuple[str, ...]:
-    """Settings of mining that points with the same evidence may differ in."""
+    """Return the settings of mining that may differ between points that share evidence."""
     if config.method != "consensus":
         return ("iterations",)
     # The distribution itself has no threshold and no number of words.
     return () if config.mining.consensus_soft else ("consensus_words", "consensus_threshold")
 
 
-def _usual_threshold(model: str) -> float:
+def _default_threshold(model: str) -> float:
     return choose_consensus_rule(Config(model=model)).threshold
 
 
-def _depth(config: Config) -> tuple[int, float]:
+def _extent(config: Config) -> tuple[int, float]:
     if config.mining.consensus_soft:
-        return Config().mining.consensus_words, _usual_threshold(config.model)
+        return Config().mining.consensus_words, _default_threshold(config.model)
     if config.method == "consensus":
         agreement = choose_consensus_rule(config)
         return agreement.words, agreement.threshold

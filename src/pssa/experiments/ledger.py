@@ -1,7 +1,7 @@
-"""The ledger: outcomes of cells, one JSON line each, appended as soon as a cell is done and never changed.
+"""The ledger: records of cells, one JSON line each, appended as soon as a cell is done and never changed.
 
-A process that is killed while it writes leaves a part of a line; it is cut off when the ledger is next opened. One process at a
-time holds a ledger: the kernel's lock keeps others out, even from another folder name of the same place.
+A process that is killed while it writes leaves an incomplete line, which is cut off when the ledger is next opened. Only one
+process at a time can append: a kernel lock keeps others out, also under another name of the same folder.
 """
 
 from __future__ import annotations
@@ -10,64 +10,67 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pssa.errors import InputError, RunError
-
-__all__ = ["LEDGER", "Ledger", "Record"]
+from pssa.errors import InputError, RunError, setting
+from pssa.experiments.cells import Cell
 
 LEDGER = "cells.jsonl"  # the name of the file
 
-Record = dict[str, Any]  # "key", "cell" and what came out
+Record = dict[str, Any]  # "key", "cell" and the outcome
+RecordLookup = Callable[[Cell], Record | None]  # the record of a cell; None: it was not executed, or it failed
 
 
 class Ledger:
-    """Records by key."""
+    """Records by key.
 
-    def __init__(self, path: Path) -> None:
+    :param accepts: which records are found; None: all. The others stay in the file.
+    """
+
+    def __init__(self, path: Path, accepts: Callable[[Record], bool] | None = None) -> None:
         self.path = path
+        self._accepts = accepts
         self._records: dict[str, Record] = {}
 
     @classmethod
-    def read(cls, path: Path) -> Ledger:
-        """What is there, without a lock and without a change."""
-        ledger = cls(path)
+    def read(cls, path: Path, accepts: Callable[[Record], bool] | None = None) -> Ledger:
+        """Read the ledger without locking or changing it."""
+        ledger = cls(path, accepts)
         if path.is_file():
-            ledger._take_in(path.read_bytes())
+            ledger._load(path.read_bytes())
         return ledger
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, path: Path) -> Iterator[Ledger]:
-        """The ledger, made where there is none, for this process alone to append to."""
-        ledger = cls(path)
+    def open(cls, path: Path, accepts: Callable[[Record], bool] | None = None) -> Iterator[Ledger]:
+        """Open the ledger for this process alone to append to; create it if needed."""
+        ledger = cls(path, accepts)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             handle = path.open("a+b")
         except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror}; choose another --out") from error
+            raise InputError(f"{path} cannot be written: {error.strerror}; choose another {setting('out')}") from error
         with handle:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
                 raise RunError(f"{path} is in use by another process; wait for it, or stop it first") from error
             handle.seek(0)
-            whole = ledger._take_in(handle.read())
-            handle.truncate(whole)
+            handle.truncate(ledger._load(handle.read()))
             yield ledger
 
-    def _take_in(self, content: bytes) -> int:
-        """Take in the lines; returns the length of those that are complete."""
-        whole = content.rfind(b"\n") + 1
-        for number, line in enumerate(content[:whole].splitlines(), start=1):
+    def _load(self, content: bytes) -> int:
+        """Load the complete lines; return their length."""
+        length = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[:length].splitlines(), start=1):
             try:
                 record = json.loads(line)
                 self._records[record["key"]] = record
             except (ValueError, KeyError, TypeError) as error:
-                raise InputError(f"{self.path}, line {number}: is no record of a cell; take the line out") from error
-        return whole
+                raise InputError.at(self.path, number, "is not a record of a cell; remove the line") from error
+        return length
 
     def append(self, record: Record) -> None:
         """Add a record; once this returns it survives a crash."""
@@ -79,8 +82,9 @@ class Ledger:
         self._records[record["key"]] = record
 
     def find(self, key: str) -> Record | None:
-        """The record of a cell, if it was carried out."""
-        return self._records.get(key)
+        """Return the record of a cell, if it was executed."""
+        record = self._records.get(key)
+        return record if record is None or self._accepts is None or self._accepts(record) else None
 
     def __len__(self) -> int:
         return len(self._records)

@@ -1,6 +1,6 @@
-"""Where numbers come from: the command, the code, the libraries, the machine and the files. Nothing tells who ran it, or where.
+"""Where numbers come from: the command, the code, the libraries, the machine and the files; never the user or a path.
 
-Every record says what made it, so that outcomes of several sittings and machines stay told apart in one ledger.
+Every record names the environment that made it, so one ledger can hold records of several machines and versions.
 """
 
 from __future__ import annotations
@@ -11,42 +11,24 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pssa import __version__
-from pssa.experiments.engines import Engine
-from pssa.experiments.ledger import Ledger, Record
-from pssa.experiments.work import Job
-
-__all__ = [
-    "FreshLedger",
-    "Maker",
-    "Provenance",
-    "Share",
-    "Signing",
-    "commit",
-    "device_name",
-    "maker_here",
-    "shares",
-    "source_digest",
-    "versions",
-    "was_made_here",
-]
+from pssa.experiments.ledger import Record
 
 _PACKAGE = Path(__file__).parents[1]
-# Rooms that only show, serve, ask or use a run: what they do decides no outcome.
+# Rooms that only show, serve or use a run and cannot change an outcome.
 _OUTSIDE = ("bulk", "cli", "serve", "report", "studies")
 _LIBRARIES = ("torch", "transformers", "numpy")
 _UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
-class Maker:
-    """What carried out a cell."""
+class Environment:
+    """The code, library and device that executed a cell."""
 
     sources: str  # digest of the code
     commit: str | None = None
@@ -55,131 +37,113 @@ class Maker:
 
 
 @dataclass(frozen=True)
-class Share:
-    """What one maker contributed."""
+class Contribution:
+    """Number of cells, and their seconds, that one environment contributed."""
 
-    maker: Maker
+    environment: Environment
     cells: int
     seconds: float
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """What was asked, and with what it was answered."""
+    """Command, environment and input files of a reproduction."""
 
     command: str
-    maker: Maker
+    environment: Environment
     files: Mapping[str, str]  # fingerprints
     seeds: Sequence[int]
-    seconds: float | None  # of the wall clock; None: nothing was carried out, all was only shown
+    seconds: float | None  # of the wall clock; None: nothing was executed, only shown
 
-    def plain(self, made: Sequence[Share]) -> dict[str, Any]:
-        """Values for JSON.
+    def as_dict(self, made: Sequence[Contribution]) -> dict[str, Any]:
+        """Return values for JSON.
 
-        :param made: who made the outcomes that are shown.
+        :param made: what each environment contributed to the records that are shown.
         """
         return {
             "command": self.command,
             "version": __version__,
-            "commit": self.maker.commit,
-            "sources": self.maker.sources,
+            "commit": self.environment.commit,
+            "sources": self.environment.sources,
             "versions": versions(),
-            "device": self.maker.device,
+            "device": self.environment.device,
             "files": dict(self.files),
             "seeds": list(self.seeds),
             "wall_seconds": None if self.seconds is None else round(self.seconds, 3),
-            "made_by": [{**asdict(share.maker), "cells": share.cells, "seconds": share.seconds} for share in made],
+            "made_by": [
+                {**asdict(share.environment), "cells": share.cells, "seconds": share.seconds} for share in made
+            ],
         }
 
-    def paragraph(self, made: Sequence[Share]) -> str:
-        """The same in words, without times, so that the same outcomes always give the same text."""
+    def paragraph(self, made: Sequence[Contribution]) -> str:
+        """Return the same as text, without times, so that the same records always give the same text."""
         files = ", ".join(f"{name} `{digest}`" for name, digest in self.files.items())
         count = len(self.seeds)
-        asked = f"`{self.command}`, " if self.command else ""
-        told = [f"{self._done_by(asked)}; {count} {'seed' if count == 1 else 'seeds'} at most."]
+        sentences = [f"{self._made_by()}; {count} {'seed' if count == 1 else 'seeds'} at most."]
         if made:
-            told.append(f"Outcomes: {'; '.join(_told(share) for share in made)}.")
-        return " ".join([*told, f"Files, by the beginning of their SHA-256: {files}."])
+            sentences.append(f"Outcomes: {'; '.join(_describe(share) for share in made)}.")
+        return " ".join([*sentences, f"Files, by the beginning of their SHA-256: {files}."])
 
-    def _done_by(self, asked: str) -> str:
+    def _made_by(self) -> str:
+        command = f"`{self.command}`, " if self.command else ""
         if self.seconds is None:
-            # The libraries that are here computed nothing.
-            return f"Shown by {asked}pssa {__version__}"
+            # The installed libraries computed nothing.
+            return f"Shown by {command}pssa {__version__}"
         known = versions()
         libraries = (f"{name} {known[name]}" for name in ("python", *_LIBRARIES) if known[name])
-        return ", ".join([f"Made by {asked}pssa {__version__}", *libraries])
+        return ", ".join([f"Made by {command}pssa {__version__}", *libraries])
 
 
-def _told(share: Share) -> str:
-    maker = share.maker
-    code = f"commit `{maker.commit}`, sources `{maker.sources}`" if maker.commit else f"sources `{maker.sources}`"
-    library = f", torch {maker.torch}" if maker.torch else ""
-    where = f" on {maker.device}" if maker.device else ""
+def _describe(share: Contribution) -> str:
+    environment = share.environment
+    code = (
+        f"commit `{environment.commit}`, sources `{environment.sources}`"
+        if environment.commit
+        else f"sources `{environment.sources}`"
+    )
+    library = f", torch {environment.torch}" if environment.torch else ""
+    where = f" on {environment.device}" if environment.device else ""
     return f"{share.cells} {'cell' if share.cells == 1 else 'cells'} by {code}{library}{where}"
 
 
-def maker_here(device: str) -> Maker:
-    """What carries out cells now, on a device of this name."""
-    return Maker(source_digest(), commit(), versions()["torch"], device)
+def this_environment(device: str) -> Environment:
+    """Return the environment of this process, on a device of this name."""
+    return Environment(source_digest(), commit(), versions()["torch"], device)
 
 
-def was_made_here(record: Record) -> bool:
-    """Whether a record was made by the sources that are here."""
-    return _maker_of(record).sources == source_digest()
+def is_from_this_code(record: Record) -> bool:
+    """Return whether the sources of this installation made a record."""
+    return _environment_of(record).sources == source_digest()
 
 
-def shares(records: Iterable[Record]) -> list[Share]:
-    """Who made the records, the most busy first."""
-    found: dict[Maker, list[float]] = {}
+def contributions(records: Iterable[Record]) -> list[Contribution]:
+    """Return what each environment contributed, most cells first."""
+    found: dict[Environment, list[float]] = {}
     for record in records:
-        found.setdefault(_maker_of(record), []).append(float(record.get("seconds", 0.0)))
-    made = [Share(maker, len(seconds), round(sum(seconds), 3)) for maker, seconds in found.items()]
+        found.setdefault(_environment_of(record), []).append(float(record.get("seconds", 0.0)))
+    made = [Contribution(environment, len(seconds), round(sum(seconds), 3)) for environment, seconds in found.items()]
     return sorted(
-        made, key=lambda share: (-share.cells, share.maker.sources, share.maker.torch or "", share.maker.device or "")
+        made,
+        key=lambda share: (
+            -share.cells,
+            share.environment.sources,
+            share.environment.torch or "",
+            share.environment.device or "",
+        ),
     )
 
 
-def _maker_of(record: Record) -> Maker:
+def _environment_of(record: Record) -> Environment:
     made = record.get("made")
     known = made if isinstance(made, dict) else {}
-    return Maker(str(known.get("sources", _UNKNOWN)), *(known.get(name) for name in ("commit", "torch", "device")))
-
-
-class Signing:
-    """An engine whose records say what made them."""
-
-    def __init__(self, engine: Engine, maker: Maker) -> None:
-        self._engine, self._maker = engine, maker
-        self.workers = engine.workers
-
-    def submit(self, job: Job) -> Future[Record]:
-        """Begin a job; its record is signed once it is there."""
-        signed: Future[Record] = Future()
-
-        def sign(done: Future[Record]) -> None:
-            if done.cancelled():
-                signed.cancel()
-            elif error := done.exception():
-                signed.set_exception(error)
-            else:
-                signed.set_result({**done.result(), "made": asdict(self._maker)})
-
-        self._engine.submit(job).add_done_callback(sign)
-        return signed
-
-
-class FreshLedger(Ledger):
-    """A ledger that knows only what the sources here have made; what others made stays in its file."""
-
-    def find(self, key: str) -> Record | None:
-        """The record of a cell, if these sources carried it out."""
-        record = super().find(key)
-        return record if record is not None and was_made_here(record) else None
+    return Environment(
+        str(known.get("sources", _UNKNOWN)), *(known.get(name) for name in ("commit", "torch", "device"))
+    )
 
 
 @cache
 def source_digest() -> str:
-    """Of all code that can decide an outcome."""
+    """Return a digest of all code that can change an outcome."""
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
         name = path.relative_to(_PACKAGE).as_posix()
@@ -190,8 +154,8 @@ def source_digest() -> str:
 
 @cache
 def commit() -> str | None:
-    """The commit that the package is of, and whether it was changed since; none where it is not in a repository of its own."""
-    # An installed package may lie in a repository that is somebody else's, and is not tracked there.
+    """Return the commit of the package, and whether it has changes; None outside a repository of its own."""
+    # An installed package may lie, untracked, in somebody else's repository.
     if _git("ls-files", "--error-unmatch", "__init__.py") is None:
         return None
     found = _git("rev-parse", "--short=12", "HEAD")
@@ -210,7 +174,7 @@ def _git(*words: str) -> str | None:
 
 @cache
 def versions() -> dict[str, str | None]:
-    """Of Python and the libraries that compute."""
+    """Return the versions of Python and of the libraries that compute."""
     return {"python": platform.python_version(), **{name: _version(name) for name in _LIBRARIES}}
 
 
@@ -222,7 +186,7 @@ def _version(name: str) -> str | None:
 
 
 def device_name(device: str) -> str:
-    """What computes where `auto`, `cpu` or `cuda` is asked for, by its maker's name."""
+    """Return the product name of the device that `auto`, `cpu` or `cuda` selects."""
     import torch
 
     from pssa.runs.defaults import choose_device

@@ -2,7 +2,7 @@
 
     DIR/laptop/train.txt  DIR/laptop/test.txt  DIR/opinion_words/laptop/train.tsv  test.tsv
 
-Fingerprints tell outcomes of other files apart: a cell that was carried out with other data is another cell.
+A cell is identified by the content of these files: executed with other data, it is another cell.
 """
 
 from __future__ import annotations
@@ -15,32 +15,31 @@ from pathlib import Path
 from typing import Any
 
 from pssa import models
-from pssa.data import Corpus, hold_out, read
+from pssa.data import Corpus, Example, hold_out, read
 from pssa.data.evidence import Evidence
 from pssa.data.example import DEFAULT_LABELS
 from pssa.data.opinion_words import OpinionRow, evidence_from_opinion_words, read_opinion_words
 from pssa.data.read import Columns
-from pssa.errors import InputError
+from pssa.errors import InputError, setting
 from pssa.experiments.cell_key import cell_key
-from pssa.experiments.cells import Cell, Place
-from pssa.experiments.strip_bug import strip_targets
-
-__all__ = ["DATA_SETS", "HowRead", "Resources", "Source"]
+from pssa.experiments.cells import Cell, Place, Setting
+from pssa.experiments.ledger import Ledger, Record, RecordLookup
 
 DATA_SETS = ("laptop", "rest", "twitter")
 _HELD_OUT = 0.2
 # Held-out parts of the experiments differ from those in which a training searches its number of epochs.
 _FIRST_SEED = 1000
-# Files of a folder that decide what comes out: of an encoder, with its tokenizer, or of opinion words.
+# Files of a folder that decide the outcome: of an encoder, with its tokenizer, or of opinion words.
 _DECIDING = (
     *("*.safetensors", "config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"),
     *("added_tokens.json", "vocab.txt", "vocab.json", "merges.txt", "*.model", "train.tsv", "test.tsv"),
 )
 _SUFFIXES = (".txt", ".jsonl", ".csv", ".xml", ".parquet")
+_TAGS = {"positive": "/p", "negative": "/n", "neutral": "/0"}
 
 
 @dataclass(frozen=True)
-class HowRead:
+class ReadOptions:
     """How a file of instances is read."""
 
     format: str = ""  # empty: recognised
@@ -49,36 +48,36 @@ class HowRead:
     conflict: str = "drop"
 
     def read(self, path: Path) -> Corpus:
-        """The instances."""
+        """Return the instances."""
         columns = dict(self.columns.pairs)
         return read(path, format=self.format or None, columns=columns, labels=self.labels, conflict=self.conflict)
 
     @property
-    def unusual(self) -> dict[str, Any]:
-        """What is not as usual, by the names of the configuration and with its values."""
+    def changed(self) -> dict[str, Any]:
+        """The options that are not at their default, by the names and with the values of the configuration."""
         chosen = {"format": self.format, "labels": self.labels, "conflict": self.conflict}
-        usual = {each.name: each.default for each in fields(self)}
+        defaults = {each.name: each.default for each in fields(self)}
         columns = {"columns": dict(self.columns.pairs)} if self.columns else {}
-        return {name: value for name, value in chosen.items() if value != usual[name]} | columns
+        return {name: value for name, value in chosen.items() if value != defaults[name]} | columns
 
 
 @dataclass(frozen=True)
-class Source:
+class DataSource:
     """The files of one data set."""
 
     train: Path
     test: Path | None = None  # None: there is none, or it must not be opened
     opinion_words: Path | None = None  # folder with train.tsv and test.tsv
-    reading: HowRead = HowRead()  # of train
+    read_options: ReadOptions = ReadOptions()  # of train
 
-    def absolute(self) -> Source:
-        """The same, wherever it is looked for from."""
+    def absolute(self) -> DataSource:
+        """Return the same files under absolute paths."""
         test, words = (path and path.absolute() for path in (self.test, self.opinion_words))
         return replace(self, train=self.train.absolute(), test=test, opinion_words=words)
 
     @classmethod
-    def find(cls, folder: Path, name: str) -> Source | None:
-        """The data set `name` in a folder of data sets."""
+    def find(cls, folder: Path, name: str) -> DataSource | None:
+        """Return the data set `name` in a folder of data sets, if it is there."""
         train, test = (_with_suffix(folder / name / part) for part in ("train", "test"))
         words = folder / "opinion_words" / name
         if train is None:
@@ -90,7 +89,7 @@ class Source:
 class Resources:
     """Everything that cells may read."""
 
-    sources: Mapping[str, Source]
+    sources: Mapping[str, DataSource]
     vectors: Path | None = None
     encoder: Path | None = None
     device: str = "auto"
@@ -99,96 +98,115 @@ class Resources:
 
     @classmethod
     def find(cls, data: Path, vectors: Path | None, encoder: str | Path | None, device: str = "auto") -> Resources:
-        """The data sets of the paper that are in `data`.
+        """Return the data sets of the paper that are in `data`.
 
-        :param encoder: a folder, or a name on the hub, which is fetched where it is not here yet.
-        :raises InputError: if there is none, or a file that is named does not exist.
+        :param encoder: a folder, or a name on the hub, which is downloaded if needed.
+        :raises InputError: if there is no data set, or a file that is named does not exist.
         """
         if not data.is_dir():
-            raise InputError(f"--data {data} is not a folder; expected one with laptop/train.txt and the like")
+            raise InputError(f"{setting('data')} {data} is not a folder; expected one with laptop/train.txt etc.")
         if vectors is not None and not vectors.exists():
-            raise InputError(f"--vectors {vectors} does not exist; name a file that does, or leave it out")
-        found = {name: Source.find(data, name) for name in DATA_SETS}
+            raise InputError(f"{setting('vectors')} {vectors} does not exist; name an existing file, or leave it out")
+        found = {name: DataSource.find(data, name) for name in DATA_SETS}
         sources = {name: source for name, source in found.items() if source}
         if not sources:
-            wanted = ", ".join(f"{name}/train.txt" for name in DATA_SETS)
+            expected = ", ".join(f"{name}/train.txt" for name in DATA_SETS)
             raise InputError(
-                f"--data {data} holds none of {wanted}; get the data sets, or name the folder that has them"
+                f"{setting('data')} {data} holds none of {expected}; get the data sets, or name the folder that has them"
             )
         return cls(sources, vectors, device=device).with_encoder(encoder)
 
     def with_encoder(self, given: str | Path | None) -> Resources:
-        """The same with this encoder: a folder, or a name on the hub, which is fetched where it is not here yet.
+        """Return the same with this encoder: a folder, or a name on the hub, which is downloaded if needed.
 
-        :raises InputError: if it is neither, or cannot be fetched.
+        :raises InputError: if it is neither, or cannot be downloaded.
         """
         if not given or Path(given).is_dir():
             return replace(self, encoder=Path(given) if given else None, encoder_name="")
-        # Cells are told apart by what is in the encoder's files, so its copy here is what all of them read.
+        # Cells are identified by the content of the encoder's files, so all of them read its local copy.
         return replace(self, encoder=Path(models.Pretrained.open(str(given)).weights), encoder_name=str(given))
 
+    def absolute(self) -> Resources:
+        """Return the same under absolute paths, for processes with another working directory."""
+        sources = {name: source.absolute() for name, source in self.sources.items()}
+        vectors, encoder = (path and path.absolute() for path in (self.vectors, self.encoder))
+        return replace(self, sources=sources, vectors=vectors, encoder=encoder)
+
     def can_train(self, model: str) -> bool:
-        """Whether what the model starts from is there."""
+        """Return whether the model's word vectors or encoder are there."""
         return getattr(self, self.start_of(model)) is not None
 
     def start_of(self, model: str) -> str:
-        """The name of what the model starts from: vectors or encoder."""
+        """Return the name of what the model starts from: vectors or encoder."""
         return "encoder" if models.uses_encoder(model) else "vectors"
 
     def starts_from(self, model: str) -> dict[str, str]:
-        """The setting that names what the model starts from."""
+        """Return the setting that names the file or folder that the model starts from."""
         name = self.start_of(model)
         path = getattr(self, name)
         return {name: str(path)} if path else {}
 
     def settings_in(self, place: Place) -> dict[str, Any]:
-        """What every training in a place is told."""
-        wanted: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": self.device}
-        return wanted | {**self.starts_from(place.model), **self.settings, **dict(place.settings)}
+        """Return the settings of every training in a place."""
+        chosen: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": self.device}
+        return chosen | {**self.starts_from(place.model), **self.settings, **dict(place.settings)}
 
     def corpora(self, place: Place) -> tuple[Corpus, Corpus]:
-        """What a place trains on, and what judges it."""
+        """Return what a place trains on, and what it is tested on."""
         source = self.sources[place.data]
         train = self._train(place)
         if place.held_out:
             taught, judged = hold_out(train, _HELD_OUT, _FIRST_SEED + place.seed)
             return train.select(taught), train.select(judged)
         if source.test is None:
-            raise InputError(f"data set {place.data} has no test file; judge it on held-out instances")
+            raise InputError(f"data set {place.data} has no test file; evaluate it on held-out instances")
         return train, strip_targets(source.test) if place.stripped else read(source.test)
 
     def human(self, place: Place, corpus: Corpus) -> Evidence | None:
-        """The words that people marked in what a place trains on, where they did."""
+        """Return the words that people marked in the training data of a place, if there are any."""
         rows = self.opinion_rows(place, "train")
         # A part of a data set is looked up among the rows of the whole.
         return None if rows is None else evidence_from_opinion_words(rows, corpus).evidence
 
     def opinion_rows(self, place: Place, part: str) -> list[OpinionRow] | None:
-        """The rows of a file of opinion words, `train` or `test`."""
+        """Return the rows of a file of opinion words, `train` or `test`."""
         folder = self.sources[place.data].opinion_words
         return None if folder is None else list(read_opinion_words(folder / f"{part}.tsv"))
 
     def key(self, cell: Cell) -> str:
-        """Return what tells this cell apart from every other, with these files and settings."""
+        """Return what identifies this cell, with these files and settings."""
         return cell_key(cell, self.files_of(cell), self.settings)
 
+    def lookup_in(self, ledger: Ledger) -> RecordLookup:
+        """Return a function that finds the record of a cell in a ledger."""
+        keys: dict[Cell, str] = {}
+
+        def lookup(cell: Cell) -> Record | None:
+            if cell.place.data not in self.sources:
+                return None
+            if cell not in keys:
+                keys[cell] = self.key(cell)
+            return ledger.find(keys[cell])
+
+        return lookup
+
     def files_of(self, cell: Cell) -> dict[str, Any]:
-        """Return fingerprints of the files that a cell reads; a file read in an unusual way counts as another file."""
+        """Return fingerprints of the files that a cell reads; a file read with other options counts as another file."""
         place = cell.place
         source = self.sources[place.data]
-        started, columns = self.starts_from(place.model), source.reading.columns
-        reading = {name: value for name, value in source.reading.unusual.items() if name != "columns"}
+        started, columns = self.starts_from(place.model), source.read_options.columns
+        options = {name: value for name, value in source.read_options.changed.items() if name != "columns"}
         found = {
             "train": _fingerprint(source.train) + (f" {columns}" if columns else ""),
             "test": None if place.held_out or source.test is None else _fingerprint(source.test),
             "words": None if source.opinion_words is None else _fingerprint(source.opinion_words),
-            "reading": reading,
+            "reading": options,
             **{name: _fingerprint(Path(path)) for name, path in started.items()},
         }
         return {name: value for name, value in found.items() if value}
 
     def fingerprints(self) -> dict[str, str]:
-        """The files by name, for provenance."""
+        """Return the fingerprints of all files by name, for provenance."""
         files = {
             f"{name}/{part}": getattr(source, part)
             for name, source in self.sources.items()
@@ -199,9 +217,63 @@ class Resources:
 
     def _train(self, place: Place) -> Corpus:
         source = self.sources[place.data]
-        corpus = strip_targets(source.train) if place.stripped else source.reading.read(source.train)
+        corpus = strip_targets(source.train) if place.stripped else source.read_options.read(source.train)
         # The files are shuffled: their first instances are as good as random ones, and those that the paper took.
         return corpus if place.share == 1 else corpus.select(range(int(place.share * len(corpus))))
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The models, data sets and number of seeds of a study, as far as the resources allow them."""
+
+    resources: Resources
+    seeds: int = 5
+    models: tuple[str, ...] = ()  # empty: all
+    data_sets: tuple[str, ...] = ()  # empty: all that are there
+
+    @property
+    def data(self) -> tuple[str, ...]:
+        """The data sets in scope."""
+        return tuple(name for name in self.resources.sources if not self.data_sets or name in self.data_sets)
+
+    def has(self, model: str) -> bool:
+        """Return whether a model is in scope and can be trained."""
+        return (not self.models or model in self.models) and self.resources.can_train(model)
+
+    def has_opinion_words(self, data: str) -> bool:
+        """Return whether a data set is in scope and people marked words in it."""
+        return data in self.data and self.resources.sources[data].opinion_words is not None
+
+    def places(
+        self, model: str, data: str, seeds: int = 0, settings: tuple[Setting, ...] = (), held_out: bool = False
+    ) -> tuple[Place, ...]:
+        """Return a place per seed, at most `seeds` of them; none if the model or the data is not in scope."""
+        if data not in self.data or not self.has(model):
+            return ()
+        n_seeds = min(self.seeds, seeds) if seeds else self.seeds
+        return tuple(Place(data, model, seed, held_out=held_out, settings=settings) for seed in range(n_seeds))
+
+
+def strip_targets(path: Path) -> Corpus:
+    """Read a tagged file with its targets damaged by `strip`, as TNet's released code does (the paper's footnote)."""
+    corpus = read(path)
+    return replace(corpus, examples=tuple(strip_target(example) for example in corpus))
+
+
+def strip_target(example: Example) -> Example:
+    """Return the example with every target word stripped of the tag's two characters on both sides.
+
+    `"nicki/n".strip("/n")` is `"icki"`: letters of the word are lost. A word that would become empty stays whole.
+    """
+    tag = _TAGS[example.label or "neutral"]
+    start, end = example.aspect
+    words = list(example.words)
+    words[start:end] = [(word + tag).strip(tag) or word for word in words[start:end]]
+    spans, place = [], 0
+    for word in words:
+        spans.append((place, place + len(word)))
+        place += len(word) + 1
+    return replace(example, text=" ".join(words), spans=tuple(spans))
 
 
 def _with_suffix(path: Path) -> Path | None:
@@ -210,7 +282,7 @@ def _with_suffix(path: Path) -> Path | None:
 
 
 def _fingerprint(path: Path) -> str:
-    """Of a file's content, or of the files in a folder that decide what comes out."""
+    """Return a digest of a file's content, or of the files in a folder that decide the outcome."""
     if path.is_dir():
         files = [each for kind in _DECIDING for each in path.glob(kind)]
         return hashlib.sha256("".join(_fingerprint(each) for each in sorted(files)).encode()).hexdigest()[:16]

@@ -1,177 +1,231 @@
-"""The schedule: cells with what they need, in an order that works, side by side on an engine, each carried out once.
+"""The schedule: cells and what they need, in an order that works, several at a time, each executed once.
 
-Outcomes that the ledger has are not made again, but for parameters and evidence that a missing cell needs and that are gone.
-A cell that fails is told; those that need it are skipped; all others go on.
+Cells whose record is in the ledger are not executed again, unless a missing cell needs parameters or evidence that are gone. A
+cell that fails is reported, cells that need it are skipped, and all others continue.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from dataclasses import dataclass, field
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from graphlib import TopologicalSorter
 
-from pssa.experiments.cells import Cell, Mining, Timing, Training, name_of
-from pssa.experiments.engines import Engine
+from pssa.errors import InputError, setting
+from pssa.execution import ProcessPool, RayPool, SerialPool, WorkerLost, WorkerPool, WorkerSetup, ray_cluster
+from pssa.experiments.cells import Cell, Mining, Timing, Training, cell_name
 from pssa.experiments.ledger import Ledger, Record
-from pssa.experiments.work import Job
-from pssa.experiments.workspace import Workroom
+from pssa.experiments.provenance import Environment
+from pssa.experiments.work import CellJob, execute_cell
+from pssa.experiments.workspace import Workspace
 
-__all__ = ["CarriedOut", "Failure", "Progress", "carry_out_all", "plan"]
-
-_ENDED = (
-    "its process was ended from outside, perhaps for lack of memory, and again when it ran alone; go on with the same command "
-    "and fewer --workers, or where there is more memory"
+ENGINES = ("local", "ray")
+_PROCESSES_PER_GPU = 4
+_KILLED = (
+    "its process was killed, perhaps because memory ran out, and again when it ran alone; repeat the call with fewer workers, "
+    "or on a machine with more memory"
 )
+
+Progress = Callable[[int, int, str], None]  # cells done, cells to do, the cell that finished last
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A cell without an outcome, and why."""
+    """A cell without a record, and the reason."""
 
     cell: Cell
     reason: str
 
 
 @dataclass
-class CarriedOut:
-    """What became of the cells."""
+class ScheduleResult:
+    """Counts of executed and reused cells, and the failures."""
 
     done: int = 0
     reused: int = 0
     failures: list[Failure] = field(default_factory=list)
 
 
-Progress = Callable[[int, int, str], None]  # cells done, cells to do, what was done last
+def check_engine(name: str, workers: int, address: str) -> None:
+    """Refuse options with which no worker pool can be opened."""
+    if name not in ENGINES:
+        raise InputError(f"{setting('engine')} is {name!r}; choose {' or '.join(ENGINES)}")
+    if address and name != "ray":
+        raise InputError(f"{setting('address')} {address} needs {setting('engine', 'ray')}; leave it out")
+    if workers < 0:
+        raise InputError(f"{setting('workers')} is {workers}; it must not be negative")
 
 
-def plan(cells: Iterable[Cell], room: Workroom, ledger: Ledger) -> list[Cell]:
-    """What is left to do, everything after what it needs; cells of one place together, so that its data is prepared once."""
-    wanted: dict[Cell, None] = {}
+@contextmanager
+def open_pool(engine: str, workers: int = 0, address: str = "", device: str = "auto") -> Iterator[WorkerPool]:
+    """Open a pool of workers: this process, processes of this machine, or a Ray cluster.
+
+    Every node of a cluster must see the output folder and the resources under the same names.
+
+    :param workers: cells at a time; 0: as many as fit this machine or the cluster.
+    :param address: of a Ray cluster; empty: the one that is found, else one started on this machine.
+    :param device: the device that cells compute on.
+    """
+    check_engine(engine, workers, address)
+    if engine == "ray":
+        with ray_cluster(address or None) as ray:
+            found = ray.cluster_resources()
+            workers = workers or int(found.get("GPU", 0) or found.get("CPU", 1)) or 1
+            with RayPool(workers, WorkerSetup(uses_gpu=True)) as pool:
+                yield pool
+        return
+    workers = workers or _default_workers(device)
+    n_threads = max(1, (os.cpu_count() or 1) // workers)
+    setup = WorkerSetup(n_threads=n_threads, uses_gpu=True)
+    with SerialPool() if workers == 1 else ProcessPool(workers, setup, restarts=True) as pool:
+        yield pool
+
+
+def _default_workers(device: str) -> int:
+    """Return one process per core; on a GPU a few, since a step of one leaves gaps that others fill."""
+    import torch
+
+    from pssa.runs.defaults import choose_device
+
+    cores = os.cpu_count() or 1
+    on_gpu = choose_device(device).type == "cuda"
+    return min(_PROCESSES_PER_GPU * torch.cuda.device_count(), cores) if on_gpu else cores
+
+
+def plan(cells: Iterable[Cell], workspace: Workspace, ledger: Ledger) -> list[Cell]:
+    """Return the cells to execute, each after its needs; cells of one place together, so that its data is prepared once."""
+    planned: dict[Cell, None] = {}
     for cell in cells:
-        _want(cell, wanted, room, ledger)
-    order = TopologicalSorter({cell: [need for need in cell.needs if need in wanted] for cell in wanted})
-    places = {place: number for number, place in enumerate(dict.fromkeys(cell.place for cell in wanted))}
+        _add_missing(cell, planned, workspace, ledger)
+    order = TopologicalSorter({cell: [need for need in cell.needs if need in planned] for cell in planned})
+    places = {place: number for number, place in enumerate(dict.fromkeys(cell.place for cell in planned))}
     # Needs are of the same place, and sorting keeps the order within one.
     return sorted(order.static_order(), key=lambda cell: places[cell.place])
 
 
-def _want(cell: Cell, wanted: dict[Cell, None], room: Workroom, ledger: Ledger) -> None:
-    if cell in wanted or ledger.find(room.key(cell)) is not None:
+def _add_missing(cell: Cell, planned: dict[Cell, None], workspace: Workspace, ledger: Ledger) -> None:
+    if cell in planned or ledger.find(workspace.key(cell)) is not None:
         return
-    wanted[cell] = None
+    planned[cell] = None
     for need in cell.needs:
-        _want_for(cell, need, wanted, room, ledger)
+        _add_need(cell, need, planned, workspace, ledger)
 
 
-def _want_for(cell: Cell, need: Cell, wanted: dict[Cell, None], room: Workroom, ledger: Ledger) -> None:
-    """Want what a cell needs, if its outcome is missing or the file that the cell reads is gone."""
+def _add_need(cell: Cell, need: Cell, planned: dict[Cell, None], workspace: Workspace, ledger: Ledger) -> None:
+    """Plan what a cell needs, if its record is missing or the file that the cell reads is gone."""
     if isinstance(need, Mining):
-        # A ledger that was copied without its evidence can be shown, but cannot supervise anything.
-        is_lost = not room.evidence(need).is_file()
+        # A ledger that was copied without its evidence can be shown, but cannot supervise a training.
+        is_lost = not workspace.evidence(need).is_file()
     else:
-        is_lost = cell.needs_weights and not room.has_weights(need)
+        is_lost = cell.needs_weights and not workspace.has_weights(need)
     if not is_lost:
-        _want(need, wanted, room, ledger)
-    elif need not in wanted:
-        wanted[need] = None
+        _add_missing(need, planned, workspace, ledger)
+    elif need not in planned:
+        planned[need] = None
         for earlier in need.needs:
-            _want_for(need, earlier, wanted, room, ledger)
+            _add_need(need, earlier, planned, workspace, ledger)
 
 
-def carry_out_all(
-    cells: Iterable[Cell], room: Workroom, ledger: Ledger, engine: Engine, progress: Progress | None = None
-) -> CarriedOut:
-    """Carry out what is left to do; returns once everything is done or has failed."""
-    asked = list(dict.fromkeys(cells))
-    todo = plan(asked, room, ledger)
-    missing = set(todo)
-    outcome = CarriedOut(reused=sum(cell not in missing for cell in asked))
-    hall = _Hall(todo, room, ledger, engine)
-    for number, (cell, result) in enumerate(hall.run(), start=1):
-        if isinstance(result, Failure):
-            outcome.failures.append(result)
-        else:
-            _note(cell, result, ledger)
-            outcome.done += 1
-        hall.release(cell)
-        if progress:
-            progress(number, len(todo), name_of(cell))
-    return outcome
+@dataclass(frozen=True)
+class Schedule:
+    """Executes cells and appends their records to a ledger."""
+
+    workspace: Workspace
+    ledger: Ledger
+    environment: Environment | None = None  # recorded with each cell
+    progress: Progress | None = None
+
+    def execute(self, cells: Iterable[Cell], pool: WorkerPool) -> ScheduleResult:
+        """Execute the cells without a record, and what they need; return once all are done or have failed."""
+        requested = list(dict.fromkeys(cells))
+        todo = plan(requested, self.workspace, self.ledger)
+        result = ScheduleResult(reused=len(set(requested) - set(todo)))
+        queue = _CellQueue(todo, self.workspace, self.ledger, pool)
+        for number, (cell, outcome) in enumerate(queue.run(), start=1):
+            if isinstance(outcome, Failure):
+                result.failures.append(outcome)
+            else:
+                self._append(cell, outcome)
+                result.done += 1
+            queue.release(cell)
+            if self.progress:
+                self.progress(number, len(todo), cell_name(cell))
+        return result
+
+    def _append(self, cell: Cell, record: Record) -> None:
+        # A model that was trained again for its parameters keeps the record that others were compared with.
+        if not isinstance(cell, Training) or self.ledger.find(record["key"]) is None:
+            made = {"made": asdict(self.environment)} if self.environment else {}
+            self.ledger.append({**record, **made})
 
 
-def _note(cell: Cell, record: Record, ledger: Ledger) -> None:
-    # A model that was trained again for its parameters keeps the outcome that others were compared with.
-    if not isinstance(cell, Training) or ledger.find(record["key"]) is None:
-        ledger.append(record)
+class _CellQueue:
+    """Cells that wait, run or have failed, and the parameters that are still needed."""
 
-
-class _Hall:
-    """Cells at work: who waits for whom, and which parameters somebody still needs."""
-
-    def __init__(self, todo: list[Cell], room: Workroom, ledger: Ledger, engine: Engine) -> None:
-        self._room, self._ledger, self._engine = room, ledger, engine
+    def __init__(self, todo: list[Cell], workspace: Workspace, ledger: Ledger, pool: WorkerPool) -> None:
+        self._workspace, self._ledger, self._pool = workspace, ledger, pool
         self._waiting = list(todo)
         self._open = set(todo)  # neither done nor failed
         self._failed: dict[Cell, str] = {}
-        self._lost: set[Cell] = set()  # with a process that was ended from outside; they are tried once more, alone
-        self._at_work: dict[Future[Record], Cell] = {}
+        self._lost: set[Cell] = set()  # with a killed process; each is tried once more, alone
+        self._running: dict[Future[Record], Cell] = {}
 
     def run(self) -> Iterator[tuple[Cell, Record | Failure]]:
-        """Every cell with what came of it, as it comes; the caller releases each before the next."""
-        while self._waiting or self._at_work:
-            yield from self._begin()
-            if not self._at_work:
+        """Yield every cell with its outcome, as it finishes; the caller releases each before the next."""
+        while self._waiting or self._running:
+            yield from self._start()
+            if not self._running:
                 continue
-            done, _ = wait(self._at_work, return_when=FIRST_COMPLETED)
+            done, _ = wait(self._running, return_when=FIRST_COMPLETED)
             for future in done:
-                cell = self._at_work.pop(future)
+                cell = self._running.pop(future)
                 error = future.exception()
                 if error is None:
                     yield cell, future.result()
-                elif isinstance(error, BrokenExecutor) and cell not in self._lost:
+                elif isinstance(error, WorkerLost) and cell not in self._lost:
                     self._lost.add(cell)
                     self._waiting.insert(0, cell)
                 else:
-                    self._failed[cell] = _ENDED if cell in self._lost else f"{type(error).__name__}: {error}"
+                    self._failed[cell] = _KILLED if cell in self._lost else f"{type(error).__name__}: {error}"
                     yield cell, Failure(cell, self._failed[cell])
 
     def release(self, cell: Cell) -> None:
-        """Note that a cell is over, and forget parameters that nobody needs any more."""
+        """Close a cell, and remove parameters that no other cell needs."""
         self._open.discard(cell)
         for need in (cell, *cell.needs):
             if isinstance(need, Training) and not self._is_needed(need):
-                self._room.drop_weights(need)
+                self._workspace.drop_weights(need)
 
-    def _begin(self) -> Iterator[tuple[Cell, Failure]]:
-        """Begin what can begin, as long as there is room."""
+    def _start(self) -> Iterator[tuple[Cell, Failure]]:
+        """Start the cells that can start, as long as workers are free."""
         for cell in list(self._waiting):
-            lost = [need for need in cell.needs if need in self._failed]
-            if lost:
+            failed = [need for need in cell.needs if need in self._failed]
+            if failed:
                 self._waiting.remove(cell)
-                self._failed[cell] = f"needs {name_of(lost[0])}, which failed"
+                self._failed[cell] = f"needs {cell_name(failed[0])}, which failed"
                 yield cell, Failure(cell, self._failed[cell])
-            elif self._may_begin(cell):
+            elif self._can_start(cell):
                 self._waiting.remove(cell)
-                self._at_work[self._engine.submit(self._job(cell))] = cell
+                self._running[self._pool.submit(execute_cell, self._job(cell))] = cell
 
-    def _may_begin(self, cell: Cell) -> bool:
+    def _can_start(self, cell: Cell) -> bool:
         if any(need in self._open for need in cell.needs):
             return False
-        if any(self._is_alone(each) for each in (cell, *self._at_work.values())):
-            return not self._at_work
-        return len(self._at_work) < self._engine.workers
+        if any(self._runs_alone(each) for each in (cell, *self._running.values())):
+            return not self._running
+        return len(self._running) < self._pool.n_workers
 
-    def _is_alone(self, cell: Cell) -> bool:
-        """Whether it shares the machine with nobody."""
+    def _runs_alone(self, cell: Cell) -> bool:
         return isinstance(cell, Timing) or cell in self._lost
 
-    def _job(self, cell: Cell) -> Job:
-        baseline = self._ledger.find(self._room.key(Training(cell.place)))
+    def _job(self, cell: Cell) -> CellJob:
+        baseline = self._ledger.find(self._workspace.key(Training(cell.place)))
         epochs = 0 if baseline is None or isinstance(cell, Timing) else int(baseline["epochs"])
         keep = isinstance(cell, Training) and self._is_needed(cell)
-        return Job(cell, self._room, epochs, keep)
+        return CellJob(cell, self._workspace, epochs, keep)
 
     def _is_needed(self, training: Training) -> bool:
-        # What failed is tried again by the next run.
+        # The next run tries failed cells again.
         return any(cell.needs_weights and training in cell.needs for cell in (*self._open, *self._failed))

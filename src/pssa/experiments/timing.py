@@ -1,4 +1,4 @@
-"""What is noted while a model is trained: seconds by stage and, for what choosing on test would report, test scores by epoch."""
+"""Measurements during training: seconds by stage and, where asked for, test scores by epoch."""
 
 from __future__ import annotations
 
@@ -9,50 +9,46 @@ from torch import nn
 
 from pssa.data.evidence import RoundReport
 from pssa.evaluation import predict_classes, score
-from pssa.experiments.workspace import Bench
+from pssa.experiments.workspace import PlaceContext
 from pssa.training import EpochRecord, NullObserver
 
-__all__ = ["Watch"]
 
-
-class Watch(NullObserver):
-    """Takes the time, and notes."""
+class StageTimer(NullObserver):
+    """Observer that measures the seconds of each stage."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
-        self.curve: list[tuple[float, float]] = []  # accuracy and macro-F1
+        self.curve: list[tuple[float, float]] = []  # accuracy and macro-F1 on test, by epoch
         self._began = self._ended = _now()
-        self._bench: Bench | None = None
-        self._model: nn.Module | None = None
+        self._tested: tuple[PlaceContext, nn.Module] | None = None
 
-    def look_at(self, bench: Bench, model: nn.Module) -> None:
-        """Score the model, which is trained next, on the bench's test corpus after every epoch."""
-        self._bench, self._model = bench, model
+    def test_each_epoch(self, context: PlaceContext, model: nn.Module) -> None:
+        """Score the model, which is trained next, on the test corpus after every epoch."""
+        self._tested = (context, model)
 
     def on_stage(self, stage: str, steps: int) -> None:
         """Start the clock."""
         self._began = _now()
 
     def on_epoch(self, record: EpochRecord) -> None:
-        """Look at the model; the time that takes is nobody's."""
-        if self._bench is None or self._model is None:
+        """Test the model; the time that takes is not counted."""
+        if self._tested is None:
             return
         began = _now()
-        shop = self._bench.shop
-        labels = shop.config.data.labels
-        classes = predict_classes(self._model, shop.index(self._bench.test)).tolist()
-        found = score([example.label or "" for example in self._bench.test], [labels[one] for one in classes], labels)
-        self.curve.append((found.accuracy, found.macro_f1))
+        context, model = self._tested
+        labels = context.run.config.data.labels
+        classes = predict_classes(model, context.run.index(context.test)).tolist()
+        scores = score([example.label or "" for example in context.test], [labels[one] for one in classes], labels)
+        self.curve.append((scores.accuracy, scores.macro_f1))
         self._began += _now() - began
 
     def on_stage_end(self, stage: str) -> None:
         """Stop the clock."""
-        now = _now()
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._began
-        self._ended = now
+        self._ended = _now()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + self._ended - self._began
 
     def on_round(self, report: RoundReport) -> None:
-        """Take the time since the training before a round of mining: that of the looking."""
+        """Count the seconds since the last training as those of a round of mining."""
         name = f"mine-{report.iteration}"
         self.seconds[name] = self.seconds.get(name, 0.0) + _now() - self._ended
 

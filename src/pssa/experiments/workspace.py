@@ -1,12 +1,12 @@
-"""What a process needs to carry out cells: resources, files of the cells before, and corpora that it prepares once.
+"""The folder that cells share, and the data of each place, which a process prepares once.
 
     OUT/evidence/KEY.jsonl   mined evidence, kept
-    OUT/weights/KEY/         a trained model, for as long as another cell needs it
-    OUT/timing/KEY/          the runs of a timing, while it is at work
+    OUT/weights/KEY/         a trained model, as long as another cell needs it
+    OUT/timing/KEY/          the runs of a timing, while it is in progress
     OUT/vectors/             rows of vector files, shared by all
 
-Evidence and weights lie under the key of the cell that made them, so no two cells write the same file; what they share is
-written whole or not at all.
+Evidence and weights lie under the key of the cell that made them, so no two cells write the same file. Shared files are written
+whole or not at all.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from pssa.data import Corpus
 from pssa.data.evidence import Evidence
@@ -27,77 +28,77 @@ from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
 from pssa.training import NullObserver, Observer
 
-__all__ = ["Bench", "Workroom"]
+
+@dataclass(frozen=True)
+class PlaceContext:
+    """A run context, the corpus that tests its models, and the words that people marked in its training data."""
+
+    run: RunContext
+    test: Corpus
+    human: Evidence | None
+
+    def configured(self, **changes: Any) -> PlaceContext:
+        """Return a context with these settings changed."""
+        return replace(self, run=replace(self.run, config=self.run.config.updated(changes)))
 
 
 @dataclass(frozen=True)
-class Workroom:
-    """A folder and what is read."""
+class Workspace:
+    """An output folder, and the resources of its cells."""
 
     folder: Path
     resources: Resources
 
     def key(self, cell: Cell) -> str:
-        """The cell's key with these resources."""
+        """Return the cell's key with these resources."""
         return self.resources.key(cell)
 
     def evidence(self, cell: Cell) -> Path:
-        """Where the evidence of a mining lies."""
+        """Return where the evidence of a mining lies."""
         return self.folder / "evidence" / f"{self.key(cell)}.jsonl"
 
     def weights(self, cell: Cell) -> Path:
-        """Where a trained model lies while it is needed."""
+        """Return where a trained model lies while it is needed."""
         return self.folder / "weights" / self.key(cell)
 
     def has_weights(self, cell: Cell) -> bool:
-        """Whether the trained model is there, whole."""
+        """Return whether the trained model is there, complete."""
         return (self.weights(cell) / "model.safetensors").is_file()
 
     def drop_weights(self, cell: Cell) -> None:
-        """Forget a trained model."""
+        """Remove a trained model."""
         shutil.rmtree(self.weights(cell), ignore_errors=True)
 
     def timing(self, cell: Cell) -> Path:
-        """Where the runs of a timing lie while it is at work."""
+        """Return where the runs of a timing lie while it is in progress."""
         return self.folder / "timing" / self.key(cell)
 
     def clear(self, cells: Iterable[Cell]) -> None:
-        """Remove what only cells at work need, as a process leaves it behind when it is killed; nothing that others put there."""
+        """Remove temporary files of these cells, which a killed process leaves behind; nobody else's files."""
         for cell in cells:
             for path in (self.weights(cell), self.timing(cell)):
                 shutil.rmtree(path, ignore_errors=True)
         for name in ("weights", "timing"):
-            with suppress(OSError):  # it is not there, or something of others is in it
+            with suppress(OSError):  # it does not exist, or holds files of others
                 (self.folder / name).rmdir()
 
-    def open(self, place: Place, changes: tuple[Setting, ...], observer: Observer | None = None) -> Bench:
-        """A context with the place's data and these settings."""
-        bench = _prepare(self, place)
-        config = bench.shop.config.updated({"seed": place.seed, **dict(changes)})
-        shop = RunContext(config, None, bench.shop.prepared_data, observer or NullObserver())
-        return replace(bench, shop=shop)
+    def open(self, place: Place, changes: tuple[Setting, ...], observer: Observer | None = None) -> PlaceContext:
+        """Return a context with the place's data and these settings."""
+        prepared = _prepare(self, place)
+        config = prepared.run.config.updated({"seed": place.seed, **dict(changes)})
+        return replace(prepared, run=RunContext(config, None, prepared.run.prepared_data, observer or NullObserver()))
 
     def __hash__(self) -> int:
         # Resources hold mappings, which have no hash of their own.
         return hash(f"{self.folder}|{self.resources}")
 
 
-@dataclass(frozen=True)
-class Bench:
-    """A context, what judges its models, and the words that people marked in what it trains on."""
-
-    shop: RunContext
-    test: Corpus
-    human: Evidence | None
-
-
-# Materials hold a vocabulary with its vectors, or an encoder: a few are kept, since cells come ordered by place.
+# Prepared data holds a vocabulary with its vectors, or an encoder: a few are kept, since cells come ordered by place.
 @lru_cache(maxsize=3)
-def _prepare(room: Workroom, place: Place) -> Bench:
-    resources = room.resources
+def _prepare(workspace: Workspace, place: Place) -> PlaceContext:
+    resources = workspace.resources
     corpus, test = resources.corpora(place)
-    wanted = Config().updated(resources.settings_in(place))
-    config, prepared_data = prepare(corpus, None, wanted, cache=room.folder / "vectors")
-    return Bench(
-        RunContext(config, None, prepared_data, NullObserver()), test, resources.human(place, prepared_data.corpus)
-    )
+    config = Config().updated(resources.settings_in(place))
+    config, prepared_data = prepare(corpus, None, config, cache=workspace.folder / "vectors")
+    human = resources.human(place, prepared_data.corpus)
+    return PlaceContext(RunContext(config, None, prepared_data, NullObserver()), test, human)

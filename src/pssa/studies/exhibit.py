@@ -1,20 +1,66 @@
-"""What an exhibit is: cells it needs, and how their outcomes are shown, as tables, figures, pictures and prose.
+"""An exhibit: the cells it needs, and how it shows their records as tables, figures, pictures and paragraphs.
 
-Parts are plain values; `render/` writes them as Markdown, LaTeX, CSV, JSON, SVG, PNG and HTML.
+These parts are plain values; `pages` writes them as Markdown, LaTeX, CSV, JSON, SVG, PNG and HTML.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pssa.experiments.cells import Cell
-from pssa.experiments.reading import Reading
-from pssa.experiments.scope import Findings, Scope
+from pssa.experiments.comparison import mean_and_std
+from pssa.experiments.ledger import RecordLookup
+from pssa.experiments.resources import Scope
 
-__all__ = ["Exhibit", "Figure", "Line", "Panel", "Part", "Picture", "Prose", "Table", "Value"]
+PlainValue = str | int | float | None
+PAIR = ("accuracy", "macro-F1")
 
-Value = str | int | float | Reading | None  # of a table's field; None: not measured
+
+@dataclass(frozen=True)
+class FormattedValue:
+    """A field that people read as one text and programs as several numbers: `66.42 ± 0.92`, `+0.41* / -0.06`, `9 of 9`."""
+
+    text: str  # empty: not measured
+    parts: Mapping[str, PlainValue]  # by name, unrounded; the same names where nothing was measured
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Value = str | int | float | FormattedValue | None  # of a table's field; None: not measured
+TableRow = tuple[Value, ...]
+
+
+def not_measured(*names: str) -> FormattedValue:
+    """Return an empty field that would consist of these parts."""
+    return FormattedValue("", dict.fromkeys(names))
+
+
+def format_scores(scores: Sequence[float] | None, sign: str = "") -> FormattedValue:
+    """Return `accuracy / macro-F1` in points."""
+    if scores is None:
+        return not_measured(*PAIR)
+    return FormattedValue(" / ".join(f"{score:{sign}.2f}" for score in scores), dict(zip(PAIR, scores, strict=True)))
+
+
+def format_mean(values: Sequence[float], sign: str = "") -> FormattedValue:
+    """Return `mean ± standard deviation` in points."""
+    if not values:
+        return not_measured("mean", "spread")
+    mean, spread = mean_and_std(values)
+    beside = "" if spread is None else f" ± {spread:.2f}"
+    return FormattedValue(f"{mean:{sign}.2f}{beside}", {"mean": mean, "spread": spread})
+
+
+def format_percent(share: float, decimals: int = 1) -> FormattedValue:
+    """Return a share as a percentage; for programs it stays a share."""
+    return FormattedValue(f"{share:.{decimals}%}", {"share": share})
+
+
+def format_count(count: int, number: int) -> FormattedValue:
+    """Return `count of number`."""
+    return FormattedValue(f"{count} of {number}", {"count": count, "of": number})
 
 
 @dataclass(frozen=True)
@@ -24,19 +70,19 @@ class Table:
     name: str  # of its files
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
+    rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()  # below it
-    outcomes: tuple[str, ...] = ()  # columns of which a row fills one to be shown; none: every row is
+    outcomes: tuple[str, ...] = ()  # a row that fills none of these columns is left out; empty: every row is shown
 
 
 @dataclass(frozen=True)
-class Line:
-    """A curve: its points, and how far they spread."""
+class Curve:
+    """Points of a plot, with the standard deviation of each."""
 
     name: str
     x: tuple[float, ...]
     y: tuple[float, ...]
-    spread: tuple[float | None, ...] = ()  # by point; None: of a single measurement; none at all: of every point
+    spread: tuple[float | None, ...] = ()  # by point; None: a single measurement; empty: no point has one
 
 
 @dataclass(frozen=True)
@@ -44,7 +90,7 @@ class Panel:
     """One of the plots of a figure."""
 
     title: str
-    lines: tuple[Line, ...]
+    lines: tuple[Curve, ...]
 
 
 @dataclass(frozen=True)
@@ -59,14 +105,14 @@ class Figure:
     notes: tuple[str, ...] = ()
     places: tuple[str, ...] = ()  # names of 1, 2, 3, ... on the horizontal axis, where it holds no numbers
 
-    def name_of(self, x: float) -> str:
-        """What stands below the axis there."""
+    def tick_label(self, x: float) -> str:
+        """Return the text below the axis at `x`."""
         return self.places[int(x) - 1] if self.places else f"{x:g}"
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Something drawn already, such as heat maps."""
+    """A finished drawing, such as heat maps."""
 
     name: str
     title: str
@@ -75,13 +121,13 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Prose:
-    """A paragraph."""
+class Paragraph:
+    """A paragraph of text; `code` stands between backticks."""
 
     text: str
 
 
-Part = Table | Figure | Picture | Prose
+Part = Table | Figure | Picture | Paragraph
 
 
 @dataclass(frozen=True)
@@ -91,6 +137,6 @@ class Exhibit:
     name: str
     title: str
     cells: Callable[[Scope], Iterable[Cell]]
-    show: Callable[[Scope, Findings], Sequence[Part]]
+    show: Callable[[Scope, RecordLookup], Sequence[Part]]
     needs: tuple[str, ...] = ()  # without which nothing can be shown: vectors, encoder, opinion_words, a data set
-    beyond: bool = False  # the paper
+    beyond: bool = False  # whether it goes beyond the paper

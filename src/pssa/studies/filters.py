@@ -1,85 +1,141 @@
-"""What was asked for: exhibits by name, the cells of each, and those that cannot be shown with what is there."""
+"""Selection of exhibits by name, with their cells, without those whose needs are missing; and a dry run that counts cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
 
 from pssa import models
-from pssa.errors import InputError
-from pssa.experiments.cells import Cell
-from pssa.experiments.resources import DATA_SETS
-from pssa.experiments.scope import Scope
+from pssa.errors import InputError, setting
+from pssa.experiments.cells import Cell, with_needs
+from pssa.experiments.ledger import LEDGER, Ledger, Record
+from pssa.experiments.resources import DATA_SETS, Scope
+from pssa.experiments.schedule import plan
+from pssa.experiments.workspace import Workspace
 from pssa.studies import exhibits
 from pssa.studies.exhibit import Exhibit
-
-__all__ = ["ALL", "Wanted", "choose", "lacks", "left_out"]
 
 ALL = "all"
 
 
 def choose(names: Sequence[str | Exhibit]) -> tuple[Exhibit, ...]:
-    """Exhibits by name, each once; `all` is all of them, and one of your own is given as it is.
+    """Return exhibits by name, each once; `all` means all of them, and an exhibit of your own is kept as it is.
 
-    :raises InputError: if there is none of a name.
+    :raises InputError: if there is no exhibit of a name.
     """
     found: dict[str, Exhibit] = {}
     for name in names:
-        several = exhibits.names() if name == ALL else (name,)
-        for each in several:
+        for each in exhibits.names() if name == ALL else (name,):
             exhibit = each if isinstance(each, Exhibit) else exhibits.find(each)
             found.setdefault(exhibit.name, exhibit)
     return tuple(found.values())
 
 
-def lacks(exhibit: Exhibit, scope: Scope) -> str:
-    """What the exhibit needs and is not there, as a reason; empty where everything is."""
+def missing_needs(exhibit: Exhibit, scope: Scope) -> str:
+    """Return what the exhibit needs and the scope lacks, as a reason; empty if nothing is missing."""
     resources = scope.resources
-    there = {
+    available = {
         "vectors": resources.vectors is not None,
         "encoder": resources.encoder is not None,
-        "opinion_words": any(resources.sources[name].opinion_words for name in scope.data),
+        "opinion_words": any(map(scope.has_opinion_words, scope.data)),
         **{name: name in scope.data for name in DATA_SETS},
     }
-    names = {"vectors": "--vectors", "encoder": "--encoder", "opinion_words": "a data set with opinion words"}
-    missing = [names.get(need, f"data set {need}") for need in exhibit.needs if not there[need]]
+    names = {**{name: f"data set {name}" for name in DATA_SETS}, "opinion_words": "a data set with opinion words"}
+    missing = [names.get(need, need) for need in exhibit.needs if not available[need]]
     return f"needs {' and '.join(missing)}" if missing else ""
 
 
-def left_out(scope: Scope) -> dict[str, str]:
-    """Models of which no exhibit has a cell, with what they lack."""
+def untrainable_models(scope: Scope) -> dict[str, str]:
+    """Return the models in scope that cannot be trained, with the reason."""
     resources = scope.resources
     lacking = (model for model in scope.models or models.names() if not resources.can_train(model))
-    return {model: f"needs --{resources.start_of(model)}" for model in lacking}
+    return {model: f"needs {resources.start_of(model)}" for model in lacking}
 
 
 @dataclass
-class Wanted:
-    """The exhibits that can be shown, with their cells; and the others."""
+class Selection:
+    """The exhibits that can be shown, with their cells; and the others, with the reason."""
 
     exhibits: dict[Exhibit, tuple[Cell, ...]] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def find(cls, chosen: Iterable[Exhibit], scope: Scope) -> Wanted:
-        """Ask every exhibit for its cells."""
-        wanted = cls()
+    def find(cls, chosen: Iterable[Exhibit], scope: Scope) -> Selection:
+        """Collect the cells of every exhibit.
+
+        :raises InputError: if no exhibit can be shown.
+        """
+        selection = cls()
         for exhibit in chosen:
-            if reason := lacks(exhibit, scope):
-                wanted.skipped[exhibit.name] = reason
+            if reason := missing_needs(exhibit, scope):
+                selection.skipped[exhibit.name] = reason
                 continue
             try:
-                wanted.exhibits[exhibit] = tuple(dict.fromkeys(exhibit.cells(scope)))
+                selection.exhibits[exhibit] = tuple(dict.fromkeys(exhibit.cells(scope)))
             except Exception as error:
-                wanted.broken[exhibit.name] = f"{type(error).__name__}: {error}"
-        if not wanted.exhibits:
-            reasons = {**wanted.skipped, **wanted.broken}
-            told = "; ".join(f"{name} {reason}" for name, reason in reasons.items())
-            raise InputError(f"nothing can be shown: {told or 'no exhibit was named'}")
-        return wanted
+                selection.broken[exhibit.name] = f"{type(error).__name__}: {error}"
+        if not selection.exhibits:
+            reasons = {**selection.skipped, **selection.broken}
+            listed = "; ".join(f"{name} {reason}" for name, reason in reasons.items())
+            raise InputError(f"no exhibit can be shown: {listed or 'none was named'}")
+        return selection
 
     @property
     def cells(self) -> list[Cell]:
-        """Of all exhibits, each once."""
+        """The cells of all exhibits, each once."""
         return list(dict.fromkeys(cell for cells in self.exhibits.values() for cell in cells))
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """Counts of cells and all that they need, each once."""
+
+    cells: int
+    there: int  # with a record in the ledger
+    to_do: int  # includes models and evidence that are needed again although their record exists
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What a reproduction would execute."""
+
+    exhibits: Mapping[str, CellCounts]
+    total: CellCounts  # cells that exhibits share count once
+    skipped: Mapping[str, str]  # exhibits whose needs are missing, with the reason
+    broken: Mapping[str, str]  # exhibits that cannot be planned, with the reason
+    left_out: Mapping[str, str]  # models that cannot be trained, with the reason
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return values for JSON."""
+        return asdict(self)
+
+
+def dry_run(
+    names: Sequence[str | Exhibit], scope: Scope, out: Path, accepts: Callable[[Record], bool] | None = None
+) -> DryRun:
+    """Count the cells that the exhibits need and those that the folder has; execute and write nothing.
+
+    :param accepts: which records are reused; None: all.
+    :raises InputError: if a name or the folder cannot be used, or no exhibit can be shown.
+    """
+    _require_folder(out)
+    selection = Selection.find(choose(names), scope)
+    workspace, ledger = Workspace(out, scope.resources), Ledger.read(out / LEDGER, accepts)
+
+    def count(cells: Sequence[Cell]) -> CellCounts:
+        needed = with_needs(cells)
+        there = sum(ledger.find(workspace.key(cell)) is not None for cell in needed)
+        return CellCounts(len(needed), there, len(plan(cells, workspace, ledger)))
+
+    counts = {exhibit.name: count(cells) for exhibit, cells in selection.exhibits.items()}
+    return DryRun(counts, count(selection.cells), selection.skipped, selection.broken, untrainable_models(scope))
+
+
+def _require_folder(out: Path) -> None:
+    """Refuse an output folder that cannot be created."""
+    existing = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise InputError(f"{out} cannot be written: {existing} is not a folder; choose another {setting('out')}")

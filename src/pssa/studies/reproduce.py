@@ -1,77 +1,89 @@
-"""Exhibits from beginning to end: what they need is planned and carried out, then each is shown and written into one folder.
+"""Reproduce exhibits: plan and execute the cells that they need, then show each and write it into one folder.
 
-    OUT/cells.jsonl        the ledger: what every cell came to; cells.csv has the short of it
-    OUT/index.html         every exhibit; NAME.md and NAME/ each alone
+    OUT/cells.jsonl        the ledger: the record of every cell; cells.csv has the main columns
+    OUT/index.html         every exhibit; NAME.md and NAME/ have one each
     OUT/provenance.json    where the numbers come from
 
-Killed or interrupted, the same call goes on: whatever the ledger has is not made again.
+After a kill or an interrupt the same call resumes: cells with a record are not executed again.
 """
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pssa.errors import InputError
-from pssa.experiments.cells import Cell, name_of, with_needs
-from pssa.experiments.engines import check_engine, open_engine
-from pssa.experiments.ledger import LEDGER, Ledger, Record
-from pssa.experiments.provenance import FreshLedger, Maker, Provenance, Signing, device_name, maker_here, was_made_here
-from pssa.experiments.resources import Resources
-from pssa.experiments.schedule import CarriedOut, Failure, Progress, carry_out_all, plan
-from pssa.experiments.scope import Scope
-from pssa.experiments.workspace import Workroom
-from pssa.studies.exhibit import Exhibit
-from pssa.studies.filters import Wanted, choose, left_out
-from pssa.studies.render.showing import Showing
-
-__all__ = ["Means", "Recorded", "Report", "reproduce", "show_only"]
+from pssa.data.files import write_atomically
+from pssa.errors import InputError, MissingExtra, PssaWarning, setting
+from pssa.experiments.cells import Cell, cell_name, with_needs
+from pssa.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
+from pssa.experiments.provenance import (
+    Provenance,
+    contributions,
+    device_name,
+    is_from_this_code,
+    this_environment,
+)
+from pssa.experiments.resources import Scope
+from pssa.experiments.schedule import Failure, Progress, Schedule, ScheduleResult, check_engine, open_pool, plan
+from pssa.experiments.workspace import Workspace
+from pssa.models import uses_encoder
+from pssa.studies.exhibit import Exhibit, Paragraph, Part, Table
+from pssa.studies.filters import Selection, choose, untrainable_models
+from pssa.studies.pages import drop_empty_rows, make_section, write_exhibit, write_page
+from pssa.studies.tables import cells_csv
 
 
 @dataclass(frozen=True)
-class Means:
-    """How cells are carried out."""
+class ExecutionOptions:
+    """How cells are executed."""
 
     engine: str = "local"
     workers: int = 0  # 0: as many as fit
     address: str = ""  # of a Ray cluster
-    fresh: bool = False  # make again what other sources made
+    fresh: bool = False  # execute cells again whose record other code made
 
     def __post_init__(self) -> None:
         check_engine(self.engine, self.workers, self.address)
 
     @property
-    def ledger(self) -> type[Ledger]:
-        """The kind that knows the outcomes which count."""
-        return FreshLedger if self.fresh else Ledger
+    def accepts(self) -> Callable[[Record], bool] | None:
+        """Which records of the ledger are reused; None: all."""
+        return is_from_this_code if self.fresh else None
+
+    def workspace(self, out: Path, scope: Scope) -> Workspace:
+        """Return the workspace of an output folder, under absolute paths for workers of a cluster."""
+        if self.engine == "ray":
+            return Workspace(out.absolute(), scope.resources.absolute())
+        return Workspace(out, scope.resources)
 
 
 @dataclass(frozen=True)
-class Report:
-    """What became of it."""
+class Reproduction:
+    """What became of the exhibits and their cells."""
 
     page: Path
     shown: tuple[str, ...]
-    skipped: Mapping[str, str]  # exhibits that lack something, with what
-    left_out: Mapping[str, str]  # models that lack something, with what
-    broken: Mapping[str, str]  # exhibits that could not be planned or shown, with why
+    skipped: Mapping[str, str]  # exhibits whose needs are missing, with the reason
+    left_out: Mapping[str, str]  # models whose vectors or encoder are missing, with the reason
+    broken: Mapping[str, str]  # exhibits that could not be planned or shown, with the reason
     failures: tuple[Failure, ...]
-    made: int  # cells, now
+    made: int  # cells executed now
     reused: int
-    missing: int  # cells without an outcome
+    missing: int  # cells without a record
     seconds: float
 
     @property
-    def is_well(self) -> bool:
-        """Whether nothing failed; an exhibit that lacks something has not failed."""
+    def is_complete(self) -> bool:
+        """Whether nothing failed; a skipped exhibit has not failed."""
         return not self.failures and not self.broken
 
-    def plain(self) -> dict[str, Any]:
-        """Values for JSON."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return values for JSON."""
         return {
             "page": str(self.page),
             "shown": list(self.shown),
@@ -79,159 +91,195 @@ class Report:
             "left_out": dict(self.left_out),
             "broken": dict(self.broken),
             "cells": {"made": self.made, "reused": self.reused, "missing": self.missing},
-            "failed": [{"cell": name_of(failure.cell), "reason": failure.reason} for failure in self.failures],
+            "failed": [{"cell": cell_name(failure.cell), "reason": failure.reason} for failure in self.failures],
             "seconds": round(self.seconds, 3),
         }
-
-
-class Recorded:
-    """Findings from a ledger."""
-
-    def __init__(self, ledger: Ledger, resources: Resources) -> None:
-        self._ledger, self._resources = ledger, resources
-        self._keys: dict[Cell, str] = {}
-
-    def of(self, cell: Cell) -> Record | None:
-        """What came out, or nothing where it was not carried out or failed."""
-        if cell.place.data not in self._resources.sources:
-            return None
-        if cell not in self._keys:
-            self._keys[cell] = self._resources.key(cell)
-        return self._ledger.find(self._keys[cell])
 
 
 def reproduce(
     names: Sequence[str | Exhibit],
     scope: Scope,
     out: Path,
-    means: Means | None = None,
+    options: ExecutionOptions | None = None,
     progress: Progress | None = None,
     command: str = "",
-) -> Report:
-    """Carry out whatever the exhibits need and is not there yet, then show and write them.
+) -> Reproduction:
+    """Execute the missing cells of the exhibits, then show and write the exhibits.
 
-    :param command: what was typed, for the provenance.
+    :param command: the command line, for the provenance.
     :raises InputError: if a name, the resources or the folder cannot be used, or no exhibit can be shown.
-    :raises RunError: if another process is at work in the folder.
+    :raises RunError: if another process uses the folder.
     """
-    began, means = time.perf_counter(), means or Means()
-    wanted = Wanted.find(choose(names), scope)
-    maker = maker_here("a Ray cluster" if means.engine == "ray" else device_name(scope.resources.device))
-    tally = _Tally(progress)
-    room = _room(scope, out, means)
-    with means.ledger.open(out / LEDGER) as ledger:
+    options = options or ExecutionOptions()
+    results = _Results(choose(names), scope, out, command)
+    device = "a Ray cluster" if options.engine == "ray" else device_name(scope.resources.device)
+    workspace, cells = options.workspace(out, scope), results.selection.cells
+    counter = _Counter(progress)
+    with Ledger.open(out / LEDGER, options.accepts) as ledger:
+        _warn_of_other_code(cells, workspace, ledger)
         try:
-            outcome = _Crew(means, maker, tally).carry_out(wanted.cells, room, ledger)
+            outcome = _execute(cells, Schedule(workspace, ledger, this_environment(device), counter), options)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"{tally.told}; go on with: {command or 'the same call'}") from None
+            raise KeyboardInterrupt(f"{counter}; resume with: {command or 'the same call'}") from None
         if not outcome.failures:
-            room.clear(with_needs(wanted.cells))
-        return _show(wanted, _Asked(scope, out, command, began), ledger, outcome)
+            workspace.clear(with_needs(cells))
+        return results.write(ledger, outcome)
 
 
-def show_only(names: Sequence[str | Exhibit], scope: Scope, out: Path, command: str = "") -> Report:
-    """Show and write the exhibits from what is there; carries out nothing, and also works beside a process that does.
+def show_only(names: Sequence[str | Exhibit], scope: Scope, out: Path, command: str = "") -> Reproduction:
+    """Show and write the exhibits from the records that exist; execute nothing. Works while another process executes cells.
 
-    :raises InputError: if nothing was carried out in the folder, or as `reproduce` does.
+    :raises InputError: if the folder has no records, or as `reproduce` does.
     """
     if not (out / LEDGER).is_file():
-        raise InputError(f"{out} has no {LEDGER}, so nothing was carried out there; name another --out")
-    began, wanted = time.perf_counter(), Wanted.find(choose(names), scope)
+        raise InputError(f"{out} has no {LEDGER}, so there is nothing to show; choose another {setting('out')}")
+    results = _Results(choose(names), scope, out, command)
     ledger = Ledger.read(out / LEDGER)
-    found = Recorded(ledger, scope.resources)
-    outcome = CarriedOut(reused=sum(found.of(cell) is not None for cell in wanted.cells))
-    return _show(wanted, _Asked(scope, out, command, began), ledger, outcome)
+    lookup = scope.resources.lookup_in(ledger)
+    outcome = ScheduleResult(reused=sum(lookup(cell) is not None for cell in results.selection.cells))
+    return results.write(ledger, outcome)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """Of whom, where, in which words and since when."""
-
-    scope: Scope
-    out: Path
-    command: str
-    began: float
-
-
-class _Tally:
-    """How far it is."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
-        self._done, self._total = 0, 0
-
-    def __call__(self, done: int, total: int, name: str) -> None:
-        self._done, self._total = done, total
-        if self._progress:
-            self._progress(done, total, name)
-
-    @property
-    def told(self) -> str:
-        """In words."""
-        return f"{self._done} of {self._total} cells are over, and what came of them is kept"
+def _execute(cells: Sequence[Cell], schedule: Schedule, options: ExecutionOptions) -> ScheduleResult:
+    todo = plan(cells, schedule.workspace, schedule.ledger)
+    if not todo:
+        return ScheduleResult(reused=len(cells))
+    device = schedule.workspace.resources.device
+    with open_pool(options.engine, options.workers, options.address, device) as pool:
+        if schedule.progress:
+            schedule.progress(0, len(todo), "")
+        return schedule.execute(cells, pool)
 
 
-def _room(scope: Scope, out: Path, means: Means) -> Workroom:
-    resources = scope.resources
-    if means.engine != "ray":
-        return Workroom(out, resources)
-    # Processes of a cluster have folders of their own to start from.
-    sources = {name: source.absolute() for name, source in resources.sources.items()}
-    vectors, encoder = (path and path.absolute() for path in (resources.vectors, resources.encoder))
-    return Workroom(out.absolute(), replace(resources, sources=sources, vectors=vectors, encoder=encoder))
-
-
-@dataclass(frozen=True)
-class _Crew:
-    """Who carries out cells, and who is told."""
-
-    means: Means
-    maker: Maker
-    tally: _Tally
-
-    def carry_out(self, cells: Sequence[Cell], room: Workroom, ledger: Ledger) -> CarriedOut:
-        """Carry out what the ledger does not have."""
-        _warn_of_others(cells, room, ledger)
-        todo = plan(cells, room, ledger)
-        if not todo:
-            return CarriedOut(reused=len(cells))
-        means, device = self.means, room.resources.device
-        with open_engine(means.engine, means.workers, means.address, device) as engine:
-            self.tally(0, len(todo), "")
-            return carry_out_all(cells, room, ledger, Signing(engine, self.maker), self.tally)
-
-
-def _warn_of_others(cells: Iterable[Cell], room: Workroom, ledger: Ledger) -> None:
-    """Say how many outcomes the code that is here might not have come to."""
-    found = [record for cell in with_needs(cells) if (record := ledger.find(room.key(cell))) is not None]
-    others = sum(not was_made_here(record) for record in found)
+def _warn_of_other_code(cells: Iterable[Cell], workspace: Workspace, ledger: Ledger) -> None:
+    """Warn of records that the current code might not reproduce."""
+    found = [record for cell in with_needs(cells) if (record := ledger.find(workspace.key(cell))) is not None]
+    others = sum(not is_from_this_code(record) for record in found)
     if others:
+        fresh = setting("fresh", option="--fresh")
         warnings.warn(
-            f"{others} of {len(found)} outcomes in {ledger.path} were made by other sources of this version and are "
-            f"taken as they are; --fresh makes them again",
-            stacklevel=4,
+            PssaWarning(
+                f"{others} of {len(found)} records in {ledger.path} were made by other code and are reused; "
+                f"use {fresh} to execute these cells again"
+            ),
+            stacklevel=3,
         )
 
 
-def _show(wanted: Wanted, asked: _Asked, ledger: Ledger, outcome: CarriedOut) -> Report:
-    scope, findings = asked.scope, Recorded(ledger, asked.scope.resources)
-    maker = maker_here(device_name(scope.resources.device))
-    seconds = time.perf_counter() - asked.began if outcome.done else None
-    files = scope.resources.fingerprints()
-    provenance = Provenance(asked.command, maker, files, range(scope.seeds), seconds)
-    showing = Showing(asked.out, scope, findings, provenance, wanted.exhibits, list(ledger))
-    broken = {**wanted.broken, **showing.write_exhibits()}
-    left = {**wanted.skipped, **{name: f"failed: {reason}" for name, reason in broken.items()}}
-    notes = [f"Left out: {'; '.join(f'{name} {reason}' for name, reason in left.items())}."] if left else []
-    return Report(
-        page=showing.write_rest(notes, outcome.failures),
-        shown=tuple(exhibit.name for exhibit in wanted.exhibits if exhibit.name not in broken),
-        skipped=wanted.skipped,
-        left_out=left_out(scope),
-        broken=broken,
-        failures=tuple(outcome.failures),
-        made=outcome.done,
-        reused=outcome.reused,
-        missing=sum(findings.of(cell) is None for cell in wanted.cells),
-        seconds=time.perf_counter() - asked.began,
+@dataclass
+class _Counter:
+    """Progress of the cells, for the message of an interrupt."""
+
+    progress: Progress | None
+    done: int = 0
+    total: int = 0
+
+    def __call__(self, done: int, total: int, name: str) -> None:
+        self.done, self.total = done, total
+        if self.progress:
+            self.progress(done, total, name)
+
+    def __str__(self) -> str:
+        return f"{self.done} of {self.total} cells are done, and their records are kept"
+
+
+@dataclass
+class _Results:
+    """Exhibits to be shown in a folder."""
+
+    exhibits: Sequence[Exhibit]
+    scope: Scope
+    out: Path
+    command: str
+    began: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self.selection = Selection.find(self.exhibits, self.scope)
+
+    def write(self, ledger: Ledger, outcome: ScheduleResult) -> Reproduction:
+        """Show every exhibit, then write the page, the table of cells and the provenance."""
+        resources, selection = self.scope.resources, self.selection
+        lookup = resources.lookup_in(ledger)
+        provenance = Provenance(
+            self.command,
+            this_environment(device_name(resources.device)),
+            resources.fingerprints(),
+            range(self.scope.seeds),
+            time.perf_counter() - self.began if outcome.done else None,
+        )
+        broken = {**selection.broken, **self._write_exhibits(lookup, provenance)}
+        left_out = {**selection.skipped, **{name: f"failed: {reason}" for name, reason in broken.items()}}
+        notes = [f"Left out: {'; '.join(f'{name} {reason}' for name, reason in left_out.items())}."] if left_out else []
+        _write_cells(self.out, ledger)
+        return Reproduction(
+            page=self._write_page(lookup, provenance, notes, outcome.failures),
+            shown=tuple(exhibit.name for exhibit in selection.exhibits if exhibit.name not in broken),
+            skipped=selection.skipped,
+            left_out=untrainable_models(self.scope),
+            broken=broken,
+            failures=tuple(outcome.failures),
+            made=outcome.done,
+            reused=outcome.reused,
+            missing=sum(lookup(cell) is None for cell in selection.cells),
+            seconds=time.perf_counter() - self.began,
+        )
+
+    def _write_exhibits(self, lookup: RecordLookup, provenance: Provenance) -> dict[str, str]:
+        """Show and write every exhibit; return those that could not be shown, with the reason."""
+        broken = {}
+        for exhibit, cells in self.selection.exhibits.items():
+            try:
+                parts = list(exhibit.show(self.scope, lookup))
+            except Exception as error:
+                # A fault in one exhibit must not cost the others, which may have taken days.
+                broken[exhibit.name] = f"{type(error).__name__}: {error}"
+                continue
+            origin = Paragraph(provenance.paragraph(contributions(_records(lookup, with_needs(cells)))))
+            try:
+                about = [*self._starting_points(cells), *_missing(lookup, cells)]
+                write_exhibit(self.out, exhibit, [*about, *drop_empty_rows(parts), origin])
+            except ValueError as error:
+                broken[exhibit.name] = str(error)
+        return broken
+
+    def _write_page(
+        self, lookup: RecordLookup, provenance: Provenance, notes: Sequence[str], failures: Sequence[Failure]
+    ) -> Path:
+        made = contributions(_records(lookup, with_needs(self.selection.cells)))
+        text = json.dumps(provenance.as_dict(made), ensure_ascii=False, indent=1) + "\n"
+        write_atomically(self.out / "provenance.json", text.encode())
+        about = [make_section("provenance", "Provenance", [Paragraph(provenance.paragraph(made))])]
+        if failures:
+            rows = tuple((cell_name(failure.cell), failure.reason) for failure in failures)
+            table = Table("failed", "Reasons", ("cell", "reason"), rows)
+            about.insert(0, make_section("failed", "Cells that failed", [table]))
+        return write_page(self.out, notes, about)
+
+    def _starting_points(self, cells: Sequence[Cell]) -> list[Part]:
+        """Name the vectors and the encoder that models start from, which are not the paper's."""
+        kinds = {uses_encoder(cell.place.model) for cell in cells}
+        resources = self.scope.resources
+        vectors, encoder = resources.vectors, resources.encoder
+        found = [f"word vectors `{vectors.name}`"] if vectors and False in kinds else []
+        if encoder and True in kinds:
+            found.append(f"the encoder `{resources.encoder_name or encoder.name}`, where the paper has BERT-large")
+        return [Paragraph(f"Models start from {' and '.join(found)}.")] if found else []
+
+
+def _records(lookup: RecordLookup, cells: Iterable[Cell]) -> list[Record]:
+    return [record for cell in cells if (record := lookup(cell)) is not None]
+
+
+def _missing(lookup: RecordLookup, cells: Sequence[Cell]) -> list[Part]:
+    count = len(cells) - len(_records(lookup, cells))
+    text = (
+        f"Incomplete: {count} of {len(cells)} cells have no outcome yet, or failed; their fields are empty or left out."
     )
+    return [Paragraph(text)] if count else []
+
+
+def _write_cells(out: Path, ledger: Ledger) -> None:
+    try:
+        write_atomically(out / "cells.csv", cells_csv(ledger).encode())
+    except MissingExtra:
+        return  # the exhibits have warned already

@@ -1,6 +1,6 @@
-"""A declared grid of settings judged on held-out data: an exhibit of its own, carried out, resumed and written like any other.
+"""Tuning on held-out data: a grid search as an exhibit of its own, executed, resumed and written like any other.
 
-OUT/tune.md      every setting with its mean, its spread and its gain over the baseline of the same seeds
+OUT/tune.md      every setting with its mean, its standard deviation and its gain over the baseline of the same seeds
 OUT/tune.json    the same as values, by seed
 OUT/best.toml    the best of them, for: pssa train --config OUT/best.toml
 """
@@ -18,149 +18,229 @@ import tomli_w
 
 from pssa import models
 from pssa.data.files import write_atomically
-from pssa.errors import InputError
+from pssa.errors import InputError, setting
 from pssa.experiments.cells import Cell, Place, Training
-from pssa.experiments.comparison import METRICS
-from pssa.experiments.grid import DATA, Study, bare_name, section_of
-from pssa.experiments.ledger import LEDGER, Record
-from pssa.experiments.resources import HowRead, Resources, Source
+from pssa.experiments.comparison import METRICS, Row
+from pssa.experiments.grid import DATA, GridSearch, Point, bare_name, section_of
+from pssa.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
+from pssa.experiments.resources import DataSource, ReadOptions, Resources, Scope
 from pssa.experiments.schedule import Progress
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Part, Prose
-from pssa.studies.reproduce import Means, Recorded, Report, reproduce
-from pssa.studies.tuning import Judged, Tuning
+from pssa.experiments.tuning import TIE, GridResult, PointResult
+from pssa.studies.exhibit import Exhibit, Paragraph, Part, Table, TableRow, format_count, format_mean, not_measured
+from pssa.studies.reproduce import ExecutionOptions, Reproduction, reproduce
 
-__all__ = ["Tuned", "exhibit_of", "resources_of", "tune"]
+_NAMES = {"accuracy": "accuracy", "macro_f1": "macro-F1"}  # of the metrics
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """What was found, and what became of the cells."""
+class TuningRun:
+    """The result of a grid search, and what became of its cells."""
 
-    tuning: Tuning
-    report: Report
+    result: GridResult
+    reproduction: Reproduction
 
-    def plain(self) -> dict[str, Any]:
-        """Values for JSON."""
-        study, tuning = self.tuning.study, self.tuning
-        best = tuning.best
+    def as_dict(self) -> dict[str, Any]:
+        """Return values for JSON."""
+        search, result = self.result.search, self.result
+        best, cells = result.best, self.reproduction.as_dict()
         return {
-            "model": study.model,
-            "method": study.method,
-            "metric": tuning.metric,
-            "seeds": tuning.seeds,
-            "fixed": dict(study.fixed),
-            "tried": len(tuning.judged),
-            "best": None if best is None else _values(best, tuning.metric),
-            "honest_gain": tuning.honest_gain,
-            "told": tuning.told(),
-            "settings": [_values(each, tuning.metric) for each in tuning.judged],
-            "cells": self.report.plain()["cells"],
-            "failed": self.report.plain()["failed"],
+            "model": search.model,
+            "method": search.method,
+            "metric": result.metric,
+            "seeds": result.seeds,
+            "fixed": dict(search.fixed),
+            "tried": len(result.points),
+            "best": None if best is None else _values(best, result.metric),
+            "honest_gain": result.honest_gain,
+            "told": describe(result),
+            "settings": [_values(each, result.metric) for each in result.points],
+            "cells": cells["cells"],
+            "failed": cells["failed"],
         }
 
 
 def tune(
-    study: Study,
+    search: GridSearch,
     scope: Scope,
     out: Path,
-    means: Means | None = None,
+    options: ExecutionOptions | None = None,
     progress: Progress | None = None,
     command: str = "",
-) -> Tuned:
-    """Carry out what the study needs and is not there yet, then write the table, the values and the best settings.
+) -> TuningRun:
+    """Execute the missing cells of a search, then write the table, the values and the best settings.
 
-    :param scope: resources as `resources_of` makes them, and the number of seeds.
-    :param command: what was typed, for the provenance.
-    :raises InputError: if the file or what the model starts from cannot be used; nothing is trained then.
-    :raises RunError: if another process is at work in the folder.
+    :param scope: resources as `tuning_resources` makes them, and the number of seeds.
+    :param command: the command line, for the provenance.
+    :raises InputError: if a file cannot be used; nothing is trained then.
+    :raises RunError: if another process uses the folder.
     """
-    means = means or Means()
-    _check(study, scope.resources)
-    report = reproduce([exhibit_of(study)], scope, out, means, progress, command)
-    findings = Recorded(means.ledger.read(out / LEDGER), scope.resources)
-    tuned = Tuned(Tuning.of(study, scope.seeds, findings), report)
-    write_atomically(out / "tune.json", (json.dumps(tuned.plain(), ensure_ascii=False, indent=1) + "\n").encode())
-    if tuned.tuning.best is not None:
-        write_atomically(out / "best.toml", _best_settings(tuned.tuning, scope.resources).encode())
-    return tuned
+    options = options or ExecutionOptions()
+    _check(search, scope.resources)
+    reproduction = reproduce([exhibit_of(search)], scope, out, options, progress, command)
+    ledger = Ledger.read(out / LEDGER, options.accepts)
+    run = TuningRun(GridResult.of(search, scope.seeds, scope.resources.lookup_in(ledger)), reproduction)
+    write_atomically(out / "tune.json", (json.dumps(run.as_dict(), ensure_ascii=False, indent=1) + "\n").encode())
+    if run.result.best is not None:
+        write_atomically(out / "best.toml", _best_settings(run.result, scope.resources).encode())
+    return run
 
 
-def exhibit_of(study: Study) -> Exhibit:
-    """The study as an exhibit: its cells, and the table of what came of them."""
+def exhibit_of(search: GridSearch) -> Exhibit:
+    """Return the search as an exhibit: its cells, and the table of their records."""
 
     def cells(scope: Scope) -> Iterator[Cell]:
         for seed in range(scope.seeds):
-            for training in study.cells(seed).values():
+            for training in search.cells(seed).values():
                 yield Training(training.place)
                 yield training
 
-    def show(scope: Scope, findings: Findings) -> Sequence[Part]:
-        tuning = Tuning.of(study, scope.seeds, findings)
-        return [Prose(tuning.told()), tuning.table()]
+    def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
+        result = GridResult.of(search, scope.seeds, lookup)
+        return [Paragraph(describe(result)), settings_table(result)]
 
-    return Exhibit("tune", f"Settings of {study.method} for {study.model}, on held-out data", cells, show, beyond=True)
+    title = f"Settings of {search.method} for {search.model}, on held-out data"
+    return Exhibit("tune", title, cells, show, beyond=True)
 
 
-def resources_of(
-    train: Path, vectors: Path | None, encoder: str | None, device: str = "auto", reading: HowRead | None = None
+def tuning_resources(
+    train: Path,
+    vectors: Path | None,
+    encoder: str | None,
+    device: str = "auto",
+    read_options: ReadOptions | None = None,
 ) -> Resources:
-    """One file to tune on; there is no test.
+    """Return the resources of a search: one file to tune on, and no test file.
 
-    :param encoder: a folder, or a name on the hub, which is fetched where it is not here yet.
-    :param reading: how the file is read, where that is not as usual.
+    :param encoder: a folder, or a name on the hub, which is downloaded if needed.
     :raises InputError: if a file that is named does not exist.
     """
-    for name, path in (("--train", train), ("--vectors", vectors)):
+    for name, path in (("train", train), ("vectors", vectors)):
         if path is not None and not path.exists():
-            raise InputError(f"{name} {path} does not exist; name a file that does")
-    sources = {DATA: Source(train, reading=reading or HowRead())}
+            raise InputError(f"{setting(name)} {path} does not exist; name an existing file")
+    sources = {DATA: DataSource(train, read_options=read_options or ReadOptions())}
     return Resources(sources, vectors, device=device).with_encoder(encoder)
 
 
-def _check(study: Study, resources: Resources) -> None:
-    """Refuse now what every cell would stumble over."""
-    reads_words = not models.uses_encoder(study.model)
+def _check(search: GridSearch, resources: Resources) -> None:
+    """Refuse at once what would make every cell fail."""
+    reads_words = not models.uses_encoder(search.model)
     if not reads_words and resources.encoder is None:
-        raise InputError(f"model {study.model} needs a pretrained encoder; name a folder or a hub name with --encoder")
-    needless = resources.encoder_name or resources.encoder if reads_words else resources.vectors
-    if needless is not None:
-        given, wanted = ("--encoder", "words") if reads_words else ("--vectors", "pieces of words")
-        raise InputError(f"{given} {needless} is for other models, and {study.model} reads {wanted}; leave it out")
-    resources.corpora(Place(DATA, study.model, 0, held_out=True))
+        raise InputError(
+            f"model {search.model} needs a pretrained encoder; name a folder or a hub name with {setting('encoder')}"
+        )
+    unused = resources.encoder_name or resources.encoder if reads_words else resources.vectors
+    if unused is not None:
+        given, read = ("encoder", "words") if reads_words else ("vectors", "pieces of words")
+        raise InputError(
+            f"{setting(given)} {unused} is for other models, and {search.model} reads {read}; leave it out"
+        )
+    resources.corpora(Place(DATA, search.model, 0, held_out=True))
 
 
-def _values(judged: Judged, metric: str) -> dict[str, Any]:
+def describe(result: GridResult) -> str:
+    """Return the outcome of a search, and how far to trust it, as text."""
+    tried = f"{len(result.points)} settings were" if len(result.points) > 1 else "One setting was"
+    how = (
+        f"{tried} tried with {result.seeds} {'seed' if result.seeds == 1 else 'seeds'} and evaluated on a fifth of train, held "
+        "out by sentence, another fifth for each seed; no test file was opened."
+    )
+    best = result.best
+    if best is None:
+        return f"{how} None of them has an outcome for every seed."
+    score = format_mean([record[result.metric] for record in best.scores.values()])
+    gains = best.gains(result.metric).values()
+    found = (
+        f"Best by {_NAMES[result.metric]}: {_typed(best.point)}, {score}, {best.gain(result.metric):+.2f} over "
+        f"the baseline, better than it with {sum(gain > 0 for gain in gains)} of {len(gains)} seeds."
+    )
+    return " ".join([how, found, *_reservations(result)])
+
+
+def _reservations(result: GridResult) -> Iterator[str]:
+    """Yield reasons not to trust the best setting."""
+    if result.n_best > 1:
+        yield f"{result.n_best} settings share this mean."
+    if all(each.gain(result.metric) <= TIE for each in result.complete):
+        yield "No setting beats its baseline on average."
+    if result.honest_gain is None:
+        yield "One seed decides little." if result.seeds == 1 else "Test it before you trust it."
+    else:
+        yield (
+            "The best of many is optimistic: chosen without one seed and evaluated on that one, the gain is "
+            f"{result.honest_gain:+.2f} on average. Only a test set shows what is left of it."
+        )
+
+
+def settings_table(result: GridResult) -> Table:
+    """Return the baselines, then every point, the best first and incomplete ones last."""
+    complete = sorted(result.complete, key=lambda each: -each.mean(result.metric))
+    others = [each for each in result.points if each not in complete]
+    places = {each.place: each for each in result.points}
+    rows = [_row(result, each.place, each.baseline, None) for each in places.values()]
+    rows += [_row(result, each.point, each.scores, each) for each in (*complete, *others)]
+    columns = (*result.search.axes, "seeds", *(_NAMES[metric] for metric in METRICS), "gain", "better with")
+    note = (
+        f"Mean ± standard deviation over the seeds, in points. `gain`: of {_NAMES[result.metric]} over the baseline of the same "
+        "seeds; `better with`: seeds with a gain. An empty field of a setting: its default."
+    )
+    return Table("settings", "Settings", ("", *columns), tuple(rows), (note,))
+
+
+def _row(result: GridResult, point: Point, scores: Row, of_point: PointResult | None) -> TableRow:
+    chosen = dict(point)
+    axes = map(bare_name, result.search.axes)
+    values = (_text(chosen[axis]) if axis in chosen else None for axis in axes)
+    means = [format_mean([record[metric] for record in scores.values()]) for metric in METRICS]
+    gains = list(of_point.gains(result.metric).values()) if of_point else []
+    better = format_count(sum(gain > 0 for gain in gains), len(gains)) if gains else not_measured("count", "of")
+    name = ("best" if of_point is result.best else "") if of_point else "baseline"
+    return (name, *values, len(scores), *means, format_mean([gain / 100 for gain in gains], "+"), better)
+
+
+def _typed(point: Point) -> str:
+    """Return the point as a person would type it."""
+    return " ".join(f"{name}={_text(value)}" for name, value in point)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "+".join(map(str, value)) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _values(result: PointResult, metric: str) -> dict[str, Any]:
     def scores(row: dict[int, Record]) -> dict[str, dict[str, float]]:
         return {str(seed): {name: record[name] for name in METRICS} for seed, record in row.items()}
 
-    gains = judged.gains(metric)
+    gains = result.gains(metric)
     return {
-        "settings": dict(judged.point),
-        "mean": judged.mean(metric) if judged.scores else None,
-        "gain": judged.gain(metric) if gains else None,
+        "settings": dict(result.point),
+        "mean": result.mean(metric) if result.scores else None,
+        "gain": result.gain(metric) if gains else None,
         "gains": {str(seed): gain for seed, gain in gains.items()},
-        "scores": scores(dict(judged.scores)),
-        "baseline": scores(dict(judged.baseline)),
+        "scores": scores(dict(result.scores)),
+        "baseline": scores(dict(result.baseline)),
     }
 
 
-def _best_settings(tuning: Tuning, resources: Resources) -> str:
-    """A configuration of the best settings: what `pssa train` is to be told, and nothing else."""
-    study, best = tuning.study, tuning.best
+def _best_settings(result: GridResult, resources: Resources) -> str:
+    """Return a configuration file with the best settings, and nothing else."""
+    search, best = result.search, result.best
     assert best is not None
-    config = study.config(best.point)
-    table: dict[str, Any] = {"model": study.model, "method": study.method}
+    config = search.config(best.point)
+    table: dict[str, Any] = {"model": search.model, "method": search.method}
     source = resources.sources[DATA]
-    files: dict[str, Any] = {"train": str(source.train.resolve()), **source.reading.unusual}
-    files |= {name: str(Path(path).resolve()) for name, path in resources.starts_from(study.model).items()}
+    files: dict[str, Any] = {"train": str(source.train.resolve()), **source.read_options.changed}
+    files |= {name: str(Path(path).resolve()) for name, path in resources.starts_from(search.model).items()}
     if "encoder" in files and resources.encoder_name:
         files["encoder"] = resources.encoder_name
-    for name, value in (*files.items(), *study.fixed, *best.point):
+    for name, value in (*files.items(), *search.fixed, *best.point):
         section = section_of(config, name)
         home = table.setdefault(section, {}) if section else table
         home[bare_name(name)] = list(value) if isinstance(value, tuple) else value
     # Keys of the file itself come before its sections.
     ordered = dict(sorted(table.items(), key=lambda item: isinstance(item[1], dict)))
-    told = textwrap.fill(tuning.told(), width=118, initial_indent="# ", subsequent_indent="# ")
-    return f"{told}\n{tomli_w.dumps(ordered)}"
+    comment = textwrap.fill(describe(result), width=118, initial_indent="# ", subsequent_indent="# ")
+    return f"{comment}\n{tomli_w.dumps(ordered)}"

@@ -8,10 +8,10 @@ from typing import Any
 
 from tests.studies.exhibits.toys import toy_scope
 
-from pssa.experiments.cells import Look, Place, Training
+from pssa.experiments.cells import Analysis, Place, Training
 from pssa.experiments.ledger import Record
-from pssa.experiments.scope import Scope
-from pssa.studies.rows import METHODS
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibits._rows import METHODS
 
 
 def marked_scope(tmp_path: Path, *models: str, seeds: int = 1) -> Scope:
@@ -21,9 +21,9 @@ def marked_scope(tmp_path: Path, *models: str, seeds: int = 1) -> Scope:
     return replace(scope, resources=replace(scope.resources, sources={"laptop": source}))
 
 
-def look(kind: str, method: str = "", seed: int = 0, model: str = "memnet") -> Look:
+def look(kind: str, method: str = "", seed: int = 0, model: str = "memnet") -> Analysis:
     """At a row's model."""
-    return Look(METHODS[method].training_in(Place("laptop", model, seed)), kind)
+    return Analysis(METHODS[method].training_in(Place("laptop", model, seed)), kind)
 
 
 def plain(seed: int = 0, model: str = "memnet") -> Training:

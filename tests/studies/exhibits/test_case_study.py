@@ -6,14 +6,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.experiments.rooms import FakeFindings
+from tests.experiments.rooms import FakeLookup
 from tests.studies.exhibits.toys import row_of, toy_scope
 
 from pssa.data import read
 from pssa.data.tokenize import split_on_space
-from pssa.experiments.cells import Cell, Look, Mining, Place, Training, settings
+from pssa.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
 from pssa.experiments.ledger import Record
-from pssa.studies.exhibit import Picture, Prose, Table
+from pssa.studies.exhibit import Paragraph, Picture, Table
 from pssa.studies.exhibits import case_study, find
 
 EXHIBIT = find("case-study")
@@ -21,9 +21,9 @@ LINES = settings(test=(273, 134, 57), train=(1095, 1262, 1222))
 NOT_FAST = "not as fast as i would have expect for an i5 ."
 
 
-def look(model: str, supervised: bool = False) -> Look:
+def look(model: str, supervised: bool = False) -> Analysis:
     place = Place("laptop", model, 0)
-    return Look(Training(place, evidence=(Mining(place, "pg-as"),) if supervised else ()), "heat", LINES)
+    return Analysis(Training(place, evidence=(Mining(place, "pg-as"),) if supervised else ()), "heat", LINES)
 
 
 def seen(text: str, line: int, negative: float) -> Record:
@@ -52,8 +52,8 @@ def test_each_sentence_has_a_picture_of_all_models(tmp_path: Path) -> None:
         look("bertabsa_att", True): {"found": [seen(NOT_FAST, 134, 0.5)]},
     }
     scope = toy_scope(tmp_path, "bertabsa", "bertabsa_att")
-    note, table, shares, picture = EXHIBIT.show(scope, FakeFindings(records))
-    assert isinstance(note, Prose)
+    note, table, shares, picture = EXHIBIT.show(scope, FakeLookup(records))
+    assert isinstance(note, Paragraph)
     told = ("negative", "positive", "fast 1.00, not 0.00, as 0.00")
     assert row_of(table, "test 134", "i5", "BERTABSA") == told
     assert row_of(table, "test 134", "i5", "BERTABSA-ATT (+PG-AS)")[:2] == ("negative", "negative")
@@ -75,13 +75,13 @@ def test_each_sentence_has_a_picture_of_all_models(tmp_path: Path) -> None:
 def test_a_sentence_that_is_not_the_papers_is_not_shown(tmp_path: Path) -> None:
     other = "this is not the file that the paper was made from ."
     records: dict[Cell, Record] = {look("memnet"): {"found": [seen(other, 134, 0.5)]}}
-    _, table, _, *pictures = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, table, _, *pictures = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert isinstance(table, Table)
     assert (table.rows, pictures) == ((), [])
 
 
 def test_without_records_there_is_an_empty_table(tmp_path: Path) -> None:
-    _, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings())
+    _, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup())
     assert isinstance(table, Table)
     assert table.rows == ()
 

@@ -6,17 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.experiments.rooms import FakeFindings
+from tests.experiments.rooms import FakeLookup
 from tests.studies.exhibits.looked import one_round, plain
 from tests.studies.exhibits.toys import blind, knowing, row_of, toy_scope
 
-from pssa.experiments.cells import Cell, Look, Mining, Place, Training, settings
+from pssa.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
 from pssa.experiments.ledger import Record
-from pssa.experiments.scope import Scope
+from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import Table
 from pssa.studies.exhibits import find
-from pssa.studies.exhibits._claim import Measured, verdict
-from pssa.studies.rows import METHODS
+from pssa.studies.exhibits._measures import ClaimResult, verdict
+from pssa.studies.exhibits._rows import METHODS
 
 EXHIBIT = find("claims")
 PLACE = Place("laptop", "memnet", 0)
@@ -35,12 +35,12 @@ def two_data_sets(scope: Scope) -> Scope:
     [
         ((), "not measured"),
         ((None, None), "not measured"),
-        ((None, Measured("1", True, (1,))), "holds"),
-        ((Measured("1", True, (1,)), Measured("2", True, (2,))), "holds"),
-        ((Measured("1", True, (1,)), Measured("2", False, (2,))), "does not hold"),
+        ((None, ClaimResult("1", True, (1,))), "holds"),
+        ((ClaimResult("1", True, (1,)), ClaimResult("2", True, (2,))), "holds"),
+        ((ClaimResult("1", True, (1,)), ClaimResult("2", False, (2,))), "does not hold"),
     ],
 )
-def test_a_claim_holds_where_all_that_was_measured_says_so(measured: tuple[Measured | None, ...], told: str) -> None:
+def test_a_claim_holds_where_all_that_was_measured_says_so(measured: tuple[ClaimResult | None, ...], told: str) -> None:
     assert verdict(measured) == told
 
 
@@ -67,9 +67,9 @@ def test_cells_are_those_of_other_exhibits_where_there_are_any(tmp_path: Path) -
     expected |= {Mining(PLACE, "pg-as", settings(samples=samples, iterations=1)) for samples in (0, 1)}
     expected |= {Training(PLACE, evidence=(Mining(PLACE, "pg-as", settings(start="restart")),)), TWIN}
     expected |= {
-        Look(plain(), "agreement"),
-        Look(Training(PLACE, evidence=(AW,)), "round_attention"),
-        Look(TWIN, "round_attention"),
+        Analysis(plain(), "agreement"),
+        Analysis(Training(PLACE, evidence=(AW,)), "round_attention"),
+        Analysis(TWIN, "round_attention"),
     }
     assert set(EXHIBIT.cells(toy_scope(tmp_path, "memnet"))) == expected
 
@@ -78,7 +78,7 @@ def test_rows_have_all_seeds_minings_three_and_what_takes_long_one(tmp_path: Pat
     found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet", seeds=5)))
     rows = [cell for cell in found if cell == METHODS["+PG-AS"].training_in(cell.place) and cell.place.share == 1]
     assert {cell.place.seed for cell in rows} == {0, 1, 2, 3, 4}
-    assert {cell.place.seed for cell in found if isinstance(cell, Mining | Look)} == {0, 1, 2}
+    assert {cell.place.seed for cell in found if isinstance(cell, Mining | Analysis)} == {0, 1, 2}
     assert {cell.place.seed for cell in found if cell.place.held_out} == {0}
     restarted = Training(
         replace(PLACE, seed=1), evidence=(Mining(replace(PLACE, seed=1), "pg-as", settings(start="restart")),)
@@ -90,7 +90,7 @@ def test_tnet_is_trained_to_be_compared_with(tmp_path: Path) -> None:
     assert plain(model="tnet") in set(EXHIBIT.cells(toy_scope(tmp_path, "tnet", "tnet_att")))
     records: dict[Cell, Record] = {plain(seed, "tnet"): knowing() for seed in (0, 1)}
     records |= {plain(seed, "tnet_att"): blind() for seed in (0, 1)}
-    table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att", seeds=2), FakeFindings(records))
+    table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att", seeds=2), FakeLookup(records))
     row = row_of(table, "TNet-ATT is slightly inferior to TNet", "TNet-ATT")
     assert row == ("-83.33**", "2", "holds", "macro-F1 is below TNet's, p < .05")
     assert isinstance(table, Table)
@@ -102,7 +102,7 @@ def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
     for data, before, after in (("laptop", blind(), knowing()), ("rest", knowing(), blind())):
         for place in (Place(data, "memnet", seed) for seed in (0, 1)):
             records |= {Training(place): before, Training(place, evidence=(Mining(place, "pg-as"),)): after}
-    table, _ = EXHIBIT.show(two_data_sets(toy_scope(tmp_path, "memnet", seeds=2)), FakeFindings(records))
+    table, _ = EXHIBIT.show(two_data_sets(toy_scope(tmp_path, "memnet", seeds=2)), FakeLookup(records))
     assert isinstance(table, Table)
     assert table.columns == ("claim", "model", "LAPTOP", "REST", "seeds", "verdict", "holds when")
     says = "Partial gradients: supervision significantly enhances all models"
@@ -123,16 +123,18 @@ def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
 def test_one_contrary_denies_a_claim_and_one_doubt_leaves_it_open(
     found: tuple[bool | str | None, ...], expected: str
 ) -> None:
-    measured = [None if each is None else Measured("", None if each == "chance" else bool(each), ()) for each in found]
+    measured = [
+        None if each is None else ClaimResult("", None if each == "chance" else bool(each), ()) for each in found
+    ]
     assert verdict(measured) == expected
 
 
 def test_doubt_is_shown() -> None:
-    assert Measured("+0.10", None, (0.1,)).reading.text == "+0.10 (?)"
+    assert ClaimResult("+0.10", None, (0.1,)).reading.text == "+0.10 (?)"
 
 
 def test_what_was_measured_keeps_its_numbers_in_the_order_of_the_text() -> None:
-    reading = Measured("+0.50*, -0.25", False, (0.5, -0.25), (0.04, 0.6)).reading
+    reading = ClaimResult("+0.50*, -0.25", False, (0.5, -0.25), (0.04, 0.6)).reading
     assert reading.text == "+0.50*, -0.25 (no)"
     assert reading.parts == {"holds": False, "number 1": 0.5, "number 2": -0.25, "p 1": 0.04, "p 2": 0.6}
 
@@ -140,7 +142,7 @@ def test_what_was_measured_keeps_its_numbers_in_the_order_of_the_text() -> None:
 def test_data_alone_can_decide(tmp_path: Path) -> None:
     scope = toy_scope(tmp_path, "memnet")
     scope.resources.sources["laptop"].train.write_text("a huge screen/p\na huge mouse/n\n")
-    table, _ = EXHIBIT.show(scope, FakeFindings())
+    table, _ = EXHIBIT.show(scope, FakeLookup())
     row = row_of(table, "`huge` always occurs in sentences with positive sentiment", None)
     assert row[:3] == ("1 positive, 1 negative, 0 neutral (no)", None, "does not hold")
 
@@ -152,17 +154,17 @@ def test_rounds_tell_words_and_attention(tmp_path: Path) -> None:
 
     records: dict[Cell, Record] = {
         AW: {"rounds": {"1": one_round(4, 2, seen_once=1)}},
-        Look(TWIN, "round_attention"): looked(1.0),
-        Look(Training(PLACE, evidence=(AW,)), "round_attention"): looked(2.0),
+        Analysis(TWIN, "round_attention"): looked(1.0),
+        Analysis(Training(PLACE, evidence=(AW,)), "round_attention"): looked(2.0),
     }
-    _, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(table, "MN", "LAPTOP", "AW", 1) == (4, 2, 1.0, 0.25, 0.25, 0.5, None, None)
     assert row_of(table, "MN", "LAPTOP", "AW", 2) == (None,) * 8
     assert row_of(table, "MN", "LAPTOP", "PG", 1) == (None,) * 8
 
 
 def test_without_records_no_model_is_judged(tmp_path: Path) -> None:
-    table, rounds = EXHIBIT.show(toy_scope(tmp_path, "memnet", "tnet_att", "bertabsa_att"), FakeFindings())
+    table, rounds = EXHIBIT.show(toy_scope(tmp_path, "memnet", "tnet_att", "bertabsa_att"), FakeLookup())
     assert isinstance(table, Table)
     assert {row[4] for row in table.rows} == {"not measured"}
     assert isinstance(rounds, Table)

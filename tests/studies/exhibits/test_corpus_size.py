@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.experiments.rooms import FakeFindings, tiny_resources
+from tests.experiments.rooms import FakeLookup, tiny_resources
 from tests.studies.exhibits.toys import ALL_OF_IT, blind, carried_out, knowing, row_of, toy_scope
 
 from pssa.experiments.cells import Cell, Mining, Place, Training
 from pssa.experiments.ledger import Record
-from pssa.experiments.scope import Scope
-from pssa.studies.exhibit import Figure, Prose
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Figure, Paragraph
 from pssa.studies.exhibits import find
-from pssa.studies.render.gaps import without_gaps
+from pssa.studies.pages import drop_empty_rows
 
 EXHIBIT = find("corpus-size")
 QUARTER = Place("laptop", "memnet", 0, share=0.25)
@@ -46,7 +46,7 @@ def test_a_gain_is_over_the_same_model_on_the_same_part(tmp_path: Path) -> None:
         supervised(QUARTER, "pg-as"): knowing(),
         Training(whole): knowing(),
     }
-    figure, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    figure, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(table, "25%", "MN (+PG-AS)")[:4] == (1, "100.00", "100.00", ALL_OF_IT)
     assert row_of(table, "50%", "MN (+PG-AS)") == (0, None, None, None, None, None)
     assert isinstance(figure, Figure)
@@ -59,7 +59,7 @@ def test_a_gain_is_over_the_same_model_on_the_same_part(tmp_path: Path) -> None:
 
 def test_rows_of_bert_stand_beside_the_paper(tmp_path: Path) -> None:
     part: Cell = Training(replace(QUARTER, model="bertabsa_att"))
-    _, table = EXHIBIT.show(toy_scope(tmp_path, "bertabsa", "bertabsa_att"), FakeFindings({part: knowing()}))
+    _, table = EXHIBIT.show(toy_scope(tmp_path, "bertabsa", "bertabsa_att"), FakeLookup({part: knowing()}))
     assert row_of(table, "25%", "BERTABSA") == (0, None, None, None, "80.49 / 77.15", None)
     assert row_of(table, "75%", "BERTABSA-ATT (+AW-AS)")[4] == "82.09 / 78.91"
     assert row_of(table, "100%", "BERTABSA-ATT (+Adaboost)")[4] == "81.48 / 78.04"
@@ -67,16 +67,16 @@ def test_rows_of_bert_stand_beside_the_paper(tmp_path: Path) -> None:
 
 def test_all_of_train_alone_is_no_outcome(tmp_path: Path) -> None:
     whole: dict[Cell, Record] = {Training(replace(QUARTER, share=1.0)): knowing()}
-    figure, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(whole))
+    figure, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(whole))
     assert isinstance(figure, Figure)
     assert figure.panels[0].lines == ()
-    assert without_gaps([table]) == [Prose("No outcome yet: MN, LAPTOP.")]
+    assert drop_empty_rows([table]) == [Paragraph("No outcome yet: MN, LAPTOP.")]
 
 
 def test_families_that_cannot_be_trained_are_left_out(tmp_path: Path) -> None:
     scope = toy_scope(tmp_path)
     bare = replace(scope, resources=replace(scope.resources, encoder=None))
-    assert [getattr(part, "name", "") for part in EXHIBIT.show(bare, FakeFindings())] == [
+    assert [getattr(part, "name", "") for part in EXHIBIT.show(bare, FakeLookup())] == [
         "corpus-size-memnet",
         "corpus-size-memnet-laptop",
         "corpus-size-tnet_att",

@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.experiments.rooms import FakeFindings, tiny_resources
+from tests.experiments.rooms import FakeLookup, tiny_resources
 from tests.studies.exhibits.toys import row_of, toy_scope
 
-from pssa.experiments.resources import Resources, Source
-from pssa.experiments.scope import Scope
+from pssa.experiments.resources import DataSource, Resources, Scope
 from pssa.studies.exhibits import find
 
 EXHIBIT = find("datasets")
@@ -21,7 +20,7 @@ def test_nothing_is_trained(tmp_path: Path) -> None:
 
 
 def test_counts_stand_beside_the_papers(tmp_path: Path) -> None:
-    counts, _, _ = EXHIBIT.show(toy_scope(tmp_path), FakeFindings())
+    counts, _, _ = EXHIBIT.show(toy_scope(tmp_path), FakeLookup())
     assert row_of(counts, "LAPTOP", "train") == (
         *("2 / 1 / 1", 4, "980 / 858 / 454", 2292, "-978 / -857 / -453"),
         "2 / 1 / 1",
@@ -31,8 +30,8 @@ def test_counts_stand_beside_the_papers(tmp_path: Path) -> None:
 def test_a_line_with_two_tags_counts_twice_as_the_paper_counts(tmp_path: Path) -> None:
     path = tmp_path / "train.txt"
     path.write_text("a plug/p for $100/Person or n/0\n")
-    scope = Scope(Resources({"laptop": Source(path)}))
-    counts, _, unseen = EXHIBIT.show(scope, FakeFindings())
+    scope = Scope(Resources({"laptop": DataSource(path)}))
+    counts, _, unseen = EXHIBIT.show(scope, FakeLookup())
     row = row_of(counts, "LAPTOP", "train")
     assert (row[0], row[-1]) == ("1 / 0 / 0", "1 / 0 / 1")
     assert getattr(unseen, "rows", None) == ()
@@ -40,7 +39,7 @@ def test_a_line_with_two_tags_counts_twice_as_the_paper_counts(tmp_path: Path) -
 
 def test_facts_are_derived_by_hand(tmp_path: Path) -> None:
     # Words of train: 4, 3, 5, 5; two instances share a sentence, with different labels; half are positive.
-    _, facts, unseen = EXHIBIT.show(toy_scope(tmp_path), FakeFindings())
+    _, facts, unseen = EXHIBIT.show(toy_scope(tmp_path), FakeLookup())
     assert row_of(facts, "LAPTOP", "train") == (
         *(4, 4.25, 5, 5, 1, 1),
         *(3, "50.0%", "50.0%", 0, "50.0%"),
@@ -52,20 +51,20 @@ def test_facts_are_derived_by_hand(tmp_path: Path) -> None:
 def test_copies_are_no_further_targets(tmp_path: Path) -> None:
     path = tmp_path / "train.txt"
     path.write_text("the screen/p is great\nthe screen/p is great\n")
-    _, facts, _ = EXHIBIT.show(Scope(Resources({"laptop": Source(path)})), FakeFindings())
+    _, facts, _ = EXHIBIT.show(Scope(Resources({"laptop": DataSource(path)})), FakeLookup())
     assert row_of(facts, "LAPTOP", "train")[6:] == (1, "0.0%", "0.0%", 1, "100.0%")
 
 
 def test_files_without_tags_have_no_lines_to_count(tmp_path: Path) -> None:
     scope = Scope(replace(tiny_resources(tmp_path), vectors=None))
-    counts, *_ = EXHIBIT.show(scope, FakeFindings())
+    counts, *_ = EXHIBIT.show(scope, FakeLookup())
     assert [str(row[-1]) for row in getattr(counts, "rows", ())] == ["", ""]
 
 
 @pytest.mark.shared
 @pytest.mark.slow
 def test_the_public_files_hold_what_is_known_of_them(shared_data: Path) -> None:
-    counts, facts, unseen = EXHIBIT.show(Scope(Resources.find(shared_data, None, None)), FakeFindings())
+    counts, facts, unseen = EXHIBIT.show(Scope(Resources.find(shared_data, None, None)), FakeLookup())
     assert row_of(counts, "LAPTOP", "train")[-2:] == ("0 / 0 / -1", "980 / 858 / 454")
     assert row_of(counts, "REST", "test")[:3] == ("728 / 195 / 195", 1118, "730 / 195 / 196")
     assert row_of(counts, "TWITTER", "train")[-2:] == ("-6 / -3 / 0", "1567 / 1563 / 3127")

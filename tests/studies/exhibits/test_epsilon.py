@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.experiments.rooms import FakeFindings
+from tests.experiments.rooms import FakeLookup
 from tests.studies.exhibits.toys import blind, knowing, row_of, toy_scope
 
 from pssa.experiments.cells import Cell, Mining, Place, Training, settings
@@ -53,7 +53,7 @@ def test_at_most_three_seeds_are_mined(tmp_path: Path) -> None:
 def test_numbers_tell_scores_gains_and_words(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {Training(PLACE): blind(), training(3.0): knowing()}
     records[mining(3.0)] = mined((6, 3), (1, 0), 7)
-    *_, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    *_, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(table, "MN (+AW-AS)", "LAPTOP", 3.0) == (
         *(1, "100.00", "100.00", "+66.67 / +83.33"),
         *(0.9, 0.1, "70.0%"),
@@ -67,7 +67,7 @@ def test_curves_have_the_points_that_were_measured(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {training(2.0): knowing(), training(5.0): blind()}
     records |= {mining(2.0): mined((4,), (2,), 4), mining(2.0, place=other): mined((8,), (2,), 8)}
     records[mining(5.0)] = mined((9,), (1,), 9)
-    scores, words, *_ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    scores, words, *_ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert isinstance(scores, Figure)
     assert isinstance(words, Figure)
     assert [panel.title for panel in scores.panels] == ["MN (+AW-AS)", "MN (+PG-AS)"]
@@ -88,7 +88,7 @@ def test_curves_have_the_points_that_were_measured(tmp_path: Path) -> None:
 def test_the_best_threshold_is_the_lowest_of_equals(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {training(epsilon): blind() for epsilon in EPSILONS}
     records |= {training(epsilon): knowing() for epsilon in (4.0, 6.0)}
-    _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(chosen, "MN (+AW-AS)") == (3.0, 4.0, 4.0)
 
 
@@ -98,11 +98,11 @@ def test_thresholds_are_compared_over_the_seeds_that_all_have(tmp_path: Path) ->
     records |= {training(2.0): knowing(), training(2.0, place=other): blind()}
     # A better mean, but only since the other seed is an easy one.
     records |= {training(5.0): blind(macro_f1=0.5), training(5.0, place=other): knowing()}
-    _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert row_of(chosen, "MN (+AW-AS)") == (3.0, 2.0, 2.0)
 
 
 def test_a_sweep_with_gaps_chooses_nothing(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {training(epsilon): knowing() for epsilon in EPSILONS[:-1]}
-    _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(chosen, "MN (+AW-AS)") == (3.0, None, None)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.experiments.rooms import FakeFindings
+from tests.experiments.rooms import FakeLookup
 from tests.studies.exhibits.looked import judged, look, marked_scope
 from tests.studies.exhibits.toys import row_of, toy_scope
 
-from pssa.experiments.cells import Cell, Look
+from pssa.experiments.cells import Analysis, Cell
 from pssa.experiments.ledger import Record
 from pssa.studies.exhibit import Table
 from pssa.studies.exhibits import find
@@ -34,13 +34,13 @@ def test_each_row_is_looked_at_once_a_seed(tmp_path: Path) -> None:
 
 def test_an_encoder_is_looked_at_on_fewer_instances(tmp_path: Path) -> None:
     cells = EXHIBIT.cells(marked_scope(tmp_path, "bertabsa_att"))
-    assert {dict(cell.settings)["limit"] for cell in cells if isinstance(cell, Look)} == {300}
+    assert {dict(cell.settings)["limit"] for cell in cells if isinstance(cell, Analysis)} == {300}
 
 
 def test_only_human_words_need_somebody_who_marked_them(tmp_path: Path) -> None:
     scope = toy_scope(tmp_path, "memnet")
     assert set(EXHIBIT.cells(scope)) == {look("faithfulness", method) for method in ROWS[:-1]}
-    assert len(list(EXHIBIT.show(scope, FakeFindings()))) == 2
+    assert len(list(EXHIBIT.show(scope, FakeLookup()))) == 2
 
 
 def test_means_stand_beside_random_order(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_means_stand_beside_random_order(tmp_path: Path) -> None:
         look("faithfulness", "", 0): record(judged(0.5, 0.1), judged(0.0, 0.3)),
         look("faithfulness", "", 1): record(judged(0.3, 0.1), judged(0.1, 0.2, spread=0.2)),
     }
-    deletion, mask = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    deletion, mask = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     for table in (deletion, mask):
         # Comprehensiveness is above chance in both seeds, sufficiency surely below it in one only.
         assert row_of(table, "MN", "attention") == (2, "0.400 +", "0.100", "0.050", "0.250")
@@ -69,6 +69,6 @@ def test_more_is_good_of_one_and_less_of_the_other(
     tmp_path: Path, comprehensiveness: Record, sufficiency: Record, fields: tuple[str, str]
 ) -> None:
     records: dict[Cell, Record] = {look("faithfulness"): record(comprehensiveness, sufficiency)}
-    table, _ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
+    table, _ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup(records))
     row = row_of(table, "MN", "attention")
     assert (row[1], row[3]) == fields

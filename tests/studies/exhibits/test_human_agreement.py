@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tests.experiments.rooms import FakeFindings
+from tests.experiments.rooms import FakeLookup
 from tests.studies.exhibits.looked import judged, look, marked_scope, one_round
 from tests.studies.exhibits.toys import row_of
 
-from pssa.experiments.cells import Cell, Look, Mining, Place, Training, settings
+from pssa.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
 from pssa.experiments.ledger import Record
 from pssa.studies.exhibit import Figure, Table
 from pssa.studies.exhibits import find
@@ -44,7 +44,7 @@ def test_every_way_is_mined_and_every_row_looked_at(tmp_path: Path) -> None:
     minings |= {NO_THRESHOLD, Mining(UNTRAINED, "aw-as", settings(epsilon=99.0, iterations=1))}
     looks = {look("agreement", method) for method in ("", "+PG-AS", "+Consensus", "+Human")}
     assert set(EXHIBIT.cells(marked_scope(tmp_path, "memnet"))) == minings | looks | {
-        Look(Training(UNTRAINED), "agreement")
+        Analysis(Training(UNTRAINED), "agreement")
     }
 
 
@@ -61,7 +61,7 @@ def test_rounds_are_told_one_by_one_and_together(tmp_path: Path) -> None:
     first = one_round(16, judged={"positive": 12, "negative": 4}, marked={"positive": 9, "negative": 1})
     second = one_round(4, judged={"positive": 4}, marked={"positive": 0})
     records: dict[Cell, Record] = {Mining(PLACE, "pg-as"): mined(first, second, covered=18)}
-    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
+    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(table, "MN", "PG", 1) == (16, 0.625, 0.75, 0.25, None, 0.8)
     assert row_of(table, "MN", "PG", 2) == (4, 0.0, 0.0, None, None, 0.2)
     assert row_of(table, "MN", "PG", 3) == (0, None, None, None, None, 0.0)
@@ -75,7 +75,7 @@ def test_words_of_several_seeds_are_summed(tmp_path: Path) -> None:
         )
         for seed, (hits, covered) in enumerate(((4, 20), (8, 10)))
     }
-    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert row_of(table, "MN", "AW", "all") == (10, 0.6, None, None, 0.6, 0.75)
 
 
@@ -86,7 +86,7 @@ def test_a_consensus_is_cut_at_thresholds_afterwards(tmp_path: Path) -> None:
         "0.5": {"judged": {"positive": 5}, "marked": {"positive": 5}, "covered": 5},
     }
     records: dict[Cell, Record] = {NO_THRESHOLD: mined(covered=20, by_score=by_score)}
-    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
+    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(table, "MN", "consensus above 0", None) == (20, 0.5, 0.5, None, None, 1.0)
     assert row_of(table, "MN", "consensus above 0.3", None) == (16, 0.75, 0.75, None, None, 0.8)
     assert row_of(table, "MN", "consensus above 0.5", None) == (5, 1.0, 1.0, None, None, 0.25)
@@ -100,7 +100,7 @@ def test_a_consensus_that_supervises_is_cut_above_its_own_threshold(tmp_path: Pa
     records: dict[Cell, Record] = {Mining(PLACE, "consensus"): mined(covered=10, by_score=by_score)}
     # A seed whose record does not tell scores does not count, neither for words nor for instances.
     records[Mining(replace(PLACE, seed=1), "consensus")] = mined(covered=10)
-    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert row_of(table, "MN", "consensus above 0.3", None) == (8, 0.5, 0.5, None, None, 0.4)
     # Of words below 0.2 it knows nothing.
     assert row_of(table, "MN", "consensus above 0", None) == (None,) * 6
@@ -109,13 +109,13 @@ def test_a_consensus_that_supervises_is_cut_above_its_own_threshold(tmp_path: Pa
 def test_chance_and_nearness_are_of_a_record_that_tells_them(tmp_path: Path) -> None:
     early = {name: value for name, value in mined(one_round(1)).items() if name != "reference"}
     records: dict[Cell, Record] = {Mining(PLACE, "aw-as"): early, Mining(PLACE, "pg-as"): mined(one_round(1))}
-    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
+    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(table, "MN", "random candidate", None) == (20, 0.1, 0.1, None, None, 1.0)
 
 
 def test_chance_and_nearness_stand_below(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {Mining(PLACE, "rm-as"): mined(one_round(1))}
-    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
+    table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(table, "MN", "random candidate", None) == (20, 0.1, 0.1, None, None, 1.0)
     assert row_of(table, "MN", "nearest word", None) == (20, 0.25, 0.25, None, None, 1.0)
 
@@ -124,9 +124,9 @@ def test_attended_words_stand_beside_untrained_near_and_random_ones(tmp_path: Pa
     records: dict[Cell, Record] = {
         look("agreement", "", 0): attended(0.5),
         look("agreement", "", 1): attended(0.75),
-        Look(Training(UNTRAINED), "agreement"): attended(0.0625),
+        Analysis(Training(UNTRAINED), "agreement"): attended(0.0625),
     }
-    _, table, _ = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    _, table, _ = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert row_of(table, "MN", "attention") == (2, 0.625, None, 0.625, None, 0.5)
     assert row_of(table, "MN", "gradient") == (2, 0.25, None, 0.25, None, 0.375)
     assert row_of(table, "MN (untrained)", "attention") == (1, 0.0625, None, 0.0625, None, 0.5)
@@ -138,14 +138,14 @@ def test_attended_words_stand_beside_untrained_near_and_random_ones(tmp_path: Pa
 def test_the_figure_has_a_line_for_each_way_that_was_mined(tmp_path: Path) -> None:
     rounds = [one_round(4, judged={"positive": 4}, marked={"positive": hits}) for hits in (3, 1)]
     records: dict[Cell, Record] = {Mining(PLACE, "pg-as"): mined(*rounds)}
-    *_, figure = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
+    *_, figure = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup(records))
     assert isinstance(figure, Figure)
     (line,) = figure.panels[0].lines
     assert (line.name, line.x, line.y) == ("PG", (1.0, 2.0), (0.75, 0.25))
 
 
 def test_without_records_fields_are_empty(tmp_path: Path) -> None:
-    mined_words, words, figure = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings())
+    mined_words, words, figure = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup())
     assert isinstance(mined_words, Table)
     assert all(field is None for row in mined_words.rows for field in row[3:])
     assert isinstance(words, Table)

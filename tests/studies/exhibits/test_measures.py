@@ -12,19 +12,19 @@ from tests.studies.exhibits.toys import GOLD, blind, knowing, toy_scope
 
 from pssa.experiments.ledger import Record
 from pssa.studies.exhibits import _measures as by
-from pssa.studies.exhibits._claim import Found, Measured
+from pssa.studies.exhibits._measures import ClaimRecords, ClaimResult
 
 
 @pytest.fixture
-def found(tmp_path: Path) -> Found:
-    return Found(toy_scope(tmp_path, "memnet"), "memnet", "laptop", {})
+def found(tmp_path: Path) -> ClaimRecords:
+    return ClaimRecords(toy_scope(tmp_path, "memnet"), "memnet", "laptop", {})
 
 
-def given(found: Found, **rows: list[Record]) -> Found:
+def given(found: ClaimRecords, **rows: list[Record]) -> ClaimRecords:
     return replace(found, rows={name: dict(enumerate(records)) for name, records in rows.items()})
 
 
-def twice(found: Found, **rows: list[Record]) -> Found:
+def twice(found: ClaimRecords, **rows: list[Record]) -> ClaimRecords:
     """Two seeds that came to the same."""
     return given(found, **{name: records * 2 for name, records in rows.items()})
 
@@ -43,13 +43,13 @@ def seen(before: list[tuple[int, float]], kind: str = "active") -> list[Record]:
     return [{"found": rounds}]
 
 
-def judged(measured: Measured | None) -> tuple[str, bool | None]:
+def judged(measured: ClaimResult | None) -> tuple[str, bool | None]:
     """What is told of it, and whether the claim holds."""
     assert measured is not None
     return measured.text, measured.holds
 
 
-def test_scores_are_compared_with_their_significance(found: Found) -> None:
+def test_scores_are_compared_with_their_significance(found: ClaimRecords) -> None:
     better, worse = twice(found, ours=[knowing()], theirs=[blind()]), twice(found, ours=[blind()], theirs=[knowing()])
     assert judged(by.is_better(better)) == ("+83.33**", True)
     assert judged(by.is_worse(better)) == judged(by.is_no_better(better)) == ("+83.33**", False)
@@ -57,19 +57,19 @@ def test_scores_are_compared_with_their_significance(found: Found) -> None:
     assert judged(by.is_better(worse)) == ("-83.33**", False)
 
 
-def test_one_seed_decides_nothing(found: Found) -> None:
+def test_one_seed_decides_nothing(found: ClaimRecords) -> None:
     rows = given(found, ours=[knowing()], theirs=[blind()])
     for measure in (by.is_better, by.is_worse, by.is_no_better, by.is_no_different):
         assert judged(measure(rows)) == ("+83.33", None)
 
 
-def test_seeds_that_disagree_decide_nothing(found: Found) -> None:
+def test_seeds_that_disagree_decide_nothing(found: ClaimRecords) -> None:
     # One gains all and the other nothing: a quarter of the resamples have the second alone.
     rows = given(found, ours=[knowing(), blind()], theirs=[blind(), blind()])
     assert judged(by.is_better(rows)) == ("+41.67", None)
 
 
-def test_what_chance_explains_decides_nothing(found: Found) -> None:
+def test_what_chance_explains_decides_nothing(found: ClaimRecords) -> None:
     # One of the answers differs, in which half of the resamples and more have no say.
     nearly = knowing(predicted=GOLD[:-1] + str((int(GOLD[-1]) + 1) % 3))
     rows = twice(found, ours=[knowing()], theirs=[nearly])
@@ -80,7 +80,7 @@ def test_what_chance_explains_decides_nothing(found: Found) -> None:
     assert judged(by.is_better(same)) == judged(by.is_worse(same)) == ("+0.00", None)
 
 
-def test_a_resample_without_a_difference_speaks_for_no_loss_either(found: Found) -> None:
+def test_a_resample_without_a_difference_speaks_for_no_loss_either(found: ClaimRecords) -> None:
     # The same answer differs the other way round: that is as little of a loss as it was of a gain.
     nearly = knowing(predicted=GOLD[:-1] + str((int(GOLD[-1]) + 1) % 3))
     gain, loss = (
@@ -93,14 +93,14 @@ def test_a_resample_without_a_difference_speaks_for_no_loss_either(found: Found)
     assert judged(by.is_no_different(twice(found, ours=[nearly], theirs=[knowing()])))[1] is True
 
 
-def test_a_significant_loss_is_a_difference_too(found: Found) -> None:
+def test_a_significant_loss_is_a_difference_too(found: ClaimRecords) -> None:
     better, worse = twice(found, ours=[knowing()], theirs=[blind()]), twice(found, ours=[blind()], theirs=[knowing()])
     assert judged(by.is_no_different(better)) == ("+83.33**", False)
     assert judged(by.is_no_different(worse)) == ("-83.33**", False)
     assert judged(by.is_no_different(twice(found, ours=[blind()], theirs=[blind()]))) == ("+0.00", True)
 
 
-def test_every_pair_must_gain(found: Found) -> None:
+def test_every_pair_must_gain(found: ClaimRecords) -> None:
     pairs = {"ours 25%": [knowing()], "theirs 25%": [blind()], "ours 50%": [knowing()], "theirs 50%": [knowing()]}
     assert judged(by.gains_throughout(twice(found, **pairs))) == ("+83.33**, +0.00", None)
     worse = pairs | {"ours 50%": [blind()]}
@@ -111,12 +111,12 @@ def test_every_pair_must_gain(found: Found) -> None:
     )
 
 
-def test_scores_of_different_seeds_are_not_compared(found: Found) -> None:
+def test_scores_of_different_seeds_are_not_compared(found: ClaimRecords) -> None:
     rows = {"ours": {0: knowing()}, "theirs": {1: blind()}}
     assert by.is_better(replace(found, rows=rows)) is None
 
 
-def test_gaps_are_means_over_both_saliencies(found: Found) -> None:
+def test_gaps_are_means_over_both_saliencies(found: ClaimRecords) -> None:
     # Two points by AW and four by PG, against one and none.
     scores = {"own AW": (0.62, 0.60), "own PG": (0.64, 0.60), "MN AW": (0.51, 0.50), "MN PG": (0.5, 0.5)}
     rows = {
@@ -128,7 +128,7 @@ def test_gaps_are_means_over_both_saliencies(found: Found) -> None:
     assert judged(by.gap_is_larger(twice(found, **rows))) == ("+3.00 against +0.50", True)
 
 
-def test_frequencies_are_geometric_means(found: Found) -> None:
+def test_frequencies_are_geometric_means(found: ClaimRecords) -> None:
     # Words that stand in train 2 and 8 times, and one that stands there 3 times.
     first, last = one_round(2, log_frequency=math.log(16)), one_round(1, log_frequency=math.log(3))
     assert judged(by.frequency_by_round(twice(found, mined=mined(first, last)))) == ("4.0 → 3.0", True)
@@ -136,7 +136,7 @@ def test_frequencies_are_geometric_means(found: Found) -> None:
     assert judged(by.frequency_by_round(twice(found, mined=mined(first, one_round(0, 3))))) == ("4.0", None)
 
 
-def test_every_seed_has_its_say(found: Found) -> None:
+def test_every_seed_has_its_say(found: ClaimRecords) -> None:
     rare, common = one_round(1, log_frequency=math.log(3)), one_round(1, log_frequency=math.log(9))
     falling, rising = mined(common, rare), mined(rare, common)
     assert judged(by.frequency_by_round(given(found, mined=falling)))[1] is None
@@ -146,7 +146,7 @@ def test_every_seed_has_its_say(found: Found) -> None:
     assert judged(by.frequency_by_round(given(found, mined=[*falling, *both_rare])))[1] is None
 
 
-def test_opinion_words_are_compared_by_when_they_were_found(found: Found) -> None:
+def test_opinion_words_are_compared_by_when_they_were_found(found: ClaimRecords) -> None:
     opinion = {
         "first": {"words": 2, "log_frequency": math.log(16)},
         "later": {"words": 1, "log_frequency": math.log(2)},
@@ -160,7 +160,7 @@ def test_opinion_words_are_compared_by_when_they_were_found(found: Found) -> Non
     assert by.common_first(given(found, mined=mined())) is None
 
 
-def test_active_words_are_counted_against_misleading_ones(found: Found) -> None:
+def test_active_words_are_counted_against_misleading_ones(found: ClaimRecords) -> None:
     assert judged(by.mostly_active(given(found, mined=mined(one_round(900, 50), one_round(200, 150))))) == (
         "1,100 : 200",
         True,
@@ -169,13 +169,13 @@ def test_active_words_are_counted_against_misleading_ones(found: Found) -> None:
     assert judged(by.mostly_active(given(found, mined=mined(one_round(1, 2))))) == ("1 : 2", False)
 
 
-def test_words_rise_with_epsilon_in_the_order_asked_for(found: Found) -> None:
+def test_words_rise_with_epsilon_in_the_order_asked_for(found: ClaimRecords) -> None:
     few, more = mined(one_round(1, 1)), mined(one_round(2, 1), one_round(1))
     assert judged(by.rises_with_epsilon(given(found, a=few, b=few, c=more))) == ("2 → 2 → 4", True)
     assert judged(by.rises_with_epsilon(given(found, a=more, b=few))) == ("4 → 2", False)
 
 
-def test_noise_is_judged_by_the_first_rounds_words(found: Found) -> None:
+def test_noise_is_judged_by_the_first_rounds_words(found: ClaimRecords) -> None:
     def precision(hits: int) -> list[Record]:
         rounds = one_round(4, judged={"positive": 4}, marked={"positive": hits}), one_round(1)
         return mined(*rounds, judged=4)
@@ -187,7 +187,7 @@ def test_noise_is_judged_by_the_first_rounds_words(found: Found) -> None:
     assert by.noise_helps(given(found, **rows | {"10": mined(one_round(4), judged=0)})) is None
 
 
-def test_correlations_are_means_over_seeds(found: Found) -> None:
+def test_correlations_are_means_over_seeds(found: ClaimRecords) -> None:
     def looked(tau: float | None) -> Record:
         return {"found": {"correlation": [{"kendall": None if tau is None else {"mean": tau}}]}}
 
@@ -198,7 +198,7 @@ def test_correlations_are_means_over_seeds(found: Found) -> None:
     assert by.rank_correlation(given(found, looked=[looked(None)])) is None
 
 
-def test_attention_is_told_of_the_first_and_of_later_rounds(found: Found) -> None:
+def test_attention_is_told_of_the_first_and_of_later_rounds(found: ClaimRecords) -> None:
     # Later rounds: (0.5 + 0.25) / 3 and (0.5 + 1.0) / 3.
     before, after = seen([(2, 1.5), (1, 0.5), (2, 0.25)]), seen([(2, 1.0), (1, 0.5), (2, 1.0)])
     told = "first 0.750 → 0.500, later 0.250 → 0.500"
@@ -206,13 +206,13 @@ def test_attention_is_told_of_the_first_and_of_later_rounds(found: Found) -> Non
     assert by.attention_spreads(given(found, before=seen([(2, 1.0)]), after=seen([(2, 1.0)]))) is None
 
 
-def test_numbers_keep_their_places_where_the_first_round_found_nothing(found: Found) -> None:
+def test_numbers_keep_their_places_where_the_first_round_found_nothing(found: ClaimRecords) -> None:
     measured = by.attention_spreads(given(found, before=seen([(0, 0.0), (2, 0.5)]), after=seen([(0, 0.0), (2, 1.0)])))
     assert measured is not None
     assert (measured.text, measured.numbers) == ("later 0.250 → 0.500", (None, None, 0.25, 0.5))
 
 
-def test_misleading_words_should_lose_attention(found: Found) -> None:
+def test_misleading_words_should_lose_attention(found: ClaimRecords) -> None:
     before, after = seen([(2, 0.5), (2, 0.5)], "misleading"), seen([(2, 0.25), (2, 0.25)], "misleading")
     assert judged(by.attention_leaves(twice(found, before=before, after=after))) == ("0.250 → 0.125", True)
     assert judged(by.attention_leaves(twice(found, before=after, after=before))) == ("0.125 → 0.250", False)
@@ -226,7 +226,7 @@ def test_attention_of_one_round_can_be_asked_for() -> None:
     assert by.attention_on(records, "misleading") is None
 
 
-def test_huge_is_counted_by_the_label_of_its_instance(found: Found) -> None:
+def test_huge_is_counted_by_the_label_of_its_instance(found: ClaimRecords) -> None:
     path = found.scope.resources.sources["laptop"].train
     path.write_text("a Huge screen/p\na huge/n loss\nthe mouse/0 works\n")
     assert judged(by.word_is_always_positive(found)) == ("1 positive, 1 negative, 0 neutral", False)
@@ -236,7 +236,7 @@ def test_huge_is_counted_by_the_label_of_its_instance(found: Found) -> None:
     assert by.word_is_always_positive(found) is None
 
 
-def test_other_data_is_not_asked_for_huge(found: Found) -> None:
+def test_other_data_is_not_asked_for_huge(found: ClaimRecords) -> None:
     elsewhere = replace(found.scope.resources, sources={"rest": found.scope.resources.sources["laptop"]})
     assert (
         by.word_is_always_positive(replace(found, scope=replace(found.scope, resources=elsewhere), data="rest")) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tests.experiments.rooms import FakeFindings
+from tests.experiments.rooms import FakeLookup
 from tests.studies.exhibits.toys import ALL_OF_IT, GOLD, blind, knowing, row_of, toy_scope
 
 from pssa.experiments.cells import Cell, Mining, Place, Training, settings
@@ -53,7 +53,7 @@ def test_fields_stand_beside_the_paper_s_and_beside_what_choosing_on_test_would_
         Training(HERE, evidence=AW, rounds=1): blind(curve=[]),
         Training(HERE, evidence=AW, rounds=2): blind(curve=[]),
     }
-    _, _, gains, _, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, _, gains, _, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(gains, "MN", "LAPTOP") == (ALL_OF_IT, None, None, None, None)
     plain = (1, "33.33", "16.67", None, None, "68.97 / 63.28", "-35.64 / -46.61", "33.33 / 16.67", None)
     assert row_of(table, "MN") == plain
@@ -79,7 +79,7 @@ def test_rows_of_tnet_att_are_compared_with_tnet(tmp_path: Path) -> None:
         Training(place): blind(curve=[]),
         Training(place, evidence=(Mining(place, "aw-as"),)): knowing(curve=[]),
     }
-    *_, table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att"), FakeFindings(records))
+    *_, table, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet", "tnet_att"), FakeLookup(records))
     assert row_of(table, "TNet")[4] is None
     assert row_of(table, "TNet-ATT (+AW-AS)")[4] == ALL_OF_IT
 
@@ -91,7 +91,7 @@ def test_rounds_are_chosen_over_the_seeds_that_all_have(tmp_path: Path) -> None:
 
     records: dict[Cell, Record] = {trained(0, rounds): blind(curve=[]) for rounds in (0, 1, 2)}
     records[trained(1, 0)] = knowing(curve=[])
-    *_, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    *_, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert row_of(table, "MN (+AW-AS)")[-1] == "33.33 / 16.67"
 
 
@@ -101,7 +101,7 @@ def test_supervision_is_compared_with_a_second_training_too(tmp_path: Path) -> N
         Training(HERE, evidence=AW): knowing(curve=[]),
         Training(HERE, evidence=AW, settings=settings(gamma=0.0)): knowing(curve=[]),
     }
-    _, _, gains, control, *_ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, _, gains, control, *_ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(gains, "MN", "LAPTOP") == (ALL_OF_IT, None, None, None, ALL_OF_IT)
     assert row_of(control, "MN", "LAPTOP") == ("+0.00 / +0.00", None, None, None)
 
@@ -118,7 +118,7 @@ def test_gains_are_averaged_over_the_data_sets_that_have_both_rows(tmp_path: Pat
         Training(there, evidence=(Mining(there, "aw-as"),)): blind(curve=[]),
         Training(HERE, evidence=AW, settings=settings(gamma=0.0)): knowing(curve=[]),
     }
-    _, averages, *_ = EXHIBIT.show(scope, FakeFindings(records))
+    _, averages, *_ = EXHIBIT.show(scope, FakeLookup(records))
     # 66.67 / 83.33 on one set and nothing on the other; over the second training there is one set alone.
     half = "+33.33** / +41.67**"
     assert row_of(averages, "MN", "+AW-AS") == (2, 1, half, half, "+0.00 / +0.00")
@@ -137,7 +137,7 @@ def test_the_aim_stands_beside_what_was_reached(tmp_path: Path) -> None:
         Training(there, evidence=(Mining(there, "pg-as"),)): blind(curve=[]),
         Training(HERE, evidence=(Mining(HERE, "human"),)): knowing(curve=[]),
     }
-    aim, *_ = EXHIBIT.show(scope, FakeFindings(records))
+    aim, *_ = EXHIBIT.show(scope, FakeLookup(records))
     assert row_of(aim, "+PG-AS") == ("2 of 9", 1, "+41.67", 1, "100 % (1 measured)")
     assert row_of(aim, "+Consensus") == ("0 of 9", None, None, None, None)
 
@@ -153,6 +153,6 @@ def test_what_chance_explains_and_what_people_lose_count_for_nothing(tmp_path: P
         Training(HERE, evidence=(Mining(HERE, "pg-as"),)): knowing(curve=[]),
         Training(HERE, evidence=(Mining(HERE, "human"),)): blind(curve=[]),
     }
-    aim, *_ = EXHIBIT.show(scope, FakeFindings(records))
+    aim, *_ = EXHIBIT.show(scope, FakeLookup(records))
     measured, above, _, sure, of_human = row_of(aim, "+PG-AS")
     assert (measured, above, sure, of_human) == ("1 of 9", 1, 0, None)

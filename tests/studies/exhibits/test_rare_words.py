@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.experiments.rooms import FakeFindings
+from tests.experiments.rooms import FakeLookup
 from tests.studies.exhibits.looked import look, marked_scope
 from tests.studies.exhibits.toys import row_of
 from tests.studies.readings import as_read
@@ -43,7 +43,7 @@ def test_gains_are_told_of_rare_and_of_common_words(tmp_path: Path) -> None:
         look("rare_words", "+PG-AS", 0): record(6, 6, 6, 7, mass=0.5),
         look("rare_words", "+PG-AS", 1): record(5, 4, 6, 7, mass=0.5),
     }
-    gains, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    gains, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert row_of(gains, "MN (+PG-AS)", "LAPTOP") == (
         *(2, "+15.00 ± 7.07", "-10.00 ± 0.00"),
         *("+25.00 ± 0.00", "+25.00 ± 0.00"),
@@ -56,7 +56,7 @@ def test_a_single_seed_has_no_spread(tmp_path: Path) -> None:
         look("rare_words"): record(2, 4, 6, 8),
         look("rare_words", "+Human"): record(3, 4, 6, 8),
     }
-    gains, _, accuracy, _ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
+    gains, _, accuracy, _ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(gains, "MN (+Human)", "LAPTOP")[1] == "+3.33"
     assert isinstance(accuracy, Figure)
     assert [line.spread for line in accuracy.panels[0].lines] == [(None,) * 4, (None,) * 4]
@@ -67,7 +67,7 @@ def test_buckets_tell_accuracy_and_attention_of_every_method(tmp_path: Path) -> 
         look("rare_words"): record(2, 4, 6, 8, mass=0.25),
         look("rare_words", "+Human"): record(9, 9, 9, 9),
     }
-    _, table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings(records))
+    _, table, *_ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(table, "0") == (10, 20.0, None, None, 90.0, 25.0, None, None, 0.0, 10.0)
     assert row_of(table, "> 50") == (0, *[None] * 9)
 
@@ -76,7 +76,7 @@ def test_lines_leave_out_buckets_without_instances(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {
         look("rare_words", "", seed): record(2 + seed, 4, 6, 8, mass=0.25) for seed in range(2)
     }
-    *_, accuracy, attention = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeFindings(records))
+    *_, accuracy, attention = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert isinstance(accuracy, Figure)
     assert isinstance(attention, Figure)
     (line,) = accuracy.panels[0].lines
@@ -88,7 +88,7 @@ def test_lines_leave_out_buckets_without_instances(tmp_path: Path) -> None:
 
 
 def test_without_records_fields_are_empty(tmp_path: Path) -> None:
-    gains, table, *figures = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeFindings())
+    gains, table, *figures = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup())
     assert isinstance(gains, Table)
     assert [as_read(row[2:]) for row in gains.rows] == [(0, None, None, None, None)] * 3
     assert row_of(table, "0") == (None,) * 10

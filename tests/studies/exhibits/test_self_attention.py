@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.experiments.rooms import FakeFindings, tiny_resources
+from tests.experiments.rooms import FakeLookup, tiny_resources
 from tests.models.encoders import write_encoder
 from tests.studies.exhibits.toys import ALL_OF_IT, blind, carried_out, knowing, row_of, toy_scope
 
 from pssa.experiments.cells import Cell, Mining, Place, Training, settings
 from pssa.experiments.ledger import Record
-from pssa.experiments.scope import Scope
+from pssa.experiments.resources import Scope
 from pssa.runs.config import Config
 from pssa.studies.exhibits import find
 
@@ -54,7 +54,7 @@ def test_rows_gain_over_their_own_model(tmp_path: Path) -> None:
         refined(CLS, "average"): knowing(),
         Training(PLAIN): knowing(),
     }
-    (table,) = EXHIBIT.show(toy_scope(tmp_path), FakeFindings(records))
+    (table,) = EXHIBIT.show(toy_scope(tmp_path), FakeLookup(records))
     assert row_of(table, "BERTABSA-CLS (PG-AS)", "average") == (
         *(1, "100.00", "100.00", ALL_OF_IT),
         *("81.01 / 78.01", "+18.99 / +21.99"),
@@ -63,9 +63,9 @@ def test_rows_gain_over_their_own_model(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_empty(tmp_path: Path) -> None:
-    (table,) = EXHIBIT.show(toy_scope(tmp_path), FakeFindings())
-    missing = row_of(table, "BERTABSA (PG-AS)", "smallest entropy")
-    assert missing == (0, None, None, None, "81.85 / 78.45", None)
+    (table,) = EXHIBIT.show(toy_scope(tmp_path), FakeLookup())
+    not_measured = row_of(table, "BERTABSA (PG-AS)", "smallest entropy")
+    assert not_measured == (0, None, None, None, "81.85 / 78.45", None)
     assert len(getattr(table, "rows", ())) == 10
 
 

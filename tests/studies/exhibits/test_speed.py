@@ -6,13 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.experiments.rooms import FakeFindings, tiny_resources
+from tests.experiments.rooms import FakeLookup, tiny_resources
 from tests.studies.exhibits.toys import row_of, toy_scope
 
 from pssa.experiments.cells import Place, Timing
 from pssa.experiments.ledger import Record
-from pssa.experiments.work import Job, carry_out
-from pssa.experiments.workspace import Workroom
+from pssa.experiments.work import CellJob, execute_cell
+from pssa.experiments.workspace import Workspace
 from pssa.studies.exhibits import find
 
 EXHIBIT = find("speed")
@@ -39,14 +39,14 @@ def test_one_timing_for_each_model_and_data_set(tmp_path: Path) -> None:
 
 def test_bertabsa_stands_beside_its_own_numbers(tmp_path: Path) -> None:
     cell = Timing(Place("laptop", "bertabsa", 0), ("base", "kt"))
-    whole, _ = EXHIBIT.show(toy_scope(tmp_path, "bertabsa"), FakeFindings({cell: timed()}))
+    whole, _ = EXHIBIT.show(toy_scope(tmp_path, "bertabsa"), FakeLookup({cell: timed()}))
     # 3135.45 / 627.09 and 6.53 / 6.56 in the paper.
     assert row_of(whole, "LAPTOP", "BERTABSA (+KT)") == (12.0, 1.0, 2.0, 1.0, 5.0, 1.0)
     assert len(getattr(whole, "rows", ())) == 2
 
 
 def test_wholes_are_multiples_of_the_plain_model(tmp_path: Path) -> None:
-    whole, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeFindings({CELL: timed()}))
+    whole, _ = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeLookup({CELL: timed()}))
     assert row_of(whole, "LAPTOP", "TNet-ATT") == (12.0, 1.0, 2.0, 1.0, 1.0, 1.0)
     # 4332.37 / 718.32 and 6.43 / 6.36 in the paper.
     assert row_of(whole, "LAPTOP", "TNet-ATT (+AW-AS)") == (23.0, 1.92, 3.0, 1.5, 6.03, 1.01)
@@ -54,7 +54,7 @@ def test_wholes_are_multiples_of_the_plain_model(tmp_path: Path) -> None:
 
 
 def test_parts_are_multiples_of_one_training(tmp_path: Path) -> None:
-    _, parts = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeFindings({CELL: timed()}))
+    _, parts = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeLookup({CELL: timed()}))
     assert row_of(parts, "LAPTOP", "+AW-AS", "each training between rounds") == (4, 1.0, 0.25, None)
     # 23 less 6 of search, 4 of the final training and 2 around: 11 in five rounds. 721.88 / 718.32 in the paper.
     assert row_of(parts, "LAPTOP", "+AW-AS", "each mining iteration") == (5, 2.2, 0.55, 1.0)
@@ -67,7 +67,7 @@ def test_parts_are_multiples_of_one_training(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_empty(tmp_path: Path) -> None:
-    whole, parts = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeFindings())
+    whole, parts = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeLookup())
     assert row_of(whole, "LAPTOP", "TNet-ATT (+PG-AS)") == (None, None, None, None, 16.24, 1.02)
     assert getattr(parts, "rows", None) == ()
 
@@ -79,8 +79,8 @@ def test_real_times_fall_into_the_parts(tmp_path: Path, monkeypatch: pytest.Monk
     resources = tiny_resources(tmp_path)
     resources = replace(resources, settings={**resources.settings, **few})
     cell = Timing(Place("laptop", "tnet_att", 0), METHODS)
-    record = carry_out(Job(cell, Workroom(tmp_path / "out", resources)))
-    _, parts = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeFindings({CELL: record}))
+    record = execute_cell(CellJob(cell, Workspace(tmp_path / "out", resources)))
+    _, parts = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeLookup({CELL: record}))
     found = [(row[1], row[2], row[3]) for row in getattr(parts, "rows", ()) if row[2] != "outside of these"]
     assert found == [
         ("plain", "initial training", 1),

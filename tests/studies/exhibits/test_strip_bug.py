@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.experiments.rooms import FakeFindings, tiny_resources
+from tests.experiments.rooms import FakeLookup, tiny_resources
 from tests.studies.exhibits.toys import ALL_OF_IT, blind, carried_out, knowing, row_of, toy_scope
 
 from pssa.experiments.cells import Cell, Mining, Place, Training
 from pssa.experiments.ledger import Record
-from pssa.experiments.scope import Scope
-from pssa.studies.exhibit import Prose
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Paragraph
 from pssa.studies.exhibits import find
-from pssa.studies.render.gaps import without_gaps
+from pssa.studies.pages import drop_empty_rows
 
 EXHIBIT = find("strip-bug")
 SOUND = Place("laptop", "tnet_att", 0)
@@ -39,27 +39,27 @@ def test_rows_compare_the_files_and_the_gains_on_each(tmp_path: Path) -> None:
         supervised(SOUND, "pg-as"): knowing(),
         supervised(STRIPPED, "pg-as"): knowing(),
     }
-    _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeFindings(records))
+    _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeLookup(records))
     low, high = ("33.33", "16.67"), ("100.00", "100.00")
     assert row_of(table, "TNet-ATT") == (1, *low, *high, ALL_OF_IT, None, None)
     assert row_of(table, "TNet-ATT (+PG-AS)") == (1, *high, *high, "+0.00 / +0.00", ALL_OF_IT, "+0.00 / +0.00")
 
 
 def test_what_is_missing_is_empty(tmp_path: Path) -> None:
-    findings = FakeFindings({Training(SOUND): blind()})
-    _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), findings)
+    lookup = FakeLookup({Training(SOUND): blind()})
+    _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), lookup)
     assert row_of(table, "TNet-ATT") == (0, "33.33", "16.67", None, None, None, None, None)
     assert row_of(table, "TNet-ATT (+AW-AS)") == (0, *[None] * 7)
 
 
 def test_sound_files_alone_are_no_outcome(tmp_path: Path) -> None:
-    _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeFindings({Training(SOUND): blind()}))
-    assert without_gaps([table]) == [Prose("No outcome yet: LAPTOP.")]
+    _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeLookup({Training(SOUND): blind()}))
+    assert drop_empty_rows([table]) == [Paragraph("No outcome yet: LAPTOP.")]
 
 
 def test_damaged_targets_are_counted(tmp_path: Path) -> None:
     # `nicki` of train, which is negative, loses its n; no other word begins or ends in a letter of its tag.
-    damage, *_ = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeFindings())
+    damage, *_ = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeLookup())
     assert row_of(damage, "LAPTOP", "train") == (4, 1, "25.0%")
     # The test's targets end in a number; `thing0`, positive, keeps its zero, since only /0 would take it.
     assert row_of(damage, "LAPTOP", "test") == (12, 0, "0.0%")

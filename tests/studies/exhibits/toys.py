@@ -6,17 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.experiments.rooms import FakeFindings
+from tests.experiments.rooms import FakeLookup
 from tests.studies.readings import as_read
 
 from pssa.data.example import DEFAULT_LABELS
 from pssa.experiments.cells import Cell
-from pssa.experiments.engines import open_engine
 from pssa.experiments.ledger import Ledger, Record
-from pssa.experiments.resources import Resources, Source
-from pssa.experiments.schedule import carry_out_all
-from pssa.experiments.scope import Scope
-from pssa.experiments.workspace import Workroom
+from pssa.experiments.resources import DataSource, Resources, Scope
+from pssa.experiments.schedule import Schedule, open_pool
+from pssa.experiments.workspace import Workspace
 from pssa.studies.exhibit import Table, Value
 
 GOLD = "012" * 4  # positions among the labels
@@ -29,7 +27,7 @@ def toy_scope(tmp_path: Path, *models: str, seeds: int = 1) -> Scope:
     train, test = tmp_path / "train.txt", tmp_path / "test.txt"
     train.write_text("\n".join(TRAIN) + "\n")
     test.write_text("".join(f"thing{number}{_TAGS[int(label)]} is here\n" for number, label in enumerate(GOLD)))
-    sources = {"laptop": Source(train, test)}
+    sources = {"laptop": DataSource(train, test)}
     return Scope(Resources(sources, tmp_path / "vectors", tmp_path / "encoder", "cpu"), seeds, models)
 
 
@@ -56,10 +54,10 @@ def row_of(table: object, *names: Value) -> tuple[Value, ...]:
     return found[len(names) :]
 
 
-def carried_out(cells: Iterable[Cell], resources: Resources, folder: Path) -> FakeFindings:
+def carried_out(cells: Iterable[Cell], resources: Resources, folder: Path) -> FakeLookup:
     """What really comes of the cells."""
-    wanted, room = list(cells), Workroom(folder, resources)
-    with Ledger.open(folder / "cells.jsonl") as ledger, open_engine("local", 1) as engine:
-        assert carry_out_all(wanted, room, ledger, engine).failures == []
+    wanted, room = list(cells), Workspace(folder, resources)
+    with Ledger.open(folder / "cells.jsonl") as ledger, open_pool("local", 1) as pool:
+        assert Schedule(room, ledger).execute(wanted, pool).failures == []
         found = {cell: ledger.find(room.key(cell)) for cell in wanted}
-    return FakeFindings({cell: record for cell, record in found.items() if record})
+    return FakeLookup({cell: record for cell, record in found.items() if record})

@@ -1,46 +1,31 @@
-"""The exhibits, one file each; a file defines `EXHIBIT`, and adding one is adding a file."""
+"""The exhibits, one file each. A file names its `EXHIBIT` first in `__all__`; to add an exhibit, add a file."""
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-
-from pssa.errors import InputError
+from pssa.registry import Registry
 from pssa.studies.exhibit import Exhibit
 
-__all__ = ["find", "names", "place_of"]
+__all__ = ["find", "names", "reading_order"]
 
-# As one reads them; what is not named here comes last.
+# Exhibits that are not named here come last.
 _ORDER = (
-    *(
-        "datasets",
-        "overall",
-        "claims",
-        "epsilon",
-        "random-masking",
-        "corpus-size",
-        "self-attention",
-        "speed",
-        "case-study",
-    ),
-    *("strip-bug", "parameters", "human-agreement", "rare-words", "faithfulness"),
+    *("datasets", "overall", "claims", "epsilon", "random-masking", "corpus-size", "self-attention", "speed"),
+    *("case-study", "strip-bug", "parameters", "human-agreement", "rare-words", "faithfulness"),
 )
+_REGISTRY = Registry(__name__, "exhibit", separator="-")
 
 
 def names() -> tuple[str, ...]:
-    """Every exhibit there is, in the order in which they are read."""
-    modules = (module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
-    return tuple(sorted((name.replace("_", "-") for name in modules), key=place_of))
+    """Return the names of all exhibits, in reading order."""
+    return tuple(sorted(_REGISTRY.names(), key=reading_order))
 
 
-def place_of(name: str) -> tuple[int, str]:
-    """Where an exhibit stands among the others, for sorting."""
+def reading_order(name: str) -> tuple[int, str]:
+    """Return a sort key that puts exhibits in reading order."""
     return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
 
 
 def find(name: str) -> Exhibit:
-    """The exhibit called `name`."""
-    if name not in names():
-        raise InputError(f"unknown exhibit {name!r}; known: all, {', '.join(names())}")
-    exhibit: Exhibit = importlib.import_module(f"{__name__}.{name.replace('-', '_')}").EXHIBIT
+    """Return the exhibit called `name`."""
+    exhibit: Exhibit = _REGISTRY.find(name)
     return exhibit

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pssa.experiments.cells import Cell, Look, settings
-from pssa.experiments.ledger import Record
-from pssa.experiments.reading import Plain, Reading
-from pssa.experiments.scope import Findings, Scope
+from pssa.experiments.cells import Analysis, Cell, settings
+from pssa.experiments.ledger import Record, RecordLookup
+from pssa.experiments.resources import Scope
 from pssa.report import html_fragment, to_svg
 from pssa.report.heat_map import top_words
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
-from pssa.studies.exhibit import Exhibit, Part, Picture, Prose, Table, Value
-from pssa.studies.exhibits._supervised import row_name
+from pssa.studies.exhibit import Exhibit, FormattedValue, Paragraph, Part, Picture, PlainValue, Table, TableRow
+from pssa.studies.exhibits._rows import METHODS, row_name
 from pssa.studies.paper import CASE_STUDY
-from pssa.studies.rows import METHODS
 
 __all__ = ["EXHIBIT"]
 
@@ -57,10 +55,10 @@ def cells(scope: Scope) -> Iterator[Cell]:
     yield from _looks(scope).values()
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """All answers in a table, and a picture of each sentence with one map per model."""
-    seen = {name: findings.of(look) for name, look in _looks(scope).items()}
-    rows: list[tuple[Value, ...]] = []
+    seen = {name: lookup(look) for name, look in _looks(scope).items()}
+    rows: list[TableRow] = []
     pictures: list[Part] = []
     for number, case in enumerate(_CASES, start=1):
         told = {name: _find(record, case) for name, record in seen.items()}
@@ -72,13 +70,13 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
             title = f"{case.title}, {case.part} line {case.line}, gold: {gold}"
             pictures.append(_draw(f"case-study-{number}", title, maps))
     columns = ("sentence", "aspect", "model", "gold", "predicted", "most attended words")
-    return [Prose(_NOTE), Table("case-study", "Answers", columns, tuple(rows)), *_told_shares(seen), *pictures]
+    return [Paragraph(_NOTE), Table("case-study", "Answers", columns, tuple(rows)), *_told_shares(seen), *pictures]
 
 
 def _told_shares(seen: Mapping[str, Record | None]) -> list[Part]:
     """Attention on the words that the paper gives numbers of, beside these."""
     names = [row_name(model, method) for model, method in _MODELS[:3]]
-    rows: list[tuple[Value, ...]] = []
+    rows: list[TableRow] = []
     for (line, word), told in CASE_STUDY.items():
         case = next(case for case in _CASES if (case.part, case.line) == ("test", line))
         ours = [_share(_find(seen.get(name), case), word) for name in names]
@@ -95,12 +93,12 @@ def _share(found: Record | None, word: str) -> float | None:
     return next((float(share) for each, share in zip(words, found["shares"], strict=True) if each == word), None)
 
 
-def _looks(scope: Scope) -> dict[str, Look]:
+def _looks(scope: Scope) -> dict[str, Analysis]:
     found = {}
     for model, method in _MODELS:
         for place in scope.places(model, _DATA, 1):
             training = METHODS[method].training_in(place)
-            found[row_name(model, method)] = Look(training, "heat", settings(**_LINES))
+            found[row_name(model, method)] = Analysis(training, "heat", settings(**_LINES))
     return found
 
 
@@ -123,12 +121,12 @@ def _explanation(seen: Record) -> Explanation:
     return Explanation(seen["text"], spans, (first, last), tuple(seen["shares"]), seen["saliency"], answer)
 
 
-def _row(case: _Case, model: str, gold: str, given: Explanation) -> tuple[Value, ...]:
+def _row(case: _Case, model: str, gold: str, given: Explanation) -> TableRow:
     pieces = top_words(given, 0.0)[:_TOLD]
-    parts: dict[str, Plain] = {}
+    parts: dict[str, PlainValue] = {}
     for number, piece in enumerate(pieces, start=1):
         parts |= {f"word {number}": piece.text, f"share {number}": piece.share}
-    words = Reading(", ".join(f"{piece.text} {piece.share:.2f}" for piece in pieces), parts)
+    words = FormattedValue(", ".join(f"{piece.text} {piece.share:.2f}" for piece in pieces), parts)
     return (f"{case.part} {case.line}", given.answer.aspect, model, gold, given.answer.label, words)
 
 

@@ -9,12 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pssa.experiments.cells import Cell
-from pssa.experiments.reading import percent
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Figure, Panel, Part, Table, Value
-from pssa.studies.exhibits._board import COLUMNS, FAMILIES, FEW_SEEDS, STARS, Board, Entry, entries
+from pssa.experiments.ledger import RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Exhibit, Figure, Panel, Part, Table, TableRow, format_percent
+from pssa.studies.exhibits._rows import COLUMNS, FAMILIES, FEW_SEEDS, NAMES, STARS, ModelRow, Scoreboard, entries
 from pssa.studies.paper import CORPUS_SIZE
-from pssa.studies.rows import NAMES
 
 __all__ = ["EXHIBIT"]
 
@@ -35,41 +34,41 @@ def cells(scope: Scope) -> Iterator[Cell]:
                 yield from entry.trainings(scope, data).values()
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """A table per family of models and data set, a figure per family."""
-    board, parts = Board(scope, findings), list[Part]()
+    board, parts = Scoreboard(scope, lookup), list[Part]()
     for family in (family for family in FAMILIES if scope.has(family[-1])):
         parts += [_figure(scope, board, family)]
         parts += [_table(scope, board, family, data) for data in scope.data]
     return parts
 
 
-def _entries(family: tuple[str, ...]) -> tuple[Entry, ...]:
+def _entries(family: tuple[str, ...]) -> tuple[ModelRow, ...]:
     return entries(family, _METHODS, FEW_SEEDS)
 
 
-def _at(entry: Entry, share: float) -> Entry:
+def _at(entry: ModelRow, share: float) -> ModelRow:
     return replace(entry, share=share)
 
 
-def _shares(board: Board, family: tuple[str, ...], data: str) -> tuple[float, ...]:
+def _shares(board: Scoreboard, family: tuple[str, ...], data: str) -> tuple[float, ...]:
     """Those to show: all of train says nothing here where no part of it was trained on."""
     parts = SHARES[:-1]
     is_measured = any(board.row(_at(entry, share), data) for share in parts for entry in _entries(family))
     return SHARES if is_measured else parts
 
 
-def _table(scope: Scope, board: Board, family: tuple[str, ...], data: str) -> Table:
-    rows: list[tuple[Value, ...]] = []
+def _table(scope: Scope, board: Scoreboard, family: tuple[str, ...], data: str) -> Table:
+    rows: list[TableRow] = []
     for share in _shares(board, family, data):
         for entry in (_at(entry, share) for entry in _entries(family) if scope.has(entry.model)):
             paper = CORPUS_SIZE[share].get((entry.model, entry.method.name, data))
-            rows.append((percent(share, 0), *board.fields(entry, data, paper)))
+            rows.append((format_percent(share, 0), *board.fields(entry, data, paper)))
     name, title = f"corpus-size-{family[-1]}-{data}", f"{NAMES[family[-1]]}, {data.upper()}"
     return Table(name, title, ("corpus", *COLUMNS), tuple(rows), _NOTES, ("seeds",))
 
 
-def _figure(scope: Scope, board: Board, family: tuple[str, ...]) -> Figure:
+def _figure(scope: Scope, board: Scoreboard, family: tuple[str, ...]) -> Figure:
     panels = []
     for data in scope.data:
         shares = _shares(board, family, data)

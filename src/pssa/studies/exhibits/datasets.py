@@ -11,9 +11,9 @@ from pathlib import Path
 from pssa.data import DEFAULT_LABELS, Corpus, Example, read
 from pssa.data.read import format_of
 from pssa.experiments.cells import Cell
-from pssa.experiments.reading import Reading, missing, percent
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Part, Table, Value
+from pssa.experiments.ledger import RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow, format_percent, not_measured
 from pssa.studies.paper import DATASETS
 
 __all__ = ["EXHIBIT"]
@@ -62,7 +62,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
     return iter(())
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Counts, facts, and what a test file has that its training file has not."""
     parts = list(_parts(scope))
     return [_counts(parts), _facts(parts), _unseen(parts)]
@@ -77,7 +77,7 @@ def _parts(scope: Scope) -> Iterator[_Part]:
 
 
 def _counts(parts: Sequence[_Part]) -> Table:
-    rows: list[tuple[Value, ...]] = []
+    rows: list[TableRow] = []
     for part in parts:
         counts = part.corpus.label_counts()
         told = DATASETS.get((part.data, part.name))
@@ -89,9 +89,9 @@ def _counts(parts: Sequence[_Part]) -> Table:
     return Table("datasets-counts", "Instances by label", columns, tuple(rows), _COUNT_NOTES)
 
 
-def _joined(counts: Mapping[str, int]) -> Reading:
+def _joined(counts: Mapping[str, int]) -> FormattedValue:
     """By label."""
-    return Reading(" / ".join(map(str, counts.values())), counts) if counts else missing(*DEFAULT_LABELS)
+    return FormattedValue(" / ".join(map(str, counts.values())), counts) if counts else not_measured(*DEFAULT_LABELS)
 
 
 def _tagged_lines(path: Path) -> dict[str, int]:
@@ -110,7 +110,7 @@ def _facts(parts: Sequence[_Part]) -> Table:
     return Table("datasets-facts", "What the files hold", _FACTS, rows, _FACT_NOTES)
 
 
-def _lengths(corpus: Corpus) -> tuple[Value, ...]:
+def _lengths(corpus: Corpus) -> TableRow:
     words = sorted(len(example.spans) for example in corpus)
     targets = [end - start for start, end in (example.aspect for example in corpus)]
     ninety_five = words[int(0.95 * (len(words) - 1))]
@@ -123,7 +123,7 @@ def _lengths(corpus: Corpus) -> tuple[Value, ...]:
     )
 
 
-def _sentences(corpus: Corpus) -> tuple[Value, ...]:
+def _sentences(corpus: Corpus) -> TableRow:
     by_sentence: dict[str, list[Example]] = defaultdict(list)
     for example in corpus:
         by_sentence[example.sentence_id].append(example)
@@ -135,7 +135,13 @@ def _sentences(corpus: Corpus) -> tuple[Value, ...]:
         copies += len(group) - len({(example.aspect, example.label) for example in group})
     largest = max(corpus.label_counts().values())
     n = len(corpus)
-    return (len(by_sentence), percent(several / n), percent(mixed / n), copies, percent(largest / n))
+    return (
+        len(by_sentence),
+        format_percent(several / n),
+        format_percent(mixed / n),
+        copies,
+        format_percent(largest / n),
+    )
 
 
 def _unseen(parts: Sequence[_Part]) -> Table:
@@ -148,16 +154,16 @@ def _unseen(parts: Sequence[_Part]) -> Table:
     return Table("datasets-unseen", "Unseen in training", columns, rows, (note,))
 
 
-def _news(train: Corpus, test: Corpus) -> tuple[Value, ...]:
+def _news(train: Corpus, test: Corpus) -> TableRow:
     known = {word.lower() for example in train for word in example.words}
     words = [word.lower() for example in test for word in example.words]
     kinds = set(words)
     targets = {example.aspect_text.lower() for example in train}
     sentences = {example.sentence_id for example in train}
     return (
-        percent(len(kinds - known) / len(kinds)),
-        percent(sum(word not in known for word in words) / len(words)),
-        percent(sum(example.aspect_text.lower() not in targets for example in test) / len(test)),
+        format_percent(len(kinds - known) / len(kinds)),
+        format_percent(sum(word not in known for word in words) / len(words)),
+        format_percent(sum(example.aspect_text.lower() not in targets for example in test) / len(test)),
         sum(example.sentence_id in sentences for example in test),
     )
 

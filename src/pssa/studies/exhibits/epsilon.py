@@ -11,13 +11,25 @@ from dataclasses import dataclass
 
 from pssa.data.evidence import KINDS
 from pssa.experiments.cells import Cell, Mining, Training, settings
-from pssa.experiments.comparison import METRICS, Row, gather, mean_spread, tell_spread
-from pssa.experiments.ledger import Record
-from pssa.experiments.reading import Reading, pair, percent
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Figure, Line, Panel, Part, Table, Value
+from pssa.experiments.comparison import METRICS, Row, gather, mean_and_std
+from pssa.experiments.ledger import Record, RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import (
+    Curve,
+    Exhibit,
+    Figure,
+    FormattedValue,
+    Panel,
+    Part,
+    Table,
+    TableRow,
+    Value,
+    format_mean,
+    format_percent,
+    format_scores,
+)
+from pssa.studies.exhibits._rows import ATTENDING, NAMES
 from pssa.studies.paper import EPSILON
-from pssa.studies.rows import ATTENDING, NAMES
 
 __all__ = ["EXHIBIT"]
 
@@ -74,9 +86,9 @@ def cells(scope: Scope) -> Iterator[Cell]:
                 yield from sweep.trainings(scope, data, epsilon).values()
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Curves of scores and of mined words, what they choose, and the numbers."""
-    found = _Found(scope, findings)
+    found = _Found(scope, lookup)
     sweeps = [sweep for sweep in _SWEEPS if scope.has(sweep.model)]
     scores = [Panel(sweep.name, found.lines(sweep, found.macro_f1)) for sweep in sweeps]
     words = [Panel(sweep.name, found.lines(sweep, found.words)) for sweep in sweeps]
@@ -93,18 +105,18 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
 class _Found:
     """Records by sweep, data set and threshold."""
 
-    def __init__(self, scope: Scope, findings: Findings) -> None:
-        self._scope, self._findings = scope, findings
+    def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
+        self._scope, self._lookup = scope, lookup
 
     def trained(self, sweep: _Sweep, data: str, epsilon: float) -> Row:
-        return gather(self._findings, sweep.trainings(self._scope, data, epsilon))
+        return gather(self._lookup, sweep.trainings(self._scope, data, epsilon))
 
     def mined(self, sweep: _Sweep, data: str, epsilon: float) -> Row:
-        return gather(self._findings, sweep.minings(self._scope, data, epsilon))
+        return gather(self._lookup, sweep.minings(self._scope, data, epsilon))
 
     def macro_f1(self, sweep: _Sweep, data: str, epsilon: float) -> tuple[float, float | None] | None:
         row = self.trained(sweep, data, epsilon)
-        return mean_spread([record["macro_f1"] for record in row.values()]) if row else None
+        return mean_and_std([record["macro_f1"] for record in row.values()]) if row else None
 
     def means(self, sweep: _Sweep, data: str) -> dict[float, float] | None:
         """Macro-F1 by threshold, over the seeds that all thresholds have; none where there is no such seed."""
@@ -122,23 +134,23 @@ class _Found:
             return None
         return statistics.mean(counts), statistics.stdev(counts) if len(counts) > 1 else None
 
-    def lines(self, sweep: _Sweep, measure: _Measure) -> tuple[Line, ...]:
+    def lines(self, sweep: _Sweep, measure: _Measure) -> tuple[Curve, ...]:
         lines = []
         for data in self._scope.data:
             found = {epsilon: measure(sweep, data, epsilon) for epsilon in EPSILONS}
             known = {epsilon: value for epsilon, value in found.items() if value is not None}
             if known:
                 means, spreads = zip(*known.values(), strict=True)
-                lines.append(Line(data.upper(), tuple(known), means, spreads))
+                lines.append(Curve(data.upper(), tuple(known), means, spreads))
         return tuple(lines)
 
-    def gain(self, sweep: _Sweep, data: str, epsilon: float) -> Reading:
-        ours, theirs = self.trained(sweep, data, epsilon), gather(self._findings, sweep.bases(self._scope, data))
+    def gain(self, sweep: _Sweep, data: str, epsilon: float) -> FormattedValue:
+        ours, theirs = self.trained(sweep, data, epsilon), gather(self._lookup, sweep.bases(self._scope, data))
         common = sorted(set(ours) & set(theirs))
         if not common:
-            return pair(None)
+            return format_scores(None)
         means = [100 * statistics.mean(ours[seed][name] - theirs[seed][name] for seed in common) for name in METRICS]
-        return pair(means, "+")
+        return format_scores(means, "+")
 
 
 def _count(record: Record, kind: str) -> float:
@@ -188,15 +200,15 @@ def _numbers(scope: Scope, found: _Found, sweeps: Sequence[_Sweep]) -> Table:
     return Table("epsilon-numbers", "Scores and evidence by threshold", columns, rows, _NOTES, columns[3:])
 
 
-def _fields(found: _Found, sweep: _Sweep, data: str, epsilon: float) -> tuple[Value, ...]:
+def _fields(found: _Found, sweep: _Sweep, data: str, epsilon: float) -> TableRow:
     row, mined = found.trained(sweep, data, epsilon), found.mined(sweep, data, epsilon)
-    scores = [tell_spread([record[metric] for record in row.values()]) for metric in METRICS]
+    scores = [format_mean([record[metric] for record in row.values()]) for metric in METRICS]
     words: list[Value] = [None, None, None]
     if mined:
         records = mined.values()
         active, misleading = (statistics.mean(_count(record, kind) for record in records) for kind in KINDS)
         covered = statistics.mean(record["with_active"] / max(1, record["instances"]) for record in records)
-        words = [round(active, 2), round(misleading, 2), percent(covered)]
+        words = [round(active, 2), round(misleading, 2), format_percent(covered)]
     return (len(row), *scores, found.gain(sweep, data, epsilon), *words)
 
 

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from pssa.experiments.cells import Cell
 from pssa.experiments.comparison import gather
-from pssa.experiments.ledger import Record
-from pssa.experiments.reading import Reading, missing
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Part, Table, Value
-from pssa.studies.exhibits._supervised import LOOKED_AT, attending_places, looks_at, row_name
+from pssa.experiments.ledger import Record, RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow, Value, not_measured
+from pssa.studies.exhibits._rows import ANALYSED_ROWS, analyses_of, attending_places, row_name
 
 __all__ = ["EXHIBIT"]
 
@@ -35,11 +34,11 @@ _HIGH_IS_GOOD = {"comprehensiveness": True, "sufficiency": False}
 def cells(scope: Scope) -> Iterator[Cell]:
     """One look at every row and seed."""
     for data, model in attending_places(scope):
-        for method in LOOKED_AT:
-            yield from looks_at(scope, "faithfulness", method, model, data).values()
+        for method in ANALYSED_ROWS:
+            yield from analyses_of(scope, "faithfulness", method, model, data).values()
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """A table for each data set and each way of taking words away."""
     places = list(attending_places(scope))
     return [
@@ -49,11 +48,11 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
             _COLUMNS,
             tuple(
                 _fields(
-                    list(gather(findings, looks_at(scope, "faithfulness", method, model, data)).values()), head, way
+                    list(gather(lookup, analyses_of(scope, "faithfulness", method, model, data)).values()), head, way
                 )
                 for where, model in places
                 if where == data
-                for method in LOOKED_AT
+                for method in ANALYSED_ROWS
                 for head in ((row_name(model, method), saliency) for saliency in _SALIENCIES)
             ),
             _NOTES,
@@ -64,11 +63,11 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
     ]
 
 
-def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> tuple[Value, ...]:
+def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> TableRow:
     """A row of the table: what several looks found of one saliency."""
     found = [record["found"][way][head[1]] for record in records]
     if not found:
-        return (*head, 0, *(missing(*names) for _ in _MEASURES for names in (("mean", "side"), ("mean",))))
+        return (*head, 0, *(not_measured(*names) for _ in _MEASURES for names in (("mean", "side"), ("mean",))))
     values: list[Value] = []
     for measure in _MEASURES:
         judged = [each[measure]["aopc"] for each in found]
@@ -76,8 +75,8 @@ def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> tuple
         control = statistics.mean(each["control"]["mean"] for each in judged)
         sign = _sign(judged, _HIGH_IS_GOOD[measure])
         values += [
-            Reading(f"{mean:.3f} {sign}".strip(), {"mean": mean, "side": sign or None}),
-            Reading(f"{control:.3f}", {"mean": control}),
+            FormattedValue(f"{mean:.3f} {sign}".strip(), {"mean": mean, "side": sign or None}),
+            FormattedValue(f"{control:.3f}", {"mean": control}),
         ]
     return (*head, len(found), *values)
 

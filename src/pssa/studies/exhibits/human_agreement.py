@@ -4,22 +4,59 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from pssa.data import DEFAULT_LABELS
 from pssa.evaluation.agreement import NEAREST
-from pssa.experiments.cells import Cell, Look, Training
+from pssa.experiments.cells import Analysis, Cell, Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import gather
-from pssa.experiments.ledger import Record
-from pssa.experiments.scope import Findings, Scope
+from pssa.experiments.ledger import Record, RecordLookup
+from pssa.experiments.mining_stats import MarkedWords, count_above, count_all_rounds, count_reference, count_round
+from pssa.experiments.resources import Scope
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_consensus_rule
-from pssa.studies.exhibit import Exhibit, Figure, Line, Panel, Part, Table, Value
-from pssa.studies.exhibits._supervised import LOOKED_AT, looks_at, marked_places, row_name
-from pssa.studies.exhibits._tally import Tally, tally_above, tally_all, tally_reference, tally_round
-from pssa.studies.exhibits._ways import PROGRESSIVE, UNTRAINED, WAYS, minings
-from pssa.studies.rows import NAMES
+from pssa.studies.exhibit import Curve, Exhibit, Figure, Panel, Part, Table, TableRow, Value
+from pssa.studies.exhibits._rows import ANALYSED_ROWS, NAMES, SEEDS, analyses_of, marked_places, row_name
 
 __all__ = ["EXHIBIT"]
+
+# A rate that moves no parameter leaves the initial model.
+UNTRAINED = settings(epochs=1, learning_rate=1e-9)
+_CROSS_FITTED = settings(folds=5, iterations=1)
+_FIRST_WORD = settings(epsilon=99.0, iterations=1)  # of every sentence, however even its scores are
+
+
+@dataclass(frozen=True)
+class MiningVariant:
+    """How words are mined."""
+
+    method: str
+    settings: tuple[Setting, ...] = ()
+    of_place: tuple[Setting, ...] = ()
+    encoder_seeds: int = SEEDS  # at most, of models for which it takes long
+
+    def mining_in(self, place: Place) -> Mining:
+        """The mining in one place."""
+        return Mining(replace(place, settings=self.of_place), self.method, self.settings)
+
+
+PROGRESSIVE = {"AW": MiningVariant("aw-as"), "PG": MiningVariant("pg-as"), "random masking": MiningVariant("rm-as")}
+WAYS = {
+    **PROGRESSIVE,
+    "AW, cross-fitted": MiningVariant("aw-as", _CROSS_FITTED, encoder_seeds=1),
+    "PG, cross-fitted": MiningVariant("pg-as", _CROSS_FITTED, encoder_seeds=1),
+    # Words above any threshold are among those above none.
+    "consensus": MiningVariant("consensus", settings(consensus_threshold=0.0), encoder_seeds=1),
+    "consensus, as it supervises": MiningVariant("consensus"),
+    "untrained": MiningVariant("aw-as", _FIRST_WORD, UNTRAINED),
+}
+
+
+def minings(scope: Scope, way: str, model: str, data: str) -> dict[int, Mining]:
+    """By seed."""
+    seeds = WAYS[way].encoder_seeds if model.startswith("bertabsa") else SEEDS
+    return {place.seed: WAYS[way].mining_in(place) for place in scope.places(model, data, seeds)}
+
 
 # Precision to be reached with a word for so many of the instances.
 AIMS, COVERAGE = {"laptop": 0.65, "rest": 0.72}, 0.7
@@ -46,18 +83,18 @@ def cells(scope: Scope) -> Iterator[Cell]:
     for data, model in marked_places(scope):
         for way in WAYS:
             yield from minings(scope, way, model, data).values()
-        for method in (*LOOKED_AT, "untrained"):
+        for method in (*ANALYSED_ROWS, "untrained"):
             yield from _looks(scope, method, model, data).values()
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Mined words of train and attended words of test, one table per data set each, and mined words by round as a figure."""
     places = list(marked_places(scope))
     parts: list[Part] = []
     for data in dict.fromkeys(data for data, _ in places):
         own = [model for where, model in places if where == data]
-        mined = [row for model in own for row in _mined_rows(scope, findings, model, data)]
-        attended = [row for model in own for row in _attended_rows(scope, findings, model, data)]
+        mined = [row for model in own for row in _mined_rows(scope, lookup, model, data)]
+        attended = [row for model in own for row in _attended_rows(scope, lookup, model, data)]
         parts += [
             Table(
                 f"mined-{data}", f"Mined words, {data.upper()}", _MINED, tuple(mined), _MINED_NOTES, ("words a seed",)
@@ -67,35 +104,35 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
                 *(_ATTENDED_NOTES, ("seeds",)),
             ),
         ]
-    return [*parts, _figure(scope, findings, places)]
+    return [*parts, _figure(scope, lookup, places)]
 
 
-def _looks(scope: Scope, method: str, model: str, data: str) -> dict[int, Look]:
+def _looks(scope: Scope, method: str, model: str, data: str) -> dict[int, Analysis]:
     if method != "untrained":
-        return looks_at(scope, "agreement", method, model, data)
+        return analyses_of(scope, "agreement", method, model, data)
     places = scope.places(model, data, 1, settings=UNTRAINED)
-    return {place.seed: Look(Training(place), "agreement") for place in places}
+    return {place.seed: Analysis(Training(place), "agreement") for place in places}
 
 
-def _mined_rows(scope: Scope, findings: Findings, model: str, data: str) -> Iterator[tuple[Value, ...]]:
+def _mined_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Iterator[TableRow]:
     """Every way of mining, and what needs none."""
-    found = {way: list(gather(findings, minings(scope, way, model, data)).values()) for way in WAYS}
+    found = {way: list(gather(lookup, minings(scope, way, model, data)).values()) for way in WAYS}
     for way, records in found.items():
         if way == "consensus":
             for least in _THRESHOLDS:
                 # Words above a threshold are among those above a lower one, such as that of the consensus which supervises.
                 kept = records if records or least < _own_threshold(model) else found["consensus, as it supervises"]
                 cut = [record for record in kept if "by_score" in record]
-                yield _mined(model, f"consensus above {least:g}", None, tally_above(cut, least), cut)
+                yield _mined(model, f"consensus above {least:g}", None, count_above(cut, least), cut)
             continue
         if way in PROGRESSIVE:
             for number in _ROUNDS:
-                yield _mined(model, way, number, tally_round(records, number), records)
-        yield _mined(model, way, "all" if way in PROGRESSIVE else None, tally_all(records), records)
+                yield _mined(model, way, number, count_round(records, number), records)
+        yield _mined(model, way, "all" if way in PROGRESSIVE else None, count_all_rounds(records), records)
     # The same in every record; early ones do not tell it.
     some = [record for records in found.values() for record in records if "reference" in record][:1]
     for kind, name in (("random", "random candidate"), ("nearest", "nearest word")):
-        yield _mined(model, name, None, tally_reference(some, kind), some)
+        yield _mined(model, name, None, count_reference(some, kind), some)
 
 
 def _own_threshold(model: str) -> float:
@@ -103,7 +140,7 @@ def _own_threshold(model: str) -> float:
     return choose_consensus_rule(Config().updated({"model": model})).threshold
 
 
-def _mined(model: str, way: str, number: Value, tally: Tally, records: Sequence[Record]) -> tuple[Value, ...]:
+def _mined(model: str, way: str, number: Value, tally: MarkedWords, records: Sequence[Record]) -> TableRow:
     words = sum(tally.judged.values()) / len(records) if records else None
     by_label = (tally.precision_of(label) for label in DEFAULT_LABELS)
     return (
@@ -117,10 +154,10 @@ def _mined(model: str, way: str, number: Value, tally: Tally, records: Sequence[
     )
 
 
-def _attended_rows(scope: Scope, findings: Findings, model: str, data: str) -> Iterator[tuple[Value, ...]]:
+def _attended_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Iterator[TableRow]:
     some: list[Record] = []
-    for method in (*LOOKED_AT, "untrained"):
-        records = gather(findings, _looks(scope, method, model, data)).values()
+    for method in (*ANALYSED_ROWS, "untrained"):
+        records = gather(lookup, _looks(scope, method, model, data)).values()
         found = [record["found"]["agreement"]["saliencies"] for record in records if "agreement" in record["found"]]
         some = some or found[:1]
         for saliency in ("attention", "gradient"):
@@ -130,7 +167,7 @@ def _attended_rows(scope: Scope, findings: Findings, model: str, data: str) -> I
     yield _attended(NAMES[model], "random candidate", [each[NEAREST] for each in some], "control")
 
 
-def _attended(name: str, words_by: str, found: Sequence[Record], column: str) -> tuple[Value, ...]:
+def _attended(name: str, words_by: str, found: Sequence[Record], column: str) -> TableRow:
     """Means over looks of one saliency, or of what chance gives in its place."""
 
     def mean(measure: str, hits: Sequence[Record]) -> float | None:
@@ -144,16 +181,16 @@ def _attended(name: str, words_by: str, found: Sequence[Record], column: str) ->
     return (name, words_by, len(found), mean("precision_at_1", overall), *by_label, mean("mass", overall))
 
 
-def _figure(scope: Scope, findings: Findings, places: Sequence[tuple[str, str]]) -> Figure:
+def _figure(scope: Scope, lookup: RecordLookup, places: Sequence[tuple[str, str]]) -> Figure:
     panels = []
     for data, model in places:
         lines = []
         for way in PROGRESSIVE:
-            records = list(gather(findings, minings(scope, way, model, data)).values())
-            points = {float(number): tally_round(records, number).precision for number in _ROUNDS}
+            records = list(gather(lookup, minings(scope, way, model, data)).values())
+            points = {float(number): count_round(records, number).precision for number in _ROUNDS}
             known = {number: precision for number, precision in points.items() if precision is not None}
             if known:
-                lines.append(Line(way, tuple(known), tuple(known.values())))
+                lines.append(Curve(way, tuple(known), tuple(known.values())))
         panels.append(Panel(f"{NAMES[model]}, {data.upper()}", tuple(lines)))
     title = "Share of the active words that people marked, by round"
     return Figure("mined-by-round", title, "round", "precision", tuple(panels))

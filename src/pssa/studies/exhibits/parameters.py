@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from pssa import models
 from pssa.experiments.cells import Cell, Training
-from pssa.experiments.scope import Findings, Scope
+from pssa.experiments.ledger import RecordLookup
+from pssa.experiments.resources import Scope
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_epsilon, choose_penalty, resolve
-from pssa.studies.exhibit import Exhibit, Part, Table, Value
+from pssa.studies.exhibit import Exhibit, Part, Table, TableRow
+from pssa.studies.exhibits._rows import ATTENDING, NAMES
 from pssa.studies.paper import RELEASED, SETTINGS
-from pssa.studies.rows import ATTENDING, NAMES
 
 __all__ = ["EXHIBIT"]
 
@@ -35,14 +36,14 @@ def cells(scope: Scope) -> Iterator[Cell]:
             yield from (Training(place) for place in scope.places(model, data, 1))
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Counts and settings."""
-    return [_counts(scope, findings), _settings()]
+    return [_counts(scope, lookup), _settings()]
 
 
-def _counts(scope: Scope, findings: Findings) -> Table:
+def _counts(scope: Scope, lookup: RecordLookup) -> Table:
     rows = tuple(
-        (name, *(_count(scope, findings, model, data) for data in scope.data))
+        (name, *(_count(scope, lookup, model, data) for data in scope.data))
         for model, name in NAMES.items()
         if scope.has(model)
     )
@@ -50,16 +51,16 @@ def _counts(scope: Scope, findings: Findings) -> Table:
     return Table("parameters-counts", "Trained parameters", columns, rows, _COUNT_NOTES, columns[1:])
 
 
-def _count(scope: Scope, findings: Findings, model: str, data: str) -> int | None:
+def _count(scope: Scope, lookup: RecordLookup, model: str, data: str) -> int | None:
     """The same with every seed; the first that is there tells it."""
-    found = (findings.of(Training(place)) for place in scope.places(model, data))
+    found = (lookup(Training(place)) for place in scope.places(model, data))
     return next((int(record["parameters"]) for record in found if record is not None), None)
 
 
 def _settings() -> Table:
     ours = {model: _ours(model) for model in ATTENDING}
     names = dict.fromkeys((*SETTINGS, *RELEASED, *(name for values in ours.values() for name in values)))
-    rows: list[tuple[Value, ...]] = []
+    rows: list[TableRow] = []
     for name in names:
         for number, model in enumerate(ATTENDING):
             told = [table[name][number] or None if name in table else None for table in (SETTINGS, RELEASED)]

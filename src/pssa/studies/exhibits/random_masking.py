@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pssa.experiments.cells import Cell
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Part, Table, Value
-from pssa.studies.exhibits._board import COLUMNS, FAMILIES, STARS, Board, Entry, entries, told
+from pssa.experiments.ledger import RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Exhibit, Part, Table, TableRow
+from pssa.studies.exhibits._rows import COLUMNS, FAMILIES, METHODS, STARS, ModelRow, Scoreboard, entries, format_gain
 from pssa.studies.paper import OVERALL, RANDOM_MASKING
-from pssa.studies.rows import METHODS
 
 __all__ = ["EXHIBIT"]
 
@@ -35,23 +35,23 @@ def cells(scope: Scope) -> Iterator[Cell]:
             yield from entry.trainings(scope, data).values()
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """One table per data set."""
-    board = Board(scope, findings)
+    board = Scoreboard(scope, lookup)
     return [_table(scope, board, data) for data in scope.data]
 
 
-def _table(scope: Scope, board: Board, data: str) -> Table:
+def _table(scope: Scope, board: Scoreboard, data: str) -> Table:
     rows = tuple(_fields(board, entry, data) for entry in _ENTRIES if scope.has(entry.model))
     return Table(f"random-masking-{data}", data.upper(), (*COLUMNS, "over +RM-AS"), rows, _NOTES, ("seeds",))
 
 
-def _fields(board: Board, entry: Entry, data: str) -> tuple[Value, ...]:
+def _fields(board: Scoreboard, entry: ModelRow, data: str) -> TableRow:
     key = (entry.model, entry.method.name, data)
     over = None
     if entry.method.name in ("+AW-AS", "+PG-AS"):
-        over = board.gain(entry, Entry(entry.model, METHODS["+RM-AS"]), data)
-    return (*board.fields(entry, data, RANDOM_MASKING.get(key) or OVERALL.get(key)), told(over))
+        over = board.gain(entry, ModelRow(entry.model, METHODS["+RM-AS"]), data)
+    return (*board.fields(entry, data, RANDOM_MASKING.get(key) or OVERALL.get(key)), format_gain(over))
 
 
 EXHIBIT = Exhibit("random-masking", "Mined words against random words", cells, show)

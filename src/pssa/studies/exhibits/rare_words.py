@@ -8,15 +8,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
-from pssa.experiments.analyses.rare_words import BUCKETS
+from pssa.experiments.analyses import FREQUENCY_BUCKETS
 from pssa.experiments.cells import Cell
-from pssa.experiments.comparison import gather, mean_spread, tell_spread
-from pssa.experiments.ledger import Record
-from pssa.experiments.reading import Reading
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Figure, Line, Panel, Part, Table, Value
-from pssa.studies.exhibits._supervised import LOOKED_AT, looks_at, marked_places, row_name
-from pssa.studies.rows import NAMES
+from pssa.experiments.comparison import gather, mean_and_std
+from pssa.experiments.ledger import Record, RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Curve, Exhibit, Figure, FormattedValue, Panel, Part, Table, TableRow, format_mean
+from pssa.studies.exhibits._rows import ANALYSED_ROWS, NAMES, analyses_of, marked_places, row_name
 
 __all__ = ["EXHIBIT"]
 
@@ -31,13 +29,13 @@ _NOTES = (
 def cells(scope: Scope) -> Iterator[Cell]:
     """One look at every row and seed."""
     for data, model in marked_places(scope):
-        for method in LOOKED_AT:
-            yield from looks_at(scope, "rare_words", method, model, data).values()
+        for method in ANALYSED_ROWS:
+            yield from analyses_of(scope, "rare_words", method, model, data).values()
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Gains on rare and on common words, then every bucket as tables and figures."""
-    board = _Board(scope, findings)
+    board = _Board(scope, lookup)
     places = list(marked_places(scope))
     tables = [board.table(data, model) for data, model in places]
     return [board.gains(places), *tables, *(board.figure(measure, places) for measure in _MEASURES)]
@@ -46,31 +44,31 @@ def show(scope: Scope, findings: Findings) -> Sequence[Part]:
 class _Board:
     """What was found, by model, method and data set."""
 
-    def __init__(self, scope: Scope, findings: Findings) -> None:
-        self._scope, self._findings = scope, findings
+    def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
+        self._scope, self._lookup = scope, lookup
 
     def found(self, method: str, model: str, data: str) -> dict[int, Record]:
         """The sums of each bucket, by seed."""
-        looks = looks_at(self._scope, "rare_words", method, model, data)
-        return {seed: record["found"] for seed, record in gather(self._findings, looks).items()}
+        looks = analyses_of(self._scope, "rare_words", method, model, data)
+        return {seed: record["found"] for seed, record in gather(self._lookup, looks).items()}
 
     def table(self, data: str, model: str) -> Table:
         """Buckets by methods."""
-        found = {method: list(self.found(method, model, data).values()) for method in LOOKED_AT}
+        found = {method: list(self.found(method, model, data).values()) for method in ANALYSED_ROWS}
         some = next((each[0] for each in found.values() if each), None)
         rows = [
             (
                 bucket,
                 some[bucket]["instances"] if some else None,
-                *(_told(_shares(found[method], (bucket,), sums)) for sums in _MEASURES for method in LOOKED_AT),
+                *(_told(_shares(found[method], (bucket,), sums)) for sums in _MEASURES for method in ANALYSED_ROWS),
                 _told([some[bucket]["even"] / some[bucket]["instances"]] if some and some[bucket]["instances"] else []),
             )
-            for bucket in BUCKETS
+            for bucket in FREQUENCY_BUCKETS
         ]
         columns = (
             "training frequency",
             "instances",
-            *(f"{name}, {method or 'plain'}" for name in ("accuracy", "attention") for method in LOOKED_AT),
+            *(f"{name}, {method or 'plain'}" for name in ("accuracy", "attention") for method in ANALYSED_ROWS),
             "attention, even",
         )
         return Table(
@@ -79,10 +77,10 @@ class _Board:
 
     def gains(self, places: Sequence[tuple[str, str]]) -> Table:
         """Differences to the plain model on rare words and on common ones, over the seeds that both have."""
-        rows: list[tuple[Value, ...]] = []
+        rows: list[TableRow] = []
         for data, model in places:
             plain = self.found("", model, data)
-            for method in LOOKED_AT[1:]:
+            for method in ANALYSED_ROWS[1:]:
                 ours = self.found(method, model, data)
                 common = sorted(set(plain) & set(ours))
                 pairs = ([ours[seed] for seed in common], [plain[seed] for seed in common])
@@ -105,12 +103,12 @@ class _Board:
         """One panel per model and data set, one line per method."""
         panels = []
         for data, model in places:
-            lines = (_line(method, list(self.found(method, model, data).values()), measure) for method in LOOKED_AT)
+            lines = (_line(method, list(self.found(method, model, data).values()), measure) for method in ANALYSED_ROWS)
             panels.append(Panel(f"{NAMES[model]}, {data.upper()}", tuple(line for line in lines if line.x)))
         title = f"{_MEASURES[measure].capitalize()} by training frequency"
         name, label = f"rare-words-{_MEASURES[measure].split()[0]}", f"{_MEASURES[measure]} (%)"
         below = "training frequency of the rarest opinion word"
-        return Figure(name, title, below, label, tuple(panels), places=tuple(BUCKETS))
+        return Figure(name, title, below, label, tuple(panels), places=tuple(FREQUENCY_BUCKETS))
 
 
 def _shares(found: Sequence[Record], buckets: Sequence[str], sums: str) -> list[float]:
@@ -123,23 +121,23 @@ def _shares(found: Sequence[Record], buckets: Sequence[str], sums: str) -> list[
     ]
 
 
-def _gain(ours: Sequence[Record], theirs: Sequence[Record], buckets: Sequence[str], sums: str) -> Reading:
+def _gain(ours: Sequence[Record], theirs: Sequence[Record], buckets: Sequence[str], sums: str) -> FormattedValue:
     pairs = zip(_shares(ours, buckets, sums), _shares(theirs, buckets, sums), strict=True)
-    return tell_spread([one - other for one, other in pairs], "+")
+    return format_mean([one - other for one, other in pairs], "+")
 
 
 def _told(shares: Sequence[float]) -> float | None:
     return 100 * statistics.mean(shares) if shares else None
 
 
-def _line(method: str, found: Sequence[Record], measure: str) -> Line:
+def _line(method: str, found: Sequence[Record], measure: str) -> Curve:
     points = {
-        float(place): mean_spread(shares)
-        for place, bucket in enumerate(BUCKETS, start=1)
+        float(place): mean_and_std(shares)
+        for place, bucket in enumerate(FREQUENCY_BUCKETS, start=1)
         if (shares := _shares(found, (bucket,), measure))
     }
     means, spreads = zip(*points.values(), strict=True) if points else ((), ())
-    return Line(method or "plain", tuple(points), means, spreads)
+    return Curve(method or "plain", tuple(points), means, spreads)
 
 
 EXHIBIT = Exhibit(

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pssa.experiments.cells import Cell
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Part, Table, Value
-from pssa.studies.exhibits._board import COLUMNS, FEW_SEEDS, STARS, Board, Entry
+from pssa.experiments.ledger import RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Exhibit, Part, Table, TableRow
+from pssa.studies.exhibits._rows import COLUMNS, FEW_SEEDS, METHODS, STARS, ModelRow, Scoreboard, refined
 from pssa.studies.paper import SELF_ATTENTION
-from pssa.studies.rows import METHODS, refined
 
 __all__ = ["EXHIBIT"]
 
@@ -27,14 +27,14 @@ _NOTES = (
 )
 
 
-def _entries() -> Iterator[tuple[str, Entry]]:
+def _entries() -> Iterator[tuple[str, ModelRow]]:
     """By what stands for each in the paper's table."""
     for name in ("", "+PG-AS"):
-        yield name, Entry("bertabsa_att", METHODS[name])
+        yield name, ModelRow("bertabsa_att", METHODS[name])
     for model in ("bertabsa", "bertabsa_cls"):
-        yield "", Entry(model, METHODS[""])
+        yield "", ModelRow(model, METHODS[""])
         for heads in _HEADS:
-            yield heads, Entry(model, refined(heads))
+            yield heads, ModelRow(model, refined(heads))
 
 
 _ENTRIES = tuple((key, replace(entry, method=replace(entry.method, seeds=FEW_SEEDS))) for key, entry in _entries())
@@ -47,14 +47,14 @@ def cells(scope: Scope) -> Iterator[Cell]:
             yield from entry.trainings(scope, data).values()
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """One table per data set."""
-    board = Board(scope, findings)
+    board = Scoreboard(scope, lookup)
     return [_table(scope, board, data) for data in scope.data]
 
 
-def _table(scope: Scope, board: Board, data: str) -> Table:
-    rows: list[tuple[Value, ...]] = []
+def _table(scope: Scope, board: Scoreboard, data: str) -> Table:
+    rows: list[TableRow] = []
     for key, entry in _ENTRIES:
         if scope.has(entry.model):
             name, *others = board.fields(entry, data, SELF_ATTENTION.get((entry.model, key, data)))

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pssa.experiments.cells import Cell, Timing
-from pssa.experiments.ledger import Record
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Part, Table, Value
+from pssa.experiments.ledger import Record, RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Exhibit, Part, Table, TableRow, Value
+from pssa.studies.exhibits._rows import ATTENDING, NAMES
 from pssa.studies.paper import SPEED, SPEED_PARTS
-from pssa.studies.rows import ATTENDING, NAMES
 
 __all__ = ["EXHIBIT"]
 
@@ -60,11 +60,11 @@ def cells(scope: Scope) -> Iterator[Cell]:
     yield from (cell for model in _MODELS for data in scope.data for cell in _timings(scope, model, data))
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """For each model a table of wholes and one of parts."""
     parts: list[Part] = []
     for model in (model for model in _MODELS if scope.has(model)):
-        found = {data: _record(scope, findings, model, data) for data in scope.data}
+        found = {data: _record(scope, lookup, model, data) for data in scope.data}
         parts += [_wholes(model, found), _parts(model, found)]
     return parts
 
@@ -77,8 +77,8 @@ def _methods(model: str) -> tuple[str, ...]:
     return tuple(_TIMED) if model in ATTENDING else _WITHOUT_ATTENTION
 
 
-def _record(scope: Scope, findings: Findings, model: str, data: str) -> Record | None:
-    return next((findings.of(cell) for cell in _timings(scope, model, data)), None)
+def _record(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Record | None:
+    return next((lookup(cell) for cell in _timings(scope, model, data)), None)
 
 
 def _wholes(model: str, found: Mapping[str, Record | None]) -> Table:
@@ -99,7 +99,7 @@ def _wholes(model: str, found: Mapping[str, Record | None]) -> Table:
     return Table(f"speed-{model}", f"{NAMES[model]}: training and testing", columns, rows, _WHOLE_NOTES, columns[2:6])
 
 
-def _whole(record: Record | None, method: str) -> tuple[Value, ...]:
+def _whole(record: Record | None, method: str) -> TableRow:
     if record is None:
         return (None,) * 4
     ours, base = record["methods"][method], record["methods"]["base"]
@@ -109,7 +109,7 @@ def _whole(record: Record | None, method: str) -> tuple[Value, ...]:
     return tuple(fields)
 
 
-def _told(model: str, name: str, data: str) -> tuple[Value, ...]:
+def _told(model: str, name: str, data: str) -> TableRow:
     """The paper's multiples."""
     told_of = "bertabsa" if model == "bertabsa" else "bertabsa_att"
     ours, base = (SPEED.get((told_of, method, data)) for method in (name, ""))
@@ -130,7 +130,7 @@ def _parts(model: str, found: Mapping[str, Record | None]) -> Table:
     return Table(f"speed-parts-{model}", f"{NAMES[model]}: parts of training", columns, rows, _PART_NOTES, columns[4:5])
 
 
-def _fields(methods: Mapping[str, Any], method: str, data: str) -> Iterator[tuple[Value, ...]]:
+def _fields(methods: Mapping[str, Any], method: str, data: str) -> Iterator[TableRow]:
     proper = methods["base"]["stages"]["initial"]
     plain = SPEED.get(("bertabsa_att", "", data))
     for part, number, seconds, word in _split(methods, method):

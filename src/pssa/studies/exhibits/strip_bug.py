@@ -9,16 +9,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pssa.experiments.cells import Cell, Place
-from pssa.experiments.reading import percent
-from pssa.experiments.scope import Findings, Scope
-from pssa.studies.exhibit import Exhibit, Part, Table, Value
-from pssa.studies.exhibits._board import FEW_SEEDS, STARS, Board, Entry, told
-from pssa.studies.rows import ATTENDING, METHODS
+from pssa.experiments.ledger import RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import Exhibit, Part, Table, TableRow, format_percent
+from pssa.studies.exhibits._rows import ATTENDING, FEW_SEEDS, METHODS, STARS, ModelRow, Scoreboard, format_gain
 
 __all__ = ["EXHIBIT"]
 
 _METHODS = ("", "+AW-AS", "+PG-AS")
-_ENTRIES = tuple(Entry(model, replace(METHODS[name], seeds=FEW_SEEDS)) for model in ATTENDING for name in _METHODS)
+_ENTRIES = tuple(ModelRow(model, replace(METHODS[name], seeds=FEW_SEEDS)) for model in ATTENDING for name in _METHODS)
 _COLUMNS = (
     "model",
     "seeds",
@@ -45,34 +44,34 @@ def cells(scope: Scope) -> Iterator[Cell]:
                 yield from where.trainings(scope, data).values()
 
 
-def show(scope: Scope, findings: Findings) -> Sequence[Part]:
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """How much is damaged, and a table per data set."""
-    board = Board(scope, findings)
+    board = Scoreboard(scope, lookup)
     return [_damage(scope), *(_table(scope, board, data) for data in scope.data)]
 
 
-def _stripped(entry: Entry) -> Entry:
+def _stripped(entry: ModelRow) -> ModelRow:
     return replace(entry, stripped=True)
 
 
-def _table(scope: Scope, board: Board, data: str) -> Table:
-    rows: list[tuple[Value, ...]] = []
+def _table(scope: Scope, board: Scoreboard, data: str) -> Table:
+    rows: list[TableRow] = []
     for entry in (entry for entry in _ENTRIES if scope.has(entry.model)):
         damaged = _stripped(entry)
         gains = (board.gain(damaged, entry, data), *(board.gain(each, each.base, data) for each in (entry, damaged)))
         scores = (*board.scores(entry, data), *board.scores(damaged, data))
-        rows.append((entry.name, len(board.row(damaged, data)), *scores, *(told(gain) for gain in gains)))
+        rows.append((entry.name, len(board.row(damaged, data)), *scores, *(format_gain(gain) for gain in gains)))
     return Table(f"strip-bug-{data}", data.upper(), _COLUMNS, tuple(rows), _NOTES, ("seeds",))
 
 
 def _damage(scope: Scope) -> Table:
     """Instances whose target is another word afterwards."""
-    rows: list[tuple[Value, ...]] = []
+    rows: list[TableRow] = []
     for data in (data for data in scope.data if scope.resources.sources[data].test):
         sound, stripped = (scope.resources.corpora(Place(data, "", 0, stripped=bug)) for bug in (False, True))
         for part, before, after in zip(("train", "test"), sound, stripped, strict=True):
             changed = sum(ours.words != theirs.words for ours, theirs in zip(before, after, strict=True))
-            rows.append((data.upper(), part, len(before), changed, percent(changed / len(before))))
+            rows.append((data.upper(), part, len(before), changed, format_percent(changed / len(before))))
     columns = ("data", "part", "instances", "damaged", "share")
     note = "A word of which nothing would be left, as of a target `/`, stays whole here."
     return Table("strip-bug-damage", "Damaged targets", columns, tuple(rows), (note,))

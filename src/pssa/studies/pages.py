@@ -1,0 +1,327 @@
+"""Exhibits as files in a folder. Every file is written whole or not at all.
+
+OUT/NAME.md              the exhibit
+OUT/NAME/PART.md ...     each of its tables, figures and pictures, in every format it has
+OUT/NAME/section.json    its section of the page, for when another exhibit is shown, and the names of its files
+OUT/index.html           the page, with every exhibit that has been shown in this folder
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from pssa.data.files import write_atomically
+from pssa.errors import InputError, MissingExtra, PssaWarning, setting
+from pssa.report.heat_map import clean
+from pssa.report.html import make_environment
+from pssa.studies.exhibit import Exhibit, Figure, Paragraph, Part, Picture, Table, Value
+from pssa.studies.exhibits import reading_order
+from pssa.studies.figures import draw
+from pssa.studies.tables import (
+    TextTable,
+    convert_text,
+    escape_markdown,
+    grid_table,
+    latex_document,
+    markdown_table,
+    points_table,
+    require_pandas,
+    table_csv,
+    table_json,
+)
+
+_TITLE = "Experiments"
+_FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.IGNORECASE)
+_SECTION = "section.json"
+_FILES = "files"  # in it: the names of the files beside it
+_N_NAMED = 12  # rows without an outcome that are named, at most
+_LONG_NUMBER = 24  # characters from which a field of numbers may break
+_LONG_TEXT = 48  # characters from which a field is text to be read in several lines
+_LIST_MARK = re.compile(r"^(\d{0,9})([#>]|[-+.)=](?=\s))")  # begins a heading or a list in Markdown
+_METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
+_SHAPE_NAMES = re.compile(r'(\bid="|href="#|url\(#)')
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A section of the page, with its entry in the contents."""
+
+    name: str
+    title: str
+    html: str
+    beyond: bool = False
+
+
+def write_exhibit(folder: Path, exhibit: Exhibit, parts: Sequence[Part]) -> None:
+    """Write all files of an exhibit; without pandas or matplotlib, warn and leave out what they write.
+
+    Files of parts that the exhibit had when it was last shown in this folder, and has no more, are removed.
+
+    :raises ValueError: if two parts would have the same files, or a name cannot be the name of a file.
+    """
+    _check_names(exhibit, parts)
+    files = _ExhibitFolder(folder / exhibit.name)
+    drawings = _draw_all(files, parts)
+    has_pandas = _has_pandas()
+    for part in parts:
+        files.write_part(part, exhibit.title, has_pandas)
+    section = make_section(exhibit.name, exhibit.title, parts, drawings, exhibit.beyond)
+    files.finish(section)
+    if has_pandas:
+        _write_text(folder / f"{exhibit.name}.md", markdown_document(exhibit, parts, drawings))
+
+
+def write_page(folder: Path, notes: Sequence[str] = (), about: Sequence[PageSection] = ()) -> Path:
+    """Write the page of all exhibits that have been shown in this folder; return its path."""
+    found = {path.parent.name: _read_section(path) for path in sorted(folder.glob(f"*/{_SECTION}"))}
+    sections = [found[name] for name in sorted(found, key=reading_order)]
+    return _write_text(folder / "index.html", make_page(sections, notes, about))
+
+
+def drop_empty_rows(parts: Iterable[Part]) -> list[Part]:
+    """Return the parts without rows that have no outcome; name these below, and empty parts at the end."""
+    kept: list[Part] = []
+    empty: list[str] = []
+    for part in parts:
+        left: Part | None = part
+        if isinstance(part, Table) and part.outcomes:
+            left = _filled_rows(part)
+        elif isinstance(part, Figure) and not any(panel.lines for panel in part.panels):
+            left = None
+        if left is not None:
+            kept.append(left)
+        elif not isinstance(part, Paragraph):
+            empty.append(part.title)
+    return [*kept, *([Paragraph(f"No outcome yet: {'; '.join(empty)}.")] if empty else [])]
+
+
+def _filled_rows(table: Table) -> Table | None:
+    places = {name: table.columns.index(name) for name in table.outcomes}
+    kept = tuple(row for row in table.rows if any(_is_outcome(name, row[place]) for name, place in places.items()))
+    missing = [row[: min(places.values())] for row in table.rows if row not in kept]
+    if not kept or not missing:
+        return table if kept else None
+    named = [" ".join(str(field) for field in row if field is not None) for row in missing[:_N_NAMED]]
+    more = f" and {len(missing) - _N_NAMED} more" if len(missing) > _N_NAMED else ""
+    return replace(table, rows=kept, notes=(*table.notes, f"No outcome yet: {'; '.join(named)}{more}."))
+
+
+def _is_outcome(column: str, field: Value) -> bool:
+    # A measured value may be zero; zero seeds have measured nothing.
+    return field is not None and str(field) != "" and not (column == "seeds" and field == 0)
+
+
+def markdown_document(exhibit: Exhibit, parts: Sequence[Part], drawn: Container[str] = ()) -> str:
+    """Return the whole exhibit as Markdown; pictures are in a folder of its name.
+
+    :param drawn: names of the figures that were drawn.
+    """
+    blocks = [f"# {escape_markdown(exhibit.title)}"]
+    for part in parts:
+        blocks += _markdown_blocks(part, exhibit.name, drawn)
+    return "\n\n".join(blocks) + "\n"
+
+
+def _markdown_blocks(part: Part, folder: str, drawn: Container[str]) -> Iterator[str]:
+    if isinstance(part, Paragraph):
+        yield _markdown_paragraph(part.text)
+        return
+    yield f"## {escape_markdown(part.title)}"
+    if isinstance(part, Picture) or part.name in drawn:
+        yield f"![{escape_markdown(part.title)}]({folder}/{part.name}.svg)"
+    if not isinstance(part, Picture):
+        yield markdown_table(grid_table(part) if isinstance(part, Figure) else part)
+        yield from (_markdown_paragraph(note) for note in part.notes)
+
+
+def _markdown_paragraph(text: str) -> str:
+    return _LIST_MARK.sub(r"\1\\\2", escape_markdown(text))
+
+
+def make_section(
+    name: str, title: str, parts: Sequence[Part], drawings: Mapping[str, str] | None = None, beyond: bool = False
+) -> PageSection:
+    """Return parts as a section of the page.
+
+    :param drawings: SVG of the figures by name, as far as they were drawn.
+    """
+    blocks = [_block(part, f"{name}-{number}", drawings or {}) for number, part in enumerate(parts, start=1)]
+    html = _render("exhibit.html.jinja", name=name, title=title, beyond=beyond, parts=blocks)
+    return PageSection(name, title, html.strip(), beyond)
+
+
+def make_page(sections: Sequence[PageSection], notes: Sequence[str] = (), about: Sequence[PageSection] = ()) -> str:
+    """Return the page.
+
+    :param notes: what the reader must know first.
+    :param about: sections after the exhibits, such as the provenance.
+    """
+    paper = [section for section in sections if not section.beyond]
+    beyond = [section for section in sections if section.beyond]
+    groups = (("In the paper", paper), ("Beyond the paper", beyond), ("About", about))
+    return _render("results.html.jinja", title=_TITLE, notes=notes, groups=groups)
+
+
+def _block(part: Part, anchor: str, drawings: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values from which the template builds one part."""
+    values: dict[str, Any] = {"kind": type(part).__name__, **vars(part), "svg": ""}
+    if isinstance(part, Picture):
+        values["notes"] = ()
+    elif isinstance(part, Table):
+        values["table"] = _html_table(part)
+    elif isinstance(part, Figure):
+        values |= {"table": _html_table(grid_table(part)), "is_small": len(part.panels) < 2}
+        if part.name in drawings:
+            values["svg"] = _embedded(drawings[part.name], part, anchor)
+    return values
+
+
+def _html_table(table: Table) -> dict[str, Any]:
+    """Return a table's texts, and a class attribute for each column."""
+    shown = TextTable.of(table)
+    classes = []
+    for index, is_number in enumerate(shown.is_number):
+        longest = max((len(row[index]) for row in shown.rows), default=0)
+        if is_number:
+            classes.append("number several" if longest > _LONG_NUMBER else "number")
+        else:
+            classes.append("long" if longest > _LONG_TEXT else "")
+    css = [Markup(' class="{}"').format(each) if each else "" for each in classes]
+    return {"columns": shown.columns, "rows": shown.rows, "css": css}
+
+
+def _embedded(svg: str, figure: Figure, anchor: str) -> str:
+    """Return the drawing as a part of a page, with names of shapes that no other drawing has."""
+    drawing = _METADATA.sub("", svg[svg.index("<svg") :])
+    drawing = _SHAPE_NAMES.sub(rf"\g<1>{anchor}-", drawing)
+    return drawing.replace("<svg ", f'<svg role="img" aria-label="{escape(clean(figure.title))}" ', 1).strip()
+
+
+def _html_code(text: str) -> Markup:
+    """Return a text with its code marked, everything escaped."""
+    html = convert_text(clean(text), lambda plain: str(escape(plain)), lambda code: f"<code>{escape(code)}</code>")
+    return Markup(html)  # noqa: S704  every piece is escaped
+
+
+_ENVIRONMENT = make_environment(Path(__file__).parent / "templates")
+_ENVIRONMENT.filters["code"] = _html_code
+
+
+def _render(template: str, **values: Any) -> str:
+    return _ENVIRONMENT.get_template(template).render(values)
+
+
+class _ExhibitFolder:
+    """The folder of an exhibit, which knows its files, so that the next showing can remove those that it leaves out.
+
+    Other files in it are the user's own and stay.
+    """
+
+    def __init__(self, path: Path) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._written: list[str] = []
+
+    def write(self, name: str, content: str | bytes) -> None:
+        """Write a file."""
+        if isinstance(content, str):
+            _write_text(self._path / name, content)
+        else:
+            write_atomically(self._path / name, content)
+        self._written.append(name)
+
+    def write_part(self, part: Part, within: str, has_pandas: bool) -> None:
+        """Write a part in its formats, except drawings of figures.
+
+        :param within: title of the exhibit.
+        """
+        if isinstance(part, Picture):
+            self.write(f"{part.name}.svg", part.svg)
+            self.write(f"{part.name}.html", _render("picture.html.jinja", title=part.title, html=part.html))
+        elif isinstance(part, Table | Figure):
+            table = points_table(part) if isinstance(part, Figure) else part
+            if has_pandas and isinstance(part, Table):
+                self.write(f"{part.name}.md", "\n\n".join(_markdown_blocks(part, "", ())) + "\n")
+                self.write(f"{part.name}.tex", latex_document(part, within))
+            if has_pandas:
+                self.write(f"{part.name}.csv", table_csv(table))
+            self.write(f"{part.name}.json", table_json(table))
+
+    def finish(self, section: PageSection) -> None:
+        """Remove files that the last showing wrote and this one did not, and keep the section of the page."""
+        for name in self._written_before():
+            if name not in self._written:
+                (self._path / name).unlink(missing_ok=True)
+        value = {**asdict(section), _FILES: self._written}
+        _write_text(self._path / _SECTION, json.dumps(value, ensure_ascii=False) + "\n")
+
+    def _written_before(self) -> Iterator[str]:
+        try:
+            names = json.loads((self._path / _SECTION).read_text("utf-8"))[_FILES]
+        except (OSError, ValueError, KeyError, TypeError):
+            return  # nothing was shown here, or an old version wrote no list
+        for name in names if isinstance(names, list) else ():
+            # Anybody may have changed the list: a name must be that of a file in this folder.
+            if isinstance(name, str) and _FILE_NAME.fullmatch(name) and (self._path / name).is_file():
+                yield name
+
+
+def _check_names(exhibit: Exhibit, parts: Sequence[Part]) -> None:
+    names = [part.name for part in parts if not isinstance(part, Paragraph)]
+    for name in (exhibit.name, *names):
+        if not _FILE_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} in exhibit {exhibit.name} cannot name a file; use letters, digits, - and _")
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(f"exhibit {exhibit.name} has several parts called {', '.join(sorted(twice))}")
+
+
+def _draw_all(files: _ExhibitFolder, parts: Sequence[Part]) -> dict[str, str]:
+    """Draw the figures and write them; return their SVG by name."""
+    drawings = {}
+    for figure in (part for part in parts if isinstance(part, Figure)):
+        try:
+            svg, png = draw(figure)
+        except MissingExtra as error:
+            _warn_missing("figures", error)
+            return {}
+        files.write(f"{figure.name}.svg", svg)
+        files.write(f"{figure.name}.png", png)
+        drawings[figure.name] = svg
+    return drawings
+
+
+def _has_pandas() -> bool:
+    try:
+        require_pandas()
+    except MissingExtra as error:
+        _warn_missing("Markdown, LaTeX and CSV files", error)
+        return False
+    return True
+
+
+def _warn_missing(what: str, error: MissingExtra) -> None:
+    show_only = setting("show_only", option="--show-only")
+    warnings.warn(PssaWarning(f"{what} are left out: {error.message}, then write them with {show_only}"), stacklevel=4)
+
+
+def _read_section(path: Path) -> PageSection:
+    try:
+        value = json.loads(path.read_text("utf-8"))
+        return PageSection(**{name: field for name, field in value.items() if name != _FILES})
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} is not a section of the page; remove it and show its exhibit again") from error
+
+
+def _write_text(path: Path, text: str) -> Path:
+    # Lone surrogates, which a stranger's text may hold, cannot be encoded.
+    write_atomically(path, text.encode("utf-8", "replace"))
+    return path

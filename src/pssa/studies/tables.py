@@ -1,0 +1,385 @@
+"""Tables as text: Markdown and LaTeX for people, CSV and JSON with unrounded values for programs. pandas writes all but JSON.
+
+Texts may hold `code` between backticks, which every format sets in its own way; everything else in them is escaped.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pssa.errors import MissingExtra
+from pssa.experiments.ledger import Record
+from pssa.studies.exhibit import Curve, Figure, FormattedValue, PlainValue, Table, Value
+
+_NUMBER = re.compile(r"[+\-−]?\d")
+_CODE = re.compile(r"`([^`\n]+)`")
+_LARGE = 10_000  # whole numbers from here on are written with commas
+
+# An underscore inside a word emphasises nothing; an ampersand matters only where it could begin an entity.
+_MARKDOWN = re.compile(r"[\\*<`]|(?<![^\W_])_|_(?![^\W_])|\](?=\()|~(?=~)|&(?=#?\w+;)")
+
+_LATEX = {
+    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    **{sign: f"${name}$" for sign, name in (("±", r"\pm"), ("×", r"\times"), ("−", "-"), ("→", r"\rightarrow"))},
+    **{sign: f"${name}$" for sign, name in (("≤", r"\le"), ("≥", r"\ge"), ("≈", r"\approx"), ("·", r"\cdot"))},
+    **{sign: f"${name}$" for sign, name in (("γ", r"\gamma"), ("ε", r"\epsilon"), ("Δ", r"\Delta"), ("∞", r"\infty"))},
+    "…": r"\ldots{}",
+}
+_LATEX_MARKS = re.compile("[" + re.escape("".join(_LATEX)) + "]|-(?=-)")
+_OPENING_QUOTE = re.compile(r'(?<![^\s(\[/])"(?=\S)')  # a quote that begins a word; all others end one
+_MINUS = re.compile(r"(?<![\w.\-])-(?=\d)")  # before a number; elsewhere it is a hyphen
+
+# Widths on paper, in characters of LaTeX's `article` with its own margins.
+_LINE = 72  # in small type
+_PORTRAIT, _LANDSCAPE = 86, 135  # in the smallest type
+_GAP = 2  # between columns
+_LONGEST_NUMBER = 18  # a longer field of numbers may break: two scores with their stars fit
+_LONGEST_WORD = 24  # a longer word may stick out
+_LONGEST_FIELD = 60  # a column asks for no more room
+_PAGE_ROWS = 30  # that a page holds besides notes
+
+# Columns of cells.csv: the place with its defaults, and what was measured.
+_PLACE = {"data": None, "model": None, "seed": None, "share": 1.0, "held_out": False, "stripped": False}
+_MEASURED = ("accuracy", "macro_f1", "epochs", "gamma", "parameters", "members", "instances", "with_active", "seconds")
+
+
+def require_pandas() -> Any:
+    """Import pandas, which is loaded only when a table is written.
+
+    :raises MissingExtra: if pandas or tabulate is not installed.
+    """
+    try:
+        importlib.import_module("tabulate")  # pandas writes Markdown with it
+        return importlib.import_module("pandas")
+    except ImportError as error:
+        raise MissingExtra("pandas", "report") from error
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """The fields of a table as people read them: numbers with the decimals of their column, nothing for a missing value."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    is_number: tuple[bool, ...]  # by column; numbers are aligned right
+
+    @classmethod
+    def of(cls, table: Table) -> TextTable:
+        """Format the fields.
+
+        :raises ValueError: if a row has more or fewer fields than there are columns.
+        """
+        for number, row in enumerate(table.rows, start=1):
+            if len(row) != len(table.columns):
+                raise ValueError(
+                    f"row {number} of table {table.name} has {len(row)} fields for {len(table.columns)} columns"
+                )
+        columns = [[row[index] for row in table.rows] for index in range(len(table.columns))]
+        shown = [_format_column(values) for values in columns]
+        # The first column names the row, whatever it holds; an empty column counts as numbers.
+        is_number = tuple(
+            index > 0 and all(_NUMBER.match(text) for text in texts if text) for index, texts in enumerate(shown)
+        )
+        return cls(tuple(map(one_line, table.columns)), tuple(zip(*shown, strict=True)), is_number)
+
+    def frame(self, escape: Callable[[str], str]) -> Any:
+        """Return the escaped texts as a DataFrame."""
+        rows = [[escape(field) for field in row] for row in self.rows]
+        return require_pandas().DataFrame(rows, columns=[escape(name) for name in self.columns], dtype=object)
+
+
+def convert_text(text: str, plain: Callable[[str], str], code: Callable[[str], str]) -> str:
+    """Return a text on one line with its plain stretches and its code converted."""
+    # Splitting by a pattern with a group puts the code at the odd places.
+    pieces = enumerate(_CODE.split(one_line(text)))
+    return "".join(code(piece) if index % 2 else plain(piece) for index, piece in pieces)
+
+
+def one_line(text: str) -> str:
+    """Return the text without line breaks, doubled spaces and lone surrogates, which cannot be encoded."""
+    return " ".join(text.encode("utf-8", "replace").decode().split())
+
+
+def escape_markdown(text: str) -> str:
+    """Return the text as Markdown shows it."""
+    return convert_text(text, lambda plain: _MARKDOWN.sub(_escape_mark, plain), "`{}`".format)
+
+
+def _escape_mark(found: re.Match[str]) -> str:
+    return "&amp;" if found[0] == "&" else f"\\{found[0]}"
+
+
+def markdown_table(table: Table) -> str:
+    """Return the rows of a table as Markdown."""
+    shown = TextTable.of(table)
+    # A bar ends a field even inside code.
+    frame = shown.frame(lambda text: escape_markdown(text).replace("|", "\\|"))
+    sides = ["right" if number else "left" for number in shown.is_number] if shown.rows else None
+    text: str = frame.to_markdown(index=False, disable_numparse=True, colalign=sides)
+    return text
+
+
+def latex_document(table: Table, within: str = "") -> str:
+    """Return a table as LaTeX, to be included in a document; the first line names the packages it needs.
+
+    :param within: title of the exhibit, so that the caption stands alone.
+    """
+    shown = TextTable.of(table)
+    widths, is_long = _column_widths(shown), len(shown.rows) > _PAGE_ROWS
+    is_long = is_long or bool(widths)
+    is_landscape = bool(widths) and _needs_landscape(shown)
+    frame = shown.frame(escape_latex)
+    if shown.rows:
+        frame.isetitem(0, [_protect(text) for text in frame.iloc[:, 0]])
+    text: str = frame.to_latex(
+        index=False,
+        longtable=is_long,
+        column_format=_column_format(shown, widths),
+        caption=escape_latex(f"{within}: {table.title}" if within else table.title),
+        label=f"tab:{table.name}",
+    )
+    notes = "".join(rf"\par\smallskip{{\footnotesize {escape_latex(note)}}}" + "\n" for note in table.notes)
+    if is_long:
+        size = r"\scriptsize" if widths else r"\small"
+        head = rf"\begingroup{size}\setlength{{\tabcolsep}}{{4pt}}\setlength{{\LTcapwidth}}{{\linewidth}}"
+        text = f"{head}\n{text}{notes}\\par\\endgroup\n"
+    else:
+        text = text.replace(r"\begin{table}", "\\begin{table}\n\\centering\\small", 1)
+        text = text.replace(r"\end{table}", rf"{notes}\end{{table}}")
+    if is_landscape:
+        text = f"\\begin{{landscape}}\n{text}\\end{{landscape}}\n"
+    packages = ["booktabs"] + ["array"] * bool(widths) + ["longtable"] * is_long + ["pdflscape"] * is_landscape
+    beware = "; a longtable needs a document in one column" if is_long else ""
+    return rf"% needs \usepackage{{{','.join(sorted(packages))}}}{beware}" + "\n" + text
+
+
+def escape_latex(text: str) -> str:
+    """Return the text as LaTeX prints it."""
+    return convert_text(text, lambda plain: _latex(_OPENING_QUOTE.sub("``", plain)), _latex_code)
+
+
+def _latex_code(text: str) -> str:
+    # A straight quote, which every typewriter font has at 34.
+    inside = r"\char34{}".join(_latex(part) for part in text.split('"'))
+    return rf"\texttt{{{inside}}}"
+
+
+def _latex(text: str) -> str:
+    # Two hyphens would become a dash.
+    return _LATEX_MARKS.sub(lambda found: _LATEX.get(found[0], "-{}"), _MINUS.sub("−", text))
+
+
+def _protect(first: str) -> str:
+    """Return the first field of a row; a bracket or star there would be an option of the row end before it."""
+    return f"{{{first[0]}}}{first[1:]}" if first[:1] in ("[", "*") else first
+
+
+def _column_format(shown: TextTable, widths: Sequence[float]) -> str:
+    if not widths:
+        return "".join("r" if number else "l" for number in shown.is_number)
+    # Fields that break are set ragged: lines of a few words cannot be justified.
+    sides = (r"\raggedleft" if number else r"\raggedright" for number in shown.is_number)
+    return "".join(
+        rf">{{{side}\arraybackslash}}p{{\dimexpr {width:.3f}\linewidth-2\tabcolsep\relax}}"
+        for side, width in zip(sides, widths, strict=True)
+    )
+
+
+def _column_widths(shown: TextTable) -> tuple[float, ...]:
+    """Return the share of the line that each column gets; empty if the fields fit a line as they are."""
+    longest = [max(map(_length, texts)) for texts in _columns(shown)]
+    gaps = _GAP * len(longest)
+    if sum(longest) + gaps <= _LINE:
+        return ()
+    least = _least_widths(shown)
+    room = (_LANDSCAPE if _needs_landscape(shown) else _PORTRAIT) - gaps
+    extra = [max(0, min(long, _LONGEST_FIELD) - own) for own, long in zip(least, longest, strict=True)]
+    left = max(0, room - sum(least)) / max(1, sum(extra))
+    widths = [own + left * more + _GAP for own, more in zip(least, extra, strict=True)]
+    # Rounded down, so that all of them are never more than the line.
+    return tuple(int(1000 * width / sum(widths)) / 1000 for width in widths)
+
+
+def _needs_landscape(shown: TextTable) -> bool:
+    return sum(_least_widths(shown)) + _GAP * len(shown.columns) > _PORTRAIT
+
+
+def _least_widths(shown: TextTable) -> list[int]:
+    """Return what each column needs so that no word sticks out and no number is torn from its deviation."""
+    least = []
+    for (head, *fields), is_number in zip(_columns(shown), shown.is_number, strict=True):
+        whole = [_length(text) for text in fields if is_number and _length(text) <= _LONGEST_NUMBER]
+        words = (_length(word) for text in (head, *fields) for word in text.split())
+        least.append(min(_LONGEST_WORD, max(itertools.chain(whole, words), default=1)))
+    return least
+
+
+def _columns(shown: TextTable) -> list[tuple[str, ...]]:
+    return list(zip(shown.columns, *shown.rows, strict=True))
+
+
+def _length(text: str) -> int:
+    return len(text.replace("`", ""))
+
+
+def table_csv(table: Table) -> str:
+    """Return a table as CSV, a column for each part of a formatted value; missing values are empty."""
+    parts = [_part_names(row[index] for row in table.rows) for index in range(len(table.columns))]
+    columns = [
+        f"{column} {name}" if len(names) > 1 else column
+        for column, names in zip(table.columns, parts, strict=True)
+        for name in names or ("",)
+    ]
+    rows = [
+        [value for field, names in zip(row, parts, strict=True) for value in _part_values(field, names)]
+        for row in table.rows
+    ]
+    return _csv(columns, rows)
+
+
+def table_json(table: Table) -> str:
+    """Return a table with its title and notes as JSON; numbers are numbers, and missing values are null."""
+    value = {
+        "name": table.name,
+        "title": table.title,
+        "columns": list(table.columns),
+        "rows": [[_json_value(field) for field in row] for row in table.rows],
+        "notes": list(table.notes),
+    }
+    return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def cells_csv(records: Iterable[Record]) -> str:
+    """Return a line for each record, with what a spreadsheet can hold of it; the ledger has the rest.
+
+    `evidence` and `settings` are those of the training; for an analysis, of the training that is analysed.
+    """
+    columns = ("key", "kind", *_PLACE, "what", "method", "evidence", "rounds", "above", "settings", *_MEASURED)
+    return _csv(columns, [_cell_row(record) for record in records])
+
+
+def points_table(figure: Figure) -> Table:
+    """Return a row for every point of a figure."""
+    rows = [
+        (panel.title, line.name, figure.tick_label(x) if figure.places else x, y, spread)
+        for panel in figure.panels
+        for line in panel.lines
+        for x, y, spread in _points(line)
+    ]
+    columns = ("plot", "line", figure.x_label, figure.y_label, "spread")
+    return Table(figure.name, figure.title, columns, tuple(rows), figure.notes)
+
+
+def grid_table(figure: Figure) -> Table:
+    """Return a row for every curve of a figure and a column for every x, with the same decimals throughout."""
+    lines = [line for panel in figure.panels for line in panel.lines]
+    places = sorted({x for line in lines for x in line.x})
+    decimals = _n_decimals([y for line in lines for y in line.y if math.isfinite(y)])
+    rows = []
+    for panel in figure.panels:
+        for line in panel.lines:
+            found = {x: _with_spread(y, spread, decimals) for x, y, spread in _points(line)}
+            rows.append((panel.title, line.name, *(found.get(x) for x in places)))
+    columns = ("plot", f"{figure.y_label} by {figure.x_label}", *map(figure.tick_label, places))
+    return Table(figure.name, figure.title, columns, tuple(rows), figure.notes)
+
+
+def _points(line: Curve) -> list[tuple[float, float, float | None]]:
+    spread: Sequence[float | None] = line.spread or [None] * len(line.x)
+    return list(zip(line.x, line.y, spread, strict=True))
+
+
+def _with_spread(y: float, spread: float | None, decimals: int) -> str | None:
+    if not math.isfinite(y):
+        return None
+    return f"{y:.{decimals}f}" if spread is None else f"{y:.{decimals}f} ± {spread:.{decimals}f}"
+
+
+def _format_column(values: Sequence[Value]) -> list[str]:
+    decimals = _n_decimals([value for value in values if isinstance(value, float) and math.isfinite(value)])
+    return [_format(value, decimals) for value in values]
+
+
+def _format(value: Value, decimals: int) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= _LARGE else str(value)
+    if isinstance(value, float):
+        return f"{value:.{decimals}f}" if math.isfinite(value) else ""
+    return "" if value is None else one_line(str(value))
+
+
+def _n_decimals(values: Sequence[float]) -> int:
+    """Return the decimals of a column: two for percentages, three for shares, more for smaller numbers."""
+    largest = max(map(abs, values), default=0.0)
+    if largest > 1:  # a share may be 1
+        return 0 if largest >= _LARGE else 1 if largest >= 1000 else 2
+    # Three digits of the largest, so that seconds of a step can be told apart.
+    return 3 if largest >= 0.1 or largest == 0 else min(9, 2 - math.floor(math.log10(largest)))
+
+
+def _part_names(fields: Iterable[Value]) -> list[str]:
+    """Return the names of the parts that the formatted values of a column have."""
+    return list(dict.fromkeys(name for field in fields if isinstance(field, FormattedValue) for name in field.parts))
+
+
+def _part_values(field: Value, names: Sequence[str]) -> list[PlainValue]:
+    if isinstance(field, FormattedValue):
+        return [field.parts.get(name) for name in names]
+    return [field, *[None] * (len(names) - 1)]
+
+
+def _json_value(field: Value) -> PlainValue | dict[str, PlainValue]:
+    if not isinstance(field, FormattedValue):
+        return _finite(field)
+    return {"shown": field.text, **{name: _finite(part) for name, part in field.parts.items()}} if field.text else None
+
+
+def _cell_row(record: Record) -> list[Any]:
+    cell = record["cell"]
+    about = cell.get("training", cell)
+    place = about["place"]
+    method = about.get("method", None if cell["kind"] == "timing" else "base")
+    evidence = " + ".join(_mining_text(mining) for mining in about.get("evidence", ()))
+    settings = _settings_text({**place.get("settings", {}), **about.get("settings", {})})
+    return [
+        *(record["key"], cell["kind"], *(place.get(name, default) for name, default in _PLACE.items())),
+        *(cell.get("what"), method, evidence or None, about.get("rounds"), about.get("above"), settings or None),
+        *(record.get(name) for name in _MEASURED),
+    ]
+
+
+def _mining_text(mining: Record) -> str:
+    settings = _settings_text({**mining["place"].get("settings", {}), **mining.get("settings", {})})
+    return f"{mining['method']} [{settings}]" if settings else str(mining["method"])
+
+
+def _settings_text(chosen: Record) -> str:
+    return " ".join(f"{name}={value}" for name, value in chosen.items())
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    plain = [[_finite(field) for field in row] for row in rows]
+    frame = require_pandas().DataFrame(plain, columns=list(columns), dtype=object)
+    text: str = frame.to_csv(index=False, lineterminator="\n")
+    return text
+
+
+def _finite(value: PlainValue) -> PlainValue:
+    """Return None for a number that is not finite, which JSON cannot hold."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
