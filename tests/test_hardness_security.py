@@ -89,7 +89,7 @@ def test_everything_that_transformers_loads_is_local_and_without_code() -> None:
         for file, name, call in calls()
         if (found := re.fullmatch(r"(?:transformers\.)?Auto\w+\.(from_\w+)", name))
     }
-    assert len({place.partition(",")[0] for place in loads}) > 1
+    assert len(loads) > 2
     assert [place for place, (_, values) in loads.items() if values.get("trust_remote_code") != "False"] == []
     opened = {place: values for place, (kind, values) in loads.items() if kind == "from_pretrained"}
     assert [place for place, values in opened.items() if values.get("local_files_only") != "True"] == []

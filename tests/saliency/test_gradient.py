@@ -16,8 +16,7 @@ from pssa.data.batch import Batch
 from pssa.errors import InputError
 from pssa.models import AspectClassifier
 from pssa.saliency import normalise, score_words
-from pssa.saliency._gradients import stack
-from pssa.saliency._noise import Noise
+from pssa.saliency._noise import Noise, stack
 from pssa.saliency.gradient import Gradient
 
 # Ids 3 to 6 stand for (1, 0), (0, 2), (3, 1), (-1, -1); against class 0's (1, 2) they score 1, 4, 5, -3, and class 0

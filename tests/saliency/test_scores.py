@@ -1,23 +1,27 @@
-"""Masking, normalising and the entropy."""
+"""Shares of words from raw scores, entropy, and a saliency over a whole corpus."""
 
 from __future__ import annotations
 
+import importlib
+import math
+
 import pytest
 import torch
+from tests.mining.toys import NEGATIVE, POSITIVE, index, scripted
 from tests.saliency.toys import Toy, make_batch
 from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
 from pssa.models import AspectClassifier
-from pssa.saliency import entropy_bits, normalise, score_words
+from pssa.saliency import Observation, build, entropy_bits, normalise, observe, score_words
 from pssa.saliency._scores import to_words
 
 BATCH = make_batch([[3, 4, 5, 6]], [[0, 1, 1, 0]])
 TOY = Toy(torch.zeros(8, 1), torch.zeros(1, 2))
 
 
-def scripted(scores: list[list[float]]) -> object:
+def fixed(scores: list[list[float]]) -> object:
     def saliency(model: AspectClassifier, batch: Batch) -> Tensor:
         return torch.tensor(scores)
 
@@ -25,13 +29,13 @@ def scripted(scores: list[list[float]]) -> object:
 
 
 def test_scores_are_masked_to_the_candidates_and_sum_to_one() -> None:
-    scores = score_words(scripted([[9.0, 1.0, 3.0, 5.0]]), TOY, BATCH)  # type: ignore[arg-type]
+    scores = score_words(fixed([[9.0, 1.0, 3.0, 5.0]]), TOY, BATCH)  # type: ignore[arg-type]
     assert scores.tolist() == [[0.0, 0.25, 0.75, 0.0]]
 
 
 def test_scores_of_the_wrong_shape_are_refused() -> None:
     with pytest.raises(InputError, match=r"shape \(1, 2\); expected \(1, 4\)"):
-        score_words(scripted([[1.0, 2.0]]), TOY, BATCH)  # type: ignore[arg-type]
+        score_words(fixed([[1.0, 2.0]]), TOY, BATCH)  # type: ignore[arg-type]
 
 
 def test_a_row_without_candidates_or_without_scores_is_all_zero() -> None:
@@ -74,3 +78,47 @@ def test_the_entropy_of_a_single_share_and_of_none_is_zero() -> None:
 def test_the_positions_of_a_word_are_summed() -> None:
     batch = make_batch([[9, 3, 4, 5, 9]], [[1, 1]], word_of=[[-1, 0, 1, 1, -1]])
     assert to_words(torch.tensor([[100.0, 1.0, 2.0, 3.0, 100.0]]), batch).tolist() == [[1.0, 5.0]]
+
+
+ATTENTION = build("attention", {})
+CORPUS = index("screen good", "a screen so very good", "bad screen")
+MODEL_SAYS = [[9.0, 2.0, 0.0, 0.0, 0.0], [1.0, 9.0, 1.0, 0.0, 2.0], [0.0, 9.0, 0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 128])
+def test_what_is_seen_is_in_the_order_of_the_corpus(batch_size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The package has a function of the module's name.
+    monkeypatch.setattr(importlib.import_module("pssa.saliency._scores"), "_BATCH", batch_size)
+    seen = observe(scripted(MODEL_SAYS, [POSITIVE, NEGATIVE, NEGATIVE]), CORPUS, ATTENTION)
+    assert seen.predicted.tolist() == [POSITIVE, NEGATIVE, NEGATIVE]
+    torch.testing.assert_close(seen.probabilities[0], torch.tensor([0.9, 0.05, 0.05]))
+    # Shares over the candidates: the aspect's weight is nobody's, and what has no weight at all says nothing.
+    expected = [[0.0, 1.0, 0.0, 0.0, 0.0], [0.25, 0.0, 0.25, 0.0, 0.5], [0.0, 0.0, 0.0, 0.0, 0.0]]
+    torch.testing.assert_close(seen.scores, torch.tensor(expected))
+
+
+def test_the_model_is_looked_at_in_eval_mode_and_on_batches_that_are_no_wider_than_they_must_be() -> None:
+    model = scripted(MODEL_SAYS, [POSITIVE] * 3)
+    model.train()
+    observe(model, CORPUS.select([0, 2]), ATTENTION)
+    assert model.modes
+    assert not any(model.modes)
+    assert {batch.positions.shape[1] for batch in model.shown} == {2}
+
+
+def test_what_is_left_without_words_is_again_shares_of_a_whole() -> None:
+    scores = torch.tensor([[0.7, 0.1, 0.1, 0.1], [1.0, 0.0, 0.0, 0.0], [0.2, 0.3, 0.5, 0.0]])
+    words = torch.tensor([[True, False, False, False]] * 2 + [[False, False, False, True]])
+    left = Observation(torch.eye(3), scores).without(words).scores
+    torch.testing.assert_close(left[0], torch.tensor([0.0, 1 / 3, 1 / 3, 1 / 3]))
+    torch.testing.assert_close(entropy_bits(left)[0], torch.tensor(math.log2(3)))
+    assert left[1].tolist() == [0.0] * 4  # nothing is left to say
+    assert torch.equal(left[2], scores[2])
+
+
+def test_a_part_of_the_corpus_is_filled_into_its_places() -> None:
+    whole = Observation.blank(3, 4, 2)
+    part = Observation(torch.tensor([[0.3, 0.7], [0.8, 0.2]]), torch.tensor([[0.5, 0.5], [1.0, 0.0]]))
+    whole.fill(torch.tensor([2, 0]), part)
+    assert whole.predicted.tolist() == [0, 0, 1]
+    assert whole.scores.tolist() == [[1.0, 0.0, 0.0, 0.0], [0.0] * 4, [0.5, 0.5, 0.0, 0.0]]

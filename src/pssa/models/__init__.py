@@ -17,11 +17,10 @@ import torch
 from torch import nn
 
 from pssa.errors import InputError
-from pssa.models._attention import pool_words
 from pssa.models._encoder import PieceEncoder
+from pssa.models._layers import WordTable, attend, check_options, dropout, lookup, pool_words, reset_parameters
 from pssa.models._pretrained import Pretrained
 from pssa.models._protocol import AspectClassifier, Encoding, Heads, Prediction, TopLayer
-from pssa.models._words import WordTable
 from pssa.registry import Registry
 
 __all__ = [
@@ -32,15 +31,20 @@ __all__ = [
     "Pretrained",
     "TopLayer",
     "WordTable",
+    "attend",
     "attends",
     "build",
+    "check_options",
     "count_parameters",
+    "dropout",
+    "lookup",
     "names",
     "narrow",
     "option_defaults",
     "pool_words",
     "read_options",
     "reads_pairs",
+    "reset_parameters",
     "uses_encoder",
 ]
 

@@ -14,11 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from pssa.data.batch import Batch
-from pssa.models._precision import widen
+from pssa.models._layers import widen
 from pssa.models._pretrained import Pretrained
 from pssa.models._protocol import Encoding, Heads, TopLayer
-from pssa.models._refinement import Refinement
-from pssa.models._top_layer import above, below
+from pssa.models._refinement import Refinement, above, below
 
 __all__ = ["PieceEncoder", "attention_masks", "draw_linear"]
 

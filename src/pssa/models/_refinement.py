@@ -1,24 +1,27 @@
-"""Refined self-attention: which heads of an encoder's top layer are mined and supervised, and their weights.
+"""Refined self-attention: an encoder cut below its top layer, and the heads of that layer that are mined and supervised.
 
 Section "Progressive Self-supervision for Self-attention within the BERT" of the paper, with its three ways: one head, drawn at
 random for the whole run; for each example the head of the smallest entropy; the mean of all heads. The paper means the entropy of
 a head's saliency; here it is that of its attention, which needs no gradient inside of training.
+
+transformers has no such cut, so hooks make it: one catches the top layer's arguments before it runs, one reads the attention
+that passes from it. They stay on the layer and are active only in `below` and `above`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from pssa.errors import InputError
-from pssa.models._precision import full_precision, widen
-from pssa.models._protocol import Heads
-from pssa.models._top_layer import prepare
-
-__all__ = ["Refinement", "attention_of", "check_refine"]
+from pssa.models._layers import full_precision, widen
+from pssa.models._protocol import Heads, TopLayer
 
 _WAYS = ("none", "random_head", "smallest_entropy", "average")
 
@@ -71,3 +74,141 @@ def _row_mean(weights: Tensor, rows: Tensor) -> Tensor:
         weights = widen(weights)
         counted = rows.to(weights.dtype)
         return torch.einsum("bhqp,bq->bhp", weights, counted / counted.sum(dim=1, keepdim=True).clamp(min=1))
+
+
+# Where architectures keep their layers, where a layer keeps its attention, and where that keeps its own dropout.
+_LAYERS = ("encoder.layer", "layers", "transformer.layer")
+_ATTENTIONS = ("attention", "attn")
+_INNERMOST = ("self", "attn")
+
+# What the hooks look at. Each thread has its own, so that several may use one model.
+_catching: ContextVar[list[Any] | None] = ContextVar("catching", default=None)
+_reading: ContextVar[list[Tensor] | None] = ContextVar("reading", default=None)
+
+
+class _Caught(Exception):
+    """Ends the body's run where it has no more to do."""
+
+
+def prepare(body: nn.Module, probe: Mapping[str, Any]) -> int:
+    """Make the cut possible, and attention of the top layer without dropout; the number of heads.
+
+    :raises InputError: if the body, asked with the inputs `probe`, cannot be cut: its architecture is an unusual one.
+    """
+    try:
+        layer = _top_layer(body)
+        attention = _first(layer, _ATTENTIONS)
+        _drop_nothing(_first(attention, _INNERMOST, attention))
+        layer.register_forward_pre_hook(_catch, with_kwargs=True)
+        attention.register_forward_hook(_read)
+        return _try_out(body, probe)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as error:
+        kind = getattr(body.config, "model_type", type(body).__name__)
+        raise InputError(f"the self-attention of {kind} encoders cannot be refined; set refine to none") from error
+
+
+def below(body: nn.Module, inputs: Mapping[str, Any]) -> tuple[Tensor, TopLayer]:
+    """(B, P, D) the top layer's input, and what else it is given."""
+    caught: list[Any] = []
+    token = _catching.set(caught)
+    try:
+        with suppress(_Caught):
+            body(**inputs)
+    finally:
+        _catching.reset(token)
+    if not caught:
+        raise AttributeError("the top layer was not called")
+    (words, *arguments), keywords = caught[0]
+    return words, TopLayer(words.shape[0], tuple(arguments), keywords)
+
+
+def above(body: nn.Module, words: Tensor, top: TopLayer) -> tuple[Tensor, Tensor]:
+    """(B, P, D) the body's states from the top layer's input, and (B, H, P, P) the layer's attention.
+
+    `words` may be the batch that `top` is of, stacked several times.
+    """
+    layer, times = _top_layer(body), words.shape[0] // top.rows
+    keywords = {name: _repeat(value, times, top.rows) for name, value in top.keywords.items()}
+    if "output_attentions" in inspect.signature(layer.forward).parameters:
+        keywords["output_attentions"] = True  # some layers would keep it to themselves
+    with _attention_read() as read:
+        states = layer(words, *(_repeat(value, times, top.rows) for value in top.arguments), **keywords)
+    states = states[0] if isinstance(states, tuple) else states
+    norm = getattr(body, "final_norm", None)  # ModernBERT's
+    return (states if norm is None else norm(states)), read[0]
+
+
+def _catch(layer: nn.Module, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    caught = _catching.get()
+    if caught is not None:
+        caught.append((arguments, keywords))
+        # An exporter cannot follow an exception; the top layer then runs for nothing, and is left out of what is exported.
+        if not torch.compiler.is_compiling():
+            raise _Caught
+
+
+def _read(attention: nn.Module, arguments: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    read = _reading.get()
+    if read is not None:
+        read.append(output[1])
+
+
+@contextmanager
+def _attention_read() -> Iterator[list[Tensor]]:
+    read: list[Tensor] = []
+    token = _reading.set(read)
+    try:
+        yield read
+    finally:
+        _reading.reset(token)
+
+
+def _top_layer(body: nn.Module) -> Any:
+    for path in _LAYERS:
+        found: Any = body
+        for name in path.split("."):
+            found = getattr(found, name, None)
+        if isinstance(found, nn.ModuleList):
+            return found[-1]
+    raise AttributeError("no list of layers")
+
+
+def _first(module: Any, names: tuple[str, ...], otherwise: Any = None) -> Any:
+    found = next(
+        (getattr(module, name) for name in names if isinstance(getattr(module, name, None), nn.Module)), otherwise
+    )
+    if found is None:
+        raise AttributeError(f"no {' or '.join(names)}")
+    return found
+
+
+def _drop_nothing(attention: Any) -> None:
+    """Set the dropout of attention probabilities to zero: what is supervised has to be the probabilities themselves."""
+    if isinstance(getattr(attention, "dropout", None), nn.Dropout):
+        attention.dropout.p = 0.0
+    elif isinstance(attention.attention_dropout, float):
+        attention.attention_dropout = 0.0
+    else:
+        raise AttributeError("no dropout of attention")
+
+
+@torch.no_grad()
+def _try_out(body: nn.Module, probe: Mapping[str, Any]) -> int:
+    training = body.training
+    body.eval()
+    words, top = below(body, probe)
+    states, weights = above(body, words.repeat(2, 1, 1), top)
+    whole = body(**probe).last_hidden_state.repeat(2, 1, 1)
+    body.train(training)
+    if weights.dim() != 4 or not torch.allclose(states, whole, atol=1e-4):
+        raise AttributeError("something happens above the top layer")
+    return weights.shape[1]
+
+
+def _repeat(value: Any, times: int, rows: int) -> Any:
+    """What has a row for each of the `rows` examples, `times` times; the rest serves any number of them."""
+    if isinstance(value, tuple | list):
+        return tuple(_repeat(part, times, rows) for part in value)
+    if not isinstance(value, Tensor) or times == 1 or rows == 1 or value.shape[0] != rows or value.dim() < 3:
+        return value
+    return value.repeat(times, *([1] * (value.dim() - 1)))

@@ -14,10 +14,8 @@ from torch.nn import functional
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models._attention import masked_softmax
-from pssa.models._dropout import dropout
+from pssa.models._layers import WordTable, check_options, dropout, lookup, masked_softmax, reset_parameters
 from pssa.models._protocol import Encoding
-from pssa.models._words import WordTable, check_options, lookup, reset_parameters
 
 __all__ = ["TransformationEncoder", "TransformationOptions"]
 

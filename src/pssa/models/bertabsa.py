@@ -13,14 +13,11 @@ from torch import Tensor, nn
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models._attention import attend
-from pssa.models._dropout import dropout
 from pssa.models._encoder import PieceEncoder, draw_linear
-from pssa.models._precision import full_precision
+from pssa.models._layers import attend, check_options, dropout, full_precision
 from pssa.models._pretrained import Pretrained
 from pssa.models._protocol import Encoding, Prediction
 from pssa.models._refinement import attention_of, check_refine
-from pssa.models._words import check_options
 
 __all__ = ["BertAbsa"]
 

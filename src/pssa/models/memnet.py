@@ -13,10 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from pssa.data.batch import Batch
-from pssa.models._attention import attend
-from pssa.models._dropout import dropout
+from pssa.models._layers import WordTable, attend, check_options, dropout, lookup, reset_parameters
 from pssa.models._protocol import Encoding, Prediction
-from pssa.models._words import WordTable, check_options, lookup, reset_parameters
 
 __all__ = ["MemoryNetwork"]
 

@@ -12,10 +12,9 @@ from torch import nn
 from torch.nn import functional
 
 from pssa.data.batch import Batch
-from pssa.models._dropout import dropout
+from pssa.models._layers import WordTable, check_options, dropout, reset_parameters
 from pssa.models._protocol import Encoding, Prediction
 from pssa.models._tnet import TransformationEncoder, TransformationOptions
-from pssa.models._words import WordTable, check_options, reset_parameters
 
 __all__ = ["TNet"]
 

@@ -8,11 +8,9 @@ import torch
 from torch import nn
 
 from pssa.data.batch import Batch
-from pssa.models._attention import attend
-from pssa.models._dropout import dropout
+from pssa.models._layers import WordTable, attend, dropout, reset_parameters
 from pssa.models._protocol import Encoding, Prediction
 from pssa.models._tnet import TransformationEncoder, TransformationOptions
-from pssa.models._words import WordTable, reset_parameters
 
 __all__ = ["TNetAttention"]
 

@@ -27,8 +27,7 @@ from torch import Tensor
 from pssa.data.files import atomic_path, read_bounded, require_regular, write_atomically
 from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError, setting
-from pssa.training.checkpoint import Checkpoint
-from pssa.training.history import EpochRecord
+from pssa.training.checkpoint import Checkpoint, EpochRecord
 
 _MOST_BYTES = 1 << 24  # of a JSON file
 _BEGUN = (".*.part", ".tmp*")  # ours, and what safetensors writes before it

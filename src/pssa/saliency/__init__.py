@@ -13,10 +13,8 @@ from typing import Any, cast
 
 from pssa.errors import InputError
 from pssa.registry import Registry
-from pssa.saliency._observe import Observation, observe
-from pssa.saliency._protocol import Saliency
-from pssa.saliency._scores import entropy_bits, normalise, score_words
-from pssa.saliency._smooth import Smooth
+from pssa.saliency._noise import Smooth
+from pssa.saliency._scores import Observation, Saliency, entropy_bits, normalise, observe, score_words
 
 __all__ = [
     "Observation",

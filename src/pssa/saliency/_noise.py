@@ -1,21 +1,59 @@
-"""Noise on the word vectors of an encoding, drawn so that an example gets the same noise in any batch.
+"""Gradients at h(x) by the head alone, noise on h(x), and `Smooth`, which averages any saliency over noise.
 
-Every row of a batch shares the draws, and positions are drawn in blocks of fixed size: neither the other rows nor
-padding changes what a position gets. Draws differ between a CPU and a GPU.
+Noise is drawn so that an example gets the same in any batch: every row of a batch shares the draws, and positions are drawn in
+blocks of fixed size, so that neither the other rows nor padding changes what a position gets. Draws differ between a CPU and a
+GPU.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import Encoding
-from pssa.saliency._gradients import stack
+from pssa.models import AspectClassifier, Encoding, Prediction
+from pssa.saliency._scores import Saliency, score_words
 
-__all__ = ["Noise"]
+
+def logit_gradient(model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
+    """(B, P, D) gradient of the logit of each row's class, `classes` (B,), with respect to h(x).
+
+    It works inside `torch.no_grad` and leaves nothing in the `.grad` of any tensor.
+    """
+    with torch.enable_grad():
+        words = encoding.words.detach().requires_grad_()
+        logits = logits_of(model, encoding.with_words(words, encoding.memory), batch, classes)
+        (gradient,) = torch.autograd.grad(logits.sum(), words)
+    return gradient
+
+
+def logits_of(model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
+    """(B,) the logit of each row's class."""
+    return model.classify(encoding, batch).logits.gather(1, classes[:, None]).squeeze(1)
+
+
+@torch.no_grad()
+def predicted_classes(model: AspectClassifier, encoding: Encoding, batch: Batch) -> Tensor:
+    """(B,) the class with the highest score."""
+    return model.classify(encoding, batch).logits.argmax(dim=1)
+
+
+def stack(encoding: Encoding, times: int) -> Encoding:
+    """The encoding stacked as `Batch.repeat` stacks its batch; `top` serves any number of stacked rows as it is."""
+    return replace(
+        encoding,
+        words=_repeat(encoding.words, times),
+        aspect=_repeat(encoding.aspect, times),
+        memory=None if encoding.memory is None else _repeat(encoding.memory, times),
+    )
+
+
+def _repeat(values: Tensor, times: int) -> Tensor:
+    return values.repeat(times, *([1] * (values.dim() - 1)))
+
 
 # Positions per draw: a generator's values depend on how many are asked for at once.
 _BLOCK = 32
@@ -73,3 +111,47 @@ class Noise:
 def _jitter(values: Tensor, noise: Tensor, where: Tensor) -> Tensor:
     """`values` (B, P, D) plus each sample of `noise` (S, P, D), where `where` (B, P, 1) is one: (S * B, P, D)."""
     return torch.addcmul(values, noise.unsqueeze(1), where).flatten(0, 1)
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """The mean share of each word when `inner` looks at a classifier whose `encode` adds noise.
+
+    `inner` takes the noised vectors for h(x) throughout: `Smooth(Gradient(samples=0))` multiplies the gradient by the
+    noised h(x) and follows the class predicted from it, where `Gradient` keeps to the clean ones.
+    """
+
+    inner: Saliency
+    samples: int = 10
+    sigma: float = 0.15
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        Noise(self.samples, self.sigma, self.seed)  # raises where there can be no such noise
+
+    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+        """(B, N) the mean of the normalised scores."""
+        with torch.no_grad():
+            clean = model.encode(batch)
+        seeds = torch.randint(2**62, (self.samples,), generator=torch.Generator().manual_seed(self.seed))
+        noisy = (_NoisyClassifier(model, Noise(1, self.sigma, seed), batch, clean) for seed in seeds.tolist())
+        return torch.stack([score_words(self.inner, classifier, batch) for classifier in noisy]).mean(dim=0)
+
+
+@dataclass(frozen=True)
+class _NoisyClassifier:
+    model: AspectClassifier
+    noise: Noise
+    batch: Batch  # the one whose clean encoding is at hand, so that the encoder need not read it again
+    clean: Encoding
+
+    def encode(self, batch: Batch) -> Encoding:
+        encoding = self.clean if batch is self.batch else self.model.encode(batch)
+        return self.noise.add(encoding, batch.real)
+
+    def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
+        return self.model.classify(encoding, batch)
+
+    def __getattr__(self, name: str) -> object:
+        # What a model says of itself besides the protocol, such as the id of its mask token.
+        return getattr(self.model, name)

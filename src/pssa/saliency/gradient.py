@@ -16,8 +16,7 @@ from torch import Tensor
 from pssa.data.batch import Batch
 from pssa.errors import InputError
 from pssa.models import AspectClassifier, Encoding
-from pssa.saliency._gradients import logit_gradient, predicted_classes
-from pssa.saliency._noise import Noise
+from pssa.saliency._noise import Noise, logit_gradient, predicted_classes
 from pssa.saliency._scores import normalise, to_words
 
 __all__ = ["Gradient"]

@@ -15,7 +15,7 @@ from torch import Tensor
 from pssa.data.batch import Batch
 from pssa.errors import InputError
 from pssa.models import AspectClassifier, Encoding
-from pssa.saliency._gradients import logit_gradient, logits_of, predicted_classes, stack
+from pssa.saliency._noise import logit_gradient, logits_of, predicted_classes, stack
 from pssa.saliency._scores import to_words
 
 __all__ = ["IntegratedGradients"]

@@ -12,14 +12,22 @@ from torch import Tensor, nn
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import PssaError
 from pssa.evaluation import predict_logits, score
-from pssa.training.checkpoint import CheckpointStore, NullStore, epoch_seed, restore, take
+from pssa.training.checkpoint import (
+    CheckpointStore,
+    EpochRecord,
+    NullObserver,
+    NullStore,
+    Observer,
+    best_epoch,
+    epoch_seed,
+    restore,
+    take,
+)
 from pssa.training.graphs import RecordedStep, records
-from pssa.training.history import EpochRecord, NullObserver, Observer, best_epoch
 from pssa.training.parallel import Team
 from pssa.training.schedule import Schedule
-from pssa.training.settings import Settings
 from pssa.training.step import Step, new_optimizer
-from pssa.training.task import Task
+from pssa.training.task import Settings, Task
 
 __all__ = ["Task", "fit", "run_epoch", "search_epochs"]
 

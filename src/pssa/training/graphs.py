@@ -16,9 +16,8 @@ from torch import Tensor, nn
 
 from pssa.data.batch import Batch
 from pssa.errors import PssaError
-from pssa.training.settings import Settings
 from pssa.training.step import Step
-from pssa.training.task import Task
+from pssa.training.task import Settings, Task
 
 __all__ = ["RecordedStep", "records"]
 

@@ -23,8 +23,7 @@ from torch import Tensor, nn
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.training.checkpoint import Checkpoint
-from pssa.training.history import EpochRecord
+from pssa.training.checkpoint import Checkpoint, EpochRecord
 
 __all__ = ["Team", "team"]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from pssa.training.settings import Settings
+from pssa.training.task import Settings
 
 __all__ = ["Ramp", "Schedule", "rate_factor", "set_rate"]
 

@@ -1,12 +1,13 @@
-"""One step of a training: gradients of a batch, then the change they make. Nothing here lets the host wait for the device.
+"""One step of a training: gradients of a batch, then the change they make. Nothing here makes the host wait for the device.
 
 A batch may be shared by the processes of a team and computed in parts; every part counts by its share of the whole batch,
-so that neither changes the step but for rounding. Random numbers of dropout are drawn for other rows then.
+so that neither changes the step except for rounding. Dropout then draws its random numbers for other rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Any, cast
 
@@ -14,13 +15,10 @@ import torch
 from torch import Tensor, nn
 
 from pssa.data.batch import Batch
-from pssa.training.compiler import compiled
-from pssa.training.losses import attention_penalty, cross_entropy
+from pssa.errors import InputError
 from pssa.training.schedule import Ramp
-from pssa.training.settings import Settings
-from pssa.training.task import Task
-
-__all__ = ["Step", "cut", "new_optimizer", "trainable"]
+from pssa.training.supervision import attention_penalty, cross_entropy
+from pssa.training.task import Settings, Task
 
 
 class Step:
@@ -108,3 +106,24 @@ def _calls(model: nn.Module, settings: Settings) -> tuple[Callable[..., Any], Ca
         return encode, classify
     device = next(model.parameters()).device
     return compiled(encode, device), compiled(classify, device)
+
+
+def compiled(call: Callable[..., Any], device: torch.device) -> Callable[..., Any]:
+    """The same call, compiled for `device` when it is first made.
+
+    :raises InputError: where there is no compiler.
+    """
+    _try_out(device.type)
+    return torch.compile(call)
+
+
+@cache
+def _try_out(device: str) -> None:
+    try:
+        torch.compile(lambda values: values * 2 + 1)(torch.zeros(2, device=device))
+    except (RuntimeError, OSError) as error:
+        need = "Triton" if device == "cuda" else "a C++ compiler"
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(
+            f"compile is on, but {need} cannot be used ({reason}); install it or leave compile off"
+        ) from error

@@ -1,4 +1,4 @@
-"""What one training learns from."""
+"""The data of one training (`Task`), and how it is carried out (`Settings`)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,55 @@ import torch
 from torch import Tensor
 
 from pssa.data.batch import IndexedCorpus
-from pssa.training.losses import Supervision
+from pssa.errors import InputError
 from pssa.training.parallel import Team
+from pssa.training.supervision import Supervision
 
-__all__ = ["Task"]
+_POSITIVE = (
+    "learning_rate",
+    "batch_size",
+    "clip_norm",
+    "max_epochs",
+    "patience",
+    "smoothing",
+    "accumulation",
+    "pad_multiple",
+)
+_CHOICES = {
+    "class_weights": ("none", "balanced"),
+    "schedule": ("constant", "linear"),
+    "precision": ("float32", "bfloat16"),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Optimiser, stopping rule, and how a step is computed."""
+
+    learning_rate: float = 0.001
+    batch_size: int = 64
+    clip_norm: float = 5.0
+    max_epochs: int = 40  # of a search; a training of known length runs that long
+    patience: int = 8  # epochs without a better development score before a search stops
+    smoothing: int = 5  # epochs over which development scores are averaged before the best is chosen
+    class_weights: str = "none"  # or "balanced": every class counts the same in the loss
+    schedule: str = "constant"  # or "linear": the rate falls to zero over the steps after the warm-up
+    warmup: float = 0.0  # share of the steps over which the rate rises from zero
+    accumulation: int = 1  # parts that a batch is computed in, one after the other; the step is the same
+    precision: str = "float32"  # or "bfloat16": of what a model computes; its parameters stay float32
+    compile: bool = False  # let torch.compile make kernels for the model
+    graphs: bool = False  # on a GPU, record a step once for each width of batches and replay it
+    pad_multiple: int = 1  # widths of batches are rounded up to a multiple of this, so that there are fewer of them
+
+    def __post_init__(self) -> None:
+        for name in _POSITIVE:
+            if not getattr(self, name) > 0:
+                raise InputError(f"{name} is {getattr(self, name)}; it must be greater than 0")
+        for name, known in _CHOICES.items():
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} is {getattr(self, name)!r}; it can be {' or '.join(known)}")
+        if not 0 <= self.warmup < 1:
+            raise InputError(f"warmup is {self.warmup}; it is a share of the steps, at least 0 and below 1")
 
 
 @dataclass(frozen=True)

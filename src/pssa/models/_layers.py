@@ -1,4 +1,4 @@
-"""Word vectors inside a model: rows that training changes, and rows that only unseen words need.
+"""Layers that the models share: attention, dropout, word vectors, and full precision for what is small and delicate.
 
 A vocabulary lists the training words first. Where embeddings are trained, only those rows are parameters: no gradient could
 ever reach the others, so they are a buffer that costs nothing in the optimiser and in checkpoints.
@@ -15,7 +15,52 @@ from torch.nn import functional
 
 from pssa.errors import InputError
 
-__all__ = ["WordTable", "check_options", "lookup", "reset_parameters"]
+_STEPS = 256  # of a rate of dropout: one random byte for each element
+
+
+def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
+    """Softmax over the last dimension where `mask` holds; zero elsewhere, also in a row where it never holds."""
+    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
+    return weights * mask
+
+
+def attend(scores: Tensor, mask: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
+    """Weigh `words` (B, P, D) by the softmax of `scores` (B, P): o (B, D) and the weights (B, P)."""
+    weights = masked_softmax(scores, mask)
+    return torch.einsum("bp,bpd->bd", weights, words), weights
+
+
+def pool_words(values: Tensor, word_of: Tensor, n_words: int) -> Tensor:
+    """Sum `values` (B, P) over the positions of each word: (B, N)."""
+    real = word_of >= 0
+    pooled = values.new_zeros(values.shape[0], n_words)
+    return pooled.scatter_add(1, word_of.clamp(min=0), values * real)
+
+
+def dropout(values: Tensor, rate: float, training: bool) -> Tensor:
+    """Set a share `rate` of `values` to zero and scale up the others; random numbers are torch's global ones.
+
+    On a CPU, drawing random numbers was half of MN's training time. There each element takes one random byte, so the rate is a
+    multiple of 1/256, and values are scaled by that exact rate.
+    """
+    if not training or rate == 0:
+        return values
+    if values.device.type != "cpu":
+        return functional.dropout(values, rate)
+    dropped = min(round(rate * _STEPS), _STEPS - 1)
+    draws = torch.empty(-(-values.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
+    kept = draws.view(torch.uint8)[: values.numel()].view(values.shape) >= dropped
+    return values * (kept * (_STEPS / (_STEPS - dropped)))
+
+
+def widen(values: Tensor) -> Tensor:
+    """The values in single precision, or in double where they are."""
+    return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
+def full_precision(values: Tensor) -> torch.autocast:
+    """A context without autocast, on the device of `values`."""
+    return torch.autocast(values.device.type, enabled=False)
 
 
 @dataclass(frozen=True)
