@@ -79,12 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
     if len(results) > 1:
         comparison = compare(*results, resamples=arguments.resamples, seed=arguments.seed)
     trusts = _trusts(arguments, classifiers, corpus)
-    seen = count_train_overlap(arguments.run_path, corpus)
+    overlap = count_train_overlap(arguments.run_path, corpus)
     if arguments.json:
-        known = {"dropped": dict(corpus.dropped), "seen_in_training": seen}
+        known = {"dropped": dict(corpus.dropped), "seen_in_training": overlap}
         print_json(_as_dict(results[0], comparison, trusts) | known)
     else:
-        _print(results[0], corpus.dropped, seen)
+        _print(results[0], corpus.dropped, overlap)
         if comparison is not None:
             _print_comparison(arguments.run_path, arguments.versus, comparison)
         if trusts:
@@ -117,14 +117,14 @@ def _as_dict(result: Evaluation, comparison: Comparison | None, trusts: list[Tru
     return values
 
 
-def _print(result: Evaluation, dropped: Mapping[str, int], seen: int | None) -> None:
+def _print(result: Evaluation, dropped: Mapping[str, int], overlap: int | None) -> None:
     from pssa.runs.evaluate import describe_train_overlap
 
     scores = result.scores
     instances = counted(scores.instances, "instance") + "".join(f", {n} dropped as {why}" for why, n in dropped.items())
     say(f"{instances}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
-    if seen:
-        say(describe_train_overlap(seen))
+    if overlap:
+        say(describe_train_overlap(overlap))
     for tag, part in result.slices.items():
         numbers = f"accuracy {100 * part.accuracy:.2f}, macro-F1 {100 * part.macro_f1:.2f}"
         say(f"  {tag} ({part.instances}): {numbers}")
@@ -159,62 +159,62 @@ def _print_trust(trust: Trust, versus: Trust | None = None) -> None:
     both = {"": trust} if versus is None else {"": trust, "versus:\n": versus}
     left_out = f"; {trust.left_out} more have no word beside the aspect" if trust.left_out else ""
     say(f"faithfulness on {counted(trust.instances - trust.left_out, 'sentence')}{left_out}")
-    say("what the predicted class's probability loses without the most salient words (comprehensiveness)")
-    say("and when they alone stay beside the aspect (sufficiency), in points of 100, with 95 % intervals")
-    for way, manner in _WAYS.items():
-        for measure, wanted in _MEASURES.items():
-            rows = [row for whose, each in both.items() for row in _faithfulness_rows(whose, each, way, measure)]
-            print_table(f"{measure} ({wanted}), {manner}", ("", "1 word", "2 words", "3 words", "AOPC"), rows)
-    rows = [row for whose, each in both.items() if each.agreement for row in _agreement_rows(whose, each.agreement)]
+    say("drop of the predicted class's probability without the most salient words (comprehensiveness)")
+    say("and with only them and the aspect (sufficiency), in points of 100, with 95 % intervals")
+    for way, title in _WAYS.items():
+        for measure, meaning in _MEASURES.items():
+            rows = [row for prefix, each in both.items() for row in _faithfulness_rows(prefix, each, way, measure)]
+            print_table(f"{measure} ({meaning}), {title}", ("", "1 word", "2 words", "3 words", "AOPC"), rows)
+    rows = [row for prefix, each in both.items() if each.agreement for row in _agreement_rows(prefix, each.agreement)]
     if rows:
         columns = ("", "sentences", "precision at 1", "recall at 3", "mass")
         print_table("agreement with human opinion words", columns, rows)
-    rows = [row for whose, each in both.items() for row in _correlation_rows(whose, each)]
+    rows = [row for prefix, each in both.items() for row in _correlation_rows(prefix, each)]
     if rows:
         print_table("rank correlation of saliencies", ("", "sentences", "Kendall's tau-b", "Spearman's rho"), rows)
 
 
-def _faithfulness_rows(whose: str, trust: Trust, way: str, measure: str) -> Iterator[list[str]]:
+def _faithfulness_rows(prefix: str, trust: Trust, way: str, measure: str) -> Iterator[list[str]]:
     control: list[str] = []
     for name, found in trust.faithfulness[way].items():
         columns: Mapping[str, AgainstChance] = getattr(found, measure)
-        yield [_name(whose, name), *(_shown(judged.value) for judged in columns.values())]
-        yield ["  minus random", *(_shown(judged.difference, "+") for judged in columns.values())]
-        control = [f"{whose}random order", *(_shown(judged.control) for judged in columns.values())]
+        yield [_name(prefix, name), *(_format(judged.value) for judged in columns.values())]
+        yield ["  minus random", *(_format(judged.difference, "+") for judged in columns.values())]
+        control = [f"{prefix}random order", *(_format(judged.control) for judged in columns.values())]
     yield control
 
 
-def _agreement_rows(whose: str, agreement: Agreement) -> Iterator[list[str]]:
+def _agreement_rows(prefix: str, agreement: Agreement) -> Iterator[list[str]]:
     from pssa.evaluation.agreement import NEAREST
 
-    for name, overlap in agreement.saliencies.items():
-        if whose and name == NEAREST:  # it and chance, below, are the same for every run
+    for name, agreed in agreement.saliencies.items():
+        if prefix and name == NEAREST:  # it and chance, below, are the same for every run
             return
-        yield _hits_row(_name(whose, name), overlap.overall, "value")
-        yield _hits_row("  minus random", overlap.overall, "difference")
-        for label, hits in overlap.per_label.items():
+        yield _hits_row(_name(prefix, name), agreed.overall, "value")
+        yield _hits_row("  minus random", agreed.overall, "difference")
+        for label, hits in agreed.per_label.items():
             yield _hits_row(f"  {label}", hits, "value")
-    yield _hits_row("random word", overlap.overall, "control")
-    for label, hits in overlap.per_label.items():
+    yield _hits_row("random word", agreed.overall, "control")
+    for label, hits in agreed.per_label.items():
         yield _hits_row(f"  {label}", hits, "control")
 
 
 def _hits_row(name: str, hits: Hits, part: str) -> list[str]:
     sign = "+" if part == "difference" else ""
-    return [name, str(hits.instances), *(_shown(getattr(getattr(hits, column), part), sign) for column in _HITS)]
+    return [name, str(hits.instances), *(_format(getattr(getattr(hits, column), part), sign) for column in _HITS)]
 
 
-def _correlation_rows(whose: str, trust: Trust) -> Iterator[list[str]]:
+def _correlation_rows(prefix: str, trust: Trust) -> Iterator[list[str]]:
     for pair in trust.correlation:
-        found = ("-" if each is None else _shown(each, scale=1) for each in (pair.kendall, pair.spearman))
-        yield [f"{whose}{pair.first},\n{pair.second}", str(pair.instances), *found]
+        found = ("-" if each is None else _format(each, scale=1) for each in (pair.kendall, pair.spearman))
+        yield [f"{prefix}{pair.first},\n{pair.second}", str(pair.instances), *found]
 
 
-def _name(whose: str, name: str) -> str:
-    return whose + (name if len(name) <= _NARROW else name.replace("_", "_\n", 1))
+def _name(prefix: str, name: str) -> str:
+    return prefix + (name if len(name) <= _NARROW else name.replace("_", "_\n", 1))
 
 
-def _shown(estimate: Estimate, sign: str = "", scale: int = 100) -> str:
+def _format(estimate: Estimate, sign: str = "", scale: int = 100) -> str:
     digits = 1 if scale > 1 else 3
     mean, low, high = (scale * value for value in (estimate.mean, estimate.low, estimate.high))
     return f"{mean:{sign}.{digits}f}\n{low:.{digits}f}..{high:.{digits}f}"
