@@ -57,18 +57,18 @@ class Bench:
     device: torch.device
 
     def model(self) -> nn.Module:
-        """With random weights."""
+        """Build the model with random weights."""
         return models.build(MODEL, self.encoder, N_LABELS, {}, seed=0).to(self.device)
 
     def ours(self, **changes: Any) -> float:
-        """Seconds of the second and third epochs, of three; the first records."""
+        """Return the seconds of the second and third epoch; the first records CUDA graphs."""
         clock = _Clock()
         settings = Settings(**{**SETTINGS.__dict__, **changes})
         fit(self.model(), Task(self.corpus, 0, "speed"), settings, 3, observer=clock)
         return clock.mean_from(2)
 
     def plain(self) -> float:
-        """As released: float32, padded to the maximum, no bucketing, one optimiser call per tensor list."""
+        """Return the seconds of the released code's way: float32, padded to the maximum, no bucketing."""
         model = self.model().train()
         optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5, weight_decay=0.0)
         rows = torch.randperm(len(self.corpus), generator=torch.Generator().manual_seed(0))
@@ -89,7 +89,7 @@ class Bench:
         return _timed(lambda: epoch(n_timed)) * (len(self.corpus) / BATCH) / n_timed
 
     def trainer(self, folder: Path) -> float | None:
-        """The second epoch of the Hugging Face Trainer on the same pieces, or nothing where it cannot be imported."""
+        """Return the second epoch's seconds of the Hugging Face Trainer on the same pieces; None if it cannot be imported."""
         if importlib.util.find_spec("accelerate") is None:
             return None
         import transformers
@@ -124,7 +124,7 @@ class Bench:
         return clock.epochs[1]
 
     def scoring(self) -> tuple[float, float]:
-        """Sentences per second, and floating-point operations per second on pieces that are no padding."""
+        """Return sentences per second, and floating-point operations per second without padding."""
         model = self.model().eval()
         models.narrow(model)
         rows = torch.arange(len(self.corpus)).repeat(REPEATS)
@@ -141,7 +141,7 @@ class Bench:
 
 
 class _Clock:
-    """Notes when each epoch ends."""
+    """Records the end of each epoch."""
 
     def __init__(self) -> None:
         self.ends: list[float] = []
@@ -153,18 +153,18 @@ class _Clock:
         self.ends.append(_now())
 
     def on_stage_end(self, stage: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def on_round(self, report: Any) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def mean_from(self, epoch: int) -> float:
-        """Mean seconds of the epochs from this one on."""
+        """Return the mean seconds of the epochs from this one on."""
         return (self.ends[-1] - self.ends[epoch - 1]) / (len(self.ends) - epoch)
 
 
 class _TrainerClock:
-    """Seconds of each epoch of a Trainer."""
+    """Return the seconds of each epoch of a Trainer."""
 
     def __init__(self) -> None:
         self.epochs: list[float] = []
@@ -185,7 +185,7 @@ class _TrainerClock:
 
 
 def measure_peak(device: torch.device) -> float:
-    """Floating-point operations per second of a large bfloat16 product."""
+    """Return the floating-point operations per second of a large bfloat16 product."""
     left, right = (torch.randn(PEAK_SIZE, PEAK_SIZE, device=device, dtype=torch.bfloat16) for _ in range(2))
     for _ in range(3):
         left @ right
@@ -194,7 +194,7 @@ def measure_peak(device: torch.device) -> float:
 
 
 def _padded(corpus: IndexedCorpus, width: int) -> IndexedCorpus:
-    """The corpus with every row padded to `width` positions."""
+    """Pad every row of the corpus to `width` positions."""
     table, missing = corpus.table, width - corpus.table.positions.shape[1]
     grown: dict[str, Tensor] = {
         "positions": nn.functional.pad(table.positions, (0, missing)),

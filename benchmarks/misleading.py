@@ -1,4 +1,4 @@
-"""The method on the embedded corpus, over seeds: does it help where frequent words mislead; what would ideal evidence do.
+"""The method on the embedded corpus over several seeds, against ideal evidence, where frequent words mislead.
 
     python benchmarks/misleading.py [--vectors F] --jobs 2
 
@@ -39,7 +39,7 @@ Row = tuple[str, list[float]]  # method; accuracy and macro-F1 on all of test, t
 
 
 def ideal_evidence(corpus: Corpus) -> Evidence:
-    """What the corpus was made from."""
+    """Return the words that the corpus was made from."""
     header = Header("none", "none", None, 1, corpus.hash(), 0, "ideal")
     return Evidence.from_findings(header, corpus, [_ideal_findings(reading) for reading in read_cues(corpus)])
 
@@ -54,7 +54,7 @@ def _ideal_findings(reading: Reading) -> list[Finding]:
 
 
 def _places(reading: Reading, wanted: list[str]) -> Iterator[int]:
-    """The place of each word that is nearest to the aspect."""
+    """Return for each word its place nearest to the aspect."""
     example = reading.example
     middle = sum(example.aspect) / 2
     for word in wanted:
@@ -63,7 +63,7 @@ def _places(reading: Reading, wanted: list[str]) -> Iterator[int]:
 
 
 def run_seed(seed: int, model: str, vectors: Path | None) -> list[Row]:
-    """Every method once."""
+    """Train and score every method once."""
     import torch
 
     torch.set_num_threads(1)

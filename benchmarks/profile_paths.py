@@ -36,7 +36,7 @@ from pssa.runs.run_context import RunContext
 from pssa.saliency import observe
 from pssa.training import NullObserver, Task, fit
 
-# The first kind whose word is in an operator's name.
+# An operator is of the first kind whose word is in its name.
 _KINDS = {
     "optimiser": ("adam", "foreach", "clip"),
     "attention kernel": ("scaled_dot_product",),
@@ -50,17 +50,17 @@ _KINDS = {
 
 
 def lstm_flops(words: Sequence[int], *others: Any, out_shape: Any = None, **more: Any) -> int:
-    """Of one direction: four gates for each unit, each from the input and from the state; `words` is (N, B, D)."""
+    """Count one direction: four gates per unit, each from the input and from the state; `words` is (N, B, D)."""
     gates: int = others[3][-1]  # a bias has one value for each
     return 2 * words[0] * words[1] * gates * (words[2] + gates // 4)
 
 
 def lstm_backward_flops(words: Sequence[int], *others: Any, out_shape: Any = None, **more: Any) -> int:
-    """Gradients of the inputs and of the weights: twice the way forward."""
+    """Count the gradients of inputs and weights: twice the forward pass."""
     return 2 * lstm_flops(words, *others)
 
 
-# What the counter does not know of: this library's own kernel of an LSTM.
+# The counter does not know this library's LSTM kernel.
 _LSTM: Any = {
     torch.ops.aten.mkldnn_rnn_layer: lstm_flops,
     torch.ops.aten.mkldnn_rnn_layer_backward: lstm_backward_flops,
@@ -69,7 +69,7 @@ _LSTM: Any = {
 
 @dataclass(frozen=True)
 class HotPath:
-    """One hot path, measured."""
+    """Measurements of one hot path."""
 
     name: str
     instances: int
@@ -79,7 +79,7 @@ class HotPath:
     shares: dict[str, float]  # of wall time, by kind of operator
 
     def row(self) -> str:
-        """A line of Markdown."""
+        """Return a line of Markdown."""
         places = sorted(self.shares.items(), key=lambda item: -item[1])
         where = ", ".join(f"{name} {100 * share:.0f} %" for name, share in places if share >= 0.03)
         each, floor = 1e3 * self.seconds / self.instances, 1e3 * self.floor / self.instances
@@ -87,7 +87,7 @@ class HotPath:
 
 
 def matrix_peak(size: int = 1536, seconds: float = 2.0) -> float:
-    """Floating-point operations a second of the best float32 product of square matrices."""
+    """Return the operations per second of the fastest float32 product of square matrices."""
     left, right = torch.randn(size, size), torch.randn(size, size)
     best = float("inf")
     ends = time.perf_counter() + seconds
@@ -99,13 +99,13 @@ def matrix_peak(size: int = 1536, seconds: float = 2.0) -> float:
 
 
 def kind_of(operator: str) -> str:
-    """The kind of an operator."""
+    """Return the kind of an operator."""
     found = (kind for kind, words in _KINDS.items() if any(word in operator for word in words))
     return next(found, "other operators")
 
 
 def measure(name: str, work: Callable[[], object], instances: int, peak: float, repeats: int) -> HotPath:
-    """Time it, count its operations, and see where the time goes."""
+    """Time a path, count its operations and profile it."""
     work()
     times = []
     for _ in range(repeats):
@@ -128,7 +128,7 @@ def measure(name: str, work: Callable[[], object], instances: int, peak: float, 
 
 
 def paths_of(context: RunContext, few: int) -> dict[str, tuple[Callable[[], object], int]]:
-    """The hot paths with one model, by name: what to call, and its number of instances."""
+    """Return the hot paths of one model by name: a callable and its number of instances."""
     data = context.train_data.select(range(min(few, len(context.train_data))))
     model, name = context.new_model(), context.config.model
     saliency = build_saliency(context.config, "gradient")
@@ -144,7 +144,7 @@ def _epoch(context: RunContext, model: torch.nn.Module, data: IndexedCorpus) -> 
 
 
 def context_of(model: str, arguments: argparse.Namespace) -> RunContext:
-    """What trains and mines with a model on the data set."""
+    """Prepare a model and the data set for training and mining."""
     start = {"encoder": str(arguments.encoder)} if model.startswith("bertabsa") else {"vectors": str(arguments.vectors)}
     settings: dict[str, Any] = {"model": model, "method": "pg-as", "epochs": 1, "device": "cpu", **start}
     config, prepared_data = prepare(arguments.data / "train.txt", None, Config().updated(settings))
@@ -158,10 +158,10 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path, required=True)
     parser.add_argument("--encoder", type=Path, required=True)
     parser.add_argument("--models", default="memnet,tnet_att,bertabsa_att")
-    parser.add_argument("--instances", type=int, default=2291, help="for models of words")
+    parser.add_argument("--instances", type=int, default=2291, help="instances for models on word vectors")
     parser.add_argument("--encoder-instances", type=int, default=192)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--run", type=Path, action="append", default=[], help="cut its scoring into stages")
+    parser.add_argument("--run", type=Path, action="append", default=[], help="run whose scoring to split into stages")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     before, peak = load_average(), matrix_peak()

@@ -1,4 +1,4 @@
-"""Scoring cut into its stages, from reading a file to the bytes of the output; one thread, microseconds a row."""
+"""Stages of scoring, from reading a file to the bytes of the output: one thread, microseconds per row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Found = TypeVar("Found")
 
 
 def stages_of_scoring(run: Path, corpus: Corpus, windows_read: int = 4) -> dict[str, float]:
-    """Microseconds a row of each stage, over a few windows of the file."""
+    """Return the microseconds per row of each stage, over a few windows of the file."""
     classifier = load(run, device="cpu")
     window_rows, batch_size = (find(classifier.name, "cpu") for find in (default_window_rows, default_batch_size))
     spent: dict[str, float] = {}

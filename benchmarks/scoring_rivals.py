@@ -29,7 +29,7 @@ import pssa
 _HERE = Path(__file__).resolve().parent
 _BATCHES = "1,8,32,64"
 _FEW = 320  # rows to choose a batch size by
-# Nothing is asked of a network: what tries finds a closed door.
+# No network: every attempt to connect fails at once.
 _OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"} | dict.fromkeys(
     ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9"
 )
@@ -49,12 +49,12 @@ class Contender:
 
     @property
     def ours(self) -> bool:
-        """Whether it is this package."""
+        """Whether this is our package."""
         return self.module == "ours"
 
 
 def contenders(setfit: str | None, pyabsa: str | None, pyabsa_epochs: int) -> list[Contender]:
-    """All that can run here."""
+    """Return the contenders that can run here."""
     own = sys.executable
     found = [
         Contender("pssa predict, bertabsa_att", "ours", own, "att", "bertabsa_att"),
@@ -75,7 +75,7 @@ def contenders(setfit: str | None, pyabsa: str | None, pyabsa_epochs: int) -> li
 
 
 def ask(contender: Contender, words: Sequence[str | Path]) -> dict[str, Any]:
-    """What a contender prints on its last line; it works in a folder that is thrown away."""
+    """Run a contender in a temporary folder and return the JSON of its last line."""
     environment = {**os.environ, **_OFFLINE, "PYTHONPATH": str(_HERE)}
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
@@ -92,7 +92,7 @@ def ask(contender: Contender, words: Sequence[str | Path]) -> dict[str, Any]:
 
 
 def train(contender: Contender, rows: Path, encoder: Path, work: Path) -> None:
-    """Train what is not there yet."""
+    """Train the contenders that have no model yet."""
     out = work / contender.folder
     if not out.exists():
         model = ["--model", contender.model] if contender.ours else []
@@ -102,7 +102,7 @@ def train(contender: Contender, rows: Path, encoder: Path, work: Path) -> None:
 
 
 def score_words(contender: Contender, rows: Path, few: Path, work: Path) -> list[str | Path]:
-    """How a contender is asked to score; a rival's batch size is its best on `few` rows."""
+    """Return the arguments to score with; a rival gets its best batch size on `few` rows."""
     model = work / contender.folder
     if contender.ours:
         return ["score", "--rows", rows, "--run", model, "--options", contender.options]
@@ -114,7 +114,7 @@ def score_words(contender: Contender, rows: Path, few: Path, work: Path) -> list
 
 
 def measure(ways: Mapping[Contender, list[str | Path]], repeats: int) -> list[dict[str, Any]]:
-    """All contenders in turns; each measurement with the load of the machine before it."""
+    """Measure all contenders in turns, with the load of the machine before each measurement."""
     found = []
     for turn in range(repeats):
         for contender, words in ways.items():
@@ -126,7 +126,7 @@ def measure(ways: Mapping[Contender, list[str | Path]], repeats: int) -> list[di
 
 
 def summary(ways: Mapping[Contender, list[str | Path]], found: Sequence[Mapping[str, Any]]) -> str:
-    """A Markdown table of medians, and each contender as a multiple of the best rival."""
+    """Return a Markdown table of medians, and each contender as a multiple of the best rival."""
     rates: dict[str, float] = {}
     for way in ways:
         mine = [each["rows"] / each["seconds"] for each in found if each["contender"] == way.name]
@@ -142,7 +142,7 @@ def summary(ways: Mapping[Contender, list[str | Path]], found: Sequence[Mapping[
 
 
 def parse() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with train.txt and test.txt")
     parser.add_argument("--encoder", type=Path, required=True)
@@ -150,7 +150,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--setfit-python")
     parser.add_argument("--pyabsa-python")
     parser.add_argument("--rows", type=int, default=2556)
-    parser.add_argument("--pyabsa-epochs", type=int, default=0, help="of its training, which takes long")
+    parser.add_argument("--pyabsa-epochs", type=int, default=0, help="epochs of PyABSA's training, which is slow")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--train-only", action="store_true")
     parser.add_argument("--out", type=Path)

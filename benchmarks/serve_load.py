@@ -33,7 +33,7 @@ TINY_QUEUE = ("--max-items", "1", "--max-aspects", "1", "--max-queue", "8")
 
 @dataclass
 class Load:
-    """What clients saw."""
+    """Results of the clients."""
 
     seconds: float = 0.0
     latencies: list[float] = field(default_factory=list)  # seconds, of answers with status 200
@@ -41,16 +41,16 @@ class Load:
 
     @property
     def rate(self) -> float:
-        """Predictions a second."""
+        """Predictions per second."""
         return len(self.latencies) / self.seconds
 
     def milliseconds(self, percent: int) -> float:
-        """A percentile of the latency."""
+        """Return a percentile of the latency."""
         return 1000 * statistics.quantiles(self.latencies, n=100, method="inclusive")[percent - 1]
 
 
 def requests(host: str) -> list[bytes]:
-    """One request for each example of the test part, ready to be sent."""
+    """Build one request per example of the test part."""
     found = []
     for example in embedded.load("test"):
         start, end = example.aspect_chars
@@ -61,7 +61,7 @@ def requests(host: str) -> list[bytes]:
 
 
 async def client(port: int, asked: list[bytes], numbers: Iterator[int], until: float, load: Load) -> None:
-    """Ask until the time is over."""
+    """Send requests until the time is over."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while time.perf_counter() < until:
         began = time.perf_counter()
@@ -77,7 +77,7 @@ async def client(port: int, asked: list[bytes], numbers: Iterator[int], until: f
 
 
 async def measure(port: int, clients: int, seconds: float) -> Load:
-    """So many clients for so long."""
+    """Run the clients for some seconds."""
     load, numbers, asked = Load(), count(), requests(f"127.0.0.1:{port}")
     began = time.perf_counter()
     await asyncio.gather(*(client(port, asked, numbers, began + seconds, load) for _ in range(clients)))
@@ -87,7 +87,7 @@ async def measure(port: int, clients: int, seconds: float) -> Load:
 
 @contextmanager
 def service(run: Path, *options: str) -> Iterator[int]:
-    """`pssa serve` as a process of its own; its port."""
+    """Run `pssa serve` as a process and yield its port."""
     words = [sys.executable, "-m", "pssa", "serve", str(run), "--port", "0", "--json", *options]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
@@ -101,14 +101,14 @@ def service(run: Path, *options: str) -> Iterator[int]:
 
 
 def row(name: str, clients: int, load: Load) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
     others = ", ".join(f"{number} x {status}" for status, number in sorted(load.statuses.items()) if status != 200)
     p50, p99 = load.milliseconds(50), load.milliseconds(99)
     return f"| {name} | {clients} | {load.rate:.0f} | {p50:.1f} | {p99:.1f} | {others or 'none'} |"
 
 
 def report(run: Path, seconds: float, options: list[str]) -> None:
-    """Everything about one run."""
+    """Measure one run."""
     name = json.loads((run / "model.json").read_text())["model"]
     with service(run, *options) as port:
         for clients in CONCURRENCY:
@@ -129,7 +129,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", type=Path, action="append", required=True)
-    parser.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
+    parser.add_argument("--seconds", type=float, default=5.0, help="seconds of each measurement")
     parser.add_argument("--options", default="", help="more options for pssa serve, in one word")
     arguments = parser.parse_args()
     import fastapi

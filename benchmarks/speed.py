@@ -24,12 +24,12 @@ from pssa.training import NullObserver, Task, fit
 
 
 def padded(corpus: IndexedCorpus) -> IndexedCorpus:
-    """The same corpus, every row as wide as the widest."""
+    """Pad every row to the widest."""
     return replace(corpus, widths=corpus.widths.amax(dim=0).expand_as(corpus.widths))
 
 
 def seconds_of_an_epoch(context: RunContext, corpus: IndexedCorpus, stage: str) -> float:
-    """Wall time of the second epoch: the first one warms up."""
+    """Return the wall time of the second epoch; the first warms up."""
     model = context.new_model()
     fit(model, Task(corpus, 0, stage), context.settings, 1)
     began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What every contender of `scoring_rivals.py` does alike: read rows, train, score with a clock running, print one JSON line.
+"""Shared parts of the contenders of `scoring_rivals.py`: read rows, train, score against the clock, print one JSON line.
 
     python -m rivals.NAME train --rows F --encoder E --out DIR --epochs N
     python -m rivals.NAME score --rows F --model DIR --batch-size N
@@ -36,7 +36,7 @@ class Row:
 
     @property
     def aspect(self) -> str:
-        """The aspect as it stands in the text."""
+        """The aspect's text."""
         return self.text[self.start : self.end]
 
 
@@ -44,7 +44,7 @@ Score = Callable[[Sequence[Row], int], list[str]]  # rows and a batch size -> a 
 
 
 class Contender(Protocol):
-    """Something that learns to score rows."""
+    """A library that learns to score rows."""
 
     name: str
     packages: tuple[str, ...]  # whose versions matter
@@ -54,19 +54,19 @@ class Contender(Protocol):
         ...
 
     def load(self, folder: Path) -> Score:
-        """Make a model ready."""
+        """Load a model."""
         ...
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a JSON Lines file that the package wrote."""
+    """Read the rows of a JSON Lines file."""
     with path.open(encoding="utf-8") as lines:
         found = [json.loads(line) for line in lines]
     return [Row(row["text"], row["from"], row["to"], row["label"]) for row in found]
 
 
 def main(contender: Contender) -> None:
-    """Do what the command line asks for."""
+    """Train or score, as the command line says."""
     arguments = _parser().parse_args()
     rows = read_rows(arguments.rows)
     if arguments.action == "train":
@@ -81,7 +81,7 @@ def main(contender: Contender) -> None:
         else:
             said = _measured(score, rows, arguments.batch_size)
     versions = {name: version(name) for name in contender.packages}
-    # Libraries print what they like on standard output; the last line is ours.
+    # Libraries also print on standard output; the last line is ours.
     sys.stdout.write("\n" + json.dumps({"contender": contender.name, **said, "versions": versions}) + "\n")
 
 

@@ -23,7 +23,7 @@ class Pipeline:
     packages: tuple[str, ...] = ("transformers", "torch")
 
     def train(self, rows: Sequence[Row], encoder: Path, folder: Path, epochs: int) -> None:
-        """A plain loop."""
+        """Train with a plain loop."""
         torch.manual_seed(0)
         tokenizer = AutoTokenizer.from_pretrained(encoder)
         model = AutoModelForSequenceClassification.from_pretrained(
@@ -49,7 +49,7 @@ class Pipeline:
         tokenizer.save_pretrained(folder)
 
     def load(self, folder: Path) -> Score:
-        """The pipeline as its documentation builds it."""
+        """Build the pipeline as its documentation does."""
         classify = pipeline("text-classification", model=str(folder), tokenizer=str(folder), device="cpu")
 
         def score(rows: Sequence[Row], batch_size: int) -> list[str]:

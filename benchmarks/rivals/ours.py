@@ -22,7 +22,7 @@ _RATE = 1e-4  # as every contender
 
 
 def main() -> None:
-    """Do what the command line asks for."""
+    """Train or score, as the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("action", choices=("train", "score"))
     parser.add_argument("--model")
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--run", type=Path)
-    parser.add_argument("--options", default="", help="of the scoring, such as runtime=onnx")
+    parser.add_argument("--options", default="", help="options of the scoring, such as runtime=onnx")
     arguments = parser.parse_args()
     said = _train(arguments) if arguments.action == "train" else _score(arguments)
     versions = {name: version(name) for name in ("pssa", "transformers", "torch")}

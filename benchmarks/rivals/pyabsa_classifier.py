@@ -32,7 +32,7 @@ class Classifier:
         self.name = f"PyABSA {model}"
 
     def train(self, rows: Sequence[Row], encoder: Path, folder: Path, epochs: int) -> None:
-        """A plain loop over the tensors that PyABSA itself makes of the rows."""
+        """Train with a plain loop over the tensors that PyABSA builds from the rows."""
         torch.manual_seed(0)
         folder.mkdir(parents=True)
         importlib.import_module("spacy").blank("en").to_disk(folder / "spacy")
@@ -60,7 +60,7 @@ class Classifier:
         (folder / "encoder").symlink_to(encoder.resolve())
 
     def load(self, folder: Path) -> Score:
-        """The model with its weights, ready for a list of texts."""
+        """Load the model with its weights."""
         classifier = _open(self.model, folder / "encoder", folder)
         importlib.import_module("safetensors.torch").load_model(classifier.model, str(folder / "model.safetensors"))
 

@@ -17,13 +17,13 @@ from rivals.contest import LABELS, Row, Score, main
 
 @dataclass(frozen=True)
 class Doc:
-    """As much of a spaCy document as SetFit looks at."""
+    """The part of a spaCy document that SetFit uses."""
 
     words: tuple[str, ...]
 
     @property
     def text(self) -> str:
-        """The words again as one text."""
+        """Return the words joined to one text."""
         return " ".join(self.words)
 
     def __getitem__(self, words: slice) -> Doc:
@@ -37,16 +37,16 @@ class Polarity:
     packages: tuple[str, ...] = ("setfit", "sentence-transformers", "transformers", "torch")
 
     def train(self, rows: Sequence[Row], encoder: Path, folder: Path, epochs: int) -> None:
-        """The regression on all rows; the encoder stays as it is, since pairs of them would take by far the longest here."""
+        """Fit the regression on all rows; the encoder is not tuned, because pairs of rows would take too long here."""
         model = _open(encoder)
         texts = list(model.prepend_aspects(*_documents(rows)))
         model.fit(texts, [row.label for row in rows], num_epochs=1)
-        # The card would ask for spaCy's version.
+        # The model card would need spaCy's version.
         model.create_model_card = lambda path, model_name: Path(path, "README.md").touch()
         model.save_pretrained(str(folder))
 
     def load(self, folder: Path) -> Score:
-        """The saved model."""
+        """Load the saved model."""
         model = _open(folder)
 
         def score(rows: Sequence[Row], batch_size: int) -> list[str]:
