@@ -18,7 +18,7 @@ from fuzzing.grammars import json_document, json_rows, table
 from fuzzing.readers import CORPUS
 from fuzzing.target import Attack, Target
 from pssa.bulk import Job, Scoring, predict
-from pssa.bulk.engines import Task
+from pssa.bulk.engines import ScoringTask
 from pssa.bulk.rows import Score
 from pssa.bulk.scorer import open_scorer
 from pssa.bulk.window import Result, score_window
@@ -48,7 +48,7 @@ class _Engine:
     def resolve(self, scoring: Scoring) -> Scoring:
         return scoring
 
-    def results(self, task: Task) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Result]:
         for window in islice(task.windows(), self.most):
             yield score_window(window, self.score, task.output_format)
         if self.most is not None:

@@ -102,8 +102,8 @@ def test_the_last_to_end_leaves_it_as_before() -> None:
     first, second = rare_garbage_collection(), rare_garbage_collection()
     first.__enter__()
     second.__enter__()
-    first.__exit__(None, None, None)
     assert gc.get_threshold()[0] == 50_000
+    first.__exit__(None, None, None)
     second.__exit__(None, None, None)
     assert gc.get_threshold() == (700, 10, 10)
 

@@ -18,7 +18,7 @@ from tests.bulk.made_rows import read_rows, sentences, write_rows
 
 import pssa
 from pssa.bulk import Job, LocalEngine, Progress, Scoring, Summary, predict
-from pssa.bulk.engines import Task
+from pssa.bulk.engines import ScoringTask
 from pssa.bulk.job import _follow
 from pssa.bulk.window import Result
 from pssa.data.example import Example
@@ -181,6 +181,30 @@ def test_an_input_is_never_written_over(job: Job) -> None:
     assert Path(job.inputs[0]).read_bytes() == before
 
 
+def test_a_format_can_be_forced(job: Job, tmp_path: Path) -> None:
+    source = Path(job.inputs[0]).rename(tmp_path / "in")
+    assert predict(replace(job, inputs=(str(source),), format="json_lines"), LocalEngine()).rows == 10
+
+
+def test_a_job_that_fails_at_once_leaves_an_older_output_as_it_was(job: Job) -> None:
+    Path(job.output).write_text("older\n")
+    Path(job.inputs[0]).write_text("nonsense\n")
+    with pytest.raises(InputError, match=r"in\.jsonl, line 1: "):
+        predict(replace(job, begin="replace"), LocalEngine())
+    assert Path(job.output).read_text() == "older\n"
+    assert names(job) == ["in.jsonl", "out.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "line", ['{"text": "a screen"}', '{"text": "a screen", ', '{"text": "a screen", "aspect": "x"}']
+)
+def test_a_bad_row_is_named_by_its_line_and_leaves_nothing(job: Job, line: str) -> None:
+    Path(job.inputs[0]).write_text('{"text": "a screen", "aspect": "screen"}\n' + line + "\n")
+    with pytest.raises(InputError, match=r"in\.jsonl, line 2: "):
+        predict(job, LocalEngine())
+    assert names(job) == ["in.jsonl"]
+
+
 def test_a_bad_first_row_does_not_decide_about_the_columns(job: Job, tmp_path: Path) -> None:
     write_rows(Path(job.inputs[0]), [{"note": "no text"}, *sentences(5)])
     summary = predict(replace(job, output=str(tmp_path / "out.csv"), errors="skip"), LocalEngine())
@@ -200,7 +224,7 @@ def test_a_source_that_breaks_off_ends_the_job_even_where_rows_are_skipped(job: 
 
 def test_a_warning_of_every_window_is_told_once(job: Job) -> None:
     class Doubting(LocalEngine):
-        def results(self, task: Task) -> Generator[Result]:
+        def results(self, task: ScoringTask) -> Generator[Result]:
             for number, result in enumerate(super().results(task)):
                 yield replace(result, warnings=(f"{number} of 4 sentences are long", "another"))
 

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shutil
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,8 +53,6 @@ def test_an_unfinished_job_is_neither_lost_nor_begun_again_by_mistake(tmp_path: 
     leave(output(tmp_path), 2)
     with pytest.raises(InputError, match=r"out\.csv\.part holds an unfinished job with 2 rows; .*begin='resume'"):
         finish(output(tmp_path), 3)
-    with pytest.raises(InputError, match="holds an unfinished job"):
-        output(tmp_path, "replace").opened(None).__enter__()
     assert len(windows_of(output(tmp_path))) == 2
     finish(output(tmp_path, "replace"), 1)
     assert (tmp_path / "out.csv").read_bytes() == b"n\r\n1\r\n"
@@ -63,14 +60,6 @@ def test_an_unfinished_job_is_neither_lost_nor_begun_again_by_mistake(tmp_path: 
 
 def test_a_job_that_has_written_nothing_leaves_nothing(tmp_path: Path) -> None:
     leave(output(tmp_path), 0)
-    assert names(tmp_path) == []
-
-
-def test_a_job_that_nobody_can_resume_leaves_nothing(tmp_path: Path) -> None:
-    made = output(tmp_path)
-    with suppress(Killed), made.opened(None):
-        made.append(result(1))
-        raise Killed
     assert names(tmp_path) == []
 
 
@@ -217,9 +206,9 @@ def test_columns_of_parquet_are_checked_window_by_window(tmp_path: Path) -> None
     parquet = pytest.importorskip("pyarrow.parquet")
     form, made = OutputFormat("parquet"), output(tmp_path, form=OutputFormat("parquet"))
     with made.opened(FINGERPRINT):
-        made.append(replace(result(1), content=form.encode([{"n": 1}], ())))
+        made.append(made.fit(replace(result(1), content=form.encode([{"n": 1}], ()))))
         unfit = replace(result(2), content=form.encode([{"n": "two", "label": "a"}], ()), lines=(7,), source="in")
-        made.append(replace(unfit, summary=Summary(1, {"a": 1})))
+        made.append(made.fit(replace(unfit, summary=Summary(1, {"a": 1}))))
         assert made.summary == Summary(1, {"positive": 1}, rejected=1)
         made.publish()
     assert parquet.read_table(made.output).to_pylist() == [{"n": 1}]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import math
 import os
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ import pytest
 from tests.bulk.made_outputs import CSV, FINGERPRINT, Killed, finish, names, output, result
 
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.partial_output import PartialOutput
+from pssa.bulk.partial_output import PartialOutput, _seal
 from pssa.errors import InputError
 
 
@@ -74,7 +73,7 @@ def publish_and_die(made: PartialOutput, moment: float) -> int:
     """A job of one window that is killed while it publishes; after how many changes."""
     window = replace(result(1, b"bad\n"), content=made.format.encode([{"n": 1}], ("n",)))
     with made.opened(FINGERPRINT):
-        made.append(window)
+        made.append(made.fit(window))
         with pytest.MonkeyPatch.context() as patch:
             changes = deadly(patch, moment)
             with nullcontext() if moment == math.inf else pytest.raises(Killed):
@@ -128,7 +127,7 @@ def test_a_job_that_was_to_replace_its_output_and_wrote_nothing_yet_is_begun_aga
     made.output.write_text("older")
     made.folder.mkdir()
     job = {"layout": 3, "id": "0123abcd", "replaces": True, "fingerprint": FINGERPRINT, "state": "scoring"}
-    (made.folder / "job.json").write_text(json.dumps(job))
+    (made.folder / "job.json").write_bytes(_seal(job))
     for moment in range(1, 5):  # killed again and again just as it begins
         assert not output(tmp_path, "resume").is_settled()
         with pytest.MonkeyPatch.context() as patch:

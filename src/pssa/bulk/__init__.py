@@ -1,7 +1,7 @@
 """Bulk scoring: files in, files out, in bounded memory."""
 
 from pssa.bulk.engines import Engine, LocalEngine, ProcessEngine, RayEngine
-from pssa.bulk.job import Job, Progress, predict, predict_file
+from pssa.bulk.job import Job, Progress, predict
 from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import STANDARD
@@ -17,5 +17,4 @@ __all__ = [
     "Scoring",
     "Summary",
     "predict",
-    "predict_file",
 ]

@@ -6,7 +6,6 @@ All of them score the same windows with the same code and give the results in th
 from __future__ import annotations
 
 import gc
-import threading
 import warnings
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -31,7 +30,7 @@ _ACTORS_PER_GPU = 4  # some cut sentences into words while others keep it busy
 
 
 @dataclass(frozen=True)
-class Task:
+class ScoringTask:
     """What an engine has to do: score the rows after `start`."""
 
     run: Path
@@ -55,7 +54,7 @@ class Engine(Protocol):
         """Return the same settings with the device that will be used."""
         ...
 
-    def results(self, task: Task) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Result]:
         """Yield what becomes of each window, in their order; closing the generator ends the work."""
         ...
 
@@ -68,7 +67,7 @@ class LocalEngine:
         """Return the same settings with this machine's device in place of `auto`."""
         return replace(scoring, device=scoring.chosen_device)
 
-    def results(self, task: Task) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Result]:
         """Yield the results in the order of the windows."""
         scorer = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
         return score_windows(task.windows(), scorer, task.output_format)
@@ -91,7 +90,7 @@ class ProcessEngine:
         """Return the same settings with this machine's device in place of `auto`."""
         return replace(scoring, device=scoring.chosen_device)
 
-    def results(self, task: Task) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Result]:
         """Yield the results in the order of the windows.
 
         :raises WorkerLost: if a process was killed.
@@ -130,7 +129,7 @@ class RayEngine:
             return scoring
         return replace(scoring, device="cuda" if n_gpus >= 1 else "cpu")
 
-    def results(self, task: Task) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Result]:
         """Yield the results in the order of the windows.
 
         :raises WorkerLost: if the cluster fails.
@@ -153,11 +152,11 @@ def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: Outp
         yield from map_ordered(pool, score, windows)
 
 
-def _score_in_pool(pool: WorkerPool, task: Task) -> Generator[Result]:
+def _score_in_pool(pool: WorkerPool, task: ScoringTask) -> Generator[Result]:
     return map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
 
-def _worker_setup(task: Task) -> WorkerSetup:
+def _worker_setup(task: ScoringTask) -> WorkerSetup:
     given = (task.run, task.scoring, export(task.run, task.scoring))
     return WorkerSetup(_open_worker, given, uses_gpu=task.scoring.chosen_device != "cpu")
 
@@ -166,7 +165,7 @@ _worker: dict[str, Scorer] = {}  # what a worker process holds
 
 
 def _open_worker(run: Path, scoring: Scoring, exported: bytes) -> None:
-    _collect_rarely()
+    rare_garbage_collection().__enter__()  # for as long as the worker lives
     _worker["scorer"] = open_scorer(run, scoring, exported)
 
 
@@ -178,33 +177,15 @@ def _score_in_worker(output_format: OutputFormat, window: Window) -> Result:
     return replace(result, warnings=tuple(str(warning.message) for warning in caught))
 
 
-class _Collector:
-    """The state of the garbage collector: the first thread that scores changes it, and the last one restores it."""
-
-    lock = threading.Lock()
-    n_active = 0
-    threshold_before: tuple[int, int, int] = (0, 0, 0)
-
-
 @contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """Collect garbage rarely for as long as somebody scores."""
-    with _Collector.lock:
-        if not _Collector.n_active:
-            _Collector.threshold_before = gc.get_threshold()
-            _collect_rarely()
-        _Collector.n_active += 1
+    """Collect garbage rarely in this process, unless it collects still more rarely, or never."""
+    before = gc.get_threshold()
+    if not 0 < before[0] < _GC_THRESHOLD:
+        yield
+        return
+    gc.set_threshold(_GC_THRESHOLD, *before[1:])
     try:
         yield
     finally:
-        with _Collector.lock:
-            _Collector.n_active -= 1
-            if not _Collector.n_active:
-                gc.set_threshold(*_Collector.threshold_before)
-
-
-def _collect_rarely() -> None:
-    """Raise the threshold, unless this process collects still more rarely, or never."""
-    new, *others = gc.get_threshold()
-    if 0 < new < _GC_THRESHOLD:
-        gc.set_threshold(_GC_THRESHOLD, *others)
+        gc.set_threshold(*before)

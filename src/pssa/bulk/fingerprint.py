@@ -22,14 +22,6 @@ BEGIN_AGAIN = f"begin again with {REPLACE}"
 
 _RUN_FILES = ("config.toml", "model.json", "vocabulary.json", "*.safetensors", "encoder/**/*", "members/**/*")
 _UNFINISHED_RUN_FILES = ("stages/initial/*.safetensors", "stages/*/checkpoint.safetensors")
-_SETTINGS = {
-    "columns": setting("columns"),
-    "saliency": setting("saliency", option="--explain"),
-    "device": setting("device"),
-    "precision": setting("precision"),
-    "runtime": setting("runtime"),
-    "quantize": setting("quantize"),
-}
 
 
 def job_fingerprint(job: Job, sources: Sequence[Source]) -> dict[str, Any]:
@@ -70,8 +62,9 @@ def find_difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         if isinstance(old, dict) and isinstance(new, dict) and (inner := find_difference(old, new)):
             return inner
         if old != new:
-            changed = f"{_SETTINGS.get(name, name)} has changed since the job began"
-            return f"{changed} (now {shorten(new)}, then {shorten(old)}); {BEGIN_AGAIN}"
+            option = "--explain" if name == "saliency" else ""
+            changed = setting(name, option=option) if name.isidentifier() else name
+            return f"{changed} has changed since the job began (now {shorten(new)}, then {shorten(old)}); {BEGIN_AGAIN}"
     return ""
 
 

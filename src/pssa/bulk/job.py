@@ -9,35 +9,32 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from pssa.bulk.engines import Engine, Task, score_windows
+from pssa.bulk.engines import Engine, ScoringTask
 from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerprint
-from pssa.bulk.output_format import OutputFormat, choose_output_format
+from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.partial_output import PartialOutput, StandardOutput, open_standard_output
 from pssa.bulk.rows import Summary
-from pssa.bulk.scorer import Scorer, Scoring, count_threads, default_window_rows, score_by_length
+from pssa.bulk.scorer import Scoring, default_window_rows
 from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
-from pssa.bulk.window import Result, read_windows
+from pssa.bulk.window import Result
 from pssa.data.read import ColumnNames
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.execution import WorkerLost
-from pssa.runs import Classifier
 from pssa.runs.directory import RunDirectory
 from pssa.runs.saved_model import Description
 
 _ERRORS = ("fail", "skip")
 _BEGINNINGS = ("new", "resume", "replace")
 _OUT_OF_MEMORY = (MemoryError, torch.OutOfMemoryError)
-_FILE_WINDOW_ROWS = 2048  # of a window of `predict_file`
 _EXPLAINED_SHARE = 4  # windows with word scores are so many times smaller
 _SKIP = setting("errors", "skip")
 
@@ -108,7 +105,8 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     output_format = choose_output_format(job.output, job.output_format, known.labels)
     sources = find_sources(job.inputs, job.format, job.columns)
     _check(job, sources)
-    partial_output = _partial_output(job, output_format)
+    files = _follow(Path(job.output)), _follow(job.rejected_path)
+    partial_output = PartialOutput(*files, output_format, job.begin)
     if job.output != STANDARD and partial_output.is_settled():
         found = f"{job.output} exists and no job into it is unfinished; nothing was done"
         advice = f"it may come from another job: {REPLACE} scores the rows again"
@@ -118,10 +116,9 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
         job = replace(job, scoring=engine.resolve(job.scoring))
         with _open_output(job, partial_output, sources) as output, _resume_hints(job, output):
             if sources and not output.is_complete:
-                _check_position(output, len(sources))
                 n_rows = _window_rows(known.model, job.scoring)
                 start, columns = output.position, output.columns
-                task = Task(job.run, job.scoring, sources, n_rows, output_format, start, columns)
+                task = ScoringTask(job.run, job.scoring, sources, n_rows, output_format, start, columns)
                 with closing(engine.results(task)) as results:
                     _write(output, results, job.errors, _reporter(sources, output, observer))
                 require_unchanged(sources)
@@ -133,40 +130,6 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
         name = "standard output" if job.output == STANDARD else job.output
         warnings.warn(PssaWarning(f"{name} has no rows: {why}{where}"), stacklevel=2)
     return replace(summary, labels={label: summary.labels.get(label, 0) for label in known.labels})
-
-
-def predict_file(
-    classifier: Classifier,
-    source: Path,
-    target: Path,
-    *,
-    format: str | None = None,
-    columns: ColumnNames | None = None,
-    batch_size: int = 64,
-) -> Summary:
-    """Score every row of `source` into `target`; each output row has the input's fields, a label and probabilities.
-
-    A label in the input is kept as `gold`.
-
-    :raises InputError: naming the line of the first invalid row; `target` is then not written. Also if `source` is
-        `target`, or a job into it is unfinished.
-    """
-    if batch_size < 1:
-        raise InputError(f"batch_size is {batch_size}; it must be at least 1")
-    sources = find_sources([str(source)], format, columns)
-    output_format = choose_output_format(str(target), None, classifier.labels)
-    rejected = target.with_name(f"{target.name}.rejected.jsonl")
-    require_apart(sources, target, rejected)
-    output = PartialOutput(_follow(target), rejected, output_format, "replace")
-    score = partial(score_by_length, partial(classifier.answer, batch_size=batch_size))
-    scorer = Scorer(score, count_threads(classifier))
-    windows = read_windows(sources, _FILE_WINDOW_ROWS)
-    with output.opened(None), closing(score_windows(windows, scorer, output_format)) as results:
-        _write(output, results, "fail")
-        require_unchanged(sources)
-        output.publish()
-    labels = {label: output.summary.labels.get(label, 0) for label in classifier.labels}
-    return replace(output.summary, labels=labels)
 
 
 def _write(output: Output, results: Iterable[Result], errors: str, report: Callable[[], None] | None = None) -> None:
@@ -194,19 +157,10 @@ def _check(job: Job, sources: Sequence[Source]) -> None:
     require_apart(sources, None if job.output == STANDARD else Path(job.output), job.rejected_path)
 
 
-def _check_position(output: Output, n_sources: int) -> None:
-    if output.position[0] >= n_sources:
-        raise InputError(f"the unfinished job names input {output.position[0] + 1} of {n_sources}; {BEGIN_AGAIN}")
-
-
 def _window_rows(model: str, scoring: Scoring) -> int:
     n_rows = default_window_rows(model, scoring.chosen_device)
     # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
     return n_rows if scoring.saliency is None else -(-n_rows // _EXPLAINED_SHARE)
-
-
-def _partial_output(job: Job, output_format: OutputFormat) -> PartialOutput:
-    return PartialOutput(_follow(Path(job.output)), _follow(job.rejected_path), output_format, job.begin)
 
 
 def _follow(path: Path) -> Path:
@@ -215,15 +169,12 @@ def _follow(path: Path) -> Path:
     return meant if meant.is_file() or not path.exists() else path
 
 
-@contextmanager
-def _open_output(job: Job, partial_output: PartialOutput, sources: Sequence[Source]) -> Iterator[Output]:
-    if job.output == STANDARD:
-        rejected = partial_output.rejected if job.errors == "skip" else None
-        with open_standard_output(partial_output.format, rejected, job.begin) as standard_output:
-            yield standard_output
-    else:
-        with partial_output.opened(job_fingerprint(job, sources)):
-            yield partial_output
+def _open_output(job: Job, partial_output: PartialOutput, sources: Sequence[Source]) -> AbstractContextManager[Output]:
+    if job.output != STANDARD:
+        return partial_output.opened(job_fingerprint(job, sources))
+    return open_standard_output(
+        partial_output.format, partial_output.rejected if job.errors == "skip" else None, job.begin
+    )
 
 
 @contextmanager

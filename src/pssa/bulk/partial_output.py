@@ -31,13 +31,13 @@ from pssa.bulk.publish import appeared_error, publish_file, sync_folder
 from pssa.bulk.rows import Summary
 from pssa.bulk.window import START, Position, Result
 from pssa.data.files import acquire_lock, atomic_path, read_bounded, write_atomically
-from pssa.data.validation import Parser, format_error, integer, list_of, object_of, parse_fields, shorten, text
+from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError, setting
 
 _JOB, _LAYOUT = "job.json", 3
-_STATES = ("scoring", "complete", "published")
 _MAX_JOB_BYTES = 1 << 28  # job.json names every input
 _MAX_HEADER_BYTES = 1 << 24
+_DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _VERSION_1_FILES = ("journal.json", "data", "rejected", "joined")
 _OUR_FILES = re.compile(rf"(window|output)-[0-9a-f]{{8}}(-\d+)?|job\.json|{'|'.join(map(re.escape, _VERSION_1_FILES))}")
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.\d+\.part")
@@ -90,31 +90,30 @@ class PartialOutput:
         return settled
 
     @contextmanager
-    def opened(self, fingerprint: Mapping[str, Any] | None) -> Iterator[None]:
+    def opened(self, fingerprint: Mapping[str, Any]) -> Iterator[PartialOutput]:
         """Begin or resume the job. Its windows are kept whatever happens.
 
-        :param fingerprint: what decides the output; None: the job cannot be resumed, and a failure leaves nothing.
         :raises InputError: if a file exists that must not be replaced, or the folder holds another job.
         :raises RunError: if another process is writing it.
         """
         with self._locked():
             # Whoever replaces an unfinished job need not be able to read it.
-            job = None if self.begin == "replace" and fingerprint is not None else self._load_job()
+            job = None if self.begin == "replace" else self._load_job()
             paths = [] if job is None else self._window_paths(job["id"])
             is_unfinished = job is not None and (bool(paths) or job["state"] == "complete")
-            if is_unfinished and (fingerprint is None or self.begin == "new"):
+            if is_unfinished and self.begin == "new":
                 n_rows = sum(_read_header(path)["summary"]["rows"] for path in paths)
                 advice = f"resume it with {RESUME}, or {BEGIN_AGAIN}"
                 raise InputError(f"{self.folder} holds an unfinished job with {n_rows} rows; {advice}")
             self.replaces = self.begin == "replace" or (job is not None and job["replaces"])
             try:
                 if job is not None and is_unfinished:
-                    self._resume(job, paths, fingerprint or {})
+                    self._resume(job, paths, fingerprint)
                 else:
-                    self._begin(fingerprint or {})
-                yield
+                    self._begin(fingerprint)
+                yield self
             except BaseException:
-                if fingerprint is None or not self.n_windows:
+                if not self.n_windows:
                     self._rejected_copy.unlink(missing_ok=True)
                     self._clear()
                 raise
@@ -126,8 +125,7 @@ class PartialOutput:
         return parquet_schema.fit(result, self.schema, self._contents)
 
     def append(self, result: Result) -> None:
-        """Write a window to disk."""
-        result = self.fit(result)
+        """Write a window, which must fit, to disk."""
         self.schema = self.schema if result.schema is None else result.schema
         header = {
             "end": result.end,
@@ -138,8 +136,7 @@ class PartialOutput:
             "content": len(result.content),
             "rejected": len(result.rejected),
         }
-        line = json.dumps(header).encode() + b"\n"
-        write_atomically(self._window_path(self.n_windows + 1), line + result.content + result.rejected)
+        write_atomically(self._window_path(self.n_windows + 1), _seal(header) + result.content + result.rejected)
         self._advance(header)
 
     def publish(self) -> None:
@@ -162,7 +159,12 @@ class PartialOutput:
         for name, path in (("output", self.output), ("rejected", self.rejected)):
             if path.exists() and not self.replaces:
                 raise InputError(f"{path} already exists; choose another {setting(name)}, or replace it with {REPLACE}")
-        self._job = {"id": secrets.token_hex(4), "replaces": self.replaces, "fingerprint": dict(fingerprint)}
+        self._job = {
+            "layout": _LAYOUT,
+            "id": secrets.token_hex(4),
+            "replaces": self.replaces,
+            "fingerprint": dict(fingerprint),
+        }
         self._save_job("scoring")
         self._remove(keep=(_JOB,))
         self._rejected_copy.unlink(missing_ok=True)
@@ -247,7 +249,7 @@ class PartialOutput:
 
     def _save_job(self, state: str) -> None:
         self._job["state"] = state
-        write_atomically(self.folder / _JOB, json.dumps({"layout": _LAYOUT, **self._job}).encode() + b"\n")
+        write_atomically(self.folder / _JOB, _seal(self._job))
 
     def _load_job(self) -> dict[str, Any] | None:
         """Read job.json; None if there is no job.
@@ -258,10 +260,10 @@ class PartialOutput:
         if not path.exists() and not (self.folder / _VERSION_1_FILES[0]).exists():
             return None
         try:
-            record = json.loads(read_bounded(path, _MAX_JOB_BYTES)) if path.exists() else {"asked": {}}
-            if "asked" not in record and record.pop("layout") == _LAYOUT:
-                return parse_fields(record, "job", _JOB_FIELDS)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            content = read_bounded(path, _MAX_JOB_BYTES) if path.exists() else b"{}"
+            if json.loads(content).get("layout") == _LAYOUT:
+                return _unseal(content)
+        except _DAMAGE as error:
             raise InputError.at(path, None, f"is damaged ({format_error(error)}); {BEGIN_AGAIN}") from error
         raise InputError(f"{self.folder} holds an unfinished job of another version of pssa; {BEGIN_AGAIN}")
 
@@ -386,75 +388,37 @@ def _require_file_name(path: Path, name: str) -> None:
         raise InputError(f"{path} cannot be written: it is a directory or a device; name a file with {setting(name)}")
 
 
+def _seal(record: Mapping[str, Any]) -> bytes:
+    """Return a record as one line of JSON with a digest, by which damage is noticed."""
+    return json.dumps({**record, "digest": _digest(record)}).encode() + b"\n"
+
+
+def _unseal(line: bytes) -> dict[str, Any]:
+    """Return the record in a line that `_seal` made.
+
+    :raises ValueError: if it is damaged.
+    """
+    record: dict[str, Any] = json.loads(line)
+    if record.pop("digest") != _digest(record):
+        raise ValueError("its digest is wrong")
+    return record
+
+
+def _digest(record: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(record).encode()).hexdigest()
+
+
 def _read_header(path: Path) -> dict[str, Any]:
-    """Read and check the first line of a window file.
+    """Return the first line of a window file.
 
     :raises InputError: if the file is damaged.
     """
     try:
         with path.open("rb") as file:
             line = file.readline(_MAX_HEADER_BYTES)
-        header = parse_fields(json.loads(line), "window", _HEADER_FIELDS)
-        bytes.fromhex(header["schema"])
-        if len(header["end"]) != 2:
-            raise ValueError(f"`end` is {shorten(header['end'])}; expected two counts")
-        summary = header["summary"]
-        if sum(summary["labels"].values()) != summary["rows"]:
-            raise ValueError(f"{summary['rows']} rows have {sum(summary['labels'].values())} labels")
+        header = _unseal(line)
         if path.stat().st_size != len(line) + header["content"] + header["rejected"]:
             raise ValueError("its size is wrong")
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except _DAMAGE as error:
         raise InputError.at(path, None, f"is damaged ({format_error(error)}); {BEGIN_AGAIN}") from error
     return header
-
-
-def _count(value: Any, name: str) -> int:
-    if not 0 <= integer(value, name) <= sys.maxsize:
-        raise InputError(f"`{name}` is {shorten(value)}; expected a count")
-    return int(value)
-
-
-def _counts(value: Any, name: str) -> dict[str, int]:
-    return {key: _count(number, f"{name}.{key}") for key, number in _object(value, name).items()}
-
-
-def _object(value: Any, name: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(f"`{name}` is {shorten(value)}; expected an object")
-    return value
-
-
-def _string(value: Any, name: str) -> str:
-    if not isinstance(value, str):  # any text: an input may name a column with half of a surrogate pair
-        raise InputError(f"`{name}` is {shorten(value)}; expected text")
-    return value
-
-
-def _boolean(value: Any, name: str) -> bool:
-    if not isinstance(value, bool):
-        raise InputError(f"`{name}` is {shorten(value)}; expected true or false")
-    return value
-
-
-def _state(value: Any, name: str) -> str:
-    if value not in _STATES:
-        raise InputError(f"`{name}` is {shorten(value)}; expected {', '.join(_STATES)}")
-    return str(value)
-
-
-def _job_id(value: Any, name: str) -> str:
-    if not re.fullmatch(r"[0-9a-f]{8}", text(value, name)):
-        raise InputError(f"`{name}` is {shorten(value)}; expected eight hexadecimal digits")
-    return str(value)
-
-
-_JOB_FIELDS: dict[str, Parser] = {"id": _job_id, "replaces": _boolean, "fingerprint": _object, "state": _state}
-_HEADER_FIELDS: dict[str, Parser] = {
-    "end": list_of(_count),
-    "read": _count,
-    "columns": list_of(_string),
-    "schema": text,
-    "summary": object_of({"rows": _count, "labels": _counts, "ambiguous": _count, "rejected": _count}),
-    "content": _count,
-    "rejected": _count,
-}

@@ -84,16 +84,11 @@ def require_unchanged(sources: Sequence[Source]) -> None:
             continue
         try:
             size, modified = _size_and_time(Path(source.name))
-        except OSError:
-            change = "it is gone"
-        else:
-            changes = (("size", size, source.size), ("time", modified, source.modified))
-            change = next(
-                (f"its {what} is {now}, and was {then} at the start" for what, now, then in changes if now != then), ""
-            )
-        if change:
-            advice = f"{BEGIN_AGAIN} once nobody writes it"
-            raise InputError(f"{source.title} has changed while it was read: {change}; {advice}")
+        except OSError as error:
+            raise InputError(f"{source.title} has gone while it was read; get it again and {BEGIN_AGAIN}") from error
+        if (size, modified) != (source.size, source.modified):
+            change = f"from {source.size} to {size} bytes" if size != source.size else "at the same size"
+            raise InputError(f"{source.title} has changed {change} while it was read; {BEGIN_AGAIN}")
 
 
 def find_sources(inputs: Sequence[str], format: str | None, columns: ColumnNames | None = None) -> tuple[Source, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -103,6 +103,8 @@ def read_windows(
     :param columns: of the output, if rows were written before.
     :param explained: whether words are scored.
     """
+    if start[0] >= len(sources):
+        raise InputError(f"the unfinished job names input {start[0] + 1} of {len(sources)}; {BEGIN_AGAIN}")
     for number in range(start[0], len(sources)):
         place = start if number == start[0] else (number, 0)
         for window in _windows_of(sources[number], place, n_rows):
@@ -205,24 +207,21 @@ def _unify_column_names(rows: Sequence[Row | Problem], columns: Sequence[str]) -
 
     A name stays as its header has it, unless another spelling came first in the job or it is a field of every output.
     """
-    first = next((row for row in rows if isinstance(row, Row)), None)
-    renamed = {} if first is None else _find_other_spellings(first.given, (*OUTPUT_FIELDS, *columns))
-    return tuple(_rename(row, renamed) if renamed and isinstance(row, Row) else row for row in rows)
-
-
-def _find_other_spellings(header: Iterable[str], known: Sequence[str]) -> dict[str, str]:
-    spellings = {name.lower(): name for name in reversed(known)}
-    names = list(header)
+    header = next((list(row.given) for row in rows if isinstance(row, Row)), [])
+    spellings = {name.lower(): name for name in reversed((*OUTPUT_FIELDS, *columns))}
     renamed: dict[str, str] = {}
-    for name in names:
+    for name in header:
         spelling = spellings.get(name.lower(), name)
-        if spelling not in names and spelling not in renamed.values():  # two columns stay two
+        if spelling not in header and spelling not in renamed.values():  # two columns stay two
             renamed[name] = spelling
-    return renamed
-
-
-def _rename(row: Row, renamed: Mapping[str, str]) -> Row:
-    return replace(row, renamed_from={renamed.get(name, name): value for name, value in row.given.items()})
+    if not renamed:
+        return tuple(rows)
+    return tuple(
+        replace(row, renamed_from={renamed.get(name, name): value for name, value in row.given.items()})
+        if isinstance(row, Row)
+        else row
+        for row in rows
+    )
 
 
 def _outcome(
