@@ -92,9 +92,9 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float) -
 
 def test_a_checkpoint_of_another_model_is_refused(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run")
-    stage = RunDirectory(run).stage("search")
-    (run / "model.safetensors").rename(stage.folder / "spare.safetensors")
-    stage.store.save(Checkpoint({"model.else": torch.ones(2)}, ()))
+    folder = RunDirectory(run).stage_folder("search")
+    (run / "model.safetensors").rename(folder / "spare.safetensors")
+    FileStore(folder / "checkpoint.safetensors").save(Checkpoint({"model.else": torch.ones(2)}, ()))
     with pytest.raises(InputError, match=r"checkpoint\.safetensors does not fit the model that model\.json describes"):
         pssa.load(run)
 
@@ -135,7 +135,7 @@ def test_a_run_that_has_vanished_is_not_made_again_in_part(tmp_path: Path) -> No
     directory = RunDirectory(write_run(tmp_path / "run"))
     shutil.rmtree(directory.root)
     with pytest.raises(RunError, match="run has vanished while it was written; start the run again"):
-        directory.stage("final")
+        directory.stage_folder("final")
     with pytest.raises(RunError, match="run cannot be written: No such file or directory"), directory.locked():
         pass
     assert list(tmp_path.iterdir()) == []
@@ -154,7 +154,7 @@ def test_what_a_killed_process_had_begun_is_cleared_away_by_the_next(tmp_path: P
     directory = RunDirectory(write_run(tmp_path / "run"))
     before = {path.name for path in directory.root.iterdir()}
     for name in (".model.safetensors.77.part", ".tmpAbc123"):
-        (directory.stage("final").folder / name).touch()
+        (directory.stage_folder("final") / name).touch()
     with directory.locked():
         pass
     assert {path.name for path in directory.root.rglob("*")} - before == {".lock", "stages", "final"}

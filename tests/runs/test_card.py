@@ -10,7 +10,7 @@ import pytest
 
 from pssa.data.example import Corpus
 
-GIVEN, OWN, HELD_OUT = "The number of epochs was given", "development data of its own", "held out by sentence"
+GIVEN, OWN, HELD_OUT = "The number of epochs was given", "separate development data", "held out by sentence"
 
 
 @pytest.mark.parametrize(

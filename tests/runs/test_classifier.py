@@ -61,7 +61,7 @@ def test_an_aspect_may_be_given_by_offsets_or_by_its_occurrence(classifier: Clas
 
 
 def test_the_first_of_several_occurrences_is_taken_with_a_warning(classifier: Classifier) -> None:
-    with pytest.warns(UserWarning, match="'b' occurs 2 times; the first is taken; say which by `ordinal`") as told:
+    with pytest.warns(UserWarning, match="'b' occurs 2 times; the first is taken; choose one with `ordinal`") as told:
         assert classifier.predict("b or b", "b").start == 0
     assert [warning.filename for warning in told] == [__file__]  # where the caller is, not the library
 

@@ -1,7 +1,8 @@
-"""Scores of a classifier whose answers are known."""
+"""Evaluation: scores, slices, comparison, and overlap with the training data."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -12,7 +13,7 @@ import pssa
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 from pssa.runs import Classifier
-from pssa.runs.evaluate import compare, evaluate, require_same_labels
+from pssa.runs.evaluate import compare, count_train_overlap, evaluate, require_same_labels
 
 
 class Always:
@@ -58,7 +59,7 @@ def test_a_classifier_is_no_better_than_itself(labelled: Corpus) -> None:
 
 
 def test_a_corpus_without_examples_or_labels_is_refused(labelled: Corpus) -> None:
-    with pytest.raises(InputError, match="there is nothing to evaluate on"):
+    with pytest.raises(InputError, match="the corpus is empty"):
         evaluate(always("positive"), Corpus(()))
     bare: Example = replace(labelled[0], id="bare", label=None)
     with pytest.raises(InputError, match="instance bare has no label"):
@@ -79,3 +80,25 @@ def test_runs_of_other_labels_are_not_compared() -> None:
         require_same_labels(ours, cast(Classifier, theirs), ("a", "b"))
     theirs.labels = ("neutral", "negative", "positive")
     require_same_labels(ours, cast(Classifier, theirs), ("a", "b"))
+
+
+@pytest.fixture(scope="module")
+def trained(train_tiny: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_tiny(tmp_path_factory.mktemp("runs") / "run", epochs=1, method="aw-as", iterations=1)
+
+
+def test_texts_that_a_run_was_trained_on_are_counted(trained: Path, corpus: Corpus) -> None:
+    new = Example.from_text("a fine menu", (7, 11), label="positive", id="new")
+    data = Corpus((new, *corpus.examples[:3]))
+    assert count_train_overlap(trained, data) == 3
+    assert count_train_overlap(trained / "stages" / "initial", data) == 3
+    assert count_train_overlap(trained, Corpus((new,))) == 0
+
+
+def test_a_run_that_has_not_kept_its_data_or_not_whole_knows_of_none(
+    trained: Path, corpus: Corpus, tmp_path: Path
+) -> None:
+    assert count_train_overlap(tmp_path, corpus) is None
+    (tmp_path / "stages").mkdir()
+    (tmp_path / "stages" / "corpus.jsonl").write_text("{")
+    assert count_train_overlap(tmp_path, corpus) is None

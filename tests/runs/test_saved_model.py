@@ -1,4 +1,4 @@
-"""A model in a folder: it loads as it was saved, and what does not fit is refused with the reason."""
+"""Models in folders: what is written comes back, and what is damaged is refused."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pssa.data.example import Corpus
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, RunError
 from pssa.models import WordTable
+from pssa.runs.config import Config
 from pssa.runs.directory import write_tensors
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.saved_model import Description, load, save_ensemble, save_weights
@@ -168,3 +169,19 @@ def test_a_precision_that_the_model_cannot_answer_in_is_refused(finished_run: Pa
 
 def test_a_run_that_has_moved_still_loads(run: Path, finished_run: Path, corpus: Corpus) -> None:
     assert pssa.load(run).predicted_labels(corpus) == pssa.load(finished_run).predicted_labels(corpus)
+
+
+SCREEN = Vocabulary.build(["screen"])
+SCREENS = WordFeaturizer(SCREEN, WordTable(torch.zeros(len(SCREEN), 7), SCREEN.n_trained))
+
+
+def test_a_description_has_the_dimension_of_the_vectors_whatever_the_settings_say() -> None:
+    config = Config().updated({"model": "memnet", "dimension": 300, "labels": "good,bad", "dropout": 0.2})
+    assert Description.of(config, SCREENS) == Description("memnet", {"dropout": 0.2}, ("good", "bad"), 7)
+
+
+def test_a_description_survives_its_file(tmp_path: Path) -> None:
+    description = Description("tnet", {"filters": 9, "dropout": 0.5}, ("good", "bad"), 7, vote_weights=(2.0, 0.5))
+    description.save(tmp_path)
+    assert json.loads((tmp_path / "model.json").read_text())["schema"] == 1
+    assert Description.load(tmp_path) == description

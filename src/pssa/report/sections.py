@@ -21,7 +21,7 @@ from pssa.report.heat_map import pairs, percent
 from pssa.report.html import render
 from pssa.report.run_reader import ReportedRun
 from pssa.runs import Classifier, Config
-from pssa.runs.card import RunFacts
+from pssa.runs.card import describe_run
 from pssa.runs.defaults import non_default_settings
 from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
 from pssa.runs.explain import Trust, explain, trust, usable_saliencies, usual_saliency
@@ -99,15 +99,15 @@ def changed_settings(config: Config) -> list[tuple[str, str]]:
 
 
 def _measured_facts(config: Config, metrics: dict[str, Any]) -> list[tuple[str, object]]:
-    facts, dev, coverage = RunFacts.of(config, metrics), metrics["dev"], metrics["vector_coverage"]
+    facts, dev, coverage = describe_run(config, metrics), metrics["dev"], metrics["vector_coverage"]
     rows: list[tuple[str, object]] = [
-        ("trained parameters", f"{facts.parameters}{facts.members}"),
-        ("training data", facts.data),
-        ("data digest", facts.digest),
-        ("epochs", facts.epochs),
+        ("trained parameters", facts["parameters"] + facts["members"]),
+        ("training data", facts["data"]),
+        ("data digest", facts["digest"]),
+        ("epochs", facts["epochs"]),
     ]
     if dev:
-        scores = f"accuracy {100 * dev['accuracy']:.2f}, macro-F1 {100 * dev['macro_f1']:.2f}{facts.when}"
+        scores = f"accuracy {100 * dev['accuracy']:.2f}, macro-F1 {100 * dev['macro_f1']:.2f}{facts['when']}"
         rows.append(("development score", f"{scores}; it chose the number of epochs"))
     if coverage:
         rows.append(("word vectors", f"cover {coverage['tokens']:.1%} of the training tokens"))

@@ -1,8 +1,7 @@
-"""The model card: `README.md` of a run, for whoever finds the directory without having made it."""
+"""The model card: `README.md` of a run."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +27,11 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 
 | | |
 |---|---|
-| model | `{model}`, {facts.parameters} trained parameters{facts.members} |
+| model | `{model}`, {facts[parameters]} trained parameters{facts[members]} |
 | method | `{method}` |
-| training data | {facts.data} |
-| data digest | `{facts.digest}` |
-| epochs | {facts.epochs} |
+| training data | {facts[data]} |
+| data digest | `{facts[digest]}` |
+| epochs | {facts[epochs]} |
 | development score | {dev} |
 | {source} | {vectors} |
 | seed | {seed} |
@@ -41,9 +40,9 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 """
 
 _GIVEN = "The number of epochs was given: no development data was used, and nothing was selected."
-_USUAL = "The number of epochs is the usual one: no development data was used, and nothing was selected."
+_USUAL = "The number of epochs is the default of encoders: no development data was used, and nothing was selected."
 _OWN_DEV = (
-    "The development score is of development data of its own, which chose the number of epochs and was not trained on."
+    "The development score is of separate development data, which chose the number of epochs and was not trained on."
 )
 _HELD_OUT = """\
 The development score is of {share:.0%} of the training data, held out by sentence; it chose the number of epochs, after which the
@@ -53,15 +52,15 @@ _VOTING = " Its probabilities are the members' shares of the vote, and do not sa
 
 
 def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
-    """Write the card from what the run knows of itself."""
-    dev, coverage, facts = metrics["dev"], metrics["vector_coverage"], RunFacts.of(config, metrics)
+    """Write the card of a finished run."""
+    dev, coverage, facts = metrics["dev"], metrics["vector_coverage"], describe_run(config, metrics)
     card = _CARD.format(
         model=config.model,
         method=config.method,
         labels=", ".join(config.data.labels),
         voting=_VOTING if metrics["members"] > 1 else "",
         facts=facts,
-        dev=f"accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}{facts.when}" if dev else "none",
+        dev=f"accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}{facts['when']}" if dev else "none",
         source="encoder" if models.uses_encoder(config.model) else "word vectors",
         vectors=_source(config, coverage),
         seed=config.seed,
@@ -71,7 +70,7 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
 
 
 def _source(config: Config, coverage: dict[str, Any] | None) -> str:
-    """What the model started from."""
+    """Return what the model started from."""
     if config.data.encoder is not None:
         # Only the name of a local folder: the rest of the path is nobody's business.
         encoder = Path(config.data.encoder)
@@ -80,7 +79,7 @@ def _source(config: Config, coverage: dict[str, Any] | None) -> str:
 
 
 def _selection(run: Path, config: Config, *, searched: bool) -> str:
-    """What chose the number of epochs."""
+    """Return how the number of epochs was chosen."""
     if not searched:
         return _GIVEN if config.epochs else _USUAL
     # Not `config.data.dev`, which is empty where the data came as a value and not as a file.
@@ -89,29 +88,18 @@ def _selection(run: Path, config: Config, *, searched: bool) -> str:
     return _HELD_OUT.format(share=config.data.dev_fraction)
 
 
-@dataclass(frozen=True)
-class RunFacts:
-    """Facts, each as one line says it."""
-
-    parameters: str  # how many are trained
-    members: str  # after that, where several vote
-    data: str
-    digest: str
-    epochs: str
-    when: str  # the development score was measured
-
-    @classmethod
-    def of(cls, config: Config, metrics: dict[str, Any]) -> RunFacts:
-        """The facts of a run with this configuration and these `metrics.json`."""
-        counts = ", ".join(f"{count} {label}" for label, count in metrics["labels"].items())
-        dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
-        unsearched = " (given, not searched)" if config.epochs else " (usual for encoders)"
-        mined = methods.find(config.method).mines and not config.supervision.evidence
-        return cls(
-            parameters=f"{metrics['parameters']:,}",
-            members=f", {metrics['members']} members that vote" if metrics["members"] > 1 else "",
-            data=f"{metrics['instances']} instances ({counts}){dropped}",
-            digest=metrics["corpus_hash"][:16],
-            epochs=f"{metrics['epochs']}{'' if metrics['dev'] else unsearched}",
-            when=", before mining" if mined else "",
-        )
+def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
+    """Return the facts of a finished run in words, for its card and its report."""
+    counts = ", ".join(f"{count} {label}" for label, count in metrics["labels"].items())
+    dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
+    members = f", {metrics['members']} members that vote" if metrics["members"] > 1 else ""
+    not_searched = " (given, not searched)" if config.epochs else " (default of encoders)"
+    mined = methods.find(config.method).mines and not config.supervision.evidence
+    return {
+        "parameters": f"{metrics['parameters']:,}",
+        "members": members,
+        "data": f"{metrics['instances']} instances ({counts}){dropped}",
+        "digest": metrics["corpus_hash"][:16],
+        "epochs": f"{metrics['epochs']}{'' if metrics['dev'] else not_searched}",
+        "when": ", before mining" if mined else "",  # the development score was measured
+    }

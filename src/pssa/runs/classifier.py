@@ -1,4 +1,4 @@
-"""`Classifier`: a trained run, ready to answer for raw text. `pssa.load(run)` makes one."""
+"""`Classifier`: a trained run that classifies raw text. `pssa.load(run)` returns one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Answer", "Classifier", "probability_column"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What the classifier says of one aspect of one text."""
+    """The sentiment of one aspect of one text."""
 
     label: str
     probabilities: dict[str, float]  # by label, sums to one
@@ -33,7 +33,7 @@ class Answer:
     end: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values under the names that files and the service use."""
+        """Return plain values under the names that files and the service use."""
         return {
             "aspect": self.aspect,
             "from": self.start,
@@ -45,7 +45,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Classifier:
-    """One model, or several that vote, with what they read and the labels they know."""
+    """One model, or several that vote, with their featurizer and their labels."""
 
     name: str  # of the model
     labels: tuple[str, ...]
@@ -55,11 +55,11 @@ class Classifier:
 
     @property
     def model(self) -> nn.Module:
-        """The first member, whose attention is looked at; the only one outside ensembles."""
+        """The first member, whose attention explains answers; the only one outside ensembles."""
         return self.members[0]
 
     def index(self, examples: Sequence[Example]) -> IndexedCorpus:
-        """Examples as tensors for the members; their words are those of `featurizer.cut`."""
+        """Return the examples as tensors for the members; their words are those of `featurizer.cut`."""
         for example in examples:
             if not isinstance(example, Example):
                 expected = "expected Examples, which Example.from_text makes; predict takes a text and its aspect"
@@ -67,27 +67,27 @@ class Classifier:
         return self.featurizer.index(self.featurizer.cut(examples), self.labels)
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
-        """(n, C) probability of each label."""
+        """Return the (n, C) probability of each label."""
         corpus = self.index(examples)
         return self.vote([predict_logits(member, corpus, batch_size).softmax(dim=1) for member in self.members])
 
     def vote(self, each: Sequence[Tensor]) -> Tensor:
-        """(n, C) what the probabilities (n, C) of the members amount to."""
+        """Combine the probabilities (n, C) of the members: (n, C)."""
         return each[0] if len(self.members) == 1 else combine(torch.stack(list(each)), torch.tensor(self.vote_weights))
 
     def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
-        """Answers in the order of the examples."""
+        """Return the answers in the order of the examples."""
         return self.answers(examples, self.probabilities(examples, batch_size)) if examples else []
 
     def answers(self, examples: Sequence[Example], probabilities: Tensor) -> list[Answer]:
-        """What `probabilities` (n, C) say of the examples."""
+        """Return the answers that follow from `probabilities` (n, C)."""
         return [self._answer(example, row) for example, row in zip(examples, probabilities.tolist(), strict=True)]
 
     def predict(self, text: str, aspect: str | tuple[int, int], *, ordinal: int | None = None) -> Answer:
-        """Say what the text holds of the aspect, given as it stands in the text or by character offsets.
+        """Classify the aspect, given as it stands in the text or by character offsets.
 
-        :param ordinal: which occurrence of the aspect is meant, counted from 0, where it occurs more than once; without
-            it the first is taken, with a `UserWarning`.
+        :param ordinal: which occurrence of the aspect is meant, counted from 0. Without it the first of several is taken, with
+            a `UserWarning`.
         :raises InputError: if the aspect is not in the text.
         """
         if isinstance(aspect, tuple):
@@ -96,11 +96,11 @@ class Classifier:
         doubts: list[str] = []
         example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
         for doubt in doubts:
-            warnings.warn(f"{doubt}; say which by `ordinal` or by offsets", stacklevel=2)
+            warnings.warn(f"{doubt}; choose one with `ordinal` or by offsets", stacklevel=2)
         return self.answer([example])[0]
 
     def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
-        """The label of each example."""
+        """Return the label of each example."""
         return [self.labels[number] for number in self.probabilities(examples).argmax(dim=1).tolist()]
 
     def _answer(self, example: Example, row: list[float]) -> Answer:
@@ -110,5 +110,5 @@ class Classifier:
 
 
 def probability_column(label: str) -> str:
-    """What tables call the column that has the probability of a label."""
+    """Return the name of the column that holds the probability of a label."""
     return f"probability_{label}"

@@ -1,4 +1,4 @@
-"""The run directory on disk: where each file is, who may write, and restart points.
+"""The run directory on disk: its files, its lock, and its restart points.
 
     RUN/  config.toml  model.json  vocabulary.json  model.safetensors  history.jsonl  evidence.jsonl  metrics.json  README.md
           stages/   what a resumed run needs: the corpus, the vectors, and a folder per stage
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import shutil
@@ -24,25 +23,25 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from pssa.data.files import atomic_path, read_bounded, require_regular, write_atomically
+from pssa.data.files import atomic_path, hold_lock, read_bounded, require_regular, write_atomically
 from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError, setting
-from pssa.training.checkpoint import Checkpoint, EpochRecord
+from pssa.training import Checkpoint, EpochRecord
 
-_MOST_BYTES = 1 << 24  # of a JSON file
-_BEGUN = (".*.part", ".tmp*")  # ours, and what safetensors writes before it
+_MAX_BYTES = 1 << 24  # of a JSON file
+_TEMPORARY = (".*.part", ".tmp*")  # ours, and those of safetensors
 _VANISHED = "{root} has vanished while it was written; start the run again"
 
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """Paths inside one run."""
+    """The folder of one run."""
 
     root: Path
 
     @classmethod
     def create(cls, root: Path, fill: Callable[[RunDirectory], None]) -> RunDirectory:
-        """Make the directory, with what `fill` puts there inside from its first moment.
+        """Make the directory, which holds from its first moment what `fill` writes.
 
         :raises InputError: if `root` holds anything already; it is never overwritten.
         """
@@ -58,7 +57,7 @@ class RunDirectory:
             if error.errno == errno.ENOTEMPTY:
                 raise _taken(root) from error
             if isinstance(error, (FileExistsError, NotADirectoryError)):
-                raise InputError(f"{root} is a file; {setting('out')} must name a new directory") from error
+                raise _not_a_directory(root) from error
             raise InputError(f"{root} cannot be made: {error.strerror or error}") from error
         finally:
             shutil.rmtree(part.root, ignore_errors=True)
@@ -66,9 +65,9 @@ class RunDirectory:
 
     @staticmethod
     def refuse_taken(root: Path) -> None:
-        """Refuse a path that is no room for a new run; an empty directory is."""
+        """Refuse a path that is taken; an empty directory is not."""
         if root.is_file():
-            raise InputError(f"{root} is a file; {setting('out')} must name a new directory")
+            raise _not_a_directory(root)
         if root.is_dir() and any(root.iterdir()):
             raise _taken(root)
 
@@ -88,7 +87,7 @@ class RunDirectory:
         return (self.root / "metrics.json").is_file()
 
     def require_finished(self) -> None:
-        """Refuse a run that was not carried through, where what it holds so far would pass for the whole."""
+        """Refuse a run that was not carried through: a part of it would pass for the whole."""
         if not self.finished:
             raise InputError(f"{self.root} is not a finished run: it has no metrics.json; {resume_hint(self.root)}")
 
@@ -97,58 +96,40 @@ class RunDirectory:
         if not (self.root / "config.toml").is_file():
             raise RunError(_VANISHED.format(root=self.root))
 
-    def stage(self, name: str) -> Stage:
-        """The restart point `name`, made on first use."""
+    def stage_folder(self, name: str) -> Path:
+        """Return the folder of the stage `name`, made on first use."""
         if not self.root.is_dir():
             raise RunError(_VANISHED.format(root=self.root))
-        stages = self.root / "stages"
-        stages.mkdir(exist_ok=True)
-        (stages / name).mkdir(exist_ok=True)
-        return Stage(stages / name)
+        folder = self.root / "stages" / name
+        folder.parent.mkdir(exist_ok=True)
+        folder.mkdir(exist_ok=True)
+        return folder
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes out while this one writes; the kernel lets go of the lock even after a kill.
+        """Lock the run while this process writes, and delete the temporary files of a killed one.
 
-        What a killed process had begun to write is cleared away.
-
-        :raises RunError: if another process has the lock, or nothing can be written there.
+        :raises RunError: if another process holds the lock, or nothing can be written there.
         """
-        try:
-            handle = (self.root / ".lock").open("w")
-        except OSError as error:
-            raise RunError(f"{self.root} cannot be written: {error.strerror}") from error
-        with handle:
+        with contextlib.ExitStack() as stack:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise RunError(f"{self.root} is in use by another process; wait for it, or stop it first") from error
-            for pattern in _BEGUN:
+                stack.enter_context(hold_lock(self.root / ".lock", self.root))
+            except OSError as error:
+                raise RunError(f"{self.root} cannot be written: {error.strerror}") from error
+            for pattern in _TEMPORARY:
                 for path in self.root.rglob(pattern):
                     path.unlink(missing_ok=True)
             yield
 
 
 @dataclass(frozen=True)
-class Stage:
-    """A part of a run that is done once: a folder with its checkpoint, and its model where one is kept."""
-
-    folder: Path
-
-    @property
-    def store(self) -> FileStore:
-        """Where the epochs of this stage are kept."""
-        return FileStore(self.folder / "checkpoint.safetensors")
-
-
-@dataclass(frozen=True)
 class FileStore:
-    """A checkpoint as one safetensors file, its history in the header, so that an epoch is all there or not at all."""
+    """A checkpoint store that is one safetensors file with the history in its header: an epoch is there whole or not at all."""
 
     path: Path
 
     def load(self) -> Checkpoint | None:
-        """The newest checkpoint, if there is one."""
+        """Return the newest checkpoint, if there is one."""
         if not self.path.is_file():
             return None
         tensors, metadata = read_tensors(self.path)
@@ -165,7 +146,7 @@ class FileStore:
 
 
 def resume_hint(root: Path) -> str:
-    """Return how to finish an interrupted run, to be made part of an error."""
+    """Return how to finish an interrupted run, for an error."""
     return f"finish it with {setting(f'pssa.resume({str(root)!r})', option=f'pssa train --resume {root}')}"
 
 
@@ -174,15 +155,19 @@ def _taken(root: Path) -> InputError:
     return InputError(f"{root} exists already; choose another path for {other}, or continue that run with {resume}")
 
 
+def _not_a_directory(root: Path) -> InputError:
+    return InputError(f"{root} is a file; {setting('out')} must name a new directory")
+
+
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write tensors, wherever they live, so that any device can load them."""
+    """Write tensors from any device, so that any device can load them."""
     with atomic_path(path) as part:
         try:
             part.touch()
             mode = part.stat().st_mode  # what the umask leaves; safetensors makes a file that only its owner reads
             save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, part, metadata)
             part.chmod(mode)
-        except (SafetensorError, OSError) as error:  # of the disk, the one in other words than Python's
+        except (SafetensorError, OSError) as error:
             raise RunError(f"{path} cannot be written: {format_error(error)}") from error
 
 
@@ -199,14 +184,14 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` for people and programs."""
+    """Write a value as indented JSON."""
     write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
 def read_json(path: Path) -> Any:
     """Read a JSON file of a run."""
     try:
-        return json.loads(read_bounded(path, _MOST_BYTES).decode())
+        return json.loads(read_bounded(path, _MAX_BYTES).decode())
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except InputError:

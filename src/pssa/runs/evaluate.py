@@ -14,7 +14,7 @@ from pssa.runs.classifier import Classifier
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How well a classifier did on a corpus."""
+    """The scores of a classifier on a corpus."""
 
     scores: Scores
     slices: dict[str, Scores]  # by tag, where examples have tags
@@ -24,7 +24,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A classifier against another on the same examples."""
+    """Two classifiers on the same examples, and whether the first is better."""
 
     first: Evaluation
     second: Evaluation
@@ -38,7 +38,7 @@ def evaluate(classifier: Classifier, corpus: Corpus) -> Evaluation:
     :raises InputError: if an example has no label to compare with, or one that the classifier does not know.
     """
     if not corpus:
-        raise InputError("there is nothing to evaluate on; the corpus is empty")
+        raise InputError("the corpus is empty; give at least one labelled instance")
     gold = tuple(example.label or "" for example in corpus)
     if "" in gold:
         raise InputError(f"instance {corpus[gold.index('')].id} has no label; evaluation needs one for every instance")

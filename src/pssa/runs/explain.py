@@ -47,7 +47,7 @@ class Explanation:
     text: str
     spans: tuple[Span, ...]  # character offsets of the words
     aspect: Span  # word offsets, half-open
-    # Of each word; they sum to one, or are all zero where nothing can be said. The aspect has none.
+    # Of each word; they sum to one, or are all zero where no word counts. The aspect has none.
     shares: tuple[float, ...]
     saliency: str
     answer: Answer
@@ -58,7 +58,7 @@ class Explanation:
         return tuple(self.text[start:end] for start, end in self.spans)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values under the names that files and the service use."""
+        """Return plain values under the names that files and the service use."""
         words = [
             {"word": self.text[start:end], "from": start, "to": end, "share": share}
             for (start, end), share in zip(self.spans, self.shares, strict=True)
@@ -69,31 +69,31 @@ class Explanation:
 def explain(
     classifier: Classifier, examples: Sequence[Example], saliency: str = "", batch_size: int = _BATCH
 ) -> list[Explanation]:
-    """Explanations in the order of the examples; answers and word scores are from one run of the first member.
+    """Explain the classifier's answers, in the order of the examples; the first member is run once for answer and word scores.
 
-    :param saliency: a name of `usable_saliencies`; empty: the usual one.
-    :raises InputError: for a saliency that does not exist or says nothing about this model.
+    :param saliency: a name of `usable_saliencies`; empty: the default.
+    :raises InputError: for a saliency that does not exist or does not apply to this model.
     """
     name = require_usable(classifier, saliency or usual_saliency(classifier))
     if not examples:
         return []
     examples = classifier.featurizer.cut(examples)
     corpus = classifier.featurizer.index(examples, classifier.labels)
-    seen = observe(classifier.model, corpus, build_saliency(name, {}), batch_size)
+    observed = observe(classifier.model, corpus, build_saliency(name, {}), batch_size)
     others = [predict_logits(member, corpus, batch_size).softmax(dim=1) for member in classifier.members[1:]]
-    answers = classifier.answers(examples, classifier.vote([seen.probabilities, *others]))
+    answers = classifier.answers(examples, classifier.vote([observed.probabilities, *others]))
     return [
         Explanation(
             example.text, example.spans, example.aspect, tuple(scores[: len(example.spans)].tolist()), name, answer
         )
-        for example, answer, scores in zip(examples, answers, seen.scores, strict=True)
+        for example, answer, scores in zip(examples, answers, observed.scores, strict=True)
     ]
 
 
 def require_usable(classifier: Classifier, name: str) -> str:
-    """The name of the saliency again, if it is one of `usable_saliencies`.
+    """Return `name` if it is one of `usable_saliencies`.
 
-    :raises InputError: for a saliency that does not exist or says nothing about this model.
+    :raises InputError: for a saliency that does not exist or does not apply to this model.
     """
     if name not in (usable := usable_saliencies(classifier)):
         raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
@@ -101,7 +101,7 @@ def require_usable(classifier: Classifier, name: str) -> str:
 
 
 def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
-    """The saliencies that say something about this classifier's model, the usual one first."""
+    """Return the saliencies that apply to the classifier's model, the default first."""
     usual = usual_saliency(classifier)
     passes_states_on = not models.uses_encoder(classifier.name) or models.attends(classifier.name)
     refined = _refined(classifier)
@@ -116,7 +116,7 @@ def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
 
 
 def usual_saliency(classifier: Classifier) -> str:
-    """Attention where the model has it, else what explains it at the least cost."""
+    """Return the default saliency: attention where the model has it, else the cheapest."""
     if models.attends(classifier.name) or _refined(classifier):
         return "attention"
     return "leave_one_out" if models.uses_encoder(classifier.name) else "gradient"
@@ -129,16 +129,16 @@ def _refined(classifier: Classifier) -> bool:
 
 @dataclass(frozen=True)
 class Trust:
-    """What `trust` found."""
+    """Faithfulness of a classifier's saliencies, and their agreement with each other and with people."""
 
-    instances: int  # looked at
+    instances: int  # measured on
     left_out: int  # of them, sentences that have no word beside the aspect
     faithfulness: Mapping[str, Mapping[str, Faithfulness]]  # by way of taking words away, then by saliency
     correlation: tuple[Correlation, ...]
     agreement: Agreement | None  # where opinion words were given
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, as JSON can write them."""
+        """Return plain values, as JSON can write them."""
         ways = {
             way: {name: asdict(found) for name, found in by_name.items()} for way, by_name in self.faithfulness.items()
         }
@@ -157,15 +157,15 @@ def trust(
     seed: int = 0,
     limit: int = 0,
 ) -> Trust:
-    """Judge saliencies of a classifier on a corpus; labels are used for nothing but to divide the agreement.
+    """Measure how far saliencies of a classifier can be trusted on a corpus; labels only divide the agreement.
 
     :param saliencies: their names; none: those of `trusted_saliencies`.
-    :param limit: look at so many examples only, drawn at random; 0: at all.
-    :raises InputError: for a saliency that says nothing about this model, or data about which nothing can be said.
+    :param limit: number of examples to measure on, drawn at random; 0: all.
+    :raises InputError: for a saliency that does not apply to this model, or an empty corpus.
     """
     names = trusted_saliencies(classifier, saliencies)
     if not corpus:
-        raise InputError("there is nothing to look at; the corpus is empty")
+        raise InputError("the corpus is empty; give at least one example")
     if 0 < limit < len(corpus):
         drawn = np.random.default_rng(seed).permutation(len(corpus))[:limit]
         corpus = corpus.select(sorted(drawn.tolist()))
@@ -190,12 +190,12 @@ def trust(
     )
 
 
-def trusted_saliencies(classifier: Classifier, asked: Sequence[str] = ()) -> tuple[str, ...]:
-    """What is asked for or, where nothing is, all that can be had at little cost; the usual saliency always.
+def trusted_saliencies(classifier: Classifier, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the saliencies to measure: those of `names`, or all cheap ones and the default.
 
-    :raises InputError: for a saliency that does not exist or says nothing about this model.
+    :raises InputError: for a saliency that does not exist or does not apply to this model.
     """
-    if asked:
-        return tuple(dict.fromkeys(require_usable(classifier, name) for name in asked))
+    if names:
+        return tuple(dict.fromkeys(require_usable(classifier, name) for name in names))
     usual = usual_saliency(classifier)
     return tuple(name for name in usable_saliencies(classifier) if name == usual or name not in _ON_REQUEST)

@@ -1,7 +1,7 @@
-"""Where a method builds its models: it asks for trainings by stage name and never hears of files, devices or resuming.
+"""`RunContext`: what a method trains with. It asks for trainings by stage name; files, devices and resuming are handled here.
 
-A stage's training goes on from its own checkpoint. A method that is run again from the top therefore passes its finished stages
-at once and resumes in the one that was interrupted, with the same weights in the end.
+A stage's training continues from its own checkpoint. A method that is run again from the top therefore passes its finished
+stages at once and resumes in the one that was interrupted, with the same weights in the end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pssa.data.example import Example
 from pssa.data.split import hold_out
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_device, choose_penalty, choose_settings
-from pssa.runs.directory import RunDirectory
+from pssa.runs.directory import FileStore, RunDirectory
 from pssa.runs.prepared_data import PreparedData
 from pssa.runs.saved_model import Description, save_weights
 from pssa.saliency import Observation
@@ -33,14 +33,14 @@ __all__ = ["RunContext"]
 
 @dataclass
 class RunContext:
-    """A run in the making."""
+    """A run in progress."""
 
     config: Config
-    directory: RunDirectory | None  # None: nothing is kept, for experiments that need no restart points
+    directory: RunDirectory | None  # None: no restart points are kept
     prepared_data: PreparedData
     observer: Observer
-    team: Team = field(default_factory=Team)  # the processes that make it together; only the leader has a directory
-    history: list[EpochRecord] = field(default_factory=list)  # of all stages, in the order they were asked for
+    team: Team = field(default_factory=Team)  # the processes that train together; only the main one has a directory
+    history: list[EpochRecord] = field(default_factory=list)  # of all stages, in order
 
     @cached_property
     def device(self) -> torch.device:
@@ -59,7 +59,7 @@ class RunContext:
 
     @cached_property
     def division(self) -> tuple[IndexedCorpus, IndexedCorpus]:
-        """What a search trains on, and the development data that judges it."""
+        """The training part of a search, and its development data."""
         if self.prepared_data.dev is not None:
             return self.train_data, self.index(self.prepared_data.dev)
         train, dev = hold_out(self.prepared_data.corpus, self.config.data.dev_fraction, self.config.seed)
@@ -67,7 +67,7 @@ class RunContext:
 
     @cached_property
     def class_weights(self) -> Tensor | None:
-        """(n,) weight of each training example so that every class counts the same, if that is asked for."""
+        """(n,) weight of each training example so that every class counts the same; None where they count as they are."""
         if self.config.training.class_weights == "none":
             return None
         counts = torch.bincount(self.train_data.labels, minlength=len(self.config.data.labels)).clamp(min=1)
@@ -75,15 +75,15 @@ class RunContext:
         return weights / weights.mean()
 
     def index(self, examples: Sequence[Example]) -> IndexedCorpus:
-        """Examples as tensors for this run's models."""
+        """Return the examples as tensors for this run's models."""
         return self.prepared_data.featurizer.index(examples, self.config.data.labels)
 
     def member_seed(self, number: int) -> int:
-        """The seed of the `number`th of several models, from 0; far from the seeds that people number their runs with."""
+        """Return the seed of the `number`th of several models, from 0; far from the seeds that people number their runs with."""
         return self.config.seed + 1009 * number
 
     def new_model(self, seed: int | None = None) -> nn.Module:
-        """A model with the initial parameters of `seed`, by default the run's."""
+        """Return a model with the initial parameters of `seed`, by default the run's."""
         seed = self.config.seed if seed is None else seed
         n_labels = len(self.config.data.labels)
         model = models.build(
@@ -93,32 +93,32 @@ class RunContext:
 
     @cached_property
     def supervision(self) -> Supervision | None:
-        """What attention should be, where the run was given evidence."""
+        """The expected attention, where the run was given evidence."""
         if self.prepared_data.evidence is None:
             return None
         return self.supervise(self.prepared_data.evidence)
 
     def supervise(self, evidence: Evidence) -> Supervision:
-        """What attention should be by this evidence, with the run's penalty."""
+        """Return the expected attention by this evidence, with the run's penalty."""
         settings = self.config.supervision
         n_words = self.train_data.table.candidates.shape[1]
         penalty = choose_penalty(self.config)
         return supervise(evidence, n_words, penalty, settings.words, settings.weighting)
 
-    def share(self, seen: Observation) -> Observation:
-        """What the leader of the processes saw, since devices may differ in the last bits."""
-        return Observation(self.team.share(seen.probabilities), self.team.share(seen.scores))
+    def share(self, observed: Observation) -> Observation:
+        """Return the main process's observation in every process, since devices may differ in the last bits."""
+        return Observation(self.team.share(observed.probabilities), self.team.share(observed.scores))
 
     def keep(self, stage: str, model: nn.Module) -> None:
-        """Leave a model in its stage's folder, where it can be loaded like any run."""
+        """Save a model in its stage's folder, where it can be loaded like any run."""
         if self.directory is None:
             return
         featurizer = self.prepared_data.featurizer
         description = Description.of(self.config, featurizer)
-        save_weights(self.directory.stage(stage).folder, model, description, featurizer)
+        save_weights(self.directory.stage_folder(stage), model, description, featurizer)
 
     def find_epochs(self) -> int:
-        """How long to train: as told, or as long as development data gets better; searched once in a run."""
+        """Return the number of epochs: the known one, or the best on development data, which is searched once in a run."""
         if known := self.config.known_epochs:
             return known
         train, dev = self.division
@@ -137,7 +137,7 @@ class RunContext:
         weights: Tensor | None = None,
         supervision: Supervision | None = None,
     ) -> nn.Module:
-        """Train `model` in place, on all of train unless `data` says otherwise."""
+        """Train `model` in place, by default on all of train."""
         weights = self.class_weights if weights is None else weights
         # A number of epochs that a search found holds under the schedule of the search.
         horizon = 0 if self.config.known_epochs else self.settings.max_epochs
@@ -154,7 +154,7 @@ class RunContext:
         return math.ceil(self.config.supervision.ramp * steps)
 
     def _store(self, stage: str) -> CheckpointStore | None:
-        return None if self.directory is None else self.directory.stage(stage).store
+        return FileStore(self.directory.stage_folder(stage) / "checkpoint.safetensors") if self.directory else None
 
     def _note(self, stage: str, history: list[EpochRecord]) -> None:
         self.history.extend(history)
