@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, create_model, model_validator
 
 from pssa.serve.limits import Limits
 
 _MAX_INTEGER = 2**53 - 1  # the largest integer that every JSON reader keeps exactly
+_MAX_UNKNOWN_FIELDS = 10  # of an object that are reported one by one
 
 
 def _to_integer(value: Any) -> Any:
@@ -28,6 +29,14 @@ class StrictModel(BaseModel):
     """Base of every body: exact names and exact types."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_size(cls, value: Any) -> Any:
+        # Each unknown field would be an error of its own, and a body has room for many thousands.
+        if isinstance(value, dict) and len(value) > len(cls.model_fields) + _MAX_UNKNOWN_FIELDS:
+            raise ValueError(f"has {len(value)} fields, at most {len(cls.model_fields)} are known")
+        return value
 
 
 class Offsets(StrictModel):
@@ -145,7 +154,12 @@ def limited_requests(
     :param saliencies: those of each run, by the run's name.
     """
     text = Annotated[str, Field(max_length=limits.characters)]
-    aspects = Annotated[list[text | Offsets], Field(max_length=limits.aspects)]
+    # With a discriminator, the faults of an aspect are those of one of the two.
+    aspect = Annotated[
+        Annotated[text, Tag("text")] | Annotated[Offsets, Tag("offsets")],
+        Discriminator(lambda value: "text" if isinstance(value, str) else "offsets"),
+    ]
+    aspects = Annotated[list[aspect], Field(max_length=limits.aspects)]
     item = create_model("Item", __base__=Item, __doc__=Item.__doc__, text=(text, ...), aspects=(aspects, ...))
     fields: dict[str, Any] = {
         "items": (Annotated[list[item], Field(max_length=limits.items)], ...),  # type: ignore[valid-type]
