@@ -33,7 +33,7 @@ _ARGUMENTS = [
     "--no-first-run",
 ]
 _PATIENCE = 60_000  # milliseconds; a machine that is slow and busy may need many
-_DESK: ViewportSize = {"width": 1200, "height": 900}
+_DESKTOP: ViewportSize = {"width": 1200, "height": 900}
 _PHONE: ViewportSize = {"width": 360, "height": 740}
 
 
@@ -112,7 +112,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
     contexts = []
 
     def run(address: str, phone: bool = False) -> Page:
-        context = browser.new_context(viewport=_PHONE if phone else _DESK, has_touch=phone, accept_downloads=True)
+        context = browser.new_context(viewport=_PHONE if phone else _DESKTOP, has_touch=phone, accept_downloads=True)
         context.set_default_timeout(_PATIENCE)
         contexts.append(context)
         page = context.new_page()

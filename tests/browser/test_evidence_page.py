@@ -100,7 +100,7 @@ def test_a_key_changes_a_word_and_every_change_is_in_the_log(
     page: Page, first: ExampleEvidence, tmp_path: Path
 ) -> None:
     shown = _review(page, first)
-    assert (shown[first.findings[1].word], shown[_free(first)]) == ("not found", "active since round 1")
+    assert (shown[first.findings[1].word], shown[_free(first)]) == ("not evidence", "active, found in round 1")
     assert [entry["action"] for entry in _log(tmp_path)] == ["flip", "drop", "active", "flip", "undo"]
     expect(page.locator("#totals")).to_contain_text("3 changes saved")
     for _ in range(3):
@@ -119,7 +119,7 @@ def test_nothing_is_lost_by_a_reload_or_a_kill(page: Page, review_server: Server
 
     review_server.kill()
     page.keyboard.press("d")
-    _said(page, "The server does not answer")
+    _said(page, "The server does not respond")
     assert _shown(page) == shown
     review_server.start()
     page.reload()
@@ -135,7 +135,7 @@ def test_an_export_can_be_trained_with_by_the_command_on_the_page(
     _choose(page, first.findings[0].word)
     page.keyboard.press("d")
     _said(page, "Saved.")
-    page.get_by_role("button", name="Export the reviewed evidence").click()
+    page.get_by_role("button", name="Export reviewed evidence").click()
     command = shlex.split(page.locator("#command").inner_text())
     written = tmp_path / "evidence.reviewed-1.jsonl"
     given = ["--train", str(files.corpus), "--model", "memnet", "--evidence", str(written), "--out", "RUN"]
@@ -143,7 +143,7 @@ def test_an_export_can_be_trained_with_by_the_command_on_the_page(
     evidence = read_evidence(written)
     assert len(evidence.examples[0].findings) == 1
     assert evidence.header.edits[1].startswith("review drop ")
-    page.get_by_text("What its header says of this review").click()
+    page.get_by_text("Edits recorded in its header").click()
     expect(page.locator("#exported li").nth(1)).to_have_text(evidence.header.edits[1])
     monkeypatch.chdir(tmp_path)
     assert main([*command[1:], "--epochs", "1", "--set", "dimension=8", "--device", "cpu"]) == 0
@@ -153,7 +153,7 @@ def test_an_export_can_be_trained_with_by_the_command_on_the_page(
 def test_sentences_are_paged_by_button_and_by_key(reading: Page) -> None:
     title = reading.locator("#list-title")
     expect(title).to_have_text("Sentences 1 to 50 of 160")
-    reading.get_by_role("button", name="Page after").click()
+    reading.get_by_role("button", name="Next page").click()
     expect(title).to_have_text("Sentences 51 to 100 of 160")
     reading.keyboard.press("k")
     expect(reading.locator("#sentence-title")).to_have_text("Sentence 50 of 160")
@@ -183,7 +183,7 @@ def test_sentences_are_filtered_also_after_a_reload(reading: Page, files: Files)
     expect(reading.get_by_label("Kind")).to_have_value("active")
     reading.get_by_role("button", name="Reset").click()
     _counted(reading, 160)
-    reading.get_by_label("Only").select_option("disagreements")
+    reading.get_by_label("Show", exact=True).select_option("disagreements")
     _counted(reading, either)
     expect(reading.locator("#words .second").first).to_be_visible()
 
@@ -203,7 +203,7 @@ def test_of_two_windows_the_late_one_reloads_its_sentence(
     _choose(other, word)
     other.keyboard.press("f")
     _said(other, "changed in another window")
-    assert _shown(other)[word] == "not found"
+    assert _shown(other)[word] == "not evidence"
     assert len(_log(tmp_path)) == 1
     other.keyboard.press("u")
     _said(other, "Undone")
@@ -259,7 +259,7 @@ def test_rounds_are_shown_on_demand(reading: Page, first: ExampleEvidence) -> No
 def test_a_phone_shows_the_review_without_scrolling_sideways(open_page: OpenPage, server: Server) -> None:
     page = _opened(open_page, server, phone=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.get_by_text("Choose sentences").tap()
+    page.get_by_text("Filter sentences").tap()
     page.get_by_text("Rounds: entropy").tap()
     page.get_by_role("button", name="Export").tap()
     expect(page.locator("#command")).to_be_visible()

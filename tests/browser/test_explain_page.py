@@ -58,7 +58,7 @@ def test_a_marked_aspect_gets_a_label_probabilities_and_a_heat_map(page: Page) -
     expect(heat.locator("i").first).to_have_attribute("title", re.compile(r"The: \d+\.\d%"))
     expect(heat).to_have_attribute("aria-label", re.compile("Shares of the words for screen: "))
     assert heat.locator("i[data-n]").count() > 0
-    figure.get_by_text("Shares in numbers").click()
+    figure.get_by_text("Table of word shares").click()
     cells = figure.locator("td.number").all_inner_texts()
     assert sum(float(cell.rstrip("%")) for cell in cells) == pytest.approx(100, abs=1)
 
@@ -139,7 +139,7 @@ def test_the_saliency_can_be_switched(page: Page) -> None:
     _word(page, "screen").click()
     expect(page.locator("figcaption").first).to_contain_text("by attention")
     before = page.locator(".heat").first.get_attribute("aria-label")
-    page.get_by_label("A word's share by").select_option("leave_one_out")
+    page.get_by_label("Explain by").select_option("leave_one_out")
     expect(page.locator("figcaption").first).to_contain_text("by leave one out")
     assert page.locator(".heat").first.get_attribute("aria-label") != before
 
@@ -155,8 +155,8 @@ def test_two_runs_stand_side_by_side(page: Page) -> None:
     assert left["y"] == right["y"]
     assert left["x"] + left["width"] <= right["x"]
     said = page.locator("article > p").inner_text()
-    assert said.startswith(("Both runs give the same label.", "The runs differ: "))
-    page.get_by_label("compare the two runs").uncheck()
+    assert said.startswith(("Both runs give the same label.", "The runs disagree: "))
+    page.get_by_label("Compare both runs").uncheck()
     expect(page.locator("article figure")).to_have_count(1)
 
 
@@ -166,14 +166,21 @@ def test_a_refusal_is_said_politely_and_leaves_no_old_answer(page: Page) -> None
         _word(page, "a", place).click()
     expect(_headings(page)).to_have_count(16)
     _word(page, "a", 16).click()
-    expect(page.locator("#status.error")).to_contain_text("17 aspects; at most 16 are taken")
+    expect(page.locator("#status.error")).to_contain_text("17 aspects; the limit is 16")
+    expect(page.locator("#answers figure")).to_have_count(0)
+    _word(page, "a", 16).click()
+    expect(_headings(page)).to_have_count(16)
+    error = {"code": "overloaded", "message": "too many requests at once"}
+    page.route("**/v1/explain", lambda route: route.fulfill(status=503, json={"error": error}))
+    _word(page, "a", 15).click()
+    expect(page.locator("#status.error")).to_have_text("too many requests at once")
     expect(page.locator("#answers figure")).to_have_count(0)
 
 
 def test_a_text_that_is_too_long_is_not_sent(page: Page) -> None:
     expect(page.locator("#about")).to_contain_text("memnet")
     _type(page, "a" * 4001)
-    expect(page.locator("#words")).to_have_text("The review has 4001 characters; the server takes 4000 at most.")
+    expect(page.locator("#words")).to_have_text("The review has 4001 characters; the limit is 4000.")
     _type(page, "a" * 4000)
     expect(page.locator("#words button")).to_have_count(1)
 
@@ -207,7 +214,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(open_page: OpenPage
     for word in ("screen", "battery", "life"):
         _word(page, word).tap()
     expect(_headings(page)).to_have_text(["screen", "battery life"])
-    page.get_by_text("Shares in numbers").first.tap()
+    page.get_by_text("Table of word shares").first.tap()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     left, right = (page.locator("article").first.locator("figure").nth(place).bounding_box() for place in (0, 1))
     assert left is not None
@@ -226,17 +233,17 @@ def test_a_token_is_asked_for_only_where_the_server_wants_one(
     open_page: OpenPage, page: Page, closed_server: Server
 ) -> None:
     expect(page.locator("#about")).to_contain_text("memnet")
-    expect(page.get_by_label("This server asks for a token")).to_be_hidden()
+    expect(page.get_by_label("This server requires a token")).to_be_hidden()
     closed = open_page(closed_server.url)
-    field = closed.get_by_label("This server asks for a token")
+    field = closed.get_by_label("This server requires a token")
     expect(field).to_be_focused()
     field.fill("wrong")
     closed.keyboard.press("Enter")
-    expect(closed.locator("#status.error")).to_have_text("The server does not take this token.")
+    expect(closed.locator("#status.error")).to_have_text("The server rejected this token.")
     field.fill(_KNOCK)
     closed.keyboard.press("Enter")
     expect(closed.locator("#about")).to_contain_text("memnet")
     expect(field).to_be_hidden()
     closed.get_by_role("button", name="Try an example").click()
     expect(_headings(closed)).to_have_text(["screen", "battery life"])
-    expect(closed.get_by_label("compare the two runs")).to_be_hidden()
+    expect(closed.get_by_label("Compare both runs")).to_be_hidden()

@@ -1,13 +1,13 @@
-/* The page that explains: a review, its aspects marked by hand, and what the runs say of each. */
+/* The page that explains labels: a review, its aspects marked by hand, and the label and explanation of each. */
 
 import { download, make, moveBy, setTabStop } from "./dom.js";
 import { answerFigure, changesBetween, percent } from "./heat.js";
-import { announce, complain, get, post, say, send } from "./server.js";
+import { announce, get, post, send, showError, showMessage } from "./server.js";
 import { aspectsOf, carryMarks, countPoints, points, wordsOf } from "./text.js";
 
 const EXAMPLE = "The screen is huge and bright, but the battery life is terrible.";
 const EXAMPLE_ASPECTS = ["screen", "battery", "life"];
-const PATIENCE = 200; // milliseconds without a change before the server is asked
+const DEBOUNCE = 200; // milliseconds without a change before a request is sent
 
 const textField = document.getElementById("text");
 const wordsBox = document.getElementById("words");
@@ -16,14 +16,14 @@ const saliencyField = document.getElementById("saliency");
 const compareField = document.getElementById("compare");
 const tableDone = document.getElementById("table-done");
 
-const state = { runs: {}, most: Infinity, words: [], marked: new Set(), place: 0, sharesOpen: false };
+const state = { runs: {}, maxCharacters: Infinity, maxAspects: Infinity, words: [], marked: new Set(), place: 0, sharesOpen: false };
 let timer = 0;
-let asking = new AbortController();
+let request = new AbortController();
 
 /* The words */
 
 function readText() {
-  const words = countPoints(textField.value) > state.most ? [] : wordsOf(textField.value);
+  const words = countPoints(textField.value) > state.maxCharacters ? [] : wordsOf(textField.value);
   state.marked = carryMarks(state.words, words, state.marked);
   state.words = words;
   state.place = Math.max(0, Math.min(state.place, words.length - 1));
@@ -44,8 +44,8 @@ function drawWords() {
 
 function emptyNote() {
   const length = countPoints(textField.value);
-  return length > state.most
-    ? `The review has ${length} characters; the server takes ${state.most} at most.`
+  return length > state.maxCharacters
+    ? `The review has ${length} characters; the limit is ${state.maxCharacters}.`
     : "The words of your review appear here.";
 }
 
@@ -70,9 +70,9 @@ function wordButtons() {
   return [...wordsBox.querySelectorAll("button")];
 }
 
-function mark(first, last, wanted) {
+function mark(first, last, isMarked) {
   for (let place = Math.min(first, last); place <= Math.max(first, last); place += 1) {
-    if (wanted) state.marked.add(place);
+    if (isMarked) state.marked.add(place);
     else state.marked.delete(place);
   }
   drawMarks();
@@ -126,40 +126,49 @@ wordsBox.addEventListener("keydown", (event) => {
   focusWord(to);
 });
 
-/* Asking */
+/* Requests */
 
 function askSoon() {
   clearTimeout(timer);
-  asking.abort();
-  timer = setTimeout(ask, PATIENCE);
+  request.abort();
+  timer = setTimeout(ask, DEBOUNCE);
 }
 
 async function ask() {
   const text = textField.value;
   const aspects = aspectsOf(state.words, state.marked);
+  answersBox.removeAttribute("aria-busy");
   if (!aspects.length || !state.runs.first) {
     answersBox.replaceChildren(make("p", { class: "note", textContent: "Mark an aspect to see its label here." }));
     return;
   }
-  asking = new AbortController();
-  const { signal } = asking;
+  if (aspects.length > state.maxAspects) {
+    showFailure(new Error(`You marked ${aspects.length} aspects; the limit is ${state.maxAspects}.`));
+    return;
+  }
+  request = new AbortController();
+  const { signal } = request;
   const names = Object.keys(state.runs).filter((name) => name === "first" || compareField.checked);
   answersBox.setAttribute("aria-busy", "true");
   try {
     const answers = await Promise.all(names.map((run) => explain(run, text, aspects, signal)));
     if (!signal.aborted) drawAnswers(text, aspects, names, answers);
   } catch (error) {
-    if (!signal.aborted) answersBox.replaceChildren(make("p", { class: "warning", textContent: `No answer: ${error.message}` }));
-    complain(error);
+    if (!signal.aborted) showFailure(error);
   } finally {
     if (!signal.aborted) answersBox.removeAttribute("aria-busy");
   }
 }
 
+function showFailure(error) {
+  answersBox.replaceChildren(make("p", { class: "warning", textContent: `Error: ${error.message}` }));
+  showError(error);
+}
+
 async function explain(run, text, aspects, signal) {
   const { saliencies } = state.runs[run];
-  const wanted = saliencyField.value;
-  const saliency = saliencies.includes(wanted) ? wanted : saliencies[0];
+  const selected = saliencyField.value;
+  const saliency = saliencies.includes(selected) ? selected : saliencies[0];
   const answer = await post("/v1/explain", { items: [{ text, aspects }], run, saliency }, signal);
   return answer.items[0].aspects;
 }
@@ -182,9 +191,9 @@ function drawAnswer(text, answer, name) {
 
 function difference([first, second]) {
   if (!second || first.error || second.error) return [];
-  const same = first.label === second.label ? "Both runs give the same label." : `The runs differ: ${first.label} against ${second.label}.`;
+  const same = first.label === second.label ? "Both runs give the same label." : `The runs disagree: ${first.label} and ${second.label}.`;
   const changes = first.saliency === second.saliency ? changesBetween(first, second) : "";
-  const shares = changes ? ` Shares that differ most, in points, from ${runName("first")} to ${runName("versus")}: ${changes}.` : "";
+  const shares = changes ? ` Largest changes in share from ${runName("first")} to ${runName("versus")}, in percentage points: ${changes}.` : "";
   return [make("p", { class: first.label === second.label ? "note" : "warning", textContent: same + shares })];
 }
 
@@ -192,7 +201,7 @@ function runName(run) {
   return state.runs[run].name ?? run;
 }
 
-/* A whole table */
+/* Scoring a CSV file */
 
 async function scoreTable(event) {
   event.preventDefault();
@@ -200,28 +209,29 @@ async function scoreTable(event) {
   const button = event.target.querySelector("button");
   button.disabled = true;
   tableDone.hidden = true;
-  say(`Scoring ${file.name} …`);
+  showMessage(`Scoring ${file.name} …`);
   try {
     const answer = await send(`/v1/csv?run=${document.getElementById("table-run").value}`, { method: "POST", body: file, headers: { "Content-Type": "text/csv" } });
     const link = download(await answer.blob(), `${file.name.replace(/\.csv$/i, "")}.scored.csv`);
     tableDone.replaceChildren("Scored: ", link);
     tableDone.hidden = false;
-    say(`${link.download} is in your downloads.`);
+    showMessage(`${link.download} is in your downloads.`);
   } catch (error) {
-    complain(error);
+    showError(error);
   } finally {
     button.disabled = false;
   }
 }
 
-/* Beginning */
+/* Start */
 
-async function begin() {
+async function start() {
   const model = await get("/v1/model");
-  state.most = model.limits.characters;
+  state.maxCharacters = model.limits.characters;
+  state.maxAspects = model.limits.aspects;
   state.runs = Object.fromEntries(Object.entries(model.runs).filter(([, run]) => run));
-  const shown = Object.entries(state.runs).map(([run, { model: kind, labels }]) => `${runName(run)} (${kind}: ${labels.join(", ")})`);
-  document.getElementById("about").textContent = shown.join(" against ");
+  const runs = Object.entries(state.runs).map(([run, { model: kind, labels }]) => `${runName(run)} (${kind}: ${labels.join(", ")})`);
+  document.getElementById("about").textContent = runs.join(" compared with ");
   document.getElementById("to-evidence").hidden = !model.evidence;
   for (const id of ["compare-field", "table-run-field"]) document.getElementById(id).hidden = !state.runs.versus;
   document.getElementById("table-run").replaceChildren(...Object.keys(state.runs).map((run) => make("option", { value: run, textContent: runName(run) })));
@@ -240,11 +250,11 @@ document.getElementById("example").addEventListener("click", () => {
 document.getElementById("clear").addEventListener("click", () => {
   textField.value = "";
   readText();
-  say("");
+  showMessage("");
   textField.focus();
 });
 saliencyField.addEventListener("change", askSoon);
 compareField.addEventListener("change", askSoon);
 answersBox.addEventListener("toggle", (event) => { state.sharesOpen = event.target.open; }, true);
 document.getElementById("table-form").addEventListener("submit", scoreTable);
-begin().catch(complain);
+start().catch(showError);

@@ -1,9 +1,9 @@
-/* The page that reviews evidence: sentences by filter, and one key for each change, saved by the server at once. */
+/* The page for reviewing evidence: filtered sentences, and one key for each change, which the server saves at once. */
 
 import { make, moveBy, setTabStop } from "./dom.js";
 import { showExport, showStats, showTotals } from "./overview.js";
 import { roundsTable, sentenceButtons, sentenceLine, wordLine } from "./sentence.js";
-import { complain, get, post, say } from "./server.js";
+import { get, post, showError, showMessage } from "./server.js";
 
 const PAGE = 50;
 const find = (id) => document.getElementById(id);
@@ -12,27 +12,27 @@ const list = find("list");
 const filters = find("filters");
 
 const state = { page: null, at: -1, place: 0, undo: null, start: 0 };
-let queue = Promise.resolve(); // one thing after the other, so that every change knows the version before it
+let queue = Promise.resolve(); // one task at a time, so that every change knows the version before it
 
-/** Do something when all before it is done. */
+/** Run a task after all earlier ones. */
 function inTurn(task) {
-  queue = queue.then(task).catch(complain);
+  queue = queue.then(task).catch(showError);
   return queue;
 }
 
 const current = () => state.page?.sentences[state.at] ?? null;
 const chosenWord = () => current()?.words[state.place] ?? null;
 
-/* Choosing sentences */
+/* Filters and pages */
 
-function wanted() {
+function currentQuery() {
   const query = new URLSearchParams();
   for (const [name, value] of new FormData(filters)) if (value && value !== "found") query.set(name, value.trim());
   return query;
 }
 
 async function load(start, choose = () => 0) {
-  const query = wanted();
+  const query = currentQuery();
   query.set("start", start);
   query.set("limit", PAGE);
   state.page = await get(`/v1/evidence/sentences?${query}`);
@@ -46,7 +46,7 @@ function drawList() {
   list.start = before + 1;
   list.replaceChildren(...sentences.map((sentence, place) => make("li", {}, row(sentence, place))));
   const last = before + sentences.length;
-  find("list-title").textContent = selected ? `Sentences ${before + 1} to ${last} of ${selected}` : "No sentence is like that";
+  find("list-title").textContent = selected ? `Sentences ${before + 1} to ${last} of ${selected}` : "No matching sentences";
   find("page-before").disabled = previous === null;
   find("page-after").disabled = next === null;
 }
@@ -76,7 +76,7 @@ function drawSentence() {
   const sentence = current();
   const { before, selected } = state.page;
   find("sentence-title").textContent = sentence ? `Sentence ${before + state.at + 1} of ${selected}` : "No sentence";
-  find("sentence-about").textContent = sentence ? `${sentence.id} · ${sentence.label}${sentence.changed ? " · changed here" : ""}` : "";
+  find("sentence-about").textContent = sentence ? `${sentence.id} · ${sentence.label}${sentence.changed ? " · changed in this review" : ""}` : "";
   const hadFocus = wordsBox.contains(document.activeElement);
   wordsBox.replaceChildren(...(sentence ? sentenceButtons(sentence) : []));
   find("rounds").replaceChildren(...(sentence ? [roundsTable(sentence)] : []));
@@ -96,7 +96,7 @@ function chooseWord(place, focus) {
   find("next").disabled = state.at + 1 >= (state.page?.sentences.length ?? 0) && (state.page?.next ?? null) === null;
 }
 
-/** What to ask the server for when a key means `action`; null where it means nothing. */
+/** The action to request for a key that means `action`; null if it is not possible for this word. */
 function actionFor(action) {
   const word = chosenWord();
   if (!word || word.aspect) return null;
@@ -113,7 +113,7 @@ function move(step) {
     if (to >= 0 && to < sentences.length) show(to);
     else if (step > 0 && next !== null) await load(next);
     else if (step < 0 && previous !== null) await load(previous, (found) => found.length - 1);
-    else say(step > 0 ? "This is the last sentence." : "This is the first sentence.");
+    else showMessage(step > 0 ? "This is the last sentence." : "This is the first sentence.");
     list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   });
 }
@@ -123,47 +123,47 @@ function move(step) {
 function act(action) {
   return inTurn(async () => {
     const sentence = current();
-    const asked = actionFor(action);
-    if (!asked) return say(refusal(action));
+    const possible = actionFor(action);
+    if (!possible) return showMessage(reasonAgainst(action));
     const place = state.place;
     try {
-      const answer = await post("/v1/evidence/changes", { index: sentence.index, version: sentence.version, action: asked, word: place });
-      take(answer);
+      const answer = await post("/v1/evidence/changes", { index: sentence.index, version: sentence.version, action: possible, word: place });
+      update(answer);
       const { word, finding } = answer.sentence.words[place];
-      say(`“${word}” is ${finding ? `now ${finding.kind}` : "dropped"}. Saved.`);
+      showMessage(`“${word}” is ${finding ? `now ${finding.kind}` : "dropped"}. Saved.`);
     } catch (error) {
       if (error.code !== "stale") throw error;
       await refresh(sentence.index);
-      complain(new Error("This sentence was changed in another window. It is shown as it is now; nothing was changed here."));
+      showError(new Error("This sentence was changed in another window. You now see its latest version; your change was not made."));
     }
   });
 }
 
-function refusal(action) {
+function reasonAgainst(action) {
   const word = chosenWord();
   if (!word) return "There is no word to change.";
   if (word.aspect) return `“${word.word}” belongs to the aspect, which is never evidence.`;
-  return word.finding ? `“${word.word}” is ${word.finding.kind} already.` : `“${word.word}” is not found; ${action === "flip" ? "flip" : "drop"} needs a found word.`;
+  return word.finding ? `“${word.word}” is ${word.finding.kind} already.` : `“${word.word}” is not evidence, so you cannot ${action === "flip" ? "flip" : "drop"} it.`;
 }
 
 function undo() {
   return inTurn(async () => {
-    if (!state.undo) return say("There is nothing to undo.");
+    if (!state.undo) return showMessage("There is nothing to undo.");
     const { index, word } = state.undo;
     try {
-      take(await post("/v1/evidence/undo", { number: state.undo.number }));
+      update(await post("/v1/evidence/undo", { number: state.undo.number }));
     } catch (error) {
       if (error.code !== "stale") throw error;
       await refresh(current()?.index ?? index);
-      return complain(new Error("Something was changed in another window; look at what undo would do now."));
+      return showError(new Error("Something was changed in another window. Check what undo would do now."));
     }
     await visit(index);
     chooseWord(word, wordsBox.contains(document.activeElement));
-    say(`Undone: “${current().words[word].word}” in ${current().id}. Saved.`);
+    showMessage(`Undone: “${current().words[word].word}” in ${current().id}. Saved.`);
   });
 }
 
-/** Go to a sentence, wherever it is; filters give way to it. */
+/** Go to a sentence; reset the filters if they hide it. */
 async function visit(index) {
   const placeOf = () => state.page.sentences.findIndex((sentence) => sentence.index === index);
   if (placeOf() < 0) await load(index, () => 0);
@@ -174,8 +174,8 @@ async function visit(index) {
   show(placeOf());
 }
 
-/** Put a sentence as the server has it in the place of what is shown. */
-function take({ sentence, totals }) {
+/** Show a sentence as the server has it now. */
+function update({ sentence, totals }) {
   const place = state.page.sentences.findIndex((known) => known.index === sentence.index);
   if (place >= 0) {
     state.page.sentences[place] = sentence;
@@ -188,7 +188,7 @@ function take({ sentence, totals }) {
 }
 
 async function refresh(index) {
-  take({ sentence: await get(`/v1/evidence/sentences/${index}`) });
+  update({ sentence: await get(`/v1/evidence/sentences/${index}`) });
   drawTotals((await get("/v1/evidence/stats")).totals);
 }
 
@@ -201,14 +201,14 @@ function exportFile() {
   return inTurn(async () => {
     const answer = await post("/v1/evidence/export");
     showExport(answer);
-    say(`${answer.file} is written.`);
+    showMessage(`${answer.file} has been written.`);
   });
 }
 
-/* The address keeps filters and place, so that a reload changes nothing */
+/* The address keeps filters and position, so that a reload changes nothing */
 
 function remember() {
-  const query = wanted().toString();
+  const query = currentQuery().toString();
   const sentence = current();
   history.replaceState(null, "", `${location.pathname}${query ? `?${query}` : ""}${sentence ? `#${sentence.index}` : ""}`);
 }
@@ -222,7 +222,7 @@ function recall() {
   return Number.isInteger(index) && index >= 0 ? index : 0;
 }
 
-/* Beginning */
+/* Start */
 
 function chooseFrequent(word, kind) {
   filters.reset();

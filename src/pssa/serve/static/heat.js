@@ -1,19 +1,19 @@
-/* An answer as people see it: the label, probabilities as bars with numbers, and the heat map of the words. */
+/* A result on the page: the label, probabilities as bars with numbers, and the heat map of the words. */
 
 import { make, table } from "./dom.js";
 import { points } from "./text.js";
 
-const LEVELS = 10; // of heat, as in the reports; each has a class in the style
-const FULL = 0.4; // the share from which a word is as hot as can be shown
-const NAMED = 0.05; // the least share whose number is written out
-const SHOWN = 5; // words that are named where two runs are compared
+const LEVELS = 10; // of heat, as in reports; each has a class in the style sheet
+const FULL = 0.4; // share of a word at the highest level
+const NAMED = 0.05; // smallest share whose number is shown
+const MAX_CHANGES = 5; // words that are listed when two runs are compared
 
-/** A share to be read: 42.0%. */
+/** Format a share as in 42.0%. */
 export function percent(share) {
   return `${(100 * share).toFixed(1)}%`;
 }
 
-/** A figure for one answer of one run. */
+/** Return a figure for one result of one run. */
 export function answerFigure(text, answer, name, sharesOpen) {
   const caption = make("figcaption", {},
     ...(name ? [make("span", { class: "run", textContent: name }), " "] : []),
@@ -22,18 +22,18 @@ export function answerFigure(text, answer, name, sharesOpen) {
     make("span", { class: "note", textContent: `by ${answer.saliency.replaceAll("_", " ")}` }));
   const warning = answer.warning ? [make("p", { class: "note", textContent: answer.warning })] : [];
   const shares = make("details", { open: sharesOpen, class: "shares" },
-    make("summary", { textContent: "Shares in numbers" }), sharesTable(answer));
+    make("summary", { textContent: "Table of word shares" }), sharesTable(answer));
   return make("figure", { class: "heat-map" }, caption, ...warning, bars(answer), heatMap(text, answer), shares);
 }
 
-/** The words whose share differs most between two answers, in words. */
+/** List the words whose share differs most between two results. */
 export function changesBetween(first, second) {
   const other = new Map(second.words.map((word) => [word.from, word.share]));
   const found = first.words
     .map((word) => ({ word: word.word, by: (other.get(word.from) ?? 0) - word.share }))
     .filter((change) => Math.abs(change.by) >= 0.005)
     .sort((a, b) => Math.abs(b.by) - Math.abs(a.by))
-    .slice(0, SHOWN);
+    .slice(0, MAX_CHANGES);
   return found.map((change) => `“${change.word}” ${change.by > 0 ? "+" : "−"}${Math.abs(100 * change.by).toFixed(1)}`).join(", ");
 }
 
@@ -54,7 +54,7 @@ function heatMap(text, answer) {
   const cut = (from, to) => characters.slice(from, to).join("");
   const paragraph = make("p", { class: "heat", dir: "auto" });
   paragraph.setAttribute("role", "img");
-  paragraph.setAttribute("aria-label", spoken(answer));
+  paragraph.setAttribute("aria-label", altText(answer));
   let place = 0;
   let inAspect = false;
   for (const word of answer.words) {
@@ -79,7 +79,7 @@ function heated(text, share) {
   return piece;
 }
 
-function spoken(answer) {
+function altText(answer) {
   const hottest = answer.words.filter((word) => word.share >= NAMED).sort((a, b) => b.share - a.share);
   const words = hottest.map((word) => `${word.word} ${percent(word.share)}`).join(", ");
   return `Shares of the words for ${answer.aspect}: ${words || "no word has 5% or more"}.`;

@@ -1,14 +1,14 @@
-/* What a review is about: its files, counts, frequent words, and what an export wrote. */
+/* Overview of a review: its files, counts, frequent words, and the exported file. */
 
 import { make } from "./dom.js";
-import { say } from "./server.js";
+import { showMessage } from "./server.js";
 
 const find = (id) => document.getElementById(id);
 
-/** Names, choices of the filters, and frequent words; `choose(word, kind)` is called where one of these is clicked. */
+/** Show file names, options of the filters and frequent words; a click on one of these calls `choose(word, kind)`. */
 export function showStats(stats, choose) {
   const second = stats.second ? ` · second file ${stats.second}` : "";
-  const source = `${stats.evidence} · ${stats.model}, ${stats.method} by ${stats.saliency}${second} · changes go to ${stats.log}`;
+  const source = `${stats.evidence} · ${stats.model}, ${stats.method} by ${stats.saliency}${second} · changes are saved in ${stats.log}`;
   find("about").replaceChildren(make("b", { id: "totals" }), make("br"), source);
   find("note").hidden = !stats.note;
   find("note").textContent = stats.note;
@@ -21,7 +21,7 @@ export function showStats(stats, choose) {
     ...frequent("active", stats.active_words, choose), make("br"), ...frequent("misleading", stats.misleading_words, choose));
 }
 
-/** Counts, and what undo would do. */
+/** Show counts, and what undo would do. */
 export function showTotals({ active, misleading, changes, undo }) {
   const saved = changes === 1 ? "one change" : `${changes} changes`;
   find("totals").textContent = `${active} active, ${misleading} misleading words; ${saved} saved`;
@@ -31,11 +31,11 @@ export function showTotals({ active, misleading, changes, undo }) {
   button.title = undo ? `in ${undo.example}` : "";
 }
 
-/** The file that was written, and the command that trains with it. */
+/** Show the exported file and the command that trains with it. */
 export function showExport({ file, edits, command }) {
   const copy = make("button", { type: "button", class: "quiet", textContent: "Copy the command" });
   copy.addEventListener("click", () => copyText(command));
-  const lines = make("details", {}, make("summary", { textContent: "What its header says of this review" }),
+  const lines = make("details", {}, make("summary", { textContent: "Edits recorded in its header" }),
     make("ul", {}, ...edits.map((line) => make("li", { textContent: line }))));
   find("exported").replaceChildren(make("p", {}, "Written: ", make("b", { textContent: file })), make("p", { textContent: "Train with it:" }),
     make("pre", { id: "command", tabIndex: 0, textContent: command }), copy, lines);
@@ -53,15 +53,15 @@ function frequent(kind, words, choose) {
     button.addEventListener("click", () => choose(word, kind));
     return make("span", { class: "frequent" }, button, ` ${count}`);
   });
-  return [make("b", { textContent: `Often ${kind}:` }), " ", ...buttons.flatMap((button) => [button, " "])];
+  return [make("b", { textContent: `Frequent ${kind} words:` }), " ", ...buttons.flatMap((button) => [button, " "])];
 }
 
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
-    say("Copied.");
+    showMessage("Copied.");
   } catch {
     getSelection().selectAllChildren(find("command"));
-    say("Selected; copy it with your keyboard.");
+    showMessage("Selected. Copy it with your keyboard.");
   }
 }

@@ -1,4 +1,4 @@
-/* Talking to the server: JSON both ways, the token where one is asked for, and messages to the reader. */
+/* Requests to the server, the token it may require, and messages to the reader. */
 
 const status = document.getElementById("status");
 const tokenForm = document.getElementById("token-form");
@@ -7,8 +7,8 @@ const SECONDS = 5;
 let fading = 0;
 let waiting = null; // all requests that lack the token wait for the same form
 
-/** An answer that is a refusal: `status`, `code` and a message for people. */
-export class Refused extends Error {
+/** An error response: `status`, `code` and a message for people. */
+export class ApiError extends Error {
   constructor(answer, fault) {
     super(fault.message);
     this.status = answer.status;
@@ -16,40 +16,40 @@ export class Refused extends Error {
   }
 }
 
-/** Say something without taking the focus; it goes away by itself, or when something else is said. */
-export function say(message) {
-  tell(message, "");
-  if (message) fading = setTimeout(() => tell("", ""), SECONDS * 1000);
+/** Show a message without taking the focus, for a few seconds or until the next one. */
+export function showMessage(message) {
+  setStatus(message, "");
+  if (message) fading = setTimeout(() => setStatus("", ""), SECONDS * 1000);
 }
 
-/** Tell readers of screens what others see anyway. */
+/** Tell screen readers what others can see. */
 export function announce(message) {
-  tell(message, "unseen");
+  setStatus(message, "unseen");
 }
 
-/** Say that something went wrong; it stays until something else is said. */
-export function complain(error) {
-  if (error.name !== "AbortError") tell(error.message, "error");
+/** Show an error until the next message. */
+export function showError(error) {
+  if (error.name !== "AbortError") setStatus(error.message, "error");
 }
 
-function tell(message, kind) {
+function setStatus(message, kind) {
   clearTimeout(fading);
   status.textContent = message;
   status.className = `status ${kind}`;
 }
 
-/** GET a JSON answer. */
+/** GET JSON. */
 export async function get(path, signal) {
   return (await send(path, { signal })).json();
 }
 
-/** POST a value and get a JSON answer. */
+/** POST a value as JSON and return the JSON response. */
 export async function post(path, value, signal) {
   const body = JSON.stringify(value ?? {});
   return (await send(path, { method: "POST", body, headers: { "Content-Type": "application/json" }, signal })).json();
 }
 
-/** Send a request, with the token if there is one, and ask for it where the server does. */
+/** Send a request with the token, if there is one; ask for the token if the server requires it. */
 export async function send(path, options) {
   for (;;) {
     const token = sessionStorage.getItem("token");
@@ -59,10 +59,10 @@ export async function send(path, options) {
       answer = await fetch(path, { ...options, headers });
     } catch (error) {
       if (error.name === "AbortError") throw error;
-      throw new Error("The server does not answer; is it still running?");
+      throw new Error("The server does not respond. Is it still running?");
     }
     if (answer.ok) return answer;
-    if (answer.status !== 401) throw new Refused(answer, await fault(answer));
+    if (answer.status !== 401) throw new ApiError(answer, await fault(answer));
     await askForToken(token);
   }
 }
@@ -72,14 +72,14 @@ async function fault(answer) {
     const { code, message } = (await answer.json()).error;
     return { code, message };
   } catch {
-    return { code: "unknown", message: `The server answered ${answer.status} ${answer.statusText}.` };
+    return { code: "unknown", message: `The server responded with ${answer.status} ${answer.statusText}.` };
   }
 }
 
 function askForToken(refused) {
   if (refused && refused === sessionStorage.getItem("token")) {
     sessionStorage.removeItem("token");
-    complain(new Error("The server does not take this token."));
+    showError(new Error("The server rejected this token."));
   }
   waiting ??= new Promise((resolve) => {
     tokenForm.hidden = false;
@@ -92,7 +92,7 @@ function askForToken(refused) {
         tokenField.value = "";
         tokenForm.hidden = true;
         waiting = null;
-        say("");
+        showMessage("");
         resolve();
       },
       { once: true },
