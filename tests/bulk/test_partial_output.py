@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,31 @@ def test_a_damaged_job_is_refused(tmp_path: Path) -> None:
             finish(output(tmp_path, "resume"), 4)
     (made.folder / "job.json").write_text(job)
     assert finish(output(tmp_path, "resume"), 4).rows == 4
+
+
+def test_a_complete_job_needs_its_last_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def die(self: Any, target: Path) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(partial_output.PartialOutput, "_join", die)
+        with pytest.raises(Killed):
+            finish(output(tmp_path), 2)
+    windows_of(output(tmp_path))[-1].unlink()
+    with pytest.raises(InputError, match=r"-00000002: is missing; begin again"):
+        finish(output(tmp_path, "resume"), 2)
+
+
+def test_permission_to_replace_is_not_inherited_by_a_new_job(tmp_path: Path) -> None:
+    made = output(tmp_path, "replace")
+    made.output.write_text("older")
+    with suppress(Killed), made.opened(FINGERPRINT):
+        shutil.copytree(made.folder, tmp_path / "copy")
+        raise Killed
+    (tmp_path / "copy").rename(made.folder)  # as a kill leaves it
+    with pytest.raises(InputError, match=r"out\.csv already exists"):
+        finish(output(tmp_path), 1)
+    assert made.output.read_text() == "older"
 
 
 SUMMARY = {"rows": 1, "labels": {"positive": 1}, "ambiguous": 0, "rejected": 0}

@@ -126,8 +126,8 @@ def test_a_job_that_was_to_replace_its_output_and_wrote_nothing_yet_is_begun_aga
     made = output(tmp_path, "replace")
     made.output.write_text("older")
     made.folder.mkdir()
-    job = {"layout": 3, "id": "0123abcd", "replaces": True, "fingerprint": FINGERPRINT, "state": "scoring"}
-    (made.folder / "job.json").write_bytes(_seal(job))
+    job = {"layout": 3, "id": "0123abcd", "replaces": True, "fingerprint": FINGERPRINT}
+    (made.folder / "job.json").write_bytes(_seal(job | {"state": "scoring", "n_windows": 0}))
     for moment in range(1, 5):  # killed again and again just as it begins
         assert not output(tmp_path, "resume").is_settled()
         with pytest.MonkeyPatch.context() as patch:

@@ -174,7 +174,9 @@ def _score_in_worker(output_format: OutputFormat, window: Window) -> Result:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = score_window(window, _worker["scorer"].score, output_format)
-    return replace(result, warnings=tuple(str(warning.message) for warning in caught))
+    # Their raw messages, in which settings are still marked.
+    messages = [str(one.message.args[0]) for one in caught if isinstance(one.message, Warning)]
+    return replace(result, warnings=tuple(messages))
 
 
 @contextmanager

@@ -123,13 +123,17 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
                     _write(output, results, job.errors, _reporter(sources, output, observer))
                 require_unchanged(sources)
             output.publish()
-    summary = output.summary
-    if not summary.rows:
-        why = f"none of {summary.rejected} can be used" if summary.rejected else "the input has none"
-        where = f"; {job.rejected_path} says why" if summary.rejected and job.errors == "skip" else ""
-        name = "standard output" if job.output == STANDARD else job.output
-        warnings.warn(PssaWarning(f"{name} has no rows: {why}{where}"), stacklevel=2)
-    return replace(summary, labels={label: summary.labels.get(label, 0) for label in known.labels})
+    if not output.summary.rows:
+        _warn_of_no_rows(job, output.summary)
+    return replace(output.summary, labels={label: output.summary.labels.get(label, 0) for label in known.labels})
+
+
+def _warn_of_no_rows(job: Job, summary: Summary) -> None:
+    rejected = f"none of {summary.rejected} can be used; {job.rejected_path} says why"
+    name = "standard output" if job.output == STANDARD else job.output
+    warnings.warn(
+        PssaWarning(f"{name} has no rows: {rejected if summary.rejected else 'the input has none'}"), stacklevel=3
+    )
 
 
 def _write(output: Output, results: Iterable[Result], errors: str, report: Callable[[], None] | None = None) -> None:
@@ -139,7 +143,7 @@ def _write(output: Output, results: Iterable[Result], errors: str, report: Calla
     """
     for result in results:
         for text in result.warnings:
-            warnings.warn(text, stacklevel=2)
+            warnings.warn(PssaWarning(text), stacklevel=2)
         if result.fault:
             raise _JobStopped(result.fault, is_row=False)
         fitted = output.fit(result)

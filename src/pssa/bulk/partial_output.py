@@ -81,13 +81,13 @@ class PartialOutput:
         if not self.folder.exists():
             return True
         with self._locked():
-            job = self._load_job()
-            settled = job is None or job["state"] == "published"
-            if job is not None and job["state"] == "scoring":  # and no window: another file has appeared
-                settled = not job["replaces"] and not self._window_paths(job["id"])
-            if settled:
+            self._job = self._load_job()
+            is_settled: bool = self._job.get("state", "published") == "published"
+            if self._job.get("state") == "scoring":  # and no window: somebody else has written the output
+                is_settled = not self._job["replaces"] and not self._window_paths()
+            if is_settled:
                 self._clear()
-        return settled
+        return is_settled
 
     @contextmanager
     def opened(self, fingerprint: Mapping[str, Any]) -> Iterator[PartialOutput]:
@@ -98,22 +98,23 @@ class PartialOutput:
         """
         with self._locked():
             # Whoever replaces an unfinished job need not be able to read it.
-            job = None if self.begin == "replace" else self._load_job()
-            paths = [] if job is None else self._window_paths(job["id"])
-            is_unfinished = job is not None and (bool(paths) or job["state"] == "complete")
+            self._job = {} if self.begin == "replace" else self._load_job()
+            paths = self._window_paths()
+            is_unfinished = self._job.get("state") == "complete" or (bool(paths) and self._job["state"] == "scoring")
             if is_unfinished and self.begin == "new":
                 n_rows = sum(_read_header(path)["summary"]["rows"] for path in paths)
                 advice = f"resume it with {RESUME}, or {BEGIN_AGAIN}"
                 raise InputError(f"{self.folder} holds an unfinished job with {n_rows} rows; {advice}")
-            self.replaces = self.begin == "replace" or (job is not None and job["replaces"])
+            # Whoever resumes a job may replace what it was allowed to replace when it began.
+            self.replaces = self.begin == "replace" or (self.begin == "resume" and self._job.get("replaces", False))
             try:
-                if job is not None and is_unfinished:
-                    self._resume(job, paths, fingerprint)
+                if is_unfinished:
+                    self._resume(paths, fingerprint)
                 else:
                     self._begin(fingerprint)
                 yield self
             except BaseException:
-                if not self.n_windows:
+                if not self._window_paths():
                     self._rejected_copy.unlink(missing_ok=True)
                     self._clear()
                 raise
@@ -169,19 +170,14 @@ class PartialOutput:
         self._remove(keep=(_JOB,))
         self._rejected_copy.unlink(missing_ok=True)
 
-    def _resume(self, job: dict[str, Any], paths: list[Path], fingerprint: Mapping[str, Any]) -> None:
-        self._job, n_windows = job, len(paths)
-        self.n_windows = n_windows  # an error from here on removes nothing
-        if changed := find_difference(job["fingerprint"], json.loads(json.dumps(fingerprint))):
+    def _resume(self, paths: list[Path], fingerprint: Mapping[str, Any]) -> None:
+        if changed := find_difference(self._job["fingerprint"], json.loads(json.dumps(fingerprint))):
             raise InputError(changed)
-        self.n_windows, self.is_complete = 0, job["state"] == "complete"
-        try:
-            for number, path in enumerate(paths, 1):
-                if path != self._window_path(number):
-                    raise InputError.at(self._window_path(number), None, f"is missing; {BEGIN_AGAIN}")
-                self._advance(_read_header(path))
-        finally:
-            self.n_windows = n_windows
+        self.is_complete = self._job["state"] == "complete"
+        for number in range(1, max(len(paths), self._job["n_windows"]) + 1):
+            if self._window_path(number) not in paths[number - 1 : number]:
+                raise InputError.at(self._window_path(number), None, f"is missing; {BEGIN_AGAIN}")
+            self._advance(_read_header(self._window_path(number)))
         for path in (self.output, self.rejected):
             if path.exists() and not (self.replaces or self.is_complete):
                 raise appeared_error(path)
@@ -244,21 +240,21 @@ class PartialOutput:
     def _window_path(self, number: int) -> Path:
         return self.folder / f"window-{self._job['id']}-{number:08}"
 
-    def _window_paths(self, job_id: str) -> list[Path]:
-        return sorted(self.folder.glob(f"window-{job_id}-*"))
+    def _window_paths(self) -> list[Path]:
+        return sorted(self.folder.glob(f"window-{self._job['id']}-*")) if self._job else []
 
     def _save_job(self, state: str) -> None:
-        self._job["state"] = state
+        self._job |= {"state": state, "n_windows": self.n_windows}
         write_atomically(self.folder / _JOB, _seal(self._job))
 
-    def _load_job(self) -> dict[str, Any] | None:
-        """Read job.json; None if there is no job.
+    def _load_job(self) -> dict[str, Any]:
+        """Return the content of job.json; empty if there is no job.
 
         :raises InputError: if it is damaged, or another version of pssa began the job.
         """
         path = self.folder / _JOB
         if not path.exists() and not (self.folder / _VERSION_1_FILES[0]).exists():
-            return None
+            return {}
         try:
             content = read_bounded(path, _MAX_JOB_BYTES) if path.exists() else b"{}"
             if json.loads(content).get("layout") == _LAYOUT:
