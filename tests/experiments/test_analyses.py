@@ -37,7 +37,7 @@ from pssa.experiments.analyses import (
 from pssa.experiments.cells import Analysis, Mining, Place, Training, settings
 from pssa.experiments.ledger import Ledger
 from pssa.experiments.resources import Resources
-from pssa.experiments.schedule import Schedule, open_pool
+from pssa.experiments.schedule import CellSchedule, open_pool
 from pssa.experiments.workspace import Workspace
 from pssa.models import Encoding, Prediction, WordTable
 from pssa.runs.classifier import Classifier
@@ -305,7 +305,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("looks")
     workspace = Workspace(folder / "out", marked_resources(folder))
     with Ledger.open(folder / "out" / "cells.jsonl") as ledger, open_pool("local", 1) as pool:
-        outcome = Schedule(workspace, ledger).execute([*ANALYSED.values(), *SUPERVISED.evidence], pool)
+        outcome = CellSchedule(workspace, ledger).execute([*ANALYSED.values(), *SUPERVISED.evidence], pool)
         assert not outcome.failures
     # As a later process reads it.
     ledger = Ledger.read(folder / "out" / "cells.jsonl")

@@ -19,7 +19,7 @@ from pssa.experiments import schedule
 from pssa.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, settings
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.provenance import Environment
-from pssa.experiments.schedule import Schedule, open_pool, plan
+from pssa.experiments.schedule import CellSchedule, open_pool, plan
 from pssa.experiments.work import CellJob, execute_cell
 from pssa.experiments.workspace import Workspace
 
@@ -106,22 +106,22 @@ def test_cells_of_one_place_stay_together(room: Workspace, ledger: Ledger) -> No
 
 def test_finals_get_the_number_of_epochs_of_their_baseline(room: Workspace, ledger: Ledger) -> None:
     engine = Recorder()
-    outcome = Schedule(room, ledger).execute([FINAL], engine)
+    outcome = CellSchedule(room, ledger).execute([FINAL], engine)
     assert {job.cell: job.epochs for job in engine.jobs} == {BASE: 0, AW: 7, FINAL: 7}
     assert (outcome.done, outcome.reused, outcome.failures) == (3, 0, [])
 
 
 def test_what_the_ledger_has_is_not_done_again(room: Workspace, ledger: Ledger) -> None:
-    Schedule(room, ledger).execute([FINAL], Recorder())
+    CellSchedule(room, ledger).execute([FINAL], Recorder())
     engine = Recorder()
-    outcome = Schedule(room, ledger).execute([FINAL, BASE], engine)
+    outcome = CellSchedule(room, ledger).execute([FINAL, BASE], engine)
     assert engine.jobs == []
     assert (outcome.done, outcome.reused) == (0, 2)
 
 
 def test_parameters_are_kept_while_somebody_needs_them(room: Workspace, ledger: Ledger) -> None:
     engine = Recorder(workers=1)
-    Schedule(room, ledger).execute([FINAL, Training(HERE, evidence=(PG,))], engine)
+    CellSchedule(room, ledger).execute([FINAL, Training(HERE, evidence=(PG,))], engine)
     assert {job.cell: job.keep_weights for job in engine.jobs}[BASE]
     assert not room.has_weights(BASE)
 
@@ -129,9 +129,9 @@ def test_parameters_are_kept_while_somebody_needs_them(room: Workspace, ledger: 
 def test_a_baseline_whose_parameters_are_gone_is_trained_again_for_a_new_mining(
     room: Workspace, ledger: Ledger
 ) -> None:
-    Schedule(room, ledger).execute([FINAL], Recorder())
+    CellSchedule(room, ledger).execute([FINAL], Recorder())
     engine = Recorder(epochs=8)
-    Schedule(room, ledger).execute([PG, FINAL], engine)
+    CellSchedule(room, ledger).execute([PG, FINAL], engine)
     assert engine.cells == [BASE, PG]
     # As long as the first time, and the outcome that others were compared with stays.
     assert [job.epochs for job in engine.jobs] == [7, 7]
@@ -139,7 +139,7 @@ def test_a_baseline_whose_parameters_are_gone_is_trained_again_for_a_new_mining(
 
 
 def test_evidence_that_is_gone_is_mined_again_for_a_new_training_only(room: Workspace, ledger: Ledger) -> None:
-    Schedule(room, ledger).execute([FINAL], Recorder())
+    CellSchedule(room, ledger).execute([FINAL], Recorder())
     room.evidence(AW).unlink()
     assert plan([FINAL, AW], room, ledger) == []
     assert AW in plan([Training(HERE, evidence=(AW,), rounds=1)], room, ledger)
@@ -147,7 +147,7 @@ def test_evidence_that_is_gone_is_mined_again_for_a_new_training_only(room: Work
 
 def test_a_failure_is_told_with_what_it_stops_and_others_go_on(room: Workspace, ledger: Ledger) -> None:
     look = Analysis(BASE, "trust")
-    outcome = Schedule(room, ledger).execute([FINAL, look], Recorder(failing=(AW,)))
+    outcome = CellSchedule(room, ledger).execute([FINAL, look], Recorder(failing=(AW,)))
     assert {failure.cell: failure.reason for failure in outcome.failures} == {
         AW: "ValueError: no luck",
         FINAL: "needs laptop memnet seed 0 mine aw-as, which failed",
@@ -157,10 +157,10 @@ def test_a_failure_is_told_with_what_it_stops_and_others_go_on(room: Workspace, 
 
 
 def test_parameters_that_a_failed_mining_needs_are_kept_for_the_next_run(room: Workspace, ledger: Ledger) -> None:
-    Schedule(room, ledger).execute([FINAL, PG], Recorder(workers=1, failing=(AW,)))
+    CellSchedule(room, ledger).execute([FINAL, PG], Recorder(workers=1, failing=(AW,)))
     assert room.has_weights(BASE)
     engine = Recorder()
-    Schedule(room, ledger).execute([FINAL, PG], engine)
+    CellSchedule(room, ledger).execute([FINAL, PG], engine)
     assert engine.cells == [AW, FINAL]
     assert not room.has_weights(BASE)
 
@@ -180,7 +180,7 @@ def test_what_is_lost_with_a_process_is_tried_once_more_alone(room: Workspace, l
 
     others = [Training(Place("laptop", "memnet", seed)) for seed in (1, 2)]
     engine = Killed()
-    assert Schedule(room, ledger).execute([BASE, *others], engine).failures == []
+    assert CellSchedule(room, ledger).execute([BASE, *others], engine).failures == []
     assert sorted(engine.cells, key=str) == sorted([BASE, BASE, others[0], others[0], others[1]], key=str)
     assert max(engine.beside[2:]) == 0
 
@@ -195,7 +195,7 @@ def test_what_is_lost_twice_has_failed(room: Workspace, ledger: Ledger) -> None:
             return future
 
     engine = Killed()
-    (failure,) = Schedule(room, ledger).execute([BASE], engine).failures
+    (failure,) = CellSchedule(room, ledger).execute([BASE], engine).failures
     assert engine.cells == [BASE, BASE]
     assert "fewer workers" in failure.reason
 
@@ -212,21 +212,21 @@ def test_a_timing_has_the_machine_for_itself(room: Workspace, ledger: Ledger, mo
     monkeypatch.setattr(schedule, "wait", finish_the_first)
     timing = Timing(HERE, ("base",))
     others = [Training(Place("laptop", "memnet", seed)) for seed in range(3)]
-    Schedule(room, ledger).execute([others[0], timing, *others[1:]], engine)
+    CellSchedule(room, ledger).execute([others[0], timing, *others[1:]], engine)
     beside = dict(zip(engine.cells, engine.beside, strict=True))
     assert beside[timing] == 0
     assert max(beside.values()) > 0
 
 
 def test_records_name_the_environment_that_made_them(room: Workspace, ledger: Ledger) -> None:
-    Schedule(room, ledger, Environment("abc", "c0ffee", "2.9", "a CPU")).execute([BASE], Recorder())
+    CellSchedule(room, ledger, Environment("abc", "c0ffee", "2.9", "a CPU")).execute([BASE], Recorder())
     made = {"sources": "abc", "commit": "c0ffee", "torch": "2.9", "device": "a CPU"}
     assert (ledger.find(room.key(BASE)) or {})["made"] == made
 
 
 def test_progress_counts_up_to_the_cells_to_do(room: Workspace, ledger: Ledger) -> None:
     told: list[tuple[int, int]] = []
-    Schedule(room, ledger, progress=lambda done, of, name: told.append((done, of))).execute([FINAL], Recorder())
+    CellSchedule(room, ledger, progress=lambda done, of, name: told.append((done, of))).execute([FINAL], Recorder())
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 

@@ -17,7 +17,7 @@ from pssa.experiments.cells import Cell, Mining, Place, Timing, Training, settin
 from pssa.experiments.comparison import labels_of
 from pssa.experiments.ledger import Ledger
 from pssa.experiments.resources import DataSource, ReadOptions, Resources
-from pssa.experiments.schedule import Schedule, open_pool
+from pssa.experiments.schedule import CellSchedule, open_pool
 from pssa.experiments.workspace import Workspace
 from pssa.runs import load, train
 
@@ -28,7 +28,7 @@ SOME = embedded.load("train")[:40]
 
 def records_of(room: Workspace, *cells: Cell) -> list[dict[str, object]]:
     with Ledger.open(room.folder / "cells.jsonl") as ledger, open_pool("local", 1) as pool:
-        outcome = Schedule(room, ledger).execute(cells, pool)
+        outcome = CellSchedule(room, ledger).execute(cells, pool)
         assert outcome.failures == []
         return [ledger.find(room.key(cell)) or {} for cell in cells]
 

@@ -14,13 +14,13 @@ from tests.report.documents import Element, parse
 from pssa.errors import InputError, MissingExtra, PssaWarning
 from pssa.studies import pages
 from pssa.studies.exhibit import (
-    Curve,
     Exhibit,
     Figure,
     Panel,
     Paragraph,
     Part,
     Picture,
+    PlotLine,
     Table,
     format_percent,
     format_scores,
@@ -31,7 +31,7 @@ SVG = (
     '<?xml version="1.0"?>\n<!DOCTYPE svg>\n<svg width="9pt" viewBox="0 0 9 9"><metadata>when</metadata>'
     '<defs><path id="m1" d="M 0 0"/></defs><g clip-path="url(#p1)"><use xlink:href="#m1"/></g></svg>\n'
 )
-FIGURE = Figure("curve", "A <curve>", "x", "y", (Panel("p", (Curve("l", (1.0,), (2.0,)),)),), ("Below `it`.",))
+FIGURE = Figure("curve", "A <curve>", "x", "y", (Panel("p", (PlotLine("l", (1.0,), (2.0,)),)),), ("Below `it`.",))
 TABLE = Table("numbers", "Numbers & more", ("model", "F1", "words"), (("MN<b>", 61.5, "a " * 40), ("TNet", None, "")))
 
 
@@ -178,12 +178,12 @@ def test_what_has_no_outcome_at_all_is_named_in_one_line() -> None:
         Paragraph("So."),
         Paragraph("No outcome yet: Scores; Curve."),
     ]
-    drawn = Figure("curve", "Curve", "x", "y", (Panel("MN", (Curve("a", (1.0,), (2.0,)),)),))
+    drawn = Figure("curve", "Curve", "x", "y", (Panel("MN", (PlotLine("a", (1.0,), (2.0,)),)),))
     assert drop_empty_rows([drawn]) == [drawn]
 
 
 SMALL = Table("numbers", "Numbers", ("a", "b"), (("x", 1),))
-DRAWN = Figure("curve", "Curve", "x", "y", (Panel("p", (Curve("l", (1.0,), (2.0,)),)),))
+DRAWN = Figure("curve", "Curve", "x", "y", (Panel("p", (PlotLine("l", (1.0,), (2.0,)),)),))
 PICTURE = Picture("map", "Map", "<p>words</p>", "<svg/>")
 
 

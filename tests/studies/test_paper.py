@@ -82,4 +82,4 @@ def test_thresholds_and_weights_as_the_text_tells_them() -> None:
     assert paper.EPSILON["bertabsa_att", "pg-as"] == 4.0
     assert paper.EPSILON["memnet", "aw-as"] == 3.0
     assert paper.GAMMA == {"laptop": 0.1, "rest": 0.5, "twitter": 0.1}
-    assert paper.CASE_STUDY[134, "fast"] == (0.087, 0.005, 0.376)
+    assert paper.CASE_STUDY[134, "fast"] == [0.087, 0.005, 0.376]

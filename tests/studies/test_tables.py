@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from pssa.experiments.cells import Analysis, Mining, Place, Training, describe, settings
 from pssa.experiments.ledger import Record
 from pssa.studies.exhibit import (
-    Curve,
     Exhibit,
     Figure,
     Panel,
     Paragraph,
     Part,
     Picture,
+    PlotLine,
     Table,
     Value,
     format_percent,
@@ -52,8 +52,8 @@ FIGURE = Figure(
         Panel(
             "MN",
             (
-                Curve("LAPTOP", (1.0, 2.0, 3.0), (60.0, 61.256, 62.0), (0.5, 1.0, None)),
-                Curve("REST", (2.0,), (math.nan,)),
+                PlotLine("LAPTOP", (1.0, 2.0, 3.0), (60.0, 61.256, 62.0), (0.5, 1.0, None)),
+                PlotLine("REST", (2.0,), (math.nan,)),
             ),
         ),
         Panel("TNet", ()),
@@ -135,14 +135,14 @@ def test_a_figure_can_be_read_as_a_grid() -> None:
 
 
 def test_numbers_of_a_figure_have_as_many_decimals() -> None:
-    lines = Curve("LAPTOP", (1.0, 2.0), (0.534, 0.0979)), Curve("REST", (1.0, 2.0), (0.0123, 0.0), (0.001, None))
+    lines = PlotLine("LAPTOP", (1.0, 2.0), (0.534, 0.0979)), PlotLine("REST", (1.0, 2.0), (0.0123, 0.0), (0.001, None))
     found = grid_table(Figure("f", "F", "x", "words", (Panel("MN", lines),)))
     assert found.rows == (("MN", "LAPTOP", "0.534", "0.098"), ("MN", "REST", "0.012 ± 0.001", "0.000"))
 
 
 def test_a_line_with_more_places_than_values_is_an_error() -> None:
     with pytest.raises(ValueError, match="zip"):
-        points_table(Figure("f", "F", "x", "y", (Panel("p", (Curve("l", (1.0, 2.0), (1.0,)),)),)))
+        points_table(Figure("f", "F", "x", "y", (Panel("p", (PlotLine("l", (1.0, 2.0), (1.0,)),)),)))
 
 
 def test_a_table_has_rules_caption_label_and_notes() -> None:
@@ -289,7 +289,7 @@ def test_code_in_a_table_cannot_end_its_field() -> None:
 
 
 def test_an_exhibit_shows_its_parts_in_their_order() -> None:
-    figure = Figure("curve", "A curve", "x", "y", (Panel("p", (Curve("l", (1.0,), (2.0,)),)),), ("Below.",))
+    figure = Figure("curve", "A curve", "x", "y", (Panel("p", (PlotLine("l", (1.0,), (2.0,)),)),), ("Below.",))
     picture = Picture("maps", "Heat maps", "<p>", "<svg/>")
     exhibit = Exhibit("two-words", "Two words", lambda scope: (), lambda scope, lookup: ())
     parts: list[Part] = [Paragraph("First."), figure, picture]

@@ -21,10 +21,9 @@ from pssa.data.read import Columns
 from pssa.errors import InputError
 from pssa.experiments import provenance, schedule
 from pssa.experiments.cells import Cell, Place, Training
-from pssa.experiments.grid import DATA, GridSearch, Point
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.resources import ReadOptions, Resources, Scope
-from pssa.experiments.tuning import GridResult
+from pssa.experiments.tuning import DATA, GridResult, GridSearch, Point
 from pssa.runs import Config
 from pssa.studies.exhibit import Paragraph, Table
 from pssa.studies.reproduce import ExecutionOptions

@@ -13,9 +13,8 @@ from pssa.cli._parser import page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.experiments.grid import GridSearch
     from pssa.experiments.resources import ReadOptions
-    from pssa.experiments.tuning import GridResult
+    from pssa.experiments.tuning import GridResult, GridSearch
     from pssa.studies.tune import TuningRun
 
 _FAILED = 1
@@ -95,7 +94,7 @@ def _read_options(arguments: argparse.Namespace) -> ReadOptions:
 
 
 def _search(arguments: argparse.Namespace) -> GridSearch:
-    from pssa.experiments.grid import GridSearch, parse_axis, parse_setting, read_grids
+    from pssa.experiments.tuning import GridSearch, parse_axis, parse_setting, read_grids
 
     axes = dict(parse_axis(text) for text in arguments.grid)
     if len(axes) < len(arguments.grid):

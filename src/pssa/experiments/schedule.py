@@ -129,7 +129,7 @@ def _add_need(cell: Cell, need: Cell, planned: dict[Cell, None], workspace: Work
 
 
 @dataclass(frozen=True)
-class Schedule:
+class CellSchedule:
     """Executes cells and appends their records to a ledger."""
 
     workspace: Workspace

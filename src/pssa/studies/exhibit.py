@@ -76,7 +76,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Curve:
+class PlotLine:
     """Points of a plot, with the standard deviation of each."""
 
     name: str
@@ -90,7 +90,7 @@ class Panel:
     """One of the plots of a figure."""
 
     title: str
-    lines: tuple[Curve, ...]
+    lines: tuple[PlotLine, ...]
 
 
 @dataclass(frozen=True)

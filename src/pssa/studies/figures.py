@@ -12,7 +12,7 @@ from typing import Any
 
 from pssa.errors import MissingExtra
 from pssa.report.heat_map import ACCENT
-from pssa.studies.exhibit import Curve, Figure, Panel
+from pssa.studies.exhibit import Figure, Panel, PlotLine
 
 _COLOURS = (ACCENT, "#1d4ed8", "#047857", "#7c3aed", "#be123c", "#0e7490", "#4b5563", "#000000")
 _DASHES = ("-", "--", "-.", ":", (0, (7, 2)), (0, (5, 1, 1, 1, 1, 1)), (0, (3, 1)), (0, (1, 1)))
@@ -118,7 +118,7 @@ def _draw_spread(plot: Any, x: Sequence[float], y: Sequence[float], spread: Sequ
         plot.plot([x[place]] * 2, [low[place], high[place]], color=colour, alpha=0.3, linewidth=4)
 
 
-def _finite(line: Curve) -> tuple[list[float], list[float], list[float]]:
+def _finite(line: PlotLine) -> tuple[list[float], list[float], list[float]]:
     """Return the points that were measured; a missing deviation is NaN, which is not drawn."""
     kept = [place for place, y in enumerate(line.y) if math.isfinite(y)]
     given = line.spread or (None,) * len(line.y)

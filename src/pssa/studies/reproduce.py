@@ -29,7 +29,7 @@ from pssa.experiments.provenance import (
     this_environment,
 )
 from pssa.experiments.resources import Scope
-from pssa.experiments.schedule import Failure, Progress, Schedule, ScheduleResult, check_engine, open_pool, plan
+from pssa.experiments.schedule import CellSchedule, Failure, Progress, ScheduleResult, check_engine, open_pool, plan
 from pssa.experiments.workspace import Workspace
 from pssa.models import uses_encoder
 from pssa.studies.exhibit import Exhibit, Paragraph, Part, Table
@@ -118,7 +118,7 @@ def reproduce(
     with Ledger.open(out / LEDGER, options.accepts) as ledger:
         _warn_of_other_code(cells, workspace, ledger)
         try:
-            outcome = _execute(cells, Schedule(workspace, ledger, this_environment(device), counter), options)
+            outcome = _execute(cells, CellSchedule(workspace, ledger, this_environment(device), counter), options)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"{counter}; resume with: {command or 'the same call'}") from None
         if not outcome.failures:
@@ -140,7 +140,7 @@ def show_only(names: Sequence[str | Exhibit], scope: Scope, out: Path, command: 
     return results.write(ledger, outcome)
 
 
-def _execute(cells: Sequence[Cell], schedule: Schedule, options: ExecutionOptions) -> ScheduleResult:
+def _execute(cells: Sequence[Cell], schedule: CellSchedule, options: ExecutionOptions) -> ScheduleResult:
     todo = plan(cells, schedule.workspace, schedule.ledger)
     if not todo:
         return ScheduleResult(reused=len(cells))

@@ -16,7 +16,7 @@ from typing import Any
 
 from pssa.errors import MissingExtra
 from pssa.experiments.ledger import Record
-from pssa.studies.exhibit import Curve, Figure, FormattedValue, PlainValue, Table, Value
+from pssa.studies.exhibit import Figure, FormattedValue, PlainValue, PlotLine, Table, Value
 
 _NUMBER = re.compile(r"[+\-−]?\d")
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -298,7 +298,7 @@ def grid_table(figure: Figure) -> Table:
     return Table(figure.name, figure.title, columns, tuple(rows), figure.notes)
 
 
-def _points(line: Curve) -> list[tuple[float, float, float | None]]:
+def _points(line: PlotLine) -> list[tuple[float, float, float | None]]:
     spread: Sequence[float | None] = line.spread or [None] * len(line.x)
     return list(zip(line.x, line.y, spread, strict=True))
 

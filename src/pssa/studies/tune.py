@@ -21,11 +21,10 @@ from pssa.data.files import write_atomically
 from pssa.errors import InputError, setting
 from pssa.experiments.cells import Cell, Place, Training
 from pssa.experiments.comparison import METRICS, Row
-from pssa.experiments.grid import DATA, GridSearch, Point, bare_name, section_of
 from pssa.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
 from pssa.experiments.resources import DataSource, ReadOptions, Resources, Scope
 from pssa.experiments.schedule import Progress
-from pssa.experiments.tuning import TIE, GridResult, PointResult
+from pssa.experiments.tuning import DATA, TIE, GridResult, GridSearch, Point, PointResult, bare_name, section_of
 from pssa.studies.exhibit import Exhibit, Paragraph, Part, Table, TableRow, format_count, format_mean, not_measured
 from pssa.studies.reproduce import ExecutionOptions, Reproduction, reproduce
 

@@ -94,7 +94,7 @@ def test_tnet_is_trained_to_be_compared_with(tmp_path: Path) -> None:
     row = row_of(table, "TNet-ATT is slightly inferior to TNet", "TNet-ATT")
     assert row == ("-83.33**", "2", "holds", "macro-F1 is below TNet's, p < .05")
     assert isinstance(table, Table)
-    assert table.notes[-1].startswith("Differences that are tested here: 1.")
+    assert table.notes[-1].startswith("Differences tested here: 1.")
 
 
 def test_numbers_and_verdicts_stand_beside_each_claim(tmp_path: Path) -> None:
@@ -130,11 +130,11 @@ def test_one_contrary_denies_a_claim_and_one_doubt_leaves_it_open(
 
 
 def test_doubt_is_shown() -> None:
-    assert ClaimResult("+0.10", None, (0.1,)).reading.text == "+0.10 (?)"
+    assert ClaimResult("+0.10", None, (0.1,)).field.text == "+0.10 (?)"
 
 
 def test_what_was_measured_keeps_its_numbers_in_the_order_of_the_text() -> None:
-    reading = ClaimResult("+0.50*, -0.25", False, (0.5, -0.25), (0.04, 0.6)).reading
+    reading = ClaimResult("+0.50*, -0.25", False, (0.5, -0.25), (0.04, 0.6)).field
     assert reading.text == "+0.50*, -0.25 (no)"
     assert reading.parts == {"holds": False, "number 1": 0.5, "number 2": -0.25, "p 1": 0.04, "p 2": 0.6}
 

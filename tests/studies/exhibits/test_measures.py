@@ -191,11 +191,11 @@ def test_correlations_are_means_over_seeds(found: ClaimRecords) -> None:
     def looked(tau: float | None) -> Record:
         return {"found": {"correlation": [{"kendall": None if tau is None else {"mean": tau}}]}}
 
-    assert judged(by.rank_correlation(given(found, looked=[looked(0.25), looked(0.375)]))) == ("tau 0.31", True)
-    assert judged(by.rank_correlation(given(found, looked=[looked(0.5), looked(0.75)]))) == ("tau 0.62", False)
-    assert judged(by.rank_correlation(given(found, looked=[looked(0.25), looked(0.5)]))) == ("tau 0.38", None)
-    assert judged(by.rank_correlation(given(found, looked=[looked(0.25), looked(None)]))) == ("tau 0.25", None)
-    assert by.rank_correlation(given(found, looked=[looked(None)])) is None
+    assert judged(by.rank_correlation(given(found, analysed=[looked(0.25), looked(0.375)]))) == ("tau 0.31", True)
+    assert judged(by.rank_correlation(given(found, analysed=[looked(0.5), looked(0.75)]))) == ("tau 0.62", False)
+    assert judged(by.rank_correlation(given(found, analysed=[looked(0.25), looked(0.5)]))) == ("tau 0.38", None)
+    assert judged(by.rank_correlation(given(found, analysed=[looked(0.25), looked(None)]))) == ("tau 0.25", None)
+    assert by.rank_correlation(given(found, analysed=[looked(None)])) is None
 
 
 def test_attention_is_told_of_the_first_and_of_later_rounds(found: ClaimRecords) -> None:

@@ -13,7 +13,7 @@ from pssa.data.example import DEFAULT_LABELS
 from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.resources import DataSource, Resources, Scope
-from pssa.experiments.schedule import Schedule, open_pool
+from pssa.experiments.schedule import CellSchedule, open_pool
 from pssa.experiments.workspace import Workspace
 from pssa.studies.exhibit import Table, Value
 
@@ -58,6 +58,6 @@ def carried_out(cells: Iterable[Cell], resources: Resources, folder: Path) -> Fa
     """What really comes of the cells."""
     wanted, room = list(cells), Workspace(folder, resources)
     with Ledger.open(folder / "cells.jsonl") as ledger, open_pool("local", 1) as pool:
-        assert Schedule(room, ledger).execute(wanted, pool).failures == []
+        assert CellSchedule(room, ledger).execute(wanted, pool).failures == []
         found = {cell: ledger.find(room.key(cell)) for cell in wanted}
     return FakeLookup({cell: record for cell, record in found.items() if record})

@@ -20,7 +20,7 @@ from pssa.experiments.comparison import (
 )
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
-from pssa.studies.exhibit import PAIR, Curve, FormattedValue, TableRow, format_mean, format_scores, not_measured
+from pssa.studies.exhibit import PAIR, FormattedValue, PlotLine, TableRow, format_mean, format_scores, not_measured
 from pssa.studies.paper import GAMMA, Scores
 
 # The models by the names of the paper.
@@ -209,7 +209,7 @@ class Scoreboard:
         gain = format_gain(self.gain(entry, entry.base, data))
         return (entry.name, len(row), *self.scores(entry, data), gain, format_scores(paper), format_scores(apart, "+"))
 
-    def line(self, name: str, points: Mapping[float, ModelRow], data: str) -> Curve | None:
+    def line(self, name: str, points: Mapping[float, ModelRow], data: str) -> PlotLine | None:
         """Macro-F1 of entries that stand at these places of an axis, where there are records."""
         rows = {x: self.row(entry, data) for x, entry in points.items()}
         found = {
@@ -218,7 +218,7 @@ class Scoreboard:
         if not found:
             return None
         means, spreads = zip(*found.values(), strict=True)
-        return Curve(name, tuple(found), means, spreads)
+        return PlotLine(name, tuple(found), means, spreads)
 
 
 def format_gain(gain: Gain | None) -> FormattedValue:

@@ -15,12 +15,12 @@ from pssa.experiments.comparison import METRICS, Row, gather, mean_and_std
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import (
-    Curve,
     Exhibit,
     Figure,
     FormattedValue,
     Panel,
     Part,
+    PlotLine,
     Table,
     TableRow,
     Value,
@@ -134,14 +134,14 @@ class _Found:
             return None
         return statistics.mean(counts), statistics.stdev(counts) if len(counts) > 1 else None
 
-    def lines(self, sweep: _Sweep, measure: _Measure) -> tuple[Curve, ...]:
+    def lines(self, sweep: _Sweep, measure: _Measure) -> tuple[PlotLine, ...]:
         lines = []
         for data in self._scope.data:
             found = {epsilon: measure(sweep, data, epsilon) for epsilon in EPSILONS}
             known = {epsilon: value for epsilon, value in found.items() if value is not None}
             if known:
                 means, spreads = zip(*known.values(), strict=True)
-                lines.append(Curve(data.upper(), tuple(known), means, spreads))
+                lines.append(PlotLine(data.upper(), tuple(known), means, spreads))
         return tuple(lines)
 
     def gain(self, sweep: _Sweep, data: str, epsilon: float) -> FormattedValue:

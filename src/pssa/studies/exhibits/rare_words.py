@@ -13,7 +13,7 @@ from pssa.experiments.cells import Cell
 from pssa.experiments.comparison import gather, mean_and_std
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
-from pssa.studies.exhibit import Curve, Exhibit, Figure, FormattedValue, Panel, Part, Table, TableRow, format_mean
+from pssa.studies.exhibit import Exhibit, Figure, FormattedValue, Panel, Part, PlotLine, Table, TableRow, format_mean
 from pssa.studies.exhibits._rows import ANALYSED_ROWS, NAMES, analyses_of, marked_places, row_name
 
 __all__ = ["EXHIBIT"]
@@ -130,14 +130,14 @@ def _told(shares: Sequence[float]) -> float | None:
     return 100 * statistics.mean(shares) if shares else None
 
 
-def _line(method: str, found: Sequence[Record], measure: str) -> Curve:
+def _line(method: str, found: Sequence[Record], measure: str) -> PlotLine:
     points = {
         float(place): mean_and_std(shares)
         for place, bucket in enumerate(FREQUENCY_BUCKETS, start=1)
         if (shares := _shares(found, (bucket,), measure))
     }
     means, spreads = zip(*points.values(), strict=True) if points else ((), ())
-    return Curve(method or "plain", tuple(points), means, spreads)
+    return PlotLine(method or "plain", tuple(points), means, spreads)
 
 
 EXHIBIT = Exhibit(

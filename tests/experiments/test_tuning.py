@@ -10,7 +10,7 @@ import pytest
 
 from pssa.errors import InputError
 from pssa.experiments.cells import Mining, Place, Training, settings
-from pssa.experiments.grid import GridSearch, parse_axis, parse_setting, read_grids, section_of
+from pssa.experiments.tuning import GridSearch, parse_axis, parse_setting, read_grids, section_of
 from pssa.runs import Config
 
 
