@@ -1,4 +1,4 @@
-"""Grid search: the points of a grid, the cells that evaluate them, with evidence mined once for all that can share it, and the best.
+"""Grid search: a grid of settings, the cells that evaluate its points, with evidence shared where possible, and the best point.
 
 A setting of supervision (gamma, ramp, weighting, words) costs a final training. A setting of mining costs a mining as well, but
 numbers of rounds share one, since K rounds contain those of fewer, and so do numbers of words and thresholds of a consensus,

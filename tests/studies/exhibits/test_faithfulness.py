@@ -55,7 +55,7 @@ def test_means_stand_beside_random_order(tmp_path: Path) -> None:
         assert row_of(table, "MN", "gradient") == (2, "0.100", "0.100", "0.100", "0.100")
         assert row_of(table, "MN (+Human)", "attention") == (0, None, None, None, None)
     assert isinstance(deletion, Table)
-    assert (deletion.name, deletion.title) == ("faithfulness-laptop-deletion", "LAPTOP, words taken away by deletion")
+    assert (deletion.name, deletion.title) == ("faithfulness-laptop-deletion", "LAPTOP, words removed by deletion")
 
 
 @pytest.mark.parametrize(

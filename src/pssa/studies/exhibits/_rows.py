@@ -23,7 +23,7 @@ from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import PAIR, FormattedValue, PlotLine, TableRow, format_mean, format_scores, not_measured
 from pssa.studies.paper import GAMMA, Scores
 
-# The models by the names of the paper.
+# Models by the paper's names.
 NAMES = {
     "memnet": "MN",
     "tnet": "TNet",
@@ -33,19 +33,21 @@ NAMES = {
     "bertabsa_cls": "BERTABSA-CLS",
 }
 ATTENDING = ("memnet", "tnet_att", "bertabsa_att")
-_FEW_SEEDS = 3  # of what takes five trainings a seed
-# Rows behind a name with this end are trained with the paper's penalty and gamma, not with those that held-out data chose.
+# Models that belong together; the last one attends.
+FAMILIES: tuple[tuple[str, ...], ...] = (("memnet",), ("tnet", "tnet_att"), ("bertabsa", "bertabsa_att"))
+FEW_SEEDS = 3  # for methods of five trainings a seed, for analyses, and for exhibits with many rows
+# Rows with this suffix are trained with the paper's penalty and gamma, not with those that held-out data chose.
 PAPER_PENALTY = ", paper's penalty"
 _PAPER_PENALTY = tuple((data, settings(penalty="letter", gamma=gamma)) for data, gamma in GAMMA.items())
 
 
 @dataclass(frozen=True)
 class MethodRow:
-    """A row of a table, but for the model."""
+    """A row of a table, without the model."""
 
-    name: str  # as the paper writes it behind the model's
+    name: str  # as the paper writes it after the model
     method: str = "base"
-    mined_by: tuple[str, ...] = ()  # ways of mining whose common words supervise
+    mined_by: tuple[str, ...] = ()  # minings whose common words supervise
     words: str = "both"
     seeds: int = 0  # at most; 0: all
     mining: tuple[Setting, ...] = ()
@@ -54,15 +56,15 @@ class MethodRow:
     on: tuple[tuple[str, tuple[Setting, ...]], ...] = ()  # further settings of the training, by data set
 
     def is_tried(self, model: str, data: str) -> bool:
-        """Whether the row is for this model and data set; the paper's penalty is tried on encoders with LAPTOP alone."""
+        """Return whether the row exists for this model and data set; encoders have the paper's penalty on LAPTOP only."""
         return not self.on or not model.startswith("bertabsa") or data == "laptop"
 
     def minings(self, place: Place) -> tuple[Mining, ...]:
-        """The evidence in one place."""
+        """Return the minings of the row in a place."""
         return tuple(Mining(place, way, () if way == "human" else self.mining) for way in self.mined_by)
 
     def training_in(self, place: Place) -> Training:
-        """The row in one place."""
+        """Return the training of the row in a place."""
         words = () if self.words == "both" else settings(words=self.words)
         chosen = (*words, *self.training, *dict(self.on).get(place.data, ()))
         return Training(place, self.method, self.minings(place), self.rounds, settings=chosen)
@@ -72,9 +74,9 @@ METHODS = {
     method.name: method
     for method in (
         MethodRow(""),
-        MethodRow("+KT", "kt", seeds=_FEW_SEEDS),
-        MethodRow("+Boosting", "boosting", seeds=_FEW_SEEDS),
-        MethodRow("+Adaboost", "adaboost", seeds=_FEW_SEEDS),
+        MethodRow("+KT", "kt", seeds=FEW_SEEDS),
+        MethodRow("+Boosting", "boosting", seeds=FEW_SEEDS),
+        MethodRow("+Adaboost", "adaboost", seeds=FEW_SEEDS),
         *(
             MethodRow(f"+{name}-AS{suffix}", mined_by=(way,), words=words)
             for name, way in (("AW", "aw-as"), ("PG", "pg-as"))
@@ -87,14 +89,14 @@ METHODS = {
         MethodRow("+RM-AS", mined_by=("rm-as",)),
         MethodRow("+Consensus", mined_by=("consensus",)),
         MethodRow("+Human", mined_by=("human",)),
-        # A final training whose penalty has no weight differs from the baseline in its random numbers alone.
+        # With a penalty of zero weight, a final training differs from the baseline only in its random numbers.
         MethodRow("again", mined_by=("aw-as",), training=settings(gamma=0.0)),
     )
 }
 
 
 def refined(heads: str) -> MethodRow:
-    """Self-attention within the encoder, of these heads, mined and supervised."""
+    """Return a row that mines and supervises self-attention within the encoder, of these heads."""
     chosen = settings(refine=heads)
     return MethodRow("PG-AS", mined_by=("pg-as",), mining=chosen, training=chosen)
 
@@ -107,24 +109,21 @@ _OF_ATTENTION = (
 
 
 def paper_rows(model: str) -> Iterator[MethodRow]:
-    """The rows that a model has in the table of overall results, ours at the end."""
+    """Yield the rows of a model in the table of overall results, ours at the end."""
     names = (*_ALWAYS, *(_OF_ATTENTION if model in ATTENDING else ()))
     yield from (METHODS[name] for name in names)
 
 
-# Models that belong together; the last one attends.
-FAMILIES: tuple[tuple[str, ...], ...] = (("memnet",), ("tnet", "tnet_att"), ("bertabsa", "bertabsa_att"))
-FEW_SEEDS = 3  # of exhibits that vary one thing in many places
 COLUMNS = ("model", "seeds", "accuracy", "macro-F1", "gain", "paper", "ours - paper")
 STARS = (
-    "Differences are means over the seeds that both rows have, so that they may not be those of the means shown. * p < .05, "
+    "Differences are means over the seeds that both rows have, so they may differ from those of the means shown. * p < .05, "
     "** p < .01 of a gain, one-sided, by paired bootstrap over all these seeds."
 )
 
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A line of a table: a model, what is done with it, and where."""
+    """A row of a table: a model with a method, on a part of train or with stripped targets."""
 
     model: str
     method: MethodRow
@@ -133,18 +132,19 @@ class ModelRow:
 
     @property
     def name(self) -> str:
-        """As the paper writes it."""
-        return NAMES[self.model] + (f" ({self.method.name})" if self.method.name else "")
+        """The name as the paper writes it."""
+        return row_name(self.model, self.method.name)
 
     @property
     def base(self) -> ModelRow:
-        """The same model in the same place, left alone."""
+        """The row of the same model without a method."""
         return replace(self, method=METHODS[""])
 
     def trainings(self, scope: Scope, data: str) -> dict[int, Training]:
-        """By seed; none where the model or the data is not in scope, people marked no words, or it would take too long."""
-        marked = data in scope.data and scope.resources.sources[data].opinion_words
-        if ("human" in self.method.mined_by and not marked) or not self.method.is_tried(self.model, data):
+        """Return the trainings by seed; none if the scope lacks the model, the data or its marked words."""
+        if ("human" in self.method.mined_by and not scope.has_opinion_words(data)) or not self.method.is_tried(
+            self.model, data
+        ):
             return {}
         places = scope.places(self.model, data, self.method.seeds)
         moved = (replace(place, share=self.share, stripped=self.stripped) for place in places)
@@ -152,9 +152,9 @@ class ModelRow:
 
 
 def entries(family: tuple[str, ...], methods: tuple[str, ...], seeds: int = 0) -> tuple[ModelRow, ...]:
-    """The models of a family that do not attend, left alone, and the one that does, with each of the methods.
+    """Return rows of the models of a family that do not attend, and of the one that does with each method.
 
-    :param seeds: at most so many; 0: as many as each method has.
+    :param seeds: at most; 0: as many as each method has.
     """
     *plain, attending = family
     named = [(model, "") for model in plain] + [(attending, name) for name in methods]
@@ -164,17 +164,17 @@ def entries(family: tuple[str, ...], methods: tuple[str, ...], seeds: int = 0) -
 
 
 class Scoreboard:
-    """Everything that was found, by entry and data set."""
+    """Scores and gains of rows, by data set."""
 
     def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
         self._scope, self._lookup = scope, lookup
 
     def row(self, entry: ModelRow, data: str) -> Row:
-        """The records by seed."""
+        """Return the records by seed."""
         return gather(self._lookup, entry.trainings(self._scope, data))
 
     def gain(self, entry: ModelRow, other: ModelRow, data: str) -> Gain | None:
-        """Of one entry over another; none of an entry over itself."""
+        """Return the gain of one row over another; None for a row over itself."""
         ours, theirs = (each.trainings(self._scope, data) for each in (entry, other))
         if all(training in theirs.values() for training in ours.values()):
             return None
@@ -182,13 +182,13 @@ class Scoreboard:
         return compare(self._scope, place, gather(self._lookup, ours), gather(self._lookup, theirs))
 
     def gain_over_control(self, entry: ModelRow, data: str) -> Gain | None:
-        """Of an entry over its model's second training without evidence; chance is of other seeds too."""
+        """Return the gain over the model's second training without evidence, with p from resamples of seeds too."""
         control = replace(entry, method=METHODS["again"])
         place = Place(data, entry.model, 0, stripped=entry.stripped)
         return compare_trainings(self._scope, place, self.row(entry, data), self.row(control, data))
 
     def average(self, entry: ModelRow, other: ModelRow, chance: Chance) -> tuple[int, Gain | None]:
-        """The mean gain over the data sets on which both were measured, and how many these are."""
+        """Return the number of data sets on which both rows were measured, and the mean gain over them."""
         rows = [
             (Place(data, entry.model, 0), self.row(entry, data), self.row(other, data)) for data in self._scope.data
         ]
@@ -196,13 +196,13 @@ class Scoreboard:
         return len(both), average(self._scope, both, chance)
 
     def scores(self, entry: ModelRow, data: str) -> tuple[FormattedValue, FormattedValue]:
-        """Mean and spread of accuracy and macro-F1."""
+        """Return mean and standard deviation of accuracy and macro-F1."""
         row = self.row(entry, data)
         accuracy, macro_f1 = (format_mean([record[metric] for record in row.values()]) for metric in METRICS)
         return accuracy, macro_f1
 
     def fields(self, entry: ModelRow, data: str, paper: Scores | None) -> TableRow:
-        """What stands under `COLUMNS`."""
+        """Return the fields under `COLUMNS`."""
         row = self.row(entry, data)
         means = [mean_and_std([record[metric] for record in row.values()])[0] for metric in METRICS] if row else []
         apart = [ours - theirs for ours, theirs in zip(means, paper, strict=True)] if paper and means else None
@@ -210,7 +210,7 @@ class Scoreboard:
         return (entry.name, len(row), *self.scores(entry, data), gain, format_scores(paper), format_scores(apart, "+"))
 
     def line(self, name: str, points: Mapping[float, ModelRow], data: str) -> PlotLine | None:
-        """Macro-F1 of entries that stand at these places of an axis, where there are records."""
+        """Return macro-F1 of rows at these places of an axis, as far as there are records."""
         rows = {x: self.row(entry, data) for x, entry in points.items()}
         found = {
             x: mean_and_std([record["macro_f1"] for record in row.values()]) for x, row in sorted(rows.items()) if row
@@ -222,7 +222,7 @@ class Scoreboard:
 
 
 def format_gain(gain: Gain | None) -> FormattedValue:
-    """A gain in accuracy / macro-F1, with its stars."""
+    """Return a gain in accuracy / macro-F1 with its stars."""
     names = (*PAIR, *(f"p {name}" for name in PAIR), "seeds")
     if gain is None:
         return not_measured(*names)
@@ -230,35 +230,32 @@ def format_gain(gain: Gain | None) -> FormattedValue:
     return FormattedValue(text, dict(zip(names, astuple(gain), strict=True)))
 
 
-# The plain model, and what supervises it.
+# Analysed rows: the plain model, and those that supervise it.
 ANALYSED_ROWS = ("", "+PG-AS", "+Consensus", "+Human")
-SEEDS = 3  # at most: a look needs the trained model itself
-_FEW = 300  # instances whose words are taken away from an encoder, about a hundred times each
+_FEW_INSTANCES = 300  # of an encoder's faithfulness, which takes about a hundred predictions each
 
 
 def attending_places(scope: Scope) -> Iterator[tuple[str, str]]:
-    """Every data set with every model in scope that attends."""
+    """Yield every data set with every attending model in scope."""
     return ((data, model) for data in scope.data for model in ATTENDING if scope.has(model))
 
 
 def marked_places(scope: Scope) -> Iterator[tuple[str, str]]:
-    """Those in which people marked words."""
-    return ((data, model) for data, model in attending_places(scope) if _is_marked(scope, data))
+    """Yield those in which people marked words."""
+    return ((data, model) for data, model in attending_places(scope) if scope.has_opinion_words(data))
 
 
 def analyses_of(scope: Scope, kind: str, method: str, model: str, data: str) -> dict[int, Analysis]:
-    """A look of that kind at a row's models, by seed; none at human words where nobody marked any."""
+    """Return analyses of a row's models by seed; none for human words if nobody marked any."""
     row = METHODS[method]
-    if "human" in row.mined_by and not _is_marked(scope, data):
+    if "human" in row.mined_by and not scope.has_opinion_words(data):
         return {}
-    chosen = settings(limit=_FEW) if kind == "faithfulness" and model.startswith("bertabsa") else ()
-    return {place.seed: Analysis(row.training_in(place), kind, chosen) for place in scope.places(model, data, SEEDS)}
-
-
-def _is_marked(scope: Scope, data: str) -> bool:
-    return scope.resources.sources[data].opinion_words is not None
+    chosen = settings(limit=_FEW_INSTANCES) if kind == "faithfulness" and model.startswith("bertabsa") else ()
+    return {
+        place.seed: Analysis(row.training_in(place), kind, chosen) for place in scope.places(model, data, FEW_SEEDS)
+    }
 
 
 def row_name(model: str, method: str) -> str:
-    """As the paper writes it."""
+    """Return the name of a row as the paper writes it."""
     return NAMES[model] + (f" ({method})" if method else "")

@@ -1,4 +1,4 @@
-"""The paper's case study and the examples of its introduction, as heat maps: what each model looks at, and what it answers."""
+"""The paper's case study and the examples of its introduction as heat maps: attention and prediction of each model."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _MODELS = (
     *(("bertabsa", ""), ("bertabsa_att", ""), ("bertabsa_att", "+PG-AS")),
     *(("memnet", ""), ("memnet", "+PG-AS"), ("tnet_att", ""), ("tnet_att", "+PG-AS")),
 )
-_TOLD = 3  # words of each map that the table names
+_N_WORDS = 3  # of each map in the table
 
 
 @dataclass(frozen=True)
 class _Case:
     part: str
     line: int  # of the public files
-    begins: str  # so that another file is noticed
+    begins: str  # guards against another file
     title: str
 
 
@@ -44,19 +44,19 @@ _CASES = (
 )
 _LINES = {part: tuple(case.line for case in _CASES if case.part == part) for part in ("test", "train")}
 _NOTE = (
-    "Of BERTABSA the self-attention of the encoder's top layer is shown, from the aspect's positions, mean over heads; of the "
-    "others the attention that they classify with. Shares are of all words but the aspect. Seed 0. The fifth sentence of Table 1 "
-    "is not in the data."
+    "For BERTABSA the maps show the self-attention of the encoder's top layer, from the aspect's positions, mean over heads; for "
+    "the others the attention that they classify with. Shares are of all words except the aspect. Seed 0. The fifth sentence of "
+    "Table 1 is not in the data."
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """One look at each model."""
+    """Yield one analysis of each model."""
     yield from _looks(scope).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """All answers in a table, and a picture of each sentence with one map per model."""
+    """Return all answers as a table, and a picture of each sentence with one map per model."""
     seen = {name: lookup(look) for name, look in _looks(scope).items()}
     rows: list[TableRow] = []
     pictures: list[Part] = []
@@ -74,7 +74,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
 
 
 def _told_shares(seen: Mapping[str, Record | None]) -> list[Part]:
-    """Attention on the words that the paper gives numbers of, beside these."""
+    """Return attention on the words for which the paper gives numbers, beside these."""
     names = [row_name(model, method) for model, method in _MODELS[:3]]
     rows: list[TableRow] = []
     for (line, word), told in CASE_STUDY.items():
@@ -82,7 +82,7 @@ def _told_shares(seen: Mapping[str, Record | None]) -> list[Part]:
         ours = [_share(_find(seen.get(name), case), word) for name in names]
         rows.append((f"test {line}", word, *(each for pair in zip(ours, told, strict=True) for each in pair)))
     columns = ("sentence", "word", *(f"{name}{whose}" for name in names for whose in ("", ", paper")))
-    title = "Attention on the words that the paper tells of"
+    title = "Attention on the words that the paper names"
     return [Table("case-study-shares", title, columns, tuple(rows), (), columns[2::2])]
 
 
@@ -103,7 +103,7 @@ def _looks(scope: Scope) -> dict[str, Analysis]:
 
 
 def _find(record: Record | None, case: _Case) -> Record | None:
-    """What was seen of the sentence, where it is the one that is meant."""
+    """Return the analysis of a sentence, if the data has it there."""
     seen = record["found"] if record else []
     place = (case.part, case.line)
     return next(
@@ -112,7 +112,7 @@ def _find(record: Record | None, case: _Case) -> Record | None:
 
 
 def _explanation(seen: Record) -> Explanation:
-    """As heat maps are drawn from."""
+    """Return the explanation that heat maps are drawn from."""
     spans = tuple((start, end) for start, end in seen["spans"])
     first, last = seen["aspect"]
     start, end = spans[first][0], spans[last - 1][1]
@@ -122,7 +122,7 @@ def _explanation(seen: Record) -> Explanation:
 
 
 def _row(case: _Case, model: str, gold: str, given: Explanation) -> TableRow:
-    pieces = top_words(given, 0.0)[:_TOLD]
+    pieces = top_words(given, 0.0)[:_N_WORDS]
     parts: dict[str, PlainValue] = {}
     for number, piece in enumerate(pieces, start=1):
         parts |= {f"word {number}": piece.text, f"share {number}": piece.share}
@@ -132,7 +132,7 @@ def _row(case: _Case, model: str, gold: str, given: Explanation) -> TableRow:
 
 def _draw(name: str, title: str, maps: dict[str, Explanation]) -> Picture:
     html = "\n".join(html_fragment(given, model) for model, given in maps.items())
-    # A drawing has no names but of two that are compared; there the model stands where the saliency is named.
+    # A drawing has no names of models; each stands where the saliency is named.
     named = [replace(given, saliency=f"{given.saliency} of {model}") for model, given in maps.items()]
     return Picture(name, title, html, to_svg(named))
 

@@ -1,6 +1,6 @@
 """The paper's table of smaller training corpora: the first 25, 50 and 75 % of train, and all of it.
 
-The paper has it of BERTABSA-ATT alone; MN and TNet-ATT are ours.
+The paper has it for BERTABSA-ATT only; MN and TNet-ATT are ours.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ SHARES = (0.25, 0.5, 0.75, 1.0)
 _METHODS = ("", "+Boosting", "+Adaboost", "+AW-AS", "+PG-AS")
 _NOTES = (
     f"`gain`: mean difference to the same model without the method on the same part, accuracy / macro-F1. {STARS}",
-    f"At most {FEW_SEEDS} seeds. A part is so many of the first lines of train, which is shuffled, as in the released code; "
-    "where the number of epochs is searched for, it is in each part anew.",
+    f"At most {FEW_SEEDS} seeds. A part is the first lines of train, which is shuffled, as in the released code; "
+    "the number of epochs is searched for in each part, where it is not fixed.",
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """What is trained on all of train is shared with the overall results."""
+    """Yield the trainings; those on all of train are shared with the overall results."""
     for family in FAMILIES:
         for data in scope.data:
             for entry in (_at(entry, share) for share in SHARES for entry in _entries(family)):
@@ -35,7 +35,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """A table per family of models and data set, a figure per family."""
+    """Return a table per family of models and data set, and a figure per family."""
     board, parts = Scoreboard(scope, lookup), list[Part]()
     for family in (family for family in FAMILIES if scope.has(family[-1])):
         parts += [_figure(scope, board, family)]
@@ -52,7 +52,7 @@ def _at(entry: ModelRow, share: float) -> ModelRow:
 
 
 def _shares(board: Scoreboard, family: tuple[str, ...], data: str) -> tuple[float, ...]:
-    """Those to show: all of train says nothing here where no part of it was trained on."""
+    """Return the shares to show: all of train only if a part of it was trained on too."""
     parts = SHARES[:-1]
     is_measured = any(board.row(_at(entry, share), data) for share in parts for entry in _entries(family))
     return SHARES if is_measured else parts

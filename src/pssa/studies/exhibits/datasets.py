@@ -1,4 +1,4 @@
-"""The paper's table of data sets: our counts, the paper's, why they differ; and what else is worth knowing of the files."""
+"""The paper's table of data sets: our counts, the paper's, why they differ; and more facts about the files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ __all__ = ["EXHIBIT"]
 
 _TAGS = ("/p", "/n", "/0")
 _COUNT_NOTES = (
-    "Counts are positive / negative / neutral. `lines with a tag`: lines of the file that hold `/p`, `/n` or `/0` anywhere, in "
-    "either case. The paper counts these, which explains its table but for one positive instance of TWITTER's test file: a "
+    "Counts are positive / negative / neutral. `lines with a tag`: lines of the file with `/p`, `/n` or `/0` anywhere, in "
+    "either case. The paper counts these, which explains its table except for one positive instance of TWITTER's test file: a "
     "line with two tags counts twice, and so does one with a word such as `$100/person` or a literal `y/n`.",
-    "Ours: a line is one instance, its target the first run of words that end in a tag, its label that of the first of them.",
+    "Ours: a line is one instance; its target is the first run of words that end in a tag, its label that of the first of them.",
 )
 _FACTS = (
     "data",
@@ -42,13 +42,13 @@ _FACTS = (
 )
 _FACT_NOTES = (
     "`of several targets`: share of the instances whose sentence has other targets too; `of mixed labels`: whose sentence "
-    "has targets of another label; `copies`: instances whose sentence, target and label were there before; `largest class`: "
-    "accuracy of always saying the most frequent label.",
+    "has targets of another label; `copies`: instances that repeat the sentence, target and label of an earlier one; `largest "
+    "class`: accuracy of always predicting the most frequent label.",
 )
 
 
 @dataclass(frozen=True)
-class _Part:
+class _DataFile:
     """A file of a data set."""
 
     data: str
@@ -58,25 +58,25 @@ class _Part:
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """Nothing is trained."""
+    """Yield nothing: no cell is needed."""
     return iter(())
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """Counts, facts, and what a test file has that its training file has not."""
+    """Return counts, facts, and what test files have that training files lack."""
     parts = list(_parts(scope))
     return [_counts(parts), _facts(parts), _unseen(parts)]
 
 
-def _parts(scope: Scope) -> Iterator[_Part]:
+def _parts(scope: Scope) -> Iterator[_DataFile]:
     for data in scope.data:
         source = scope.resources.sources[data]
         for name, path in (("train", source.train), ("test", source.test)):
             if path is not None:
-                yield _Part(data, name, path, read(path))
+                yield _DataFile(data, name, path, read(path))
 
 
-def _counts(parts: Sequence[_Part]) -> Table:
+def _counts(parts: Sequence[_DataFile]) -> Table:
     rows: list[TableRow] = []
     for part in parts:
         counts = part.corpus.label_counts()
@@ -90,19 +90,19 @@ def _counts(parts: Sequence[_Part]) -> Table:
 
 
 def _joined(counts: Mapping[str, int]) -> FormattedValue:
-    """By label."""
+    """Return counts by label as one field."""
     return FormattedValue(" / ".join(map(str, counts.values())), counts) if counts else not_measured(*DEFAULT_LABELS)
 
 
 def _tagged_lines(path: Path) -> dict[str, int]:
-    """What counting lines by the tags in them comes to; nothing of a file that has none."""
+    """Return lines by the tags in them; empty for a file without tags."""
     if format_of(path, None) != "tagged":
         return {}
     lines = path.read_text("utf-8").lower().splitlines()
     return {label: sum(tag in line for line in lines) for label, tag in zip(DEFAULT_LABELS, _TAGS, strict=True)}
 
 
-def _facts(parts: Sequence[_Part]) -> Table:
+def _facts(parts: Sequence[_DataFile]) -> Table:
     rows = tuple(
         (part.data.upper(), part.name, len(part.corpus), *_lengths(part.corpus), *_sentences(part.corpus))
         for part in parts
@@ -144,13 +144,13 @@ def _sentences(corpus: Corpus) -> TableRow:
     )
 
 
-def _unseen(parts: Sequence[_Part]) -> Table:
+def _unseen(parts: Sequence[_DataFile]) -> Table:
     by_name = {(part.data, part.name): part.corpus for part in parts}
     rows = tuple(
         (data.upper(), *_news(by_name[data, "train"], test)) for (data, name), test in by_name.items() if name == "test"
     )
     columns = ("data", "different words", "words", "targets", "sentences also in train")
-    note = "Of the test file, what never occurs in the training file, in either case."
+    note = "Shares of the test file that never occur in the training file, ignoring case."
     return Table("datasets-unseen", "Unseen in training", columns, rows, (note,))
 
 

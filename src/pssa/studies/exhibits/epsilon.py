@@ -1,6 +1,6 @@
 """The paper's figure of the entropy threshold: 1.0 to 7.0 bits, judged on held-out data, for each model and both saliencies.
 
-A threshold decides what later rounds see, so each has evidence of its own, mined from the first round on.
+A threshold decides what later rounds see, so the evidence of each is mined from the first round on.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ __all__ = ["EXHIBIT"]
 EPSILONS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
 _WAYS = {"aw-as": "+AW-AS", "pg-as": "+PG-AS"}
 _SEEDS = 3
-_HELD_OUT = "Judged on a fifth of train, by sentence, another one for each seed; no test file is opened."
+_HELD_OUT = "Evaluated on a fifth of train, by sentence, another one for each seed; no test file is opened."
 _PAPER = "The paper chose, on validation sets: " + ", ".join(
     f"{NAMES[model]} ({_WAYS[way]}) {chosen:g}" for (model, way), chosen in EPSILON.items()
 )
 _NOTES = (
     f"{_HELD_OUT} `gain`: mean difference to the same model without evidence on the same seeds, accuracy / macro-F1. "
-    "Words are counted by instance, over five rounds; `with active`: instances for which there is an active word.",
-    "Where nothing is mined the gain is that of the same training with other random numbers: so much is noise.",
+    "Words are counted per instance, over five rounds; `with active`: share of the instances with an active word.",
+    "Where nothing is mined the gain is that of the same training with other random numbers, which is noise.",
 )
 
 
 @dataclass(frozen=True)
 class _Sweep:
-    """One panel: a model and a way of mining."""
+    """One panel: a model and a mining method."""
 
     model: str
     way: str
@@ -71,13 +71,13 @@ class _Sweep:
         return {place.seed: Training(place) for place in places}
 
 
-# Mean and spread; one seed has no spread.
+# Mean and standard deviation, which one seed lacks.
 _Measure = Callable[[_Sweep, str, float], tuple[float, float | None] | None]
 _SWEEPS = tuple(_Sweep(model, way) for model in ATTENDING for way in _WAYS)
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """A mining and a training for each threshold."""
+    """Yield a mining and a training for each threshold."""
     for sweep in _SWEEPS:
         for data in scope.data:
             yield from sweep.bases(scope, data).values()
@@ -87,8 +87,8 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """Curves of scores and of mined words, what they choose, and the numbers."""
-    found = _Found(scope, lookup)
+    """Return curves of scores and of mined words, the threshold that is best, and the numbers."""
+    found = _SweepRecords(scope, lookup)
     sweeps = [sweep for sweep in _SWEEPS if scope.has(sweep.model)]
     scores = [Panel(sweep.name, found.lines(sweep, found.macro_f1)) for sweep in sweeps]
     words = [Panel(sweep.name, found.lines(sweep, found.words)) for sweep in sweeps]
@@ -102,7 +102,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     ]
 
 
-class _Found:
+class _SweepRecords:
     """Records by sweep, data set and threshold."""
 
     def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
@@ -119,7 +119,7 @@ class _Found:
         return mean_and_std([record["macro_f1"] for record in row.values()]) if row else None
 
     def means(self, sweep: _Sweep, data: str) -> dict[float, float] | None:
-        """Macro-F1 by threshold, over the seeds that all thresholds have; none where there is no such seed."""
+        """Return macro-F1 by threshold, over the seeds that all thresholds have; None if there is no such seed."""
         rows = {epsilon: self.trained(sweep, data, epsilon) for epsilon in EPSILONS}
         common = set.intersection(*(set(row) for row in rows.values()))
         if not common:
@@ -127,7 +127,7 @@ class _Found:
         return {epsilon: statistics.mean(row[seed]["macro_f1"] for seed in common) for epsilon, row in rows.items()}
 
     def words(self, sweep: _Sweep, data: str, epsilon: float) -> tuple[float, float | None] | None:
-        """Mean and spread over seeds of the words that were mined for an instance."""
+        """Return mean and standard deviation over seeds of mined words per instance."""
         row = self.mined(sweep, data, epsilon)
         counts = [sum(_count(record, kind) for kind in KINDS) for record in row.values()]
         if not counts:
@@ -154,12 +154,12 @@ class _Found:
 
 
 def _count(record: Record, kind: str) -> float:
-    """Words of a kind by instance."""
+    """Return the words of a kind per instance."""
     words: int = sum(found[kind] for found in record["rounds"].values())
     return words / max(1, int(record["instances"]))
 
 
-def _chosen(scope: Scope, found: _Found, sweeps: Sequence[_Sweep]) -> Table:
+def _chosen(scope: Scope, found: _SweepRecords, sweeps: Sequence[_Sweep]) -> Table:
     rows = tuple(
         (
             sweep.name,
@@ -171,14 +171,13 @@ def _chosen(scope: Scope, found: _Found, sweeps: Sequence[_Sweep]) -> Table:
     )
     columns = ("model", "paper", "ours", *(data.upper() for data in scope.data))
     note = (
-        "The threshold of the highest mean macro-F1 on held-out data, over all data sets and on each, over the seeds that all "
-        "thresholds have; the lowest of equals, "
-        "and none where a threshold was not measured."
+        "The threshold with the highest mean macro-F1 on held-out data, over all data sets and on each, over the seeds that all "
+        "thresholds have; the lowest of equals, and none if a threshold was not measured."
     )
-    return Table("epsilon-chosen", "The threshold that held-out data choose", columns, rows, (note,), columns[2:])
+    return Table("epsilon-chosen", "The threshold that held-out data chooses", columns, rows, (note,), columns[2:])
 
 
-def _best(found: _Found, sweep: _Sweep, data_sets: Sequence[str]) -> float | None:
+def _best(found: _SweepRecords, sweep: _Sweep, data_sets: Sequence[str]) -> float | None:
     means = [found.means(sweep, data) for data in data_sets]
     known = [each for each in means if each is not None]
     if not known or len(known) < len(means):
@@ -186,7 +185,7 @@ def _best(found: _Found, sweep: _Sweep, data_sets: Sequence[str]) -> float | Non
     return max(EPSILONS, key=lambda epsilon: statistics.mean(each[epsilon] for each in known))
 
 
-def _numbers(scope: Scope, found: _Found, sweeps: Sequence[_Sweep]) -> Table:
+def _numbers(scope: Scope, found: _SweepRecords, sweeps: Sequence[_Sweep]) -> Table:
     rows = tuple(
         (sweep.name, data.upper(), epsilon, *_fields(found, sweep, data, epsilon))
         for sweep in sweeps
@@ -200,7 +199,7 @@ def _numbers(scope: Scope, found: _Found, sweeps: Sequence[_Sweep]) -> Table:
     return Table("epsilon-numbers", "Scores and evidence by threshold", columns, rows, _NOTES, columns[3:])
 
 
-def _fields(found: _Found, sweep: _Sweep, data: str, epsilon: float) -> TableRow:
+def _fields(found: _SweepRecords, sweep: _Sweep, data: str, epsilon: float) -> TableRow:
     row, mined = found.trained(sweep, data, epsilon), found.mined(sweep, data, epsilon)
     scores = [format_mean([record[metric] for record in row.values()]) for metric in METRICS]
     words: list[Value] = [None, None, None]

@@ -1,7 +1,7 @@
-"""Beyond the paper: whether models rest on the words that attention and gradients name, before and after supervision.
+"""Beyond the paper: whether models rely on the words that attention and gradients rank first, before and after supervision.
 
-Comprehensiveness is what the probability of the predicted label loses without the named words (high is good), sufficiency what it
-loses with them alone (low is good), each as the mean over 1 to 50 % of the words, beside words taken in random order.
+Comprehensiveness is what the probability of the predicted label loses without these words (high is good), sufficiency what it
+loses with them alone (low is good), each as the mean over 1 to 50 % of the words, beside words in random order.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ _NOTES = (
     "+: in every seed the 95 % interval of the difference to random order, by bootstrap over instances, lies on the good side; "
     "-: on the bad side. Of encoders, 300 test instances drawn at random.",
 )
-# Whether more than chance is good.
+# Whether a value above chance is good.
 _HIGH_IS_GOOD = {"comprehensiveness": True, "sufficiency": False}
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """One look at every row and seed."""
+    """Yield one analysis of every row and seed."""
     for data, model in attending_places(scope):
         for method in ANALYSED_ROWS:
             yield from analyses_of(scope, "faithfulness", method, model, data).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """A table for each data set and each way of taking words away."""
+    """Return a table for each data set and each way of removing words."""
     places = list(attending_places(scope))
     return [
         Table(
             f"faithfulness-{data}-{way}",
-            f"{data.upper()}, words taken away by {way}",
+            f"{data.upper()}, words removed by {way}",
             _COLUMNS,
             tuple(
                 _fields(
@@ -64,7 +64,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
 
 
 def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> TableRow:
-    """A row of the table: what several looks found of one saliency."""
+    """Return a row of the table: one saliency in several analyses."""
     found = [record["found"][way][head[1]] for record in records]
     if not found:
         return (*head, 0, *(not_measured(*names) for _ in _MEASURES for names in (("mean", "side"), ("mean",))))
@@ -82,7 +82,7 @@ def _fields(records: Sequence[Record], head: tuple[str, str], way: str) -> Table
 
 
 def _sign(judged: Sequence[Record], high_is_good: bool) -> str:
-    """Whether all looks tell the saliency from random order, and to which side."""
+    """Return the side on which all analyses differ from random order, if they do."""
     above = all(each["difference"]["low"] > 0 for each in judged)
     below = all(each["difference"]["high"] < 0 for each in judged)
     if not (above or below):
@@ -90,4 +90,4 @@ def _sign(judged: Sequence[Record], high_is_good: bool) -> str:
     return "+" if above == high_is_good else "-"
 
 
-EXHIBIT = Exhibit("faithfulness", "Do models rest on the words that they attend to?", cells, show, beyond=True)
+EXHIBIT = Exhibit("faithfulness", "Do models rely on the words that they attend to?", cells, show, beyond=True)

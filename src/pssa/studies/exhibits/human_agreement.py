@@ -1,4 +1,4 @@
-"""Beyond the paper: how often mined and attended words are opinion words that people marked, against what needs no training."""
+"""Beyond the paper: how often mined and attended words are opinion words that people marked, beside untrained baselines."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from pssa.experiments.resources import Scope
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_consensus_rule
 from pssa.studies.exhibit import Exhibit, Figure, Panel, Part, PlotLine, Table, TableRow, Value
-from pssa.studies.exhibits._rows import ANALYSED_ROWS, NAMES, SEEDS, analyses_of, marked_places, row_name
+from pssa.studies.exhibits._rows import ANALYSED_ROWS, FEW_SEEDS, NAMES, analyses_of, marked_places, row_name
 
 __all__ = ["EXHIBIT"]
 
-# A rate that moves no parameter leaves the initial model.
+# A learning rate that changes no parameter keeps the initial model.
 UNTRAINED = settings(epochs=1, learning_rate=1e-9)
 _CROSS_FITTED = settings(folds=5, iterations=1)
-_FIRST_WORD = settings(epsilon=99.0, iterations=1)  # of every sentence, however even its scores are
+_FIRST_WORD = settings(epsilon=99.0, iterations=1)  # of every sentence, however even the scores
 
 
 @dataclass(frozen=True)
 class MiningVariant:
-    """How words are mined."""
+    """A mining method with its settings."""
 
     method: str
     settings: tuple[Setting, ...] = ()
-    of_place: tuple[Setting, ...] = ()
-    encoder_seeds: int = SEEDS  # at most, of models for which it takes long
+    place_settings: tuple[Setting, ...] = ()
+    encoder_seeds: int = FEW_SEEDS  # at most, for models on encoders
 
     def mining_in(self, place: Place) -> Mining:
-        """The mining in one place."""
-        return Mining(replace(place, settings=self.of_place), self.method, self.settings)
+        """Return the mining in a place."""
+        return Mining(replace(place, settings=self.place_settings), self.method, self.settings)
 
 
 PROGRESSIVE = {"AW": MiningVariant("aw-as"), "PG": MiningVariant("pg-as"), "random masking": MiningVariant("rm-as")}
@@ -45,7 +45,7 @@ WAYS = {
     **PROGRESSIVE,
     "AW, cross-fitted": MiningVariant("aw-as", _CROSS_FITTED, encoder_seeds=1),
     "PG, cross-fitted": MiningVariant("pg-as", _CROSS_FITTED, encoder_seeds=1),
-    # Words above any threshold are among those above none.
+    # Words above any threshold are a part of those above zero.
     "consensus": MiningVariant("consensus", settings(consensus_threshold=0.0), encoder_seeds=1),
     "consensus, as it supervises": MiningVariant("consensus"),
     "untrained": MiningVariant("aw-as", _FIRST_WORD, UNTRAINED),
@@ -53,33 +53,33 @@ WAYS = {
 
 
 def minings(scope: Scope, way: str, model: str, data: str) -> dict[int, Mining]:
-    """By seed."""
-    seeds = WAYS[way].encoder_seeds if model.startswith("bertabsa") else SEEDS
+    """Return the minings by seed."""
+    seeds = WAYS[way].encoder_seeds if model.startswith("bertabsa") else FEW_SEEDS
     return {place.seed: WAYS[way].mining_in(place) for place in scope.places(model, data, seeds)}
 
 
-# Precision to be reached with a word for so many of the instances.
+# Precision to be reached, with an active word for this share of the instances.
 AIMS, COVERAGE = {"laptop": 0.65, "rest": 0.72}, 0.7
 _ROUNDS = range(1, 6)
 _THRESHOLDS = (0.0, 0.3, 0.5)
 _MINED = ("model", "mined by", "round", "words a seed", "precision", *DEFAULT_LABELS, "coverage")
 _ATTENDED = ("model", "words by", "seeds", "first word", *DEFAULT_LABELS, "mass")
 _MINED_NOTES = (
-    f"Of train instances in which people marked a word. `precision`: share of the active words that people marked; `coverage`: "
-    f"share of the instances with an active word. Aim: {', '.join(f'{aim} on {data.upper()}' for data, aim in AIMS.items())} "
-    f"with a coverage of {COVERAGE}. Sums over seeds.",
-    "`cross-fitted`: one round, each instance judged by a model that has not seen it (5 folds). `untrained`: the first round of "
-    "the initial parameters. `random candidate` is an expected value; `nearest word` stands next to the aspect, and one of two "
+    f"Over training instances in which people marked a word. `precision`: share of the active words that people marked; "
+    f"`coverage`: share of the instances with an active word. Aim: "
+    f"{', '.join(f'{aim} on {data.upper()}' for data, aim in AIMS.items())} with a coverage of {COVERAGE}. Sums over seeds.",
+    "`cross-fitted`: one round, each instance judged by a model that has not seen it (5 folds). `untrained`: the first round "
+    "with initial parameters. `random candidate` is an expected value; `nearest word` stands next to the aspect, and one of two "
     "neighbours is half a hit.",
 )
 _ATTENDED_NOTES = (
-    "Of test instances in which people marked a word, mean over seeds. `first word`: share of the instances whose highest word "
+    "Over test instances in which people marked a word, mean over seeds. `first word`: share of the instances whose highest word "
     "is marked, also by label; `mass`: share of the saliency on marked words.",
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """Every way of mining, and a look at every row."""
+    """Yield every way of mining, and an analysis of every row."""
     for data, model in marked_places(scope):
         for way in WAYS:
             yield from minings(scope, way, model, data).values()
@@ -88,7 +88,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """Mined words of train and attended words of test, one table per data set each, and mined words by round as a figure."""
+    """Return mined words of train and attended words of test, a table per data set each, and mined words by round."""
     places = list(marked_places(scope))
     parts: list[Part] = []
     for data in dict.fromkeys(data for data, _ in places):
@@ -115,12 +115,12 @@ def _looks(scope: Scope, method: str, model: str, data: str) -> dict[int, Analys
 
 
 def _mined_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Iterator[TableRow]:
-    """Every way of mining, and what needs none."""
+    """Yield every way of mining, and baselines that need none."""
     found = {way: list(gather(lookup, minings(scope, way, model, data)).values()) for way in WAYS}
     for way, records in found.items():
         if way == "consensus":
             for least in _THRESHOLDS:
-                # Words above a threshold are among those above a lower one, such as that of the consensus which supervises.
+                # Words above a threshold are a part of those above a lower one, such as that of the supervising consensus.
                 kept = records if records or least < _own_threshold(model) else found["consensus, as it supervises"]
                 cut = [record for record in kept if "by_score" in record]
                 yield _mined(model, f"consensus above {least:g}", None, count_above(cut, least), cut)
@@ -129,14 +129,14 @@ def _mined_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) -> It
             for number in _ROUNDS:
                 yield _mined(model, way, number, count_round(records, number), records)
         yield _mined(model, way, "all" if way in PROGRESSIVE else None, count_all_rounds(records), records)
-    # The same in every record; early ones do not tell it.
+    # The same in every record; early ones lack it.
     some = [record for records in found.values() for record in records if "reference" in record][:1]
     for kind, name in (("random", "random candidate"), ("nearest", "nearest word")):
         yield _mined(model, name, None, count_reference(some, kind), some)
 
 
 def _own_threshold(model: str) -> float:
-    """Of a consensus as it supervises."""
+    """Return the threshold of a consensus that supervises."""
     return choose_consensus_rule(Config().updated({"model": model})).threshold
 
 
@@ -168,7 +168,7 @@ def _attended_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) ->
 
 
 def _attended(name: str, words_by: str, found: Sequence[Record], column: str) -> TableRow:
-    """Means over looks of one saliency, or of what chance gives in its place."""
+    """Return means over analyses of one saliency, or of chance in its place."""
 
     def mean(measure: str, hits: Sequence[Record]) -> float | None:
         return statistics.mean(each[measure][column]["mean"] for each in hits) if hits else None

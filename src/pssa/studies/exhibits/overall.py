@@ -1,6 +1,6 @@
 """The paper's table of overall results: five models, plain and with every method, on three data sets, beside the paper's numbers.
 
-Optimistic columns tell what the same trainings would report if the epoch, or the number of rounds, were chosen on the test set.
+Optimistic columns show what the same trainings would report if the epoch, or the number of rounds, were chosen on the test set.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ from pssa.studies.paper import OVERALL, QUOTED
 __all__ = ["EXHIBIT"]
 
 _MODELS = ("memnet", "tnet", "tnet_att", "bertabsa", "bertabsa_att")
-# What the stars of the paper's caption are against, where it is another model than the row's own.
+# The model that the stars of the paper's caption compare with, if it is not the row's own.
 _CAPTION = {"tnet_att": "tnet", "bertabsa_att": "bertabsa"}
 _OPTIMISTIC = ("+AW-AS", "+PG-AS")
-# Rounds that the number of rounds could be chosen from on the test set, besides all of them.
+# Numbers of rounds to choose from on the test set, besides all of them.
 _FEWER = (1, 2)
 _NOTES = (
     "`gain`: mean difference to the same model without the method, accuracy / macro-F1; `over TNet or BERTABSA`: to that model, "
     f"as in the paper's caption. {STARS} `again` is the baseline with other random numbers. `paper's penalty`: the paper's "
     "distance and gamma instead of those that held-out data chose, beside the paper's numbers of the same row.",
-    "The last two columns choose on the test set and are no results. `best epoch`: the epoch of the highest accuracy, of every "
+    "The last two columns choose on the test set and are not results. `best epoch`: the epoch of the highest accuracy, of every "
     "single model; ensembles and +KT have no such epochs. `best K`: the best mean accuracy with 1, 2 or all 5 rounds, over the "
-    "seeds that have all three; 3 and 4 are not tried, nor any of encoders, since each takes a training for every seed.",
+    "seeds that have all three; 3 and 4 are not tried, nor any for encoders, since each takes a training for every seed.",
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """Rows that need the same evidence or baseline share it."""
+    """Yield the trainings; rows that need the same evidence or baseline share it."""
     for data in scope.data:
         for entry in _entries(_MODELS):
             yield from entry.trainings(scope, data).values()
@@ -65,7 +65,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """What it comes to, a table per data set, and the rows that the paper quotes."""
+    """Return summaries, a table per data set, and the rows that the paper quotes."""
     board = Scoreboard(scope, lookup)
     summed = [part(scope, board) for part in (aim, averages, gains, gains_over_control)]
     return [*summed, *(_table(scope, board, data) for data in scope.data), _quoted()]
@@ -76,7 +76,7 @@ def _entries(models: Sequence[str]) -> list[ModelRow]:
 
 
 def _fewer(entry: ModelRow) -> list[ModelRow]:
-    """The entry with fewer rounds; encoders are too dear for it."""
+    """Return the row with fewer rounds; none for encoders, which take too long."""
     if entry.method.name not in _OPTIMISTIC or entry.model.startswith("bertabsa"):
         return []
     return [replace(entry, method=replace(entry.method, rounds=rounds)) for rounds in _FEWER]
@@ -97,7 +97,7 @@ def _fields(board: Scoreboard, entry: ModelRow, data: str) -> TableRow:
 
 
 def _best_epoch(row: Row) -> FormattedValue:
-    """What the best epoch on test would report, by accuracy and then macro-F1 as the released code chooses."""
+    """Return what the best epoch on test would report, by accuracy and then macro-F1 as the released code chooses."""
     curves = [record["curve"] for record in row.values()]
     if not row or not all(curves):
         return format_scores(None)
@@ -106,7 +106,7 @@ def _best_epoch(row: Row) -> FormattedValue:
 
 
 def _best_rounds(board: Scoreboard, entry: ModelRow, data: str) -> FormattedValue:
-    """What the best number of rounds on test would report, by mean accuracy."""
+    """Return what the best number of rounds on test would report, by mean accuracy."""
     rows = [board.row(each, data) for each in (entry, *_fewer(entry))]
     common = set.intersection(*(set(row) for row in rows))
     if len(rows) == 1 or not common:
@@ -116,11 +116,11 @@ def _best_rounds(board: Scoreboard, entry: ModelRow, data: str) -> FormattedValu
 
 
 def _quoted() -> Paragraph:
-    told_of = (
+    quoted = (
         f"{name}: {', '.join(f'{data.upper()} {numbers}' for data, numbers in rows.items())}"
         for name, rows in QUOTED.items()
     )
-    return Paragraph(f"Rows that the paper quotes from others, accuracy / macro-F1: {'; '.join(told_of)}.")
+    return Paragraph(f"Rows that the paper quotes from others, accuracy / macro-F1: {'; '.join(quoted)}.")
 
 
 _SUPERVISED = ("+AW-AS", "+PG-AS", "+Consensus", "+Human")
@@ -129,24 +129,24 @@ _PLACES = len(ATTENDING) * len(DATA_SETS)
 _SIGNIFICANT = 0.05
 _Place = tuple[str, str]  # model, data set
 _AIM_NOTES = (
-    "Of every row that needs no words of people: pairs of a model and a data set that were measured; pairs with a higher "
-    "macro-F1 than the baseline of the same seeds; the mean gain; pairs whose gain has p < .05 by the paired bootstrap over test "
-    "instances; and the sum of the gains as a part of the sum of +Human's, where both were measured.",
-    f"What we set out to reach with the best of them: above the baseline in all {_PLACES} pairs, by 1.5 points on average, "
+    "For every row that needs no human words: pairs of a model and a data set that were measured; pairs with a higher macro-F1 "
+    "than the baseline of the same seeds; the mean gain; pairs whose gain has p < .05 by the paired bootstrap over test "
+    "instances; and the sum of the gains as a share of the sum of +Human's, where both were measured.",
+    f"Our aim for the best of them: above the baseline in all {_PLACES} pairs, by 1.5 points on average, "
     "p < .05 in six, and half of +Human's gain.",
 )
 _GAIN_NOTES = (
-    "Stars: * p < .05, ** p < .01, one-sided, by paired bootstrap over test instances, as in the paper; they do not ask whether "
-    "other random numbers would have done the same. `again` is the baseline trained a second time with other random numbers: "
-    "what it gains is chance, stars or not.",
+    "Stars: * p < .05, ** p < .01, one-sided, by paired bootstrap over test instances, as in the paper; they do not test whether "
+    "other random numbers would give the same. `again` is the baseline trained a second time with other random numbers: its gain "
+    "is chance, with or without stars.",
 )
 _CONTROL_NOTES = (
-    "Differences to `again`, which has the random numbers of the supervised rows and a penalty that weighs nothing, on the seeds "
-    "that both have. Stars here ask about other trainings as well as other test sets: * p < .05, ** p < .01, one-sided, by a "
-    "bootstrap that resamples seeds together with instances. Of three seeds it is still kind, and of one it knows nothing.",
+    "Differences to `again`, which has the random numbers of the supervised rows and a penalty of zero weight, on the seeds that "
+    "both have. Stars here test other trainings as well as other test sets: * p < .05, ** p < .01, one-sided, by a bootstrap "
+    "that resamples seeds together with instances. With three seeds the test is lenient, and with one it says nothing.",
 )
 _AVERAGE_NOTES = (
-    "Means over the data sets that have both rows, accuracy / macro-F1; `seeds`: at least so many of each. * p < .05, "
+    "Means over the data sets that have both rows, accuracy / macro-F1; `seeds`: at least this many on each. * p < .05, "
     "** p < .01, one-sided. `on other tests`: over the plain model, p by resamples of the test instances, as in the paper. `of "
     "other trainings too`: the same gain, p by resamples of seeds together with instances. `over a second training`: over "
     "`again`, p as in the column before.",
@@ -154,14 +154,14 @@ _AVERAGE_NOTES = (
 
 
 def aim(scope: Scope, board: Scoreboard) -> Table:
-    """How far each self-supervised row gets."""
+    """Return how far each self-supervised row gets."""
     rows = [_reached(scope, board, name) for name in _SELF_SUPERVISED]
     columns = ("row", "measured", "above the baseline", "mean gain in macro-F1", "p < .05", "of +Human's gain")
-    return Table("overall-aim", "How far supervision without people gets", columns, tuple(rows), _AIM_NOTES)
+    return Table("overall-aim", "How far supervision without human words gets", columns, tuple(rows), _AIM_NOTES)
 
 
 def gains(scope: Scope, board: Scoreboard) -> Table:
-    """Over the same model without supervision."""
+    """Return gains over the same model without supervision."""
     title = "Gains over the same model without supervision, accuracy / macro-F1"
     rows = _rows(scope, (*_SUPERVISED, "again"), lambda entry, data: board.gain(entry, entry.base, data))
     return Table(
@@ -170,14 +170,14 @@ def gains(scope: Scope, board: Scoreboard) -> Table:
 
 
 def gains_over_control(scope: Scope, board: Scoreboard) -> Table:
-    """Over a second training of the same model without supervision."""
+    """Return gains over a second training of the same model without supervision."""
     title = "Gains over a second training without supervision, accuracy / macro-F1"
     rows = _rows(scope, _SUPERVISED, board.gain_over_control)
     return Table("overall-control", title, ("model", "data", *_SUPERVISED), rows, _CONTROL_NOTES, _SUPERVISED)
 
 
 def averages(scope: Scope, board: Scoreboard) -> Table:
-    """Of every row over all data sets."""
+    """Return the mean gain of every row over all data sets."""
     columns = (
         "model",
         "row",
@@ -238,12 +238,12 @@ def _reached(scope: Scope, board: Scoreboard, name: str) -> TableRow:
 
 
 def _share_of(human: Mapping[_Place, Gain], found: Mapping[_Place, Gain]) -> FormattedValue:
-    """What was found of the gains by people's words, where both were measured."""
+    """Return the gains as a share of those by human words, where both were measured."""
     both = found.keys() & human.keys()
-    room = sum(human[place].macro_f1 for place in both)
-    if room <= 0:
+    total = sum(human[place].macro_f1 for place in both)
+    if total <= 0:
         return not_measured("share", "measured")
-    share = sum(found[place].macro_f1 for place in both) / room
+    share = sum(found[place].macro_f1 for place in both) / total
     text = f"{share:.0%} ({len(both)} measured)".replace("%", " %")
     return FormattedValue(text, {"share": share, "measured": len(both)})
 

@@ -1,4 +1,4 @@
-"""Numbers that training changes, by model, and the settings of the paper, of its published code and ours, side by side."""
+"""Trained parameters by model, and the settings of the paper, its published code and ours side by side."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _OF_TRAINING = ("learning_rate", "batch_size", "clip_norm", "schedule", "warmup"
 _OF_MINING = ("start", "iterations", "round_epochs", "samples", "sigma", "folds")
 _OF_OPTIONS = ("train_embeddings", "hidden", "initial_bound", "dropout")
 _COUNT_NOTES = (
-    "Of the plain model. Word vectors count where training changes them, one row for each word of the training file; so the "
-    "number depends on the data. The paper tells none. Supervision adds none.",
+    "Of the plain model. Word vectors count if training changes them, one row for each word of the training file, so the number "
+    "depends on the data. The paper gives none. Supervision adds none.",
 )
 _NOTES = (
-    "Ours are the defaults; `gamma` is of the mined words and was chosen on held-out data, as the paper's was. `published code`: "
-    "what was released with the paper. Empty: not told, or there is no such setting.",
+    "Ours are the defaults; `gamma` is for mined words and was chosen on held-out data, as the paper's was. `published code`: "
+    "the code released with the paper. Empty: not given, or there is no such setting.",
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """One baseline for each model and data set, which other exhibits have too."""
+    """Yield one baseline for each model and data set, which other exhibits share."""
     for model in NAMES:
         for data in scope.data:
             yield from (Training(place) for place in scope.places(model, data, 1))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """Counts and settings."""
+    """Return counts and settings."""
     return [_counts(scope, lookup), _settings()]
 
 
@@ -52,7 +52,7 @@ def _counts(scope: Scope, lookup: RecordLookup) -> Table:
 
 
 def _count(scope: Scope, lookup: RecordLookup, model: str, data: str) -> int | None:
-    """The same with every seed; the first that is there tells it."""
+    """Return the number of parameters, which is the same for every seed."""
     found = (lookup(Training(place)) for place in scope.places(model, data))
     return next((int(record["parameters"]) for record in found if record is not None), None)
 

@@ -1,6 +1,6 @@
 """The paper's table of mining against random masking: supervision by random words, by attention and by gradients.
 
-The paper has it of BERTABSA-ATT alone; the same rows of MN and TNet-ATT are ours.
+The paper has it for BERTABSA-ATT only; the same rows for MN and TNet-ATT are ours.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _NOTES = (
     f"as evidence. {STARS}",
     "+RM-AS takes a random word where +PG-AS takes the one with the largest gradient score; scores and the decision between "
     "active and misleading are those of +PG-AS, the threshold is that of +AW-AS.",
-    "The paper has this table of the BERTABSA models; beside MN and TNet-ATT stand its overall results. Its two ensembles "
-    "score otherwise here than in the table of overall results.",
+    "The paper has this table for the BERTABSA models; MN and TNet-ATT are beside its overall results. Its two ensembles have "
+    "other scores here than in the table of overall results.",
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """All but +RM-AS are shared with the overall results."""
+    """Yield the trainings; all but +RM-AS are shared with the overall results."""
     for data in scope.data:
         for entry in _ENTRIES:
             yield from entry.trainings(scope, data).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """One table per data set."""
+    """Return one table per data set."""
     board = Scoreboard(scope, lookup)
     return [_table(scope, board, data) for data in scope.data]
 

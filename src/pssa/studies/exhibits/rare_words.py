@@ -1,4 +1,4 @@
-"""Beyond the paper: its central claim, measured. Supervision ought to help where the opinion words of a sentence are rare.
+"""Beyond the paper: its central claim, measured. Supervision should help where the opinion words of a sentence are rare.
 
 Test instances are divided by the training frequency of the rarest opinion word that people marked in them.
 """
@@ -18,50 +18,56 @@ from pssa.studies.exhibits._rows import ANALYSED_ROWS, NAMES, analyses_of, marke
 
 __all__ = ["EXHIBIT"]
 
-_MEASURES = {"right": "accuracy", "mass": "attention on opinion words"}  # what is summed, and what its mean is
+_MEASURES = {"right": "accuracy", "mass": "attention on opinion words"}  # the sum, and the name of its mean
 _GROUPS = {"rare (at most 10)": ("0", "1-2", "3-10"), "common (more than 10)": ("11-50", "> 50")}
 _NOTES = (
-    "Only test instances in which people marked an opinion word, by how often the rarest of these words stands in train "
+    "Only test instances in which people marked an opinion word, by the training frequency of the rarest of these words "
     "(lower-cased; a sentence counts once for each of its aspects). Means over seeds, in points.",
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """One look at every row and seed."""
+    """Yield one analysis of every row and seed."""
     for data, model in marked_places(scope):
         for method in ANALYSED_ROWS:
             yield from analyses_of(scope, "rare_words", method, model, data).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """Gains on rare and on common words, then every bucket as tables and figures."""
-    board = _Board(scope, lookup)
+    """Return gains on rare and on common words, then every bucket as tables and figures."""
+    board = _BucketRecords(scope, lookup)
     places = list(marked_places(scope))
     tables = [board.table(data, model) for data, model in places]
     return [board.gains(places), *tables, *(board.figure(measure, places) for measure in _MEASURES)]
 
 
-class _Board:
-    """What was found, by model, method and data set."""
+class _BucketRecords:
+    """Records by model, method and data set."""
 
     def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
         self._scope, self._lookup = scope, lookup
 
     def found(self, method: str, model: str, data: str) -> dict[int, Record]:
-        """The sums of each bucket, by seed."""
+        """Return the sums of each bucket, by seed."""
         looks = analyses_of(self._scope, "rare_words", method, model, data)
         return {seed: record["found"] for seed, record in gather(self._lookup, looks).items()}
 
     def table(self, data: str, model: str) -> Table:
-        """Buckets by methods."""
+        """Return a table of buckets by methods."""
         found = {method: list(self.found(method, model, data).values()) for method in ANALYSED_ROWS}
         some = next((each[0] for each in found.values() if each), None)
         rows = [
             (
                 bucket,
                 some[bucket]["instances"] if some else None,
-                *(_told(_shares(found[method], (bucket,), sums)) for sums in _MEASURES for method in ANALYSED_ROWS),
-                _told([some[bucket]["even"] / some[bucket]["instances"]] if some and some[bucket]["instances"] else []),
+                *(
+                    _mean_points(_shares(found[method], (bucket,), sums))
+                    for sums in _MEASURES
+                    for method in ANALYSED_ROWS
+                ),
+                _mean_points(
+                    [some[bucket]["even"] / some[bucket]["instances"]] if some and some[bucket]["instances"] else []
+                ),
             )
             for bucket in FREQUENCY_BUCKETS
         ]
@@ -76,7 +82,7 @@ class _Board:
         )
 
     def gains(self, places: Sequence[tuple[str, str]]) -> Table:
-        """Differences to the plain model on rare words and on common ones, over the seeds that both have."""
+        """Return differences to the plain model on rare and on common words, over the seeds that both have."""
         rows: list[TableRow] = []
         for data, model in places:
             plain = self.found("", model, data)
@@ -88,7 +94,7 @@ class _Board:
                 rows.append((row_name(model, method), data.upper(), len(common), *gains))
         columns = ("model", "data", "seeds", *(f"{name}: {group}" for name in _MEASURES.values() for group in _GROUPS))
         notes = (
-            "Difference to the plain model of the same seeds, in points, ± standard deviation where there are several seeds.",
+            "Difference to the plain model of the same seeds, in points, ± standard deviation if there are several seeds.",
         )
         return Table(
             "rare-words-gains",
@@ -100,7 +106,7 @@ class _Board:
         )
 
     def figure(self, measure: str, places: Sequence[tuple[str, str]]) -> Figure:
-        """One panel per model and data set, one line per method."""
+        """Return a figure with a panel per model and data set and a line per method."""
         panels = []
         for data, model in places:
             lines = (_line(method, list(self.found(method, model, data).values()), measure) for method in ANALYSED_ROWS)
@@ -112,7 +118,7 @@ class _Board:
 
 
 def _shares(found: Sequence[Record], buckets: Sequence[str], sums: str) -> list[float]:
-    """The mean over the instances of some buckets, by seed; nothing where there is no instance."""
+    """Return means over the instances of some buckets, by seed; none without an instance."""
     counts = [sum(each[bucket]["instances"] for bucket in buckets) for each in found]
     return [
         sum(each[bucket][sums] for bucket in buckets) / count
@@ -126,7 +132,7 @@ def _gain(ours: Sequence[Record], theirs: Sequence[Record], buckets: Sequence[st
     return format_mean([one - other for one, other in pairs], "+")
 
 
-def _told(shares: Sequence[float]) -> float | None:
+def _mean_points(shares: Sequence[float]) -> float | None:
     return 100 * statistics.mean(shares) if shares else None
 
 

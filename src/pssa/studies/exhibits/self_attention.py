@@ -20,15 +20,15 @@ __all__ = ["EXHIBIT"]
 # The setting `refine`, and what the paper calls it.
 _HEADS = {"random_head": "randomly selected", "smallest_entropy": "smallest entropy", "average": "average"}
 _NOTES = (
-    f"`gain`: mean difference to the same model left alone, accuracy / macro-F1. {STARS} At most {FEW_SEEDS} seeds.",
-    "`head`: those of the top layer whose attention is mined and supervised. Saliency there is the gradient of the predicted "
-    "class at the attention itself, since the gradient at the states of other words is zero in these models.",
+    f"`gain`: mean difference to the same model without a method, accuracy / macro-F1. {STARS} At most {FEW_SEEDS} seeds.",
+    "`head`: heads of the top layer whose attention is mined and supervised. Saliency is the gradient of the predicted class "
+    "with respect to the attention itself, since the gradient with respect to other words' states is zero in these models.",
     "The paper's encoder is BERT-large.",
 )
 
 
 def _entries() -> Iterator[tuple[str, ModelRow]]:
-    """By what stands for each in the paper's table."""
+    """Yield rows with their key in the paper's table."""
     for name in ("", "+PG-AS"):
         yield name, ModelRow("bertabsa_att", METHODS[name])
     for model in ("bertabsa", "bertabsa_cls"):
@@ -41,14 +41,14 @@ _ENTRIES = tuple((key, replace(entry, method=replace(entry.method, seeds=FEW_SEE
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """Three rows are shared with the overall results."""
+    """Yield the trainings; three rows are shared with the overall results."""
     for data in scope.data:
         for _, entry in _ENTRIES:
             yield from entry.trainings(scope, data).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """One table per data set."""
+    """Return one table per data set."""
     board = Scoreboard(scope, lookup)
     return [_table(scope, board, data) for data in scope.data]
 

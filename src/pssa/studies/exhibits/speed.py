@@ -1,4 +1,4 @@
-"""The paper's table of speed: what every method costs in training and in testing, in whole and in parts, as multiples.
+"""The paper's table of speed: the cost of every method in training and testing, in whole and in parts, as multiples.
 
 Each cell times all methods one after the other in one process, as `pssa train` runs them.
 """
@@ -30,7 +30,7 @@ _TIMED = {
     "consensus": "+Consensus",
 }
 _WITHOUT_ATTENTION = ("base", "kt")
-# Parts of a training by how the names of their stages begin, and the paper's word for them where it has one.
+# Parts of a training by the prefix of their stages' names, with the paper's word for them if it has one.
 _STAGES = {
     "search": ("search for the number of epochs", ""),
     "initial": ("initial training", ""),
@@ -42,26 +42,25 @@ _STAGES = {
     "final": ("final training", "final"),
 }
 _WHOLE_NOTES = (
-    "One seed, all methods in one run, after one run to warm up. Training is from the files to the last file written, the search "
-    "for the number of epochs included where there is one; testing is without loading. `x`: multiples of the plain model.",
+    "One seed, all methods in one run, after one run to warm up. Training is from the files to the last file written, including "
+    "the search for the number of epochs if there is one; testing is without loading. `x`: multiples of the plain model.",
     "`paper`: multiples of the plain BERTABSA or, beside all others, BERTABSA-ATT, on a GeForce GTX TITAN X; its mining "
-    "iterations are full trainings, ours of one epoch.",
+    "iterations are full trainings, ours take one epoch.",
 )
 _PART_NOTES = (
-    "`x`: multiples of the plain model's training proper, without search, reading and saving. `each mining iteration` is what "
-    "the paper's is: all but search and final training, less what the plain model spends outside of these, by number "
-    "of rounds; it holds the initial training. `outside of these`: reading, saving and, "
-    "of a consensus, the words' scores by its judges.",
+    "`x`: multiples of the plain model's training without search, reading and saving. `each mining iteration` as in the paper: "
+    "all but search and final training, less what the plain model spends outside of these, divided by the number of rounds; it "
+    "includes the initial training. `outside of these`: reading, saving and, for a consensus, scoring words by its judges.",
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """A timing for each model and data set."""
+    """Yield a timing for each model and data set."""
     yield from (cell for model in _MODELS for data in scope.data for cell in _timings(scope, model, data))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """For each model a table of wholes and one of parts."""
+    """Return for each model a table of wholes and one of parts."""
     parts: list[Part] = []
     for model in (model for model in _MODELS if scope.has(model)):
         found = {data: _record(scope, lookup, model, data) for data in scope.data}
@@ -87,7 +86,7 @@ def _wholes(model: str, found: Mapping[str, Record | None]) -> Table:
             data.upper(),
             NAMES[model] + (f" ({name})" if name else ""),
             *_whole(record, method),
-            *_told(model, name, data),
+            *_paper_multiples(model, name, data),
         )
         for data, record in found.items()
         for method, name in ((method, _TIMED[method]) for method in _methods(model))
@@ -109,10 +108,10 @@ def _whole(record: Record | None, method: str) -> TableRow:
     return tuple(fields)
 
 
-def _told(model: str, name: str, data: str) -> TableRow:
-    """The paper's multiples."""
-    told_of = "bertabsa" if model == "bertabsa" else "bertabsa_att"
-    ours, base = (SPEED.get((told_of, method, data)) for method in (name, ""))
+def _paper_multiples(model: str, name: str, data: str) -> TableRow:
+    """Return the paper's multiples."""
+    paper_model = "bertabsa" if model == "bertabsa" else "bertabsa_att"
+    ours, base = (SPEED.get((paper_model, method, data)) for method in (name, ""))
     if ours is None or base is None:
         return (None, None)
     return tuple(round(mine / plain, 2) for mine, plain in zip(ours, base, strict=True))
@@ -140,7 +139,7 @@ def _fields(methods: Mapping[str, Any], method: str, data: str) -> Iterator[Tabl
 
 
 def _split(methods: Mapping[str, Any], method: str) -> Iterator[tuple[str, int, float, str]]:
-    """Parts of a method's training: name, how many, seconds of each, the paper's word."""
+    """Yield parts of a method's training: name, number, seconds of each, the paper's word."""
     spent = methods[method]
     for prefix, (part, word) in _STAGES.items():
         seconds = [each for stage, each in spent["stages"].items() if stage.startswith(prefix)]

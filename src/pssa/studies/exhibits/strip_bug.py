@@ -1,4 +1,4 @@
-"""The paper's footnote: TNet's released code strips letters of the target along with its tag, and what that changes.
+"""The paper's footnote: TNet's released code strips letters of the target along with its tag; what that changes.
 
 The paper says that its models gain on the damaged files too; the appendix with the numbers is not published.
 """
@@ -32,12 +32,12 @@ _COLUMNS = (
 _NOTES = (
     "`sound`: the files as they are; `stripped`: targets of train and test damaged as by `'nicki/n'.strip('/n')`, which is "
     f"`'icki'`. Differences are accuracy / macro-F1. {STARS} At most {FEW_SEEDS} seeds.",
-    "The footnote holds where `gain on stripped` is significant. Damage depends on the label: letters that are lost tell it.",
+    "The footnote holds where `gain on stripped` is significant. The damage depends on the label, so the lost letters reveal it.",
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """What is trained on sound files is shared with the overall results."""
+    """Yield the trainings; those on sound files are shared with the overall results."""
     for data in scope.data:
         for entry in _ENTRIES:
             for where in (entry, _stripped(entry)):
@@ -45,7 +45,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """How much is damaged, and a table per data set."""
+    """Return how much is damaged, and a table per data set."""
     board = Scoreboard(scope, lookup)
     return [_damage(scope), *(_table(scope, board, data) for data in scope.data)]
 
@@ -65,7 +65,7 @@ def _table(scope: Scope, board: Scoreboard, data: str) -> Table:
 
 
 def _damage(scope: Scope) -> Table:
-    """Instances whose target is another word afterwards."""
+    """Return the number of instances whose target changes."""
     rows: list[TableRow] = []
     for data in (data for data in scope.data if scope.resources.sources[data].test):
         sound, stripped = (scope.resources.corpora(Place(data, "", 0, stripped=bug)) for bug in (False, True))
@@ -73,7 +73,7 @@ def _damage(scope: Scope) -> Table:
             changed = sum(ours.words != theirs.words for ours, theirs in zip(before, after, strict=True))
             rows.append((data.upper(), part, len(before), changed, format_percent(changed / len(before))))
     columns = ("data", "part", "instances", "damaged", "share")
-    note = "A word of which nothing would be left, as of a target `/`, stays whole here."
+    note = "A word that would become empty, such as a target `/`, stays whole here."
     return Table("strip-bug-damage", "Damaged targets", columns, tuple(rows), (note,))
 
 
