@@ -8,10 +8,6 @@ from pssa.errors import InputError
 from pssa.serve.limits import Limits
 
 
-def test_limits_are_told_by_name() -> None:
-    assert Limits(items=3, aspects=2, queue=6).as_dict()["queue"] == 6
-
-
 @pytest.mark.parametrize("name", ["items", "batch", "body_bytes", "queue", "table_bytes", "body_seconds"])
 def test_a_limit_of_nothing_is_refused(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} is 0; it must be at least 1"):

@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_data, common_options
 from pssa.cli._parser import page
@@ -19,6 +19,26 @@ if TYPE_CHECKING:
     from pssa.serve.limits import Limits
     from pssa.serve.review.session import Review
 
+_VARIABLE = "PSSA_TOKEN"
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "--versus": {"metavar": "RUN2", "type": Path, "help": "second run to compare with"},
+    "--evidence": {"type": Path, "help": "evidence to review at /evidence"},
+    "--corpus": {"type": Path, "help": "training data of the evidence"},
+    "--second": {"type": Path, "help": "other evidence of the same data, to find disagreements"},
+    "--host": {"default": "127.0.0.1", "help": "address to listen on (default 127.0.0.1: this machine only)"},
+    "--port": {"type": int, "default": 8000, "help": "port to listen on (default 8000; 0: any free port)"},
+    "--allow-host": {
+        "action": "append",
+        "default": [],
+        "metavar": "NAME",
+        "help": "host name that may reach the service, such as *.example.com",
+    },
+    "--token-file": {"type": Path, "help": f"file with the token that clients must send (default: {_VARIABLE})"},
+    "--device": {"default": "auto", "help": "auto, cpu or cuda (default auto)"},
+    "--threads": {"type": int, "help": "threads of the model (default: one less than there are cores)"},
+    "--grace": {"type": int, "default": 30, "help": "seconds to finish accepted requests at the end (default 30)"},
+    "--wait-ms": {"type": int, "metavar": "N", "help": "longest wait for others to join a batch (default 4)"},
+}
 # By the name of the limit in the service.
 _LIMITS = {
     "items": "items in a request (default 64)",
@@ -32,7 +52,6 @@ _LIMITS = {
     "batch": "aspects scored together (default 64)",
 }
 _READING = ("format", "columns", "labels", "conflict")  # how to read the corpus
-_VARIABLE = "PSSA_TOKEN"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -50,34 +69,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         ),
     )
     parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory of `pssa train --out RUN`")
-    parser.add_argument("--versus", metavar="RUN2", type=Path, help="second run to compare with")
-    parser.add_argument("--evidence", type=Path, help="evidence to review at /evidence")
-    parser.add_argument("--corpus", type=Path, help="training data of the evidence")
-    parser.add_argument("--second", type=Path, help="other evidence of the same data, to find disagreements")
-    parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on (default 127.0.0.1: this machine only)"
-    )
-    parser.add_argument("--port", type=int, default=8000, help="port to listen on (default 8000; 0: any free port)")
-    parser.add_argument(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="host name that may reach the service, such as *.example.com",
-    )
-    parser.add_argument(
-        "--token-file",
-        type=Path,
-        help=f"file with the token that clients must send (default: the variable {_VARIABLE})",
-    )
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
-    parser.add_argument("--threads", type=int, help="threads of the model (default: one less than there are cores)")
-    parser.add_argument(
-        "--grace", type=int, default=30, help="seconds to finish accepted requests at the end (default 30)"
-    )
-    parser.add_argument(
-        "--wait-ms", type=int, metavar="N", help="longest time a request waits for others to join its batch (default 4)"
-    )
+    for option, settings in _OPTIONS.items():
+        parser.add_argument(option, **settings)
     for name, meaning in _LIMITS.items():
         parser.add_argument(f"--max-{name}", type=int, metavar="N", help=f"most {meaning}")
     add_data(parser.add_argument_group("how to read --corpus (default: as the run that contains the evidence)"))

@@ -5,6 +5,7 @@
 import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,7 +17,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from pssa import __version__
 from pssa.serve.batcher import Batcher
-from pssa.serve.errors import RETRY, ApiError, add_error_handlers, error_responses
+from pssa.serve.errors import RETRY, ApiError, add_error_handlers
 from pssa.serve.handlers import CsvTable, choose_saliency, score_items, score_table
 from pssa.serve.middleware import AccessPolicy, add_middleware
 from pssa.serve.review.routes import review_router
@@ -24,6 +25,7 @@ from pssa.serve.review.session import Review
 from pssa.serve.schemas import (
     AspectExplanation,
     AspectResult,
+    ErrorResponse,
     ItemsResponse,
     ModelResponse,
     RunInfo,
@@ -36,8 +38,6 @@ _PAGE_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
 }
 _COLUMNS = "names of the columns, such as text=review,aspect=term"
 _MAX_COLUMNS = 2000  # characters of them
@@ -77,7 +77,9 @@ def create_app(
         version=__version__,
         summary="Aspect-based sentiment: labels, explanations and tables",
         description="Offsets count Unicode code points and are half-open.",
-        responses=error_responses(500, *([] if access.hosts is None else [400])),
+        responses={
+            "default": {"model": ErrorResponse, "description": "The request was refused, or the service failed."}
+        },
         lifespan=lifespan,
         docs_url=None,  # interactive documentation would load scripts from elsewhere
         redoc_url=None,
@@ -85,7 +87,9 @@ def create_app(
     )
     add_middleware(app, batcher, access)
     add_error_handlers(app)
-    protected = APIRouter(**_token_description(access))
+    # The middleware checks the token; the dependency describes it in /openapi.json.
+    bearer = [Security(HTTPBearer(scheme_name="token", auto_error=False))] if access.token else []
+    protected = APIRouter(dependencies=bearer)
     protected.include_router(_scoring_router(batcher), prefix="/v1")
     protected.include_router(_model_router(batcher, review is not None))
     if review is not None:
@@ -96,19 +100,11 @@ def create_app(
     return app
 
 
-def _token_description(access: AccessPolicy) -> dict[str, Any]:
-    """Return arguments of a router that describe the token in /openapi.json; the middleware checks it."""
-    if not access.token:
-        return {}
-    bearer = HTTPBearer(scheme_name="token", auto_error=False)
-    return {"dependencies": [Security(bearer)], "responses": error_responses(401)}
-
-
 def _scoring_router(batcher: Batcher) -> APIRouter:
     predict_request, explain_request = limited_requests(
         batcher.limits, {name: served.saliencies for name, served in batcher.runs.items()}
     )
-    router = APIRouter(responses=error_responses(400, 403, 408, 413, 415, 422, 503))
+    router = APIRouter()
 
     @router.post("/predict", responses={200: {"model": ItemsResponse[AspectResult]}})
     async def predict(body: predict_request, request: Request) -> Response:  # type: ignore[valid-type]
@@ -139,7 +135,7 @@ def _scoring_router(batcher: Batcher) -> APIRouter:
 def _model_router(batcher: Batcher, has_evidence: bool) -> APIRouter:
     router = APIRouter()
 
-    @router.get("/v1/model", responses=error_responses(503))
+    @router.get("/v1/model")
     async def model() -> ModelResponse:
         """Return the served runs, the limits and the version."""
         runs = {
@@ -152,7 +148,7 @@ def _model_router(batcher: Batcher, has_evidence: bool) -> APIRouter:
             )
             for key, served in batcher.runs.items()
         }
-        return ModelResponse(runs=runs, limits=batcher.limits.as_dict(), evidence=has_evidence, version=__version__)
+        return ModelResponse(runs=runs, limits=asdict(batcher.limits), evidence=has_evidence, version=__version__)
 
     @router.get("/metrics", response_class=Response, responses=_text("text/plain"))
     async def metrics() -> Response:
@@ -163,7 +159,7 @@ def _model_router(batcher: Batcher, has_evidence: bool) -> APIRouter:
 
 
 def _health_router(batcher: Batcher) -> APIRouter:
-    router = APIRouter(responses=error_responses(503))
+    router = APIRouter()
 
     @router.get("/healthz")
     async def alive() -> dict[str, str]:

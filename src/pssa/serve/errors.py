@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -13,24 +12,10 @@ from starlette.exceptions import HTTPException
 
 from pssa.data.validation import format_error
 from pssa.errors import PssaError, RunError
-from pssa.serve.schemas import ErrorResponse
 
 RETRY = {"Retry-After": "1"}
 _MAX_FAULTS = 3  # of a request that are reported
 _MAX_CHARACTERS = 500  # of their description
-_MEANING = {
-    400: "the body is not valid JSON, or the host name is not allowed",
-    401: "the token is missing or wrong",
-    403: "the request comes from a page of another site",
-    404: "there is no such sentence or word",
-    408: "the body arrives too slowly",
-    409: "the sentence has changed meanwhile, or the word cannot be changed in this way",
-    413: "the body is too large",
-    415: "the body has another media type",
-    422: "the request breaks its schema or a limit",
-    500: "the service failed",
-    503: "the queue is full, the service is closing, or a change could not be written",
-}
 
 
 class ApiError(PssaError):
@@ -50,16 +35,6 @@ class ApiError(PssaError):
         # ASCII, since a message may quote half a surrogate pair of the request.
         content = json.dumps({"error": {"code": self.code, "message": str(self)}})
         return Response(content, self.status, self.headers, media_type="application/json")
-
-
-def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI description of these errors, for `responses` of a route."""
-    described: dict[int | str, dict[str, Any]] = {
-        status: {"model": ErrorResponse, "description": _MEANING[status]} for status in statuses
-    }
-    if 503 in described:
-        described[503]["headers"] = {"Retry-After": {"schema": {"type": "string"}, "description": "seconds"}}
-    return described
 
 
 def add_error_handlers(app: FastAPI) -> None:

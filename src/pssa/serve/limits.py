@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 
 from pssa.errors import InputError
 
@@ -39,10 +39,6 @@ class Limits:
                 f"the queue holds {self.queue} aspects, a request up to {self.items} items of {self.aspects};"
                 " raise the first or lower one of the others"
             )
-
-    def as_dict(self) -> dict[str, int]:
-        """Return plain values for JSON."""
-        return asdict(self)
 
     def max_words(self, saliency: str) -> int:
         """Return how many words a text may have to be explained by this saliency."""

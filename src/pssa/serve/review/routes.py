@@ -9,15 +9,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from pssa.serve.errors import error_responses
 from pssa.serve.review import schemas
 from pssa.serve.review.session import Review
 
 
 def review_router(review: Review) -> APIRouter:
     """Return the routes of one review."""
-    router = APIRouter(prefix="/evidence", tags=["evidence"], responses=error_responses(422, 503))
-    writing = error_responses(403, 408, 409, 413)
+    router = APIRouter(prefix="/evidence", tags=["evidence"])
 
     @router.get("/stats")
     def stats() -> schemas.ReviewStats:
@@ -29,23 +27,23 @@ def review_router(review: Review) -> APIRouter:
         """Return the selected sentences in the order of the file, a page at a time."""
         return schemas.page_view(review, query)
 
-    @router.get("/sentences/{index}", responses=error_responses(404))
+    @router.get("/sentences/{index}")
     def sentence(index: Annotated[int, Path(ge=0)]) -> schemas.SentenceView:
         """Return one sentence as it is now."""
         return schemas.sentence_view(review.sentence(index))
 
     # Plain functions run in threads, so that waiting for the disk holds up no other request.
-    @router.post("/changes", responses=writing | error_responses(400, 404))
+    @router.post("/changes")
     def change(body: schemas.Change) -> schemas.Changed:
         """Flip, drop or add a word; the change is on disk when the response comes."""
         return schemas.changed_view(review, review.change(body.index, body.version, body.action, body.word))
 
-    @router.post("/undo", responses=writing | error_responses(400))
+    @router.post("/undo")
     def undo(body: schemas.Undo) -> schemas.Changed:
         """Undo the last change."""
         return schemas.changed_view(review, review.undo(body.number))
 
-    @router.post("/export", responses=writing)
+    @router.post("/export")
     def export() -> schemas.Exported:
         """Write the reviewed evidence as a new file beside the old one, and return the command that trains with it."""
         path, edits = review.export()
