@@ -74,3 +74,13 @@ def test_an_aspect_of_two_words_is_their_mean() -> None:
 
 def test_without_context_the_aspect_speaks_alone() -> None:
     torch.testing.assert_close(predict(batch_of("sea", "sea")).logits, torch.tensor([[1.0, 0.0]]))
+
+
+def test_a_second_hop_asks_with_the_sum_of_the_first() -> None:
+    # The first hop's sum is (3.5, 0.75 ln 3), so the second scores `deep` by 3.5 ln 3 and `blue` by 0.
+    prediction = predict(batch_of("deep blue sea", "sea"), scale_scores=False, hops=2)
+    deep = 3**3.5 / (1 + 3**3.5)
+    assert prediction.attention is not None
+    torch.testing.assert_close(prediction.attention, torch.tensor([[deep, 1 - deep, 0.0]]))
+    expected = [[3.5 + 2 * deep + 4 * (1 - deep), (0.75 + deep) * LN3]]
+    torch.testing.assert_close(prediction.logits, torch.tensor(expected))

@@ -21,6 +21,7 @@ from pssa.runs.defaults import (
     choose_epsilon,
     choose_penalty,
     choose_rule,
+    lengthen_training,
     non_default_settings,
     resolve,
     unused_settings,
@@ -267,3 +268,42 @@ def test_training_and_mining_warn_of_labels_that_no_instance_has(corpus: Corpus,
         train(two, tmp_path / "run", **tiny)
     with pytest.warns(UserWarning, match="no training instance is neutral"):
         mine(two, tmp_path / "evidence.jsonl", method="aw-as", iterations=1, **tiny)
+
+
+def lengthened(n_instances: int, **settings: Any) -> Config:
+    given = config(**settings)
+    return lengthen_training(resolve(given), given, n_instances)
+
+
+@pytest.mark.parametrize(
+    ("n_instances", "epochs"),
+    [
+        (16, 400),  # one step an epoch
+        (115, 50),  # 8 steps an epoch
+        (2291, 6),  # LAPTOP: 144 steps an epoch, so the paper's epochs suffice
+    ],
+)
+def test_an_encoder_is_trained_for_enough_steps_on_little_data(n_instances: int, epochs: int) -> None:
+    assert lengthened(n_instances, model="bertabsa_att").known_epochs == epochs
+
+
+@pytest.mark.parametrize(("n_instances", "epochs"), [(64, 400), (512, 50), (640, 0), (2291, 0)])
+def test_little_data_is_not_divided_for_a_search(n_instances: int, epochs: int) -> None:
+    assert lengthened(n_instances, model="tnet_att").known_epochs == epochs
+
+
+def test_judges_keep_their_share_of_the_epochs() -> None:
+    assert lengthened(115, model="bertabsa_att", method="consensus").mining.consensus_epochs == 25
+    assert lengthened(115, model="bertabsa_att", method="consensus", consensus_epochs=4).mining.consensus_epochs == 4
+    assert lengthened(115, model="tnet_att", method="consensus").mining.consensus_epochs == 0
+
+
+@pytest.mark.parametrize("settings", [{"epochs": 3}, {"usual_epochs": 3}, {"max_epochs": 3}, {"min_steps": 0}])
+def test_a_length_that_is_set_stays(settings: dict[str, Any]) -> None:
+    given = config(model="bertabsa_att", **settings)
+    assert lengthen_training(resolve(given), given, 16) == resolve(given)
+
+
+def test_development_data_may_search_for_as_long() -> None:
+    longer = lengthened(64, model="tnet_att", usual_epochs=0)
+    assert (longer.known_epochs, longer.training.max_epochs, longer.training.patience) == (0, 400, 80)

@@ -112,7 +112,8 @@ def test_a_run_is_not_resumed_with_other_weights(train_tiny: TrainTiny, encoder:
 
 
 def test_training_is_the_papers_unless_something_else_is_asked_for(corpus: Corpus, encoder: Path) -> None:
-    config, _ = prepare(corpus, None, Config().updated({"model": "bertabsa_att", "encoder": str(encoder)}))
+    given = Config().updated({"model": "bertabsa_att", "encoder": str(encoder), "min_steps": 0})
+    config, _ = prepare(corpus, None, given)
     training = config.training
     assert (training.learning_rate, training.batch_size, training.clip_norm) == (2e-5, 16, 1.0)
     assert (training.schedule, training.warmup, config.known_epochs) == ("linear", 0.1, 6)

@@ -148,7 +148,8 @@ class Resources:
 
     def settings_in(self, place: Place) -> dict[str, Any]:
         """Return the settings of every training in a place."""
-        chosen: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": self.device}
+        # Like the paper, experiments train for as many epochs at every size of the data.
+        chosen: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": self.device, "min_steps": 0}
         return chosen | {**self.starts_from(place.model), **self.settings, **dict(place.settings)}
 
     def corpora(self, place: Place) -> tuple[Corpus, Corpus]:

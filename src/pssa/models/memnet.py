@@ -25,6 +25,7 @@ class MemoryNetworkOptions:
 
     train_embeddings: bool = True  # three copies of the word vectors, changed in training
     scale_scores: bool = True  # divide the attention scores by sqrt(D); the paper does not
+    hops: int = 1  # readings of the memory, each with the sum of the one before; Tang et al. read three times
     aspect_matrix: bool = False  # the released code's extra matrix H on v(t) before the sum
     dropout: float = 0.3  # on o + v(t)
     embedding_dropout: float = (
@@ -33,11 +34,11 @@ class MemoryNetworkOptions:
     initial_bound: float = 0.01  # other parameters start uniformly in [-bound, bound]
 
     def __post_init__(self) -> None:
-        check_options(self, shares=("dropout", "embedding_dropout"), positive=("initial_bound",))
+        check_options(self, shares=("dropout", "embedding_dropout"), positive=("initial_bound", "hops"))
 
 
 class MemoryNetwork(nn.Module):
-    """MN with one hop."""
+    """MN."""
 
     options = MemoryNetworkOptions
     reads = "words"
@@ -55,6 +56,7 @@ class MemoryNetwork(nn.Module):
         self.aspect = nn.Parameter(start.clone())
         self.words = nn.Parameter(start.clone())
         self.register_buffer("unseen", unseen)
+        self.hops = options.hops
         self.scale = 1 / math.sqrt(width) if options.scale_scores else 1.0
         self.dropout = options.dropout
         self.embedding_dropout = options.embedding_dropout
@@ -68,12 +70,14 @@ class MemoryNetwork(nn.Module):
         )
 
     def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
-        """Attend to the memory with the aspect and classify o + v(t)."""
+        """Attend to the memory with the aspect and classify o + v(t); the attention is that of the last hop."""
         assert encoding.memory is not None
-        scores = torch.einsum("bd,bpd->bp", encoding.aspect @ self.match, encoding.memory) * self.scale
-        summary, weights = attend(scores, batch.candidate_positions, encoding.words)
-        aspect = encoding.aspect if self.shift is None else encoding.aspect @ self.shift
-        feature = dropout(summary + aspect, self.dropout, self.training)
+        query = encoding.aspect
+        for _ in range(self.hops):
+            scores = torch.einsum("bd,bpd->bp", query @ self.match, encoding.memory) * self.scale
+            summary, weights = attend(scores, batch.candidate_positions, encoding.words)
+            query = summary + (query if self.shift is None else query @ self.shift)
+        feature = dropout(query, self.dropout, self.training)
         return Prediction(self.output(feature), weights)
 
     def _rows(self, trained: Tensor, ids: Tensor) -> Tensor:

@@ -116,6 +116,7 @@ class TrainingConfig:
     graphs: bool = True  # on a GPU, record steps of encoders that allow it
     usual_epochs: int | None = None  # of a training where `epochs` is None; 0: a search on development data
     max_epochs: int | None = None  # of a search
+    min_steps: int = 400  # little data is trained for more epochs, until there are so many steps; 0: never
     smoothing: int = 5
     class_weights: str = "none"
 
@@ -124,6 +125,8 @@ class TrainingConfig:
             raise InputError(f"precision is {self.precision!r}; it can be {', '.join(PRECISIONS)}")
         if self.usual_epochs is not None and self.usual_epochs < 0:
             raise InputError(f"usual_epochs is {self.usual_epochs}; it must not be negative")
+        if self.min_steps < 0:
+            raise InputError(f"min_steps is {self.min_steps}; it must not be negative")
         self.settings({})
 
     def settings(self, defaults: Mapping[str, Any]) -> Settings:

@@ -84,6 +84,33 @@ def resolve(config: Config) -> Config:
     return config
 
 
+def lengthen_training(config: Config, given: Config, n_instances: int) -> Config:
+    """Return the configuration with more epochs where the data is so small that the defaults would be too few steps.
+
+    A default number of epochs grows until it makes `min_steps` steps. A search that could not get that far is left out: its
+    few held-out instances say little (results/defaults.md). With development data of its own it searches for longer.
+
+    :param given: the configuration before its defaults were filled in; what it sets is kept.
+    """
+    training, mining = config.training, config.mining
+    is_set = config.epochs or given.training.usual_epochs or given.training.max_epochs
+    if is_set or not training.min_steps:
+        return config
+    assert training.batch_size
+    assert training.max_epochs
+    assert training.usual_epochs is not None
+    epochs = math.ceil(training.min_steps / math.ceil(n_instances / training.batch_size))
+    if epochs <= (training.usual_epochs or training.max_epochs):
+        return config
+    if given.training.usual_epochs == 0:
+        patience = max(training.patience, epochs // 5)
+        return replace(config, training=replace(training, max_epochs=epochs, patience=patience))
+    if mining.consensus_epochs and given.mining.consensus_epochs is None:
+        # Judges keep their share of the epochs of the model they judge for.
+        mining = replace(mining, consensus_epochs=epochs * mining.consensus_epochs // (training.usual_epochs or epochs))
+    return replace(config, training=replace(training, usual_epochs=epochs), mining=mining)
+
+
 def non_default_settings(config: Config) -> dict[str, Any]:
     """Return the settings that differ from the defaults of the configuration's model and method, by dotted name."""
     supervision = SupervisionConfig(evidence=config.supervision.evidence, penalty=config.supervision.penalty)

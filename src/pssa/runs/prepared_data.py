@@ -24,7 +24,14 @@ from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs import methods
 from pssa.runs.config import Config
-from pssa.runs.defaults import check_mining, check_supervision, choose_device, default_options, resolve
+from pssa.runs.defaults import (
+    check_mining,
+    check_supervision,
+    choose_device,
+    default_options,
+    lengthen_training,
+    resolve,
+)
 from pssa.runs.directory import RunDirectory, read_json, write_json
 from pssa.runs.featurizer import Featurizer, open_featurizer, reopen_featurizer
 
@@ -105,12 +112,13 @@ def prepare(
     if (dev or sources.dev) and config.training.usual_epochs is None:
         # Development data is given to choose the number of epochs, also where a fixed one is the default.
         config = replace(config, training=replace(config.training, usual_epochs=0))
-    config = _resolve_checked(config)
+    given, config = config, _resolve_checked(config)
     if supervised:
         check_supervision(config)
     corpus = data if isinstance(data, Corpus) else _read(sources.train, config)
     dev_corpus = dev if isinstance(dev, Corpus) else _read(sources.dev, config) if sources.dev else None
     config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
+    config = lengthen_training(config, given, len(corpus))
     _check_corpora(config, corpus, dev_corpus)
     featurizer, coverage = open_featurizer(config, corpus, on_vectors, cache)
     corpus = replace(corpus, examples=tuple(featurizer.cut(corpus)))
