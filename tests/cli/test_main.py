@@ -165,6 +165,14 @@ def test_every_command_says_what_it_does_and_gives_two_or_three_examples(prog: s
     assert len(examples_of(PARSERS[prog])) in (2, 3)
 
 
+@pytest.mark.parametrize("prog", PARSERS)
+def test_the_help_of_an_option_is_a_short_phrase_and_its_default(prog: str) -> None:
+    for action in PARSERS[prog]._actions:
+        text = "" if action.help == argparse.SUPPRESS else str(action.help)
+        assert len(text.partition(" (default")[0].split()) <= 12, text
+        assert not text.endswith("."), text
+
+
 @pytest.mark.parametrize(("prog", "example"), EXAMPLES)
 def test_every_example_is_of_its_command_and_can_be_given(prog: str, example: str) -> None:
     assert example.startswith(prog)

@@ -207,7 +207,7 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
         (("--words", "activ"), "words is a setting of the final training"),
         (("--set", "supervision.gamma=2"), "gamma is a setting of the final training"),
         (("--folds", "1"), "folds is 1; it can be 0 (no cross-fitting) or at least 2"),
-        (("--method", "aw-as", "--saliency", "gradient"), "--method aw-as has a saliency of its own"),
+        (("--method", "aw-as", "--saliency", "gradient"), "--method aw-as"),
         (("--method", "boosting"), "argument --method: invalid choice: 'boosting'"),
         (("--train", "nowhere.csv"), "nowhere.csv: does not exist"),
     ],

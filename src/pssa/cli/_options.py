@@ -1,4 +1,4 @@
-"""Options that several commands share, as parent parsers."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -12,60 +12,83 @@ from pssa.errors import InputError
 from pssa.runs.config import Config, option_fields, parse_value
 
 _PACKAGE = Path(__file__).parents[1]
+_METAVARS: dict[type, str] = {int: "N", float: "X", str: "VALUE"}
 # Options that a command declares itself, and that set a value of the same name.
 _DECLARED_BY_COMMANDS = ("train", "model", "format", "columns", "labels", "conflict")
 
 
-def common_options() -> argparse.ArgumentParser:
-    """`--json` and `--debug`."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--json", action="store_true", help="print one JSON object on standard output")
-    parser.add_argument("--debug", action="store_true", help="show where an error came from")
-    return parser
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the argument RUN."""
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory written by pssa train")
 
 
-def data_options() -> argparse.ArgumentParser:
-    """How a file of instances is read."""
-    parser = argparse.ArgumentParser(add_help=False)
-    add_data(parser)
-    return parser
+def add_device(container: argparse._ActionsContainer) -> None:
+    """Add `--device`."""
+    container.add_argument("--device", metavar="NAME", default="auto", help="auto, cpu or cuda (default auto)")
 
 
-def run_data_options() -> argparse.ArgumentParser:
-    """How a file of instances is read for a run, which knows its labels."""
-    parser = argparse.ArgumentParser(add_help=False)
-    _add_table(parser)
-    return parser
+def add_data(container: argparse._ActionsContainer) -> None:
+    """Add the options of a file of labelled instances."""
+    add_run_data(container)
+    add_labels(container)
+
+
+def add_run_data(container: argparse._ActionsContainer) -> None:
+    """Add the options of a file of instances for a run, which knows its labels."""
+    add_format(container)
+    container.add_argument(
+        "--conflict", choices=("drop", "keep", "error"), help="treatment of the label `conflict` (default drop)"
+    )
+
+
+def add_format(container: argparse._ActionsContainer) -> None:
+    """Add `--format` and `--columns`, for commands that read rows."""
+    container.add_argument("--format", metavar="NAME", help="format of the file (default: detected)")
+    add_columns(container)
 
 
 def add_columns(container: argparse._ActionsContainer) -> None:
-    """`--columns`, for commands that read rows."""
+    """Add `--columns`."""
     container.add_argument(
         "--columns",
         metavar="FIELD=COLUMN,...",
-        help="columns with names of their own, such as text=review,aspect=term,label=polarity",
+        help="column names, such as text=review,aspect=term,label=polarity",
+    )
+
+
+def add_labels(container: argparse._ActionsContainer) -> None:
+    """Add `--labels`."""
+    container.add_argument(
+        "--labels",
+        metavar="NAME,...",
+        type=label_names,
+        help="label names, separated by commas (default positive,negative,neutral)",
     )
 
 
 def add_cells(container: argparse._ActionsContainer) -> None:
-    """How cells are carried out, for commands that are made of such."""
-    container.add_argument("--workers", type=int, default=0, help="cells at a time (default: as many as fit)")
-    container.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
-    container.add_argument("--engine", default="local", help="local processes or a ray cluster (default local)")
+    """Add the options of commands that execute cells."""
     container.add_argument(
-        "--address", default="", metavar="A", help="of the ray cluster (default: the one that is found)"
+        "--workers", type=int, metavar="N", default=0, help="cells executed at a time (default: as many as fit)"
     )
-    container.add_argument("--fresh", action="store_true", help="make again what other sources of this version made")
+    add_device(container)
+    container.add_argument(
+        "--engine", metavar="NAME", default="local", help="local, or ray for a Ray cluster (default local)"
+    )
+    container.add_argument("--address", default="", metavar="A", help="address of the Ray cluster (default: detected)")
+    container.add_argument(
+        "--fresh", action="store_true", help="recompute results that another version of the code produced"
+    )
 
 
 def names_in(room: str) -> str:
-    """What a room's folder holds, for help: `models` or `saliency`. Asking the room itself would load torch."""
+    """Return the names in the folder `models` or `saliency`, without importing it, which would load torch."""
     found = pkgutil.iter_modules([str(_PACKAGE / room)])
     return ", ".join(sorted(module.name for module in found if not module.name.startswith("_")))
 
 
 def reading(arguments: argparse.Namespace, labels: tuple[str, ...]) -> dict[str, Any]:
-    """How a file is read, as `read` takes it: what the options say, and its labels."""
+    """Return the keyword arguments of `read` that the options give."""
     return {
         "format": arguments.format,
         "columns": arguments.columns,
@@ -75,26 +98,33 @@ def reading(arguments: argparse.Namespace, labels: tuple[str, ...]) -> dict[str,
 
 
 def label_names(given: str) -> tuple[str, ...]:
-    """The names in a list with commas; white space around them is not theirs."""
+    """Split a list at its commas, without the white space around names."""
     return tuple(name.strip() for name in given.split(","))
 
 
 def training_options(hidden: tuple[str, ...] = ()) -> argparse.ArgumentParser:
-    """Everything that determines a training, how its files are read included.
+    """Return a parser of the settings of a training, in groups.
 
-    :param hidden: groups that the command refuses, with the reason, and that its help leaves out.
+    :param hidden: groups that the command refuses, with a reason, and that its help leaves out.
     """
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--config", type=Path, help="TOML file of settings; options on the command line go before it")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="any other setting, such as options.hidden=100"
+        "--config", type=Path, metavar="FILE", help="TOML file of settings; command-line options override it"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="any other setting, such as options.hidden=100; repeatable",
     )
     groups: dict[str, argparse._ArgumentGroup] = {}
     for title, setting, kind in option_fields():
         if title not in groups:
             groups[title] = parser.add_argument_group(title)
         text = argparse.SUPPRESS if title in hidden else _help_text(setting)
-        groups[title].add_argument("--" + _option_name(setting).replace("_", "-"), type=kind, help=text)
+        option = "--" + _option_name(setting).replace("_", "-")
+        groups[title].add_argument(option, type=kind, metavar=_METAVARS[kind], help=text)
     add_data(groups["data"])
     return parser
 
@@ -104,22 +134,9 @@ def _option_name(setting: Field[Any]) -> str:
 
 
 def _help_text(setting: Field[Any]) -> str:
-    default = setting.metadata["default_text"] or setting.default
-    return str(setting.metadata["help"]) + (f" (default {default})" if default is not None else "")
-
-
-def add_data(container: argparse._ActionsContainer) -> None:
-    """How a file of labelled instances is read, its labels included."""
-    _add_table(container)
-    container.add_argument(
-        "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"
-    )
-
-
-def _add_table(container: argparse._ActionsContainer) -> None:
-    container.add_argument("--format", help="the format of the file, if it is not recognised")
-    add_columns(container)
-    container.add_argument("--conflict", choices=("drop", "keep", "error"), help="what to do with the label `conflict`")
+    words, default = setting.metadata["default_text"], setting.default
+    end = f" (default: {words})" if words else f" (default {default})" if default is not None else ""
+    return f"{setting.metadata['help']}{end}"
 
 
 def file_config(arguments: argparse.Namespace) -> Config:

@@ -1,9 +1,10 @@
-"""Argument parsers with short errors, and the help page of a command."""
+"""Argument parsers with short errors, the help page of a command, and the options that every command has."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 BAD_USAGE = 2
@@ -27,6 +28,14 @@ def page(description: str, *examples: str) -> dict[str, Any]:
         "epilog": _EXAMPLES + "\n".join(f"  {example}" for example in examples),
         "formatter_class": _Formatter,
     }
+
+
+def finish(parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace], int]) -> None:
+    """Add the options that every command has, last in its help, and set the function that runs it."""
+    group = parser.add_argument_group("common options")
+    group.add_argument("--json", action="store_true", help="print one JSON object on standard output")
+    group.add_argument("--debug", action="store_true", help="print the traceback of an error")
+    parser.set_defaults(run=run)
 
 
 class _Formatter(argparse.HelpFormatter):

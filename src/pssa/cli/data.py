@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_columns, common_options, data_options, label_names, reading
+from pssa.cli._options import add_columns, add_data, add_labels, reading
 from pssa.cli._output import counted, print_json, say
-from pssa.cli._parser import page
+from pssa.cli._parser import finish, page
 
 if TYPE_CHECKING:
     from pssa.data.check import Report
@@ -84,7 +84,6 @@ def run_convert(arguments: argparse.Namespace) -> int:
 def _add_check(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser(
         "check",
-        parents=[common_options(), data_options()],
         help="count instances and report invalid lines",
         **page(
             "Read a whole file of labelled instances, count them, and report every line that is suspicious or invalid. The"
@@ -95,13 +94,13 @@ def _add_check(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         ),
     )
     parser.add_argument("file", metavar="FILE", help=f"labelled instances: {_FORMATS}")
-    parser.set_defaults(run=run_check)
+    add_data(parser.add_argument_group("data format"))
+    finish(parser, run_check)
 
 
 def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser(
         "convert",
-        parents=[common_options()],
         help="write a file in another format",
         **page(
             "Write a file of labelled instances in another format, chosen by the name of OUT or by --to. Every format keeps"
@@ -113,21 +112,21 @@ def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     parser.add_argument("input", metavar="IN", help=f"labelled instances: {_FORMATS}")
     parser.add_argument("output", metavar="OUT", help="file to write; hf:DIRECTORY for a Hugging Face dataset")
-    parser.add_argument("--from", dest="format", metavar="FORMAT", help="format of IN, if it is not recognised")
+    parser.add_argument("--from", dest="format", metavar="NAME", help="format of IN (default: detected)")
     add_columns(parser)
-    parser.add_argument("--to", dest="target", metavar="FORMAT", help="format of OUT (default: by its extension)")
-    parser.add_argument(
-        "--labels", type=label_names, help="label names, separated by commas (default positive,negative,neutral)"
-    )
+    parser.add_argument("--to", dest="target", metavar="NAME", help="format of OUT (default: by its extension)")
+    add_labels(parser)
     parser.add_argument(
         "--conflict",
         choices=("drop", "keep", "error"),
         default="keep",
         help="treatment of the label `conflict` (default keep)",
     )
-    parser.add_argument("--errors", default="fail", help="on invalid lines: fail or skip (default fail)")
+    parser.add_argument(
+        "--errors", metavar="MODE", default="fail", help="on invalid lines: fail or skip (default fail)"
+    )
     parser.add_argument("--force", action="store_true", help="replace an existing OUT")
-    parser.set_defaults(run=run_convert)
+    finish(parser, run_convert)
 
 
 def _show(name: str, report: Report) -> None:

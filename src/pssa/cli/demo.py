@@ -10,9 +10,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import common_options
 from pssa.cli._output import print_json, print_table, say
-from pssa.cli._parser import page
+from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "demo",
-        parents=[common_options()],
         help="run the whole method on the embedded corpus",
         **page(
             "Train a baseline and two classifiers with mined evidence on the embedded corpus of made-up reviews, compare"
@@ -50,10 +48,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         ),
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("demo"), help="folder for the runs (default demo, demo-2, ...)"
+        "--out", type=Path, metavar="DIR", default=Path("demo"), help="folder for the runs (default demo, demo-2, ...)"
     )
-    parser.add_argument("--vectors", type=Path, help="word vectors to start from (default: embeddings are learned)")
-    parser.set_defaults(run=run)
+    parser.add_argument(
+        "--vectors", type=Path, metavar="FILE", help="word vectors to start from (default: embeddings are learned)"
+    )
+    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

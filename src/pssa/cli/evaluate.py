@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import common_options, label_names, reading, run_data_options
+from pssa.cli._options import add_device, add_run, add_run_data, label_names, reading
 from pssa.cli._output import counted, print_json, print_table, say
-from pssa.cli._parser import page
+from pssa.cli._parser import finish, page
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
@@ -29,7 +29,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "evaluate",
-        parents=[common_options(), run_data_options()],
         help="score a run on labelled data",
         **page(
             "Score a run on labelled instances: accuracy and macro-F1, by label and by tag. Optionally test whether it is"
@@ -39,11 +38,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "pssa evaluate runs/reviews --data test.csv --faithfulness --saliency attention,gradient",
         ),
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory of pssa train")
-    parser.add_argument("--data", type=Path, required=True, help="labelled instances unseen in training")
+    add_run(parser)
+    parser.add_argument(
+        "--data", type=Path, metavar="FILE", required=True, help="labelled instances unseen in training"
+    )
     parser.add_argument("--versus", type=Path, metavar="RUN2", help="run to compare with")
-    parser.add_argument("--resamples", type=int, default=1000, help="resamples of the paired bootstrap (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of bootstraps and random orders (default 0)")
+    parser.add_argument(
+        "--resamples", type=int, metavar="N", default=1000, help="resamples of the paired bootstrap (default 1000)"
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", default=0, help="seed of bootstraps and random orders (default 0)"
+    )
     parser.add_argument(
         "--faithfulness",
         action="store_true",
@@ -58,8 +63,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--opinion-words", type=Path, metavar="TSV", help="TOWE file of opinion words to compare saliencies with"
     )
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
-    parser.set_defaults(run=run)
+    add_device(parser)
+    add_run_data(parser.add_argument_group("data format"))
+    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import common_options, data_options, reading
+from pssa.cli._options import add_data, reading
 from pssa.cli._output import counted, print_json, print_table, require_new_file, say
-from pssa.cli._parser import page
+from pssa.cli._parser import finish, page
 from pssa.data.evidence import ACTIVE, KINDS, Evidence, ExampleEvidence, Finding
 from pssa.data.evidence_diff import Diff, Mark, diff
 from pssa.data.evidence_edit import drop_word, flip, keep_above, keep_iterations, keep_kind
@@ -49,7 +49,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def _add_stats(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser(
         "stats",
-        parents=[common_options()],
         help="count words by round, label and word",
         **page(
             "Count the active and misleading words of an evidence file by round of mining, by label and by word.",
@@ -59,15 +58,14 @@ def _add_stats(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     parser.add_argument(
-        "--top", type=_natural, default=_SHOWN, help="number of words of each kind (default %(default)s)"
+        "--top", type=_natural, metavar="N", default=_SHOWN, help="number of words of each kind (default %(default)s)"
     )
-    parser.set_defaults(run=_run_stats)
+    finish(parser, _run_stats)
 
 
 def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser(
         "show",
-        parents=[common_options()],
         help="show sentences with their words marked",
         **page(
             "Show sentences with their words marked: the [aspect], active[+round] and misleading[-round] words.",
@@ -79,16 +77,19 @@ def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--id", help="id of the example to show")
-    which.add_argument("--index", type=_natural, help="position of the example in the corpus, counted from 0")
+    which.add_argument(
+        "--index", type=_natural, metavar="N", help="position of the example in the corpus, counted from 0"
+    )
     which.add_argument("--word", help="word that was found in the examples")
-    parser.add_argument("--limit", type=_natural, default=_SHOWN, help="number of examples (default %(default)s)")
-    parser.set_defaults(run=_run_show)
+    parser.add_argument(
+        "--limit", type=_natural, metavar="N", default=_SHOWN, help="number of examples (default %(default)s)"
+    )
+    finish(parser, _run_show)
 
 
 def _add_diff(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser(
         "diff",
-        parents=[common_options()],
         help="compare two evidence files",
         **page(
             "Compare two evidence files of the same instances: the words that B adds, removes, or flips between active and"
@@ -99,14 +100,15 @@ def _add_diff(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument("first", metavar="A", type=Path, help=_FILE)
     parser.add_argument("second", metavar="B", type=Path, help="evidence file of the same instances")
-    parser.add_argument("--limit", type=_natural, default=_SHOWN, help="number of examples (default %(default)s)")
-    parser.set_defaults(run=_run_diff)
+    parser.add_argument(
+        "--limit", type=_natural, metavar="N", default=_SHOWN, help="number of examples (default %(default)s)"
+    )
+    finish(parser, _run_diff)
 
 
 def _add_edit(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser(
         "edit",
-        parents=[common_options()],
         help="write an edited copy",
         **page(
             "Write an edited copy of an evidence file, with a record of the edits in its header. Edits apply in the order"
@@ -136,13 +138,12 @@ def _add_edit(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     add("--keep-iterations", metavar="K", type=_edit(keep_iterations, int), help="last round of the findings to keep")
     add("--keep", metavar="|".join(KINDS), type=_edit(keep_kind, str), help="kind of the findings to keep")
-    parser.set_defaults(run=_run_edit)
+    finish(parser, _run_edit)
 
 
 def _add_from_opinion_words(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = actions.add_parser(
         "from-opinion-words",
-        parents=[common_options(), data_options()],
         help="make evidence from opinion words marked by people",
         **page(
             "Make an evidence file, without mining, from the opinion words that people marked in a TOWE file. Each becomes an"
@@ -154,7 +155,8 @@ def _add_from_opinion_words(actions: argparse._SubParsersAction[argparse.Argumen
     parser.add_argument("--opinion-words", metavar="TSV", type=Path, required=True, help="TOWE file of opinion words")
     parser.add_argument("--train", metavar="FILE", type=Path, required=True, help="labelled instances to match")
     _add_output(parser)
-    parser.set_defaults(run=_run_from_opinion_words)
+    add_data(parser.add_argument_group("data format"))
+    finish(parser, _run_from_opinion_words)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:

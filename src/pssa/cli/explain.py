@@ -9,9 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_columns, common_options
+from pssa.cli._options import add_device, add_format, add_run
 from pssa.cli._output import counted, print_json, require_new_file, say
-from pssa.cli._parser import page
+from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "explain",
-        parents=[common_options()],
         help="explain predictions with heat maps",
         **page(
             "Label aspects and show how much each word contributed, as a heat map in the terminal, as HTML or as SVG.",
@@ -36,22 +35,23 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "pssa explain runs/reviews --input test.csv --versus runs/base --saliency leave_one_out",
         ),
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory of pssa train")
+    add_run(parser)
     parser.add_argument("--text", help="sentence to explain")
     parser.add_argument(
         "--aspect", action="append", metavar="A", help="aspect in the text, as words or offsets FROM:TO; repeatable"
     )
-    parser.add_argument("--input", type=Path, help="file of sentences and aspects, instead of --text")
-    parser.add_argument("--format", help="format of the input, if it is not recognised")
-    add_columns(parser)
-    parser.add_argument("--limit", type=int, default=20, help="number of rows of the input (default 20)")
-    parser.add_argument("--saliency", default="", help="saliency that scores the words (default: by model)")
+    parser.add_argument("--input", type=Path, metavar="FILE", help="file of sentences and aspects, instead of --text")
+    add_format(parser)
+    parser.add_argument("--limit", type=int, metavar="N", default=20, help="number of rows of the input (default 20)")
+    parser.add_argument(
+        "--saliency", metavar="NAME", default="", help="saliency that scores the words (default: by model)"
+    )
     parser.add_argument("--versus", type=Path, metavar="RUN2", help="run to compare with")
     parser.add_argument("--html", type=Path, metavar="FILE", help="HTML page to write")
     parser.add_argument("--svg", type=Path, metavar="FILE", help="SVG drawing to write")
     parser.add_argument("--force", action="store_true", help="replace existing files")
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
-    parser.set_defaults(run=run)
+    add_device(parser)
+    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pssa.cli._options import common_options
+from pssa.cli._options import add_run
 from pssa.cli._output import print_json, say
-from pssa.cli._parser import page
+from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 
 
@@ -15,7 +15,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "export",
-        parents=[common_options()],
         help="write a run as ONNX, or upload it to a hub",
         **page(
             "Write the model of a run as one ONNX file, or upload the run to a repository of the model hub.",
@@ -23,12 +22,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "pssa export runs/reviews --hub me/reviews --private",
         ),
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory of pssa train")
+    add_run(parser)
     parser.add_argument("--onnx", type=Path, metavar="FILE", help="ONNX file to write")
     parser.add_argument("--force", action="store_true", help="replace an existing ONNX file")
     parser.add_argument("--hub", metavar="OWNER/NAME", help="repository of the model hub to upload to")
     parser.add_argument("--private", action="store_true", help="make the repository private")
-    parser.set_defaults(run=run)
+    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

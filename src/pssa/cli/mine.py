@@ -8,14 +8,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import common_options, file_config, names_in, training_options, training_settings
-from pssa.cli._parser import page
+from pssa.cli._options import file_config, names_in, training_options, training_settings
+from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.runs import Config
-
-__all__ = ["add_parser"]
 
 _PROGRESSIVE = "progressive"  # the family, of which the saliency names a method
 
@@ -24,37 +22,34 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "mine",
-        parents=[_first_options(), training_options(hidden=("supervision",)), common_options()],
-        help="mine evidence into a file",
+        parents=[_first_options(), training_options(hidden=("supervision",))],
+        help="mine evidence, without the final training",
         **page(
-            "Mine evidence from labelled instances into a file, without the final training.",
+            "Mine evidence from labelled instances and write it to a file, without the final training.",
             "pssa mine --train reviews.csv --iterations 2 --out evidence.jsonl",
             "pssa mine --train reviews.csv --method consensus --out consensus.jsonl",
         ),
     )
-    parser.set_defaults(run=run)
+    finish(parser, run)
 
 
 def _first_options() -> argparse.ArgumentParser:
-    """What is given nearly always, so that help shows it first."""
+    """Return the options that are nearly always given, which help shows first."""
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--train", help="labelled instances to mine")
-    parser.add_argument("--model", help=f"{names_in('models')} (default tnet_att)")
-    parser.add_argument(
-        "--saliency",
-        help=f"{names_in('saliency')} (default gradient, or self_attention with refine; of a consensus leave_one_out)",
-    )
+    parser.add_argument("--train", metavar="FILE", help="labelled instances to mine")
+    parser.add_argument("--model", metavar="NAME", help=f"{names_in('models')} (default tnet_att)")
+    parser.add_argument("--saliency", metavar="NAME", help=f"{names_in('saliency')} (default: by method and model)")
     parser.add_argument(
         "--method",
         choices=(_PROGRESSIVE, "consensus", "aw-as", "pg-as", "rm-as"),
-        help="default progressive, or as --config says; aw-as, pg-as, rm-as: progressive by attention, gradient, random",
+        help="mining method; aw-as, pg-as and rm-as fix the saliency (default progressive)",
     )
-    parser.add_argument("--out", type=Path, required=True, help="the evidence file to make")
+    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="evidence file to write")
     return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Mine, write, and sum up."""
+    """Mine, write the evidence and print a summary."""
     from pssa.cli._output import counted, print_json, say, warn_no_evidence
     from pssa.cli._progress import TrainingProgress
     from pssa.data.evidence_stats import stats
@@ -83,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     examples = counted(summary.examples, "example")
     say(f"{arguments.out}: {examples}, {summary.active} active, {summary.misleading} misleading words")
     path = shlex.quote(str(arguments.out))
-    say(f"look at it:    pssa evidence stats {path}")
+    say(f"inspect it:    pssa evidence stats {path}")
     if found:
         say(f"train with it: pssa train {shlex.join(repeated_options(config))} --evidence {path} --out RUN")
     return 0
@@ -104,5 +99,5 @@ def _choose_method(config: Config, arguments: argparse.Namespace) -> Config:
         return config if keeps else replace(config, method=method_for(config.mining.saliency))
     method = methods.find(name)
     if arguments.saliency not in (None, method.default_saliency) and method.family == _PROGRESSIVE:
-        raise InputError(f"--method {name} has a saliency of its own; take --method progressive with --saliency")
+        raise InputError(f"--method {name} fixes the saliency; use --method progressive with --saliency")
     return replace(config, method=name)

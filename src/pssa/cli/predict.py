@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_columns, common_options
-from pssa.cli._parser import page
+from pssa.cli._options import add_device, add_format, add_run
+from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,71 +22,74 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "predict",
-        parents=[common_options()],
-        help="label the rows of files",
+        help="label the rows of files of any size",
         **page(
-            "Label every row of files of any size with a run, in order and in bounded memory.",
+            "Label every row of one or more files of any size, in order and in bounded memory.",
             "pssa predict runs/reviews --input new.csv --output labelled.csv",
             "pssa predict runs/reviews --input 'parts/*.jsonl.gz' --output labelled.jsonl --errors skip",
             "pssa predict runs/reviews --input new.csv --output explained.jsonl --explain gradient",
         ),
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory written by `pssa train --out RUN`")
+    add_run(parser)
     parser.add_argument(
         "--input",
         nargs="+",
         action="extend",
         required=True,
         metavar="FILE",
-        help="JSON Lines, CSV or Parquet, also .gz and .zst; patterns; - for standard input",
+        help="JSON Lines, CSV or Parquet files or patterns; - for standard input",
     )
     parser.add_argument(
         "--output",
         required=True,
         metavar="FILE",
-        help="JSON Lines, CSV or Parquet, also .gz and .zst; - for standard output",
+        help="JSON Lines, CSV or Parquet file; - for standard output",
     )
-    parser.add_argument("--format", help="format of the input (default: recognised)")
-    add_columns(parser)
+    add_format(parser)
     parser.add_argument(
-        "--output-format", metavar="NAME", help="json_lines, csv or parquet (default: by the output's suffix)"
+        "--output-format", metavar="NAME", help="json_lines, csv or parquet (default: by the extension)"
     )
     parser.add_argument(
         "--explain",
         nargs="?",
         const="",
         metavar="SALIENCY",
-        help="add word scores by a saliency (default: the model's own)",
+        help="add word scores by this saliency (default: by model)",
     )
     parser.add_argument(
-        "--errors", default="fail", help="on invalid rows: fail, or skip and report them (default fail)"
+        "--errors", metavar="MODE", default="fail", help="on invalid rows: fail, or skip and report them (default fail)"
     )
     parser.add_argument(
         "--rejected", metavar="FILE", help="file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)"
     )
     parser.add_argument("--resume", action="store_true", help="resume an interrupted job")
     parser.add_argument("--force", action="store_true", help="replace an existing output")
-    _add_scoring(parser)
-    parser.set_defaults(run=run)
+    _add_scoring(parser.add_argument_group("scoring"))
+    finish(parser, run)
 
 
-def _add_scoring(parser: argparse.ArgumentParser) -> None:
+def _add_scoring(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--batch-size",
         type=int,
         metavar="N",
         help="sentences in one step (default: by model and device)",
     )
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default auto)")
+    add_device(parser)
     parser.add_argument(
-        "--precision", default="auto", help="float32, or bfloat16 for encoders (default auto: bfloat16 on a GPU)"
+        "--precision",
+        metavar="NAME",
+        default="auto",
+        help="float32, or bfloat16 for encoders (default auto: bfloat16 on a GPU)",
     )
-    parser.add_argument("--runtime", help="torch, or onnx for ONNX Runtime on the CPU (default torch)")
-    parser.add_argument("--quantize", metavar="int8", help="quantize linear layers to eight bits, in ONNX Runtime")
+    parser.add_argument("--runtime", metavar="NAME", help="torch, or onnx for ONNX Runtime on the CPU (default torch)")
+    parser.add_argument("--quantize", metavar="int8", help="quantize linear layers to eight bits; needs ONNX Runtime")
     parser.add_argument(
         "--workers", type=int, metavar="N", help="number of worker processes (default: threads of one process)"
     )
-    parser.add_argument("--engine", default="local", help="local, or ray for a Ray cluster (default local)")
+    parser.add_argument(
+        "--engine", metavar="NAME", default="local", help="local, or ray for a Ray cluster (default local)"
+    )
     parser.add_argument(
         "--address", metavar="A", help="address of the Ray cluster (default: RAY_ADDRESS, or one on this machine)"
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pssa.cli._options import common_options, reading, run_data_options
+from pssa.cli._options import add_run, add_run_data, reading
 from pssa.cli._output import print_json, require_new_file, say
-from pssa.cli._parser import page
+from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 
 
@@ -15,7 +15,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "report",
-        parents=[common_options(), run_data_options()],
         help="write a self-contained HTML report about a run",
         **page(
             "Write a self-contained HTML report about a run: its settings, scores, training curves and mined evidence, the"
@@ -24,23 +23,25 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
             "pssa report runs/reviews --versus runs/base --data test.csv --sample 30 --out versus.html",
         ),
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory of pssa train")
+    add_run(parser)
     parser.add_argument(
         "--versus",
         type=Path,
         metavar="RUN2",
         help="run to compare with (default: the model before mining, if any)",
     )
-    parser.add_argument("--data", type=Path, help="labelled instances unseen in training")
+    parser.add_argument("--data", type=Path, metavar="FILE", help="labelled instances unseen in training")
     parser.add_argument(
         "--sample",
         type=int,
+        metavar="N",
         default=100,
         help="instances to measure faithfulness on (default 100)",
     )
-    parser.add_argument("--out", type=Path, required=True, help="HTML file to write")
+    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="HTML file to write")
     parser.add_argument("--force", action="store_true", help="replace an existing file")
-    parser.set_defaults(run=run)
+    add_run_data(parser.add_argument_group("data format"))
+    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

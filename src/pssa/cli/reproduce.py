@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_cells, common_options, label_names, names_in
-from pssa.cli._parser import page
+from pssa.cli._options import add_cells, label_names, names_in
+from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,39 +27,46 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "reproduce",
-        parents=[common_options()],
         help="rebuild the paper's tables and figures, and more",
         **page(
-            "Rebuild tables and figures of the paper beside its numbers, and more. Repeated, it resumes with what --out has.",
+            "Rebuild the tables and figures of the paper beside its numbers, and further studies. Run again, it resumes from"
+            " the results in --out.",
             "pssa reproduce --list",
             "pssa reproduce overall --data data --vectors glove.840B.300d.zip --out experiments",
             "pssa reproduce all --data data --vectors glove.840B.300d.zip --out experiments --plan",
         ),
     )
     parser.add_argument(
-        "names", metavar="NAME", nargs="*", help="exhibits, or `all`: every one that the resources allow"
+        "names", metavar="NAME", nargs="*", help="exhibits to build; all: every one that the resources allow"
     )
     parser.add_argument("--list", action="store_true", help="list the exhibits; train nothing")
     parser.add_argument(
-        "--data", type=Path, metavar="DIR", help="folder with laptop/train.txt, laptop/test.txt, rest/..."
+        "--data", type=Path, metavar="DIR", help="folder of data sets, such as laptop/train.txt and laptop/test.txt"
     )
-    parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors, for models that read words")
-    parser.add_argument("--encoder", metavar="E", help="folder or hub name of an encoder, for models on one")
-    parser.add_argument("--seeds", type=int, default=5, help="maximum number of trainings of each kind (default 5)")
+    parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, for models on word vectors")
+    parser.add_argument("--encoder", metavar="NAME", help="folder or hub name of a pretrained encoder")
+    parser.add_argument("--seeds", type=int, metavar="N", default=5, help="most seeds of each training (default 5)")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder; results in it are reused")
     parser.add_argument(
         "--models",
         type=label_names,
+        metavar="NAME,...",
         default=(),
-        help=f"only these models, separated by commas, of {names_in('models')}",
+        help=f"models, separated by commas (default: {names_in('models')})",
     )
-    parser.add_argument("--datasets", type=label_names, default=(), help="only these data sets, separated by commas")
+    parser.add_argument(
+        "--datasets",
+        type=label_names,
+        metavar="NAME,...",
+        default=(),
+        help="data sets, separated by commas (default: all of DIR)",
+    )
     add_cells(parser)
     parser.add_argument(
         "--plan", action="store_true", help="count finished and remaining cells; execute and write nothing"
     )
-    parser.add_argument("--show-only", action="store_true", help="show what DIR has; execute nothing")
-    parser.set_defaults(run=run)
+    parser.add_argument("--show-only", action="store_true", help="render the finished results; execute nothing")
+    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_data, common_options
-from pssa.cli._parser import page
+from pssa.cli._options import add_data, add_device, add_run
+from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,22 +22,39 @@ if TYPE_CHECKING:
 _VARIABLE = "PSSA_TOKEN"
 _OPTIONS: dict[str, dict[str, Any]] = {
     "--versus": {"metavar": "RUN2", "type": Path, "help": "second run to compare with"},
-    "--evidence": {"type": Path, "help": "evidence to review at /evidence"},
-    "--corpus": {"type": Path, "help": "training data of the evidence"},
-    "--second": {"type": Path, "help": "other evidence of the same data, to find disagreements"},
-    "--host": {"default": "127.0.0.1", "help": "address to listen on (default 127.0.0.1: this machine only)"},
-    "--port": {"type": int, "default": 8000, "help": "port to listen on (default 8000; 0: any free port)"},
+    "--evidence": {"metavar": "FILE", "type": Path, "help": "evidence to review at /evidence"},
+    "--corpus": {"metavar": "FILE", "type": Path, "help": "training data of the evidence"},
+    "--second": {"metavar": "FILE", "type": Path, "help": "second evidence file, to find disagreements"},
+    "--host": {
+        "metavar": "ADDRESS",
+        "default": "127.0.0.1",
+        "help": "address to listen on (default 127.0.0.1: this machine only)",
+    },
+    "--port": {
+        "metavar": "N",
+        "type": int,
+        "default": 8000,
+        "help": "port to listen on (default 8000; 0: any free port)",
+    },
     "--allow-host": {
         "action": "append",
         "default": [],
         "metavar": "NAME",
         "help": "host name that may reach the service, such as *.example.com",
     },
-    "--token-file": {"type": Path, "help": f"file with the token that clients must send (default: {_VARIABLE})"},
-    "--device": {"default": "auto", "help": "auto, cpu or cuda (default auto)"},
-    "--threads": {"type": int, "help": "threads of the model (default: one less than there are cores)"},
-    "--grace": {"type": int, "default": 30, "help": "seconds to finish accepted requests at the end (default 30)"},
-    "--wait-ms": {"type": int, "metavar": "N", "help": "longest wait for others to join a batch (default 4)"},
+    "--token-file": {
+        "metavar": "FILE",
+        "type": Path,
+        "help": f"file with the token that clients send (default: variable {_VARIABLE})",
+    },
+    "--threads": {"metavar": "N", "type": int, "help": "threads of the model (default: all cores but one)"},
+    "--grace": {
+        "metavar": "N",
+        "type": int,
+        "default": 30,
+        "help": "seconds to finish requests on shutdown (default 30)",
+    },
+    "--wait-ms": {"type": int, "metavar": "N", "help": "most milliseconds to wait for a fuller batch (default 4)"},
 }
 # By the name of the limit in the service.
 _LIMITS = {
@@ -58,23 +75,24 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "serve",
-        parents=[common_options()],
         help="serve a run over HTTP, with web pages",
         **page(
-            "Serve a run over HTTP until Ctrl-C: labels, explanations and scored tables for programs, a page to try it and"
-            " a page to review evidence for people.",
+            "Serve a run over HTTP until Ctrl-C: an API for labels, explanations and scored tables, a page to try the model"
+            " and a page to review evidence.",
             "pssa serve runs/reviews",
             "pssa serve runs/reviews --host 0.0.0.0 --port 8080 --token-file token.txt",
             "pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv",
         ),
     )
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory of `pssa train --out RUN`")
+    add_run(parser)
     for option, settings in _OPTIONS.items():
         parser.add_argument(option, **settings)
+    add_device(parser)
+    limits = parser.add_argument_group("limits")
     for name, meaning in _LIMITS.items():
-        parser.add_argument(f"--max-{name}", type=int, metavar="N", help=f"most {meaning}")
-    add_data(parser.add_argument_group("how to read --corpus (default: as the run that contains the evidence)"))
-    parser.set_defaults(run=run)
+        limits.add_argument(f"--max-{name}", type=int, metavar="N", help=f"most {meaning}")
+    add_data(parser.add_argument_group("format of --corpus (default: as for the run that contains the evidence)"))
+    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,38 +6,36 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from pssa.cli._options import common_options, file_config, names_in, training_options, training_settings
-from pssa.cli._parser import page
+from pssa.cli._options import file_config, names_in, training_options, training_settings
+from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 from pssa.runs import methods
-
-__all__ = ["add_parser"]
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "train",
-        parents=[_first_options(), training_options(), common_options()],
-        help="train a classifier into a run directory",
+        parents=[_first_options(), training_options()],
+        help="train a classifier",
         **page(
-            "Train a classifier into a new run directory, or resume an interrupted one.",
+            "Train a classifier and save it in a new run directory, or resume an interrupted run.",
             "pssa train --train reviews.csv --method pg-as --out runs/reviews",
             "pssa train --train reviews.csv --model bertabsa --encoder FOLDER --out runs/encoder",
             "pssa train --resume runs/reviews",
         ),
     )
-    parser.set_defaults(run=run)
+    finish(parser, run)
 
 
 def _first_options() -> argparse.ArgumentParser:
     """Return the options that are nearly always given, which help shows first."""
     parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--train", help="labelled instances to learn from")
-    parser.add_argument("--model", help=f"{names_in('models')} (default tnet_att)")
-    parser.add_argument("--method", help=f"{', '.join(methods.names())} (default base)")
-    parser.add_argument("--out", type=Path, help="run directory to create")
-    parser.add_argument("--resume", type=Path, metavar="RUN", help="interrupted run to finish; takes no other option")
+    parser.add_argument("--train", metavar="FILE", help="labelled instances to learn from")
+    parser.add_argument("--model", metavar="NAME", help=f"{names_in('models')} (default tnet_att)")
+    parser.add_argument("--method", metavar="NAME", help=f"{', '.join(methods.names())} (default base)")
+    parser.add_argument("--out", type=Path, metavar="RUN", help="run directory to create")
+    parser.add_argument("--resume", type=Path, metavar="RUN", help="interrupted run to resume; takes no other option")
     return parser
 
 
@@ -73,7 +71,9 @@ def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
     for name, value in vars(arguments).items():
         if name not in ("resume", "json", "debug", "run") and value is not None and value != []:
             option = "--" + name.replace("_", "-")
-            raise InputError(f"{option} does not go with --resume, since the run keeps its own settings; leave it out")
+            raise InputError(
+                f"{option} cannot be used with --resume, because the run keeps its own settings; leave it out"
+            )
 
 
 def _summarise(out: Path, as_json: bool) -> int:

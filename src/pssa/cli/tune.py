@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_cells, common_options, data_options, names_in, reading
-from pssa.cli._parser import page
+from pssa.cli._options import add_cells, add_data, names_in, reading
+from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,21 +27,20 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "tune",
-        parents=[data_options(), common_options()],
         help="choose settings on held-out data",
         **page(
-            "Evaluate a grid of settings of one model and method on held-out instances, and print the best. Evidence is"
-            " mined once. Repeated, it resumes with what --out has.",
+            "Evaluate a grid of settings of one model and method on held-out instances, with evidence mined once, and print"
+            " the best. Run again, it resumes from the results in --out.",
             "pssa tune --train reviews.csv --method pg-as --grid gamma=0.5,2,8 --out tuned",
             "pssa tune --train reviews.csv --method aw-as --grid gamma=0.5,2 --grid words=both,active --seeds 5 --out words",
             "pssa tune --train reviews.csv --method consensus --grid-file grid.toml --set epochs=10 --out consensus",
         ),
     )
     parser.add_argument(
-        "--train", type=Path, required=True, help="labelled instances; a fifth is held out to evaluate on"
+        "--train", type=Path, metavar="FILE", required=True, help="labelled instances; a fifth is held out"
     )
-    parser.add_argument("--model", default="tnet_att", help=f"{names_in('models')} (default tnet_att)")
-    parser.add_argument("--method", required=True, help="aw-as, pg-as, rm-as or consensus")
+    parser.add_argument("--model", metavar="NAME", default="tnet_att", help=f"{names_in('models')} (default tnet_att)")
+    parser.add_argument("--method", metavar="NAME", required=True, help="aw-as, pg-as, rm-as or consensus")
     parser.add_argument(
         "--grid",
         action="append",
@@ -49,21 +48,22 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="NAME=VALUE,VALUE",
         help="setting that varies, such as gamma=0.5,2,8; several give all combinations",
     )
-    parser.add_argument("--grid-file", type=Path, metavar="F", help="TOML file of settings with lists of values")
+    parser.add_argument("--grid-file", type=Path, metavar="FILE", help="TOML file of settings with lists of values")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="fixed setting, such as epochs=10"
     )
-    parser.add_argument("--seeds", type=int, default=3, help="trainings of each setting (default 3)")
+    parser.add_argument("--seeds", type=int, metavar="N", default=3, help="trainings of each setting (default 3)")
     parser.add_argument(
-        "--metric", default="macro_f1", help="metric that chooses: macro_f1 or accuracy (default macro_f1)"
+        "--metric", metavar="NAME", default="macro_f1", help="macro_f1 or accuracy, to choose by (default macro_f1)"
     )
-    parser.add_argument("--vectors", type=Path, metavar="F", help="word vectors, for models that read words")
-    parser.add_argument("--encoder", metavar="E", help="folder or hub name of an encoder, for models on one")
+    parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, for models on word vectors")
+    parser.add_argument("--encoder", metavar="NAME", help="folder or hub name of a pretrained encoder")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="output folder; results in it are reused"
     )
     add_cells(parser)
-    parser.set_defaults(run=run)
+    add_data(parser.add_argument_group("data format"))
+    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

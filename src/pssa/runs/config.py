@@ -58,28 +58,26 @@ class DataConfig:
 
     train: str | None = setting_field(None, unset="")
     dev: str | None = setting_field(
-        None, "instances that choose the number of epochs, instead of held-out ones", unset=""
+        None, "labelled development instances", default_text="held out from the training data", unset=""
     )  # never joins the refit
-    dev_fraction: float = setting_field(0.2, "share of train to hold out, by sentence, for the search")
+    dev_fraction: float = setting_field(0.2, "share of the training data to hold out, by sentence")
     format: str | None = setting_field(None, unset="")  # None: recognised
     columns: dict[str, str] = field(default_factory=dict)  # names of the columns, by field
     labels: tuple[str, ...] = DEFAULT_LABELS
     conflict: str = "drop"
     vectors: str | None = setting_field(
         None,
-        "word vectors: GloVe or word2vec text file, also .gz or .zip",
+        "GloVe or word2vec text file, also .gz or .zip",
         group="model",
-        default_text="learned embeddings",
+        default_text="embeddings are learned",
         unset="",
     )
     vector_rows: int = setting_field(
-        50_000, "first rows of the vector file to keep for unseen words", group="model"
+        50_000, "rows of the vector file to keep for unseen words", group="model"
     )  # beside the training words
     dimension: int = 300  # of the embeddings where there is no `vectors`
-    encoder: str | None = setting_field(
-        None, "folder or hub name of a pretrained encoder, for encoder models", group="model", unset=""
-    )
-    unit: str = setting_field("word", "unit of the evidence: whole words or word pieces (word, piece)", group="model")
+    encoder: str | None = setting_field(None, "folder or hub name of a pretrained encoder", group="model", unset="")
+    unit: str = setting_field("word", "unit of the evidence: word, or piece for word pieces", group="model")
     max_pieces: int | None = setting_field(
         None, unset=0
     )  # of a sentence, with special tokens; None: the encoder's limit
@@ -152,9 +150,7 @@ class MiningConfig:
         None, "entropy in bits below which a word is taken", default_text="by model", unset=-1.0
     )
     start: str = "continue"  # each round from the previous parameters, or "restart" from the initial ones, in full
-    folds: int = setting_field(
-        0, "cross-fitting: folds, each mined by a model trained on the others", default_text="0: off"
-    )
+    folds: int = setting_field(0, "number of folds of cross-fitting", default_text="0: off")
     random_mask: bool = False  # with saliency "random": take the top word and hide a random one
     samples: int = 10  # of the gradient saliency: noisy copies of h(x); 0: none
     sigma: float = 0.15  # standard deviation of the noise
@@ -180,7 +176,7 @@ class SupervisionConfig:
 
     evidence: str | None = setting_field(None, "evidence file to train with, instead of mining", unset="")
     words: str = setting_field("both", "evidence to train with: both, active or misleading")
-    penalty: str = setting_field("tuned", "attention penalty: tuned, letter or release")
+    penalty: str = setting_field("tuned", "form of the attention penalty: tuned, letter or release")
     gamma: float | None = setting_field(
         None, "weight of the attention penalty", default_text="by penalty and model", unset=-1.0
     )
@@ -194,13 +190,13 @@ class Config:
 
     model: str = "tnet_att"
     method: str = "base"
-    seed: int = setting_field(0, "seed of everything random", group="training")
-    device: str = setting_field("auto", "device: auto, cpu or cuda", group="training")
+    seed: int = setting_field(0, "random seed", group="training")
+    device: str = setting_field("auto", "auto, cpu or cuda", group="training")
     epochs: int | None = setting_field(
         None,
-        "exact number of epochs",
+        "number of epochs",
         group="training",
-        default_text="by a search on development data; 6 with an encoder",
+        default_text="chosen on development data; 6 with an encoder",
         unset=0,
     )
     data: DataConfig = field(default_factory=DataConfig)
