@@ -86,7 +86,7 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float) -
     tensors, _ = read_tensors(run / "model.safetensors")
     tensors["match"][1, 2] = value
     write_tensors(run / "model.safetensors", tensors)
-    with pytest.raises(InputError, match="is damaged: match holds what is no finite number; copy the run again"):
+    with pytest.raises(InputError, match="is damaged: match holds a number that is not finite"):
         pssa.load(run)
 
 

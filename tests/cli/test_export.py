@@ -37,7 +37,7 @@ def test_a_run_is_exported_in_both_ways_at_once(command: Command, run: Path, hub
     assert hub.repositories["owner/model"].private
     before = path.read_bytes()
     assert (
-        "exists already; choose another `path` (--onnx), or replace it with `force=True` (--force)"
+        "exists already; choose another --onnx, or replace it with --force"
         in command("export", run, "--onnx", path).refusal
     )
     result = command("export", run, "--onnx", path, "--force")

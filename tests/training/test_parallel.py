@@ -52,7 +52,7 @@ def test_half_of_a_launchers_variables_is_no_launcher(monkeypatch: pytest.Monkey
 
 def test_a_rank_must_be_one_of_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     started(monkeypatch, "2", "2")
-    with pytest.raises(InputError, match="rank 2 of 2 processes cannot be; ranks go from 0 to the size less one"):
+    with pytest.raises(InputError, match="rank is 2 of 2 processes"):
         Team.from_environment()
     started(monkeypatch, "first", "2")
     with pytest.raises(InputError, match=r"RANK and WORLD_SIZE must be whole numbers: .*'first'; start with torchrun"):
@@ -70,7 +70,7 @@ def test_a_team_of_one_does_nothing_and_loads_nothing(monkeypatch: pytest.Monkey
         assert alone.broadcast(checkpoint) is checkpoint
         assert alone.broadcast(None) is None
         assert alone.agree(RECORD) is RECORD
-        assert alone.tell("a word") == "a word"
+        assert alone.share_text("a word") == "a word"
         alone.add_gradients([parameter])
     assert parameter.grad is None
 

@@ -1,4 +1,4 @@
-"""Mining: from trained models to the words they should look at, and those that misled them."""
+"""Mining: from trained models to the words they should attend to, and those that misled them."""
 
 from pssa.mining.consensus import ConsensusRule, agree
 from pssa.mining.progressive import Mined, Miner, Procedure, mine

@@ -1,9 +1,9 @@
-"""Consensus: what several models that have not seen an instance agree on.
+"""Consensus: the words that several models agree on, none of which was trained on the instance.
 
 Each instance is scored by several models, none of which was trained on it, by one saliency or the mean of several. The scores
 of those that predicted it correctly are averaged. Where enough of them were right, the top words of the mean, usually one, are
-active if their share exceeds a threshold; or, `soft`, the mean itself becomes the expected attention of all candidates. Nothing
-is called misleading: a wrong model is not listened to.
+active if their share exceeds a threshold; or, `soft`, the mean itself becomes the expected attention of all candidates. No word
+is called misleading: the scores of a wrong model are not used.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ from pssa.errors import InputError
 from pssa.mining.progressive import Mined
 from pssa.saliency import Observation, entropy_bits
 
-__all__ = ["ConsensusRule", "agree", "blend"]
-
-# A share below this changes nothing that anybody could measure, and would make evidence files long.
+# A smaller share changes nothing measurable, and would make evidence files long.
 _LEAST_SHARE = 0.01
 
 
 @dataclass(frozen=True)
 class ConsensusRule:
-    """When models agree."""
+    """The rule by which models agree."""
 
     threshold: float  # least mean share of a word
     least_right: int = 2  # of the models that may judge an instance
@@ -44,28 +42,27 @@ class ConsensusRule:
 
     @property
     def rounds(self) -> int:
-        """As many as words can be taken, one in each; a distribution is taken in one."""
+        """One round for each word that can be taken; a distribution is taken in one."""
         return 1 if self.soft else self.words
 
 
-def blend(seen: Sequence[Observation]) -> Observation:
-    """What one model says by several saliencies: their mean, so that a word needs the support of all to have a large share."""
-    if len(seen) == 1:
-        return seen[0]
-    return Observation(seen[0].probabilities, torch.stack([look.scores for look in seen]).mean(dim=0))
+def blend(observed: Sequence[Observation]) -> Observation:
+    """Average one model's observations by several saliencies; a word needs the support of all to have a large share."""
+    if len(observed) == 1:
+        return observed[0]
+    return Observation(observed[0].probabilities, torch.stack([one.scores for one in observed]).mean(dim=0))
 
 
-def agree(seen: Sequence[Observation], gold: Tensor, labels: Sequence[str], rule: ConsensusRule) -> Mined:
-    """Mine from several looks at a whole corpus, each by models that have not seen what they judge."""
-    right = torch.stack([look.predicted == gold for look in seen])  # (M, n)
-    scores = torch.stack([look.scores for look in seen])  # (M, n, N)
+def agree(observed: Sequence[Observation], gold: Tensor, labels: Sequence[str], rule: ConsensusRule) -> Mined:
+    """Mine from several observations of a whole corpus, each by models that were not trained on what they judge."""
+    right = torch.stack([one.predicted == gold for one in observed])  # (M, n)
+    scores = torch.stack([one.scores for one in observed])  # (M, n, N)
     votes = right.sum(dim=0)
     mean = torch.einsum("mn,mnw->nw", right.float(), scores) / votes.clamp(min=1)[:, None]
     entropies = entropy_bits(mean)
     findings = []
     for row, (count, label) in enumerate(zip(votes.tolist(), gold.tolist(), strict=True)):
-        heard = count >= rule.least_right
-        shares = _taken(mean[row], rule) if heard else {}
+        shares = _taken(mean[row], rule) if count >= rule.least_right else {}
         findings.append(_findings(shares, float(entropies[row]), labels[label], rule))
     accuracy, entropy = right.float().mean().item(), entropies.mean().item()
     reports = (_report(number, findings, accuracy, entropy) for number in range(1, rule.rounds + 1))
@@ -73,7 +70,7 @@ def agree(seen: Sequence[Observation], gold: Tensor, labels: Sequence[str], rule
 
 
 def _report(number: int, findings: Sequence[Sequence[Finding]], accuracy: float, entropy: float) -> RoundReport:
-    """What was taken as the `number`th word of instances; the models were asked once, for all of them."""
+    """Report the words taken as the `number`th of their instances; the models are run once for all of them."""
     taken = [sum(finding.iteration == number for finding in found) for found in findings]
     return RoundReport(
         iteration=number,
@@ -86,7 +83,7 @@ def _report(number: int, findings: Sequence[Sequence[Finding]], accuracy: float,
 
 
 def _taken(mean: Tensor, rule: ConsensusRule) -> dict[int, float]:
-    """Words and their mean shares, the top word first."""
+    """Return the words that are taken and their mean shares, the top word first."""
     order = mean.argsort(descending=True, stable=True).tolist()
     shares = {word: float(mean[word]) for word in order}
     if rule.soft:

@@ -1,7 +1,7 @@
-"""Algorithm 1: mine the words that decide, round by round, hiding what was found so that the next word can show itself.
+"""Algorithm 1: mine the words that decide, round by round; each round hides the words found so far.
 
-Each example is judged by one miner. Usually there is one miner for all, trained on all; with cross-fitting there are several,
-each judging only examples that it was not trained on. How a miner is trained is somebody else's business.
+Each example is judged by one miner. By default one miner judges all and is trained on all; with cross-fitting there are several,
+each judging only examples that it was not trained on. The caller trains the miners.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import ACTIVE, MISLEADING, Finding, RoundReport
 from pssa.mining.rule import Extraction, Rule
 from pssa.saliency import Observation, Saliency, observe
-
-__all__ = ["Mined", "Miner", "Procedure", "RoundObserver", "Train", "mine"]
 
 
 @dataclass(frozen=True)
@@ -35,14 +33,14 @@ RoundObserver = Callable[[RoundReport], None]
 
 @dataclass(frozen=True)
 class Mined:
-    """What was found, for each example of the corpus, and what each round measured."""
+    """The findings of each example of the corpus, and the report of each round."""
 
     findings: tuple[tuple[Finding, ...], ...]
     rounds: tuple[RoundReport, ...]
 
 
-def _keep(seen: Observation) -> Observation:
-    return seen
+def _keep(observed: Observation) -> Observation:
+    return observed
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Procedure:
     rule: Rule
     iterations: int
     lagged: bool = True
-    share: Callable[[Observation], Observation] = _keep  # lets processes that mine together see the same
+    share: Callable[[Observation], Observation] = _keep  # makes processes that mine together observe the same
 
 
 def mine(
@@ -68,13 +66,13 @@ def mine(
     labels: Sequence[str],
     on_round: RoundObserver | None = None,
 ) -> Mined:
-    """Run the rounds. The training after the last one is skipped, since nothing would read it.
+    """Run the rounds. There is no training after the last one, since nothing would read it.
 
     :param labels: names of the classes, for the record.
     """
     findings: list[list[Finding]] = [[] for _ in range(len(corpus))]
     found, hidden = torch.zeros_like(corpus.table.candidates), torch.zeros_like(corpus.table.candidates)
-    sentences = _Sentences(procedure.rule, len(corpus))
+    stopping = _Stopping(procedure.rule, len(corpus))
     before = masked = corpus
     rounds = []
     for iteration in range(1, procedure.iterations + 1):
@@ -82,9 +80,9 @@ def mine(
             before, masked = masked, corpus.hide(hidden)
             miners = _train_all(miners, train, iteration, before if procedure.lagged else masked)
         # A word that was taken without being hidden, as with a mask that is drawn, is not taken again.
-        seen = procedure.share(_look(miners, masked, procedure.saliency)).without(found)
-        taken = procedure.rule.extract(seen, corpus.labels, masked.table.candidates, iteration)
-        taken = sentences.leave_alone(taken, seen)
+        observed = procedure.share(_observe_all(miners, masked, procedure.saliency)).without(found)
+        taken = procedure.rule.extract(observed, corpus.labels, masked.table.candidates, iteration)
+        taken = stopping.filter(taken, observed)
         rounds.append(_record(taken, iteration, corpus.labels, labels, findings))
         rows = (taken.words >= 0).nonzero().squeeze(1)
         found[rows, taken.words[rows]] = True
@@ -94,30 +92,30 @@ def mine(
     return Mined(tuple(map(tuple, findings)), tuple(rounds))
 
 
-class _Sentences:
-    """Which sentences are done with: hiding their last word cost the prediction less confidence than the rule asks for."""
+class _Stopping:
+    """The rule's `stop_drop`: a sentence is done once hiding its last word cost the prediction less confidence than that."""
 
     def __init__(self, rule: Rule, n: int) -> None:
         self._drop = rule.stop_drop
         self._done = torch.zeros(n, dtype=torch.bool)
         self._before: tuple[Tensor, Tensor, Tensor] | None = None  # class, its probability, whether a word was hidden
 
-    def leave_alone(self, taken: Extraction, seen: Observation) -> Extraction:
-        """Take nothing from sentences that are done with."""
+    def filter(self, taken: Extraction, observed: Observation) -> Extraction:
+        """Return the extraction without the sentences that are done."""
         if self._drop is None:
             return taken
         if self._before is not None:
             classes, confidence, was_hidden = self._before
-            now = seen.probabilities.gather(1, classes[:, None]).squeeze(1)
+            now = observed.probabilities.gather(1, classes[:, None]).squeeze(1)
             self._done |= was_hidden & (confidence - now < self._drop)
         words, hidden = taken.words.masked_fill(self._done, -1), taken.hidden.masked_fill(self._done, -1)
         kept = replace(taken, words=words, hidden=hidden)
-        confidence = seen.probabilities.amax(dim=1)
-        self._before = (seen.predicted, confidence, kept.words >= 0)
+        confidence = observed.probabilities.amax(dim=1)
+        self._before = (observed.predicted, confidence, kept.words >= 0)
         return kept
 
 
-def _look(miners: Sequence[Miner], masked: IndexedCorpus, saliency: Saliency) -> Observation:
+def _observe_all(miners: Sequence[Miner], masked: IndexedCorpus, saliency: Saliency) -> Observation:
     parts = [(miner.rows, observe(miner.model, masked.select(miner.rows), saliency)) for miner in miners]
     n_words, n_classes = masked.table.candidates.shape[1], parts[0][1].probabilities.shape[1]
     whole = Observation.blank(len(masked), n_words, n_classes)

@@ -1,4 +1,4 @@
-"""The rule of Algorithm 1, lines 13 to 21: which word of a sentence is extracted, and what it is called.
+"""The rule of Algorithm 1, lines 13 to 21: which word of a sentence is extracted, and whether it is active or misleading.
 
 A sentence gives its top word where the entropy of its scores is below epsilon; the word is active where the prediction was
 right, misleading where it was wrong. The last candidate of a sentence is never taken.
@@ -14,14 +14,12 @@ from torch import Tensor
 from pssa.errors import InputError
 from pssa.saliency import Observation, entropy_bits
 
-__all__ = ["Extraction", "Rule"]
-
 _DRAWN = ("nothing", "word", "mask")
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """What one round took from n examples."""
+    """The words that one round takes from n examples."""
 
     words: Tensor  # (n,) the word of each, -1 where none was taken
     hidden: Tensor  # (n,) the word to hide in the next rounds: the same one, unless the mask is drawn
@@ -33,13 +31,13 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Rule:
-    """When a word is taken, and which."""
+    """The rule by which a word is taken."""
 
     epsilon: float  # bits
-    # RM gates and routes as ever. "word": it takes and hides any candidate instead of the top word; "mask", the other reading: it
-    # takes the top word, and hides any candidate instead.
+    # RM gates and routes like the others. "word": it takes and hides any candidate instead of the top word; "mask", the other
+    # reading: it takes the top word, and hides any candidate instead.
     drawn: str = "nothing"
-    stop_drop: float | None = None  # leave a sentence alone once hiding its last word cost less confidence than this
+    stop_drop: float | None = None  # stop with a sentence once hiding its last word cost less confidence than this
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -50,21 +48,21 @@ class Rule:
         if self.stop_drop is not None and not self.stop_drop > 0:
             raise InputError(f"stop_drop is {self.stop_drop}; it must be greater than 0 (of a probability)")
 
-    def extract(self, seen: Observation, labels: Tensor, candidates: Tensor, iteration: int) -> Extraction:
+    def extract(self, observed: Observation, labels: Tensor, candidates: Tensor, iteration: int) -> Extraction:
         """Take at most one word from each example; `candidates` (n, N) are the words not hidden so far."""
-        entropies = entropy_bits(seen.scores)
-        speaks = seen.scores.sum(dim=1) > 0
-        is_open = (entropies < self.epsilon) & speaks & (candidates.sum(dim=1) > 1)
-        top, drawn = seen.scores.argmax(dim=1), self._random_words(candidates, iteration)
+        entropies = entropy_bits(observed.scores)
+        has_scores = observed.scores.sum(dim=1) > 0
+        is_open = (entropies < self.epsilon) & has_scores & (candidates.sum(dim=1) > 1)
+        top, drawn = observed.scores.argmax(dim=1), self._random_words(candidates, iteration)
         words = drawn if self.drawn == "word" else top
         hidden = drawn if self.drawn == "mask" else words
         return Extraction(
             words=words.masked_fill(~is_open, -1),
             hidden=hidden.masked_fill(~is_open, -1),
             entropies=entropies,
-            shares=seen.scores.gather(1, words[:, None]).squeeze(1),
-            predicted=seen.predicted,
-            correct=seen.predicted == labels,
+            shares=observed.scores.gather(1, words[:, None]).squeeze(1),
+            predicted=observed.predicted,
+            correct=observed.predicted == labels,
         )
 
     def _random_words(self, candidates: Tensor, iteration: int) -> Tensor:

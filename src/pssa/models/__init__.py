@@ -1,10 +1,15 @@
 """The models: one file each, and the file's name is the model's name.
 
-A model file's class takes (table, n_labels, options, seed), has its options' dataclass in `options`, says in `reads` what its
-positions are ("words", "pieces" or "pairs") and in `attends` whether it has attention weights; one whose options have `refine`
-has them also where that is not "none". `shares_sentences = True` promises that `encode` gives `self.encoder` the batch as it is,
-and that the encoder does not see the aspect: then rows of one sentence are scored from one run of it. A model that reads words
-starts from a `WordTable`, the others from a `Pretrained` encoder. Files that begin with an underscore are shared parts.
+A model file's class takes (table, n_labels, options, seed) and has these class attributes:
+
+- `options`: the dataclass of its options;
+- `reads`: what its positions are, "words", "pieces" of words, or "pairs", pieces with the aspect as a second segment. A model
+  that reads words starts from a `WordTable`, the others from a `Pretrained` encoder;
+- `attends`: whether it has attention weights; with the option `refine` it has them too, unless that is "none";
+- `shares_sentences = True` promises that `encode` gives `self.encoder` the batch as it is, and that the encoder does not see the
+  aspect: aspects of one sentence are then scored from one run of the encoder.
+
+Files that begin with an underscore are shared parts; this package exports those that a model's author needs.
 """
 
 from __future__ import annotations
@@ -52,12 +57,12 @@ _MODELS = Registry(__name__, "model")
 
 
 def names() -> tuple[str, ...]:
-    """Every model there is, by looking into this folder."""
+    """Return every model: the modules of this folder."""
     return _MODELS.names()
 
 
 def build(name: str, table: WordTable | Pretrained, n_labels: int, options: Mapping[str, Any], seed: int) -> nn.Module:
-    """A freshly initialised model, from word vectors or from an encoder by what it reads.
+    """Build a freshly initialised model from word vectors or from an encoder.
 
     :raises InputError: for a model or an option that does not exist; the message lists those that do.
     """
@@ -65,15 +70,15 @@ def build(name: str, table: WordTable | Pretrained, n_labels: int, options: Mapp
     if isinstance(table, WordTable) == uses_encoder(name):
         needed = "a pretrained encoder" if uses_encoder(name) else "word vectors"
         raise InputError(f"model {name} reads {kind.reads}: it starts from {needed}, not from a {type(table).__name__}")
-    # Layers draw default values before ours replace them; the caller's random state must not notice.
+    # Layers draw default values before ours replace them; the caller's random state must not change.
     with torch.random.fork_rng(devices=[]):
         return cast(nn.Module, kind(table, n_labels, chosen, seed))
 
 
 def read_options(name: str, options: Mapping[str, Any]) -> Any:
-    """The model's options with these values and else its defaults.
+    """Return the model's options with these values, the rest at their defaults.
 
-    :raises InputError: for an option that does not exist, or a value that it cannot have.
+    :raises InputError: for an option that does not exist, or a value out of range.
     """
     kind = _kind(name).options
     known = {field.name for field in fields(kind)}
@@ -93,24 +98,24 @@ def reads_pairs(name: str) -> bool:
 
 
 def attends(name: str, options: Mapping[str, Any] | None = None) -> bool:
-    """Whether the model, with these options, has attention weights to mine and to supervise."""
+    """Return whether the model, with these options, has attention weights to mine and to supervise."""
     return bool(_kind(name).attends) or getattr(read_options(name, options or {}), "refine", "none") != "none"
 
 
 def option_defaults(name: str) -> dict[str, Any]:
-    """The model's options with their default values."""
+    """Return the model's options with their default values."""
     return {field.name: field.default for field in fields(_kind(name).options)}
 
 
 def narrow(model: nn.Module) -> None:
-    """Let a trained model answer in bfloat16 where it has an encoder, which is where the time goes; its head stays precise."""
+    """Convert the encoder of a trained model, where most time goes, to bfloat16; its head stays precise."""
     encoder = getattr(model, "encoder", None)
     if isinstance(encoder, PieceEncoder):
         encoder.narrow()
 
 
 def count_parameters(model: nn.Module) -> int:
-    """Numbers that training changes."""
+    """Return how many numbers training changes."""
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
 
 

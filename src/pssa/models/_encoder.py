@@ -1,4 +1,4 @@
-"""A pretrained encoder as part of a model: batches in, states out, and the small layers that stand on it.
+"""A pretrained encoder as part of a model: batches in, states out, and the small layers on top of it.
 
 No step asks a device for a value (no `.item()`, no shape that depends on data): a training step can be captured as a CUDA graph.
 """
@@ -18,8 +18,6 @@ from pssa.models._layers import widen
 from pssa.models._pretrained import Pretrained
 from pssa.models._protocol import Encoding, Heads, TopLayer
 from pssa.models._refinement import Refinement, above, below
-
-__all__ = ["PieceEncoder", "attention_masks", "draw_linear"]
 
 # They take a prepared mask of four dimensions as it is. From a mask of two they would make one, after asking the device whether
 # anything is masked at all; DeBERTa makes its own without asking, but copies numbers for its relative positions from the host.
@@ -52,7 +50,7 @@ class PieceEncoder(nn.Module):
             self.refinement = Refinement(self.body, refine, probe, torch.Generator().manual_seed(seed))
 
     def forward(self, batch: Batch) -> tuple[Tensor, TopLayer | None]:
-        """(B, P, D) what `Encoding.words` is, and the rest of what `finish` needs."""
+        """Return `Encoding.words` (B, P, D), and the rest of what `finish` needs."""
         inputs = self._inputs(batch.positions, batch.present, batch.second)
         if self.refinement is None:
             return widen(self.body(**inputs).last_hidden_state), None
@@ -60,15 +58,15 @@ class PieceEncoder(nn.Module):
         return widen(words), top
 
     def finish(self, encoding: Encoding, rows: Tensor, batch: Batch) -> tuple[Tensor, Heads | None]:
-        """(B, P, D) h(x), and the self-attention of the positions `rows` (B, P) where it is refined."""
+        """Return h(x) (B, P, D), and the self-attention of the positions `rows` (B, P) where it is refined."""
         if self.refinement is None or encoding.top is None:
             return encoding.words, None
-        # What came from below is widened, and what else the layer is given is as its weights are.
+        # The states from below are widened; the layer's other arguments have the dtype of its weights.
         states, weights = above(self.body, encoding.words.to(self._dtype), encoding.top)
         return widen(states), self.refinement(weights, rows, batch.candidate_positions)
 
     def narrow(self) -> None:
-        """Keep the weights in half the space, as bfloat16, for answering; training needs them as they were.
+        """Convert the weights to bfloat16, in half the space, for inference; training needs them as they were.
 
         Buffers stay as they are: some architectures compute angles of rotation from them, and an angle is a place times a
         frequency, whose error grows with the place.
@@ -78,7 +76,7 @@ class PieceEncoder(nn.Module):
 
     @property
     def recordable(self) -> bool:
-        """Whether a step is known to wait for nothing and to copy nothing from the host, so that it can be recorded."""
+        """Whether a step neither waits for the host nor copies from it, so that it can be recorded."""
         return self._config.model_type in _TAKE_MASKS
 
     @property
@@ -98,7 +96,7 @@ class PieceEncoder(nn.Module):
 
 
 def attention_masks(config: Any, present: Tensor, dtype: torch.dtype = torch.float32) -> Any:
-    """What an encoder takes as mask: `present` (B, P) itself, (B, 1, P, P), or one of the latter for each kind of layer.
+    """Return the encoder's mask: `present` (B, P) itself, (B, 1, P, P), or one of the latter for each kind of layer.
 
     :param dtype: of the encoder's weights.
     """
@@ -121,7 +119,7 @@ def _mask(config: Any, seen: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def draw_linear(n_in: int, n_out: int, generator: torch.Generator, bias: bool = True) -> nn.Linear:
-    """A linear layer with PyTorch's default bounds, drawn from `generator`."""
+    """Return a linear layer with PyTorch's default bounds, drawn from `generator`."""
     layer = nn.Linear(n_in, n_out, bias=bias)
     bound = 1 / math.sqrt(n_in)
     with torch.no_grad():

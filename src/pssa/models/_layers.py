@@ -19,7 +19,7 @@ _STEPS = 256  # of a rate of dropout: one random byte for each element
 
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
-    """Softmax over the last dimension where `mask` holds; zero elsewhere, also in a row where it never holds."""
+    """Return the softmax over the last dimension where `mask` is true; zero elsewhere, also in a row without any."""
     weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
     return weights * mask
 
@@ -54,12 +54,12 @@ def dropout(values: Tensor, rate: float, training: bool) -> Tensor:
 
 
 def widen(values: Tensor) -> Tensor:
-    """The values in single precision, or in double where they are."""
+    """Convert the values to single precision; double stays double."""
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
 def full_precision(values: Tensor) -> torch.autocast:
-    """A context without autocast, on the device of `values`."""
+    """Return a context without autocast, on the device of `values`."""
     return torch.autocast(values.device.type, enabled=False)
 
 
@@ -76,7 +76,7 @@ class WordTable:
         return self.matrix.shape[1]
 
     def divide(self, trainable: bool) -> tuple[Tensor, Tensor]:
-        """Rows to be parameters and rows to be a buffer; all of them are the latter where vectors stay as they are."""
+        """Return the rows that are parameters and the rows that are a buffer; without training all are a buffer."""
         n_parameters = self.n_trained if trainable else 0
         return self.matrix[:n_parameters].clone(), self.matrix[n_parameters:].clone()
 
@@ -92,12 +92,12 @@ def check_options(options: Any, *, shares: tuple[str, ...], positive: tuple[str,
 
 
 def lookup(trained: Tensor, fixed: Tensor, ids: Tensor) -> Tensor:
-    """Rows of the table that `trained` (T, D) and `fixed` (V - T, D) make up together."""
+    """Return rows of the table that `trained` (T, D) and `fixed` (V - T, D) form together."""
     if len(fixed) == 0:
         return functional.embedding(ids, trained)
     if len(trained) == 0:
         return functional.embedding(ids, fixed)
-    # In training no word is beyond. Only a CPU can look without making the device wait.
+    # In training no word is beyond. Only on a CPU can that be checked without waiting for a device.
     if ids.device.type == "cpu" and int(ids.max()) < len(trained):
         return functional.embedding(ids, trained)
     beyond = ids >= len(trained)

@@ -39,7 +39,7 @@ _DROPOUTS = (
     "embedding_dropout",
     "mlp_dropout",
 )
-_MOST_POSITIONS = 512  # of an encoder that states no limit
+_MAX_POSITIONS = 512  # of an encoder that states no limit
 _NO_LIMIT = 10**6  # tokenizers without a limit state an absurd one
 _CHUNK = 1 << 20
 _SLACK = 10**7  # numbers that are in no file: a pooler, positions
@@ -55,9 +55,9 @@ class Pretrained:
 
     @classmethod
     def open(cls, source: str) -> Pretrained:
-        """The encoder in a folder or, if there is no such folder, the one of that name on the hub.
+        """Open the encoder in a folder or, if there is no such folder, the one of that name on the hub.
 
-        :raises InputError: if it cannot be had or used; the message says why.
+        :raises InputError: if it cannot be fetched or used.
         """
         transformers = _transformers()
         folder = find_folder(source)
@@ -70,7 +70,7 @@ class Pretrained:
 
     @classmethod
     def load(cls, folder: Path) -> Pretrained:
-        """What `save` wrote: no weights.
+        """Read what `save` wrote: no weights.
 
         :raises InputError: if files are missing or damaged.
         """
@@ -85,7 +85,7 @@ class Pretrained:
             self.tokenizer.save_pretrained(folder)
 
     def body(self, attention: str | None, dropout: float) -> nn.Module:
-        """The encoder in single precision, without a pooler, with `dropout` in every layer.
+        """Return the encoder in single precision, without a pooler, with `dropout` in every layer.
 
         `attention` names an implementation ("eager", "sdpa"); None leaves the choice to transformers. A body without weights, and
         nothing else, draws from torch's global random state.
@@ -135,25 +135,25 @@ class Pretrained:
 
     @property
     def mask_id(self) -> int:
-        """What stands in place of a hidden word's pieces."""
+        """The id that replaces a hidden word's pieces."""
         return int(self.tokenizer.mask_token_id)
 
     @property
     def pad_id(self) -> int:
-        """What fills a row up."""
+        """The id of padding."""
         return int(self.tokenizer.pad_token_id)
 
     @property
     def max_positions(self) -> int:
         """The longest row that the encoder and its tokenizer allow, special tokens included."""
         limit = getattr(self.config, "max_position_embeddings", None) or 0
-        limit = limit - self._first_position if limit > 0 else _MOST_POSITIONS
+        limit = limit - self._first_position if limit > 0 else _MAX_POSITIONS
         stated = self.tokenizer.model_max_length
         return int(min(limit, stated)) if 0 < stated < _NO_LIMIT else int(limit)
 
     @cached_property
     def _first_position(self) -> int:
-        """Where rows begin in the table of positions: in RoBERTa and its kin at the one after the padding's, else at 0."""
+        """The first row of the position table in use: in RoBERTa and its kin the one after the padding's, else 0."""
         transformers = _transformers()
         with _quiet(transformers), torch.device("meta"):
             body = _drawn(transformers, deepcopy(self.config), {})
@@ -162,18 +162,18 @@ class Pretrained:
         return 0 if padding is None else int(padding) + 1
 
     def cutter(self, pair: bool, max_positions: int = 0) -> PieceCutter:
-        """What cuts sentences into this encoder's pieces; no row is longer than `max_positions`, 0 being what it allows.
+        """Return what cuts sentences into this encoder's pieces.
+
+        :param max_positions: of a row; 0: as many as the encoder allows.
 
         :raises InputError: for more positions than the encoder has.
         """
         if not 0 <= max_positions <= self.max_positions:
-            raise InputError(
-                f"at most {max_positions} pieces are asked for; the encoder takes up to {self.max_positions}"
-            )
+            raise InputError(f"max_pieces is {max_positions}; the encoder takes up to {self.max_positions}")
         return PieceCutter(self.tokenizer, max_positions or self.max_positions, pair)
 
     def digest(self) -> str:
-        """SHA-256 over the weight files, or nothing where there are none."""
+        """Return the SHA-256 of the weight files; empty where there are none."""
         if not self.weights:
             return ""
         total = hashlib.sha256()
@@ -197,12 +197,12 @@ def _drawn(transformers: Any, config: Any, options: dict[str, Any]) -> nn.Module
         return _module(transformers.AutoModel.from_config(config, trust_remote_code=False, **options))
     except Exception as error:  # as many kinds as there are numbers that do not go together
         raise InputError(
-            f"its configuration describes no {config.model_type} encoder that can be built ({first_line(error)})"
+            f"config.json describes a {config.model_type} encoder that cannot be built ({first_line(error)})"
         ) from error
 
 
 def _refuse_outsized(transformers: Any, config: Any, folder: Path) -> None:
-    """Refuse a configuration of more numbers than the weights can fill, before there is memory for them."""
+    """Refuse a configuration of more numbers than the weights can fill, before memory is allocated for them."""
     with torch.device("meta"):
         body = _drawn(transformers, deepcopy(config), {})
     needed = sum(tensor.numel() for tensor in (*body.parameters(), *body.buffers()))
@@ -221,7 +221,7 @@ def _module(body: Any) -> nn.Module:
 
 @contextmanager
 def _quiet(transformers: Any) -> Iterator[None]:
-    """Without progress bars, reports of what was loaded and warnings of its own; `Pretrained` says itself what is wrong."""
+    """Silence progress bars, loading reports and warnings of transformers; `Pretrained` reports what is wrong."""
     log = transformers.utils.logging
     verbosity, bars = log.get_verbosity(), log.is_progress_bar_enabled()
     log.set_verbosity_error()
@@ -238,10 +238,10 @@ def _quiet(transformers: Any) -> Iterator[None]:
 
 _NEEDED = "a folder with config.json, model.safetensors and a tokenizer"
 _HUB_NAME = re.compile(r"[^\W_][\w.-]*(/[^\W_][\w.-]*)?")
-# What is fetched of a repository: no pickled weights, no weights for other frameworks.
-_WANTED = ["*.json", "*.txt", "*.model", "model.safetensors", "model-*-of-*.safetensors"]
+# Fetched from a repository: no pickled weights, no weights for other frameworks.
+_PATTERNS = ["*.json", "*.txt", "*.model", "model.safetensors", "model-*-of-*.safetensors"]
 _PICKLED = "pytorch_model*.bin"
-_MOST_BYTES, _MOST_TOKENIZER = 1 << 24, 1 << 28  # bytes of config.json and of a tokenizer's file
+_MAX_BYTES, _MAX_TOKENIZER = 1 << 24, 1 << 28  # bytes of config.json and of a tokenizer's file
 # Far beyond every encoder there is.
 _MOST = {
     "hidden_size": 1 << 17,
@@ -254,7 +254,7 @@ _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 
 
 def find_folder(source: str) -> Path:
-    """The folder `source`, or the cached or downloaded copy of the hub's repository of that name."""
+    """Return the folder `source`, or the cached or downloaded copy of the hub's repository of that name."""
     folder = Path(source).expanduser()
     if source and folder.is_dir():
         return folder
@@ -275,12 +275,12 @@ def _fetch(name: str) -> Path:
     except (OSError, ValueError):
         pass  # not in the cache, or no name that could be; the hub says which
     try:
-        fetched = Path(snapshot_download(name, allow_patterns=_WANTED, ignore_patterns=["*/*"]))
+        fetched = Path(snapshot_download(name, allow_patterns=_PATTERNS, ignore_patterns=["*/*"]))
         there = [] if weight_files(fetched) else HfApi().list_repo_files(name)
     except Exception as error:  # of the network, of the hub, of the disk
         raise InputError(
-            f"encoder {name!r} is no folder here and could not be fetched from the Hugging Face hub "
-            f"({first_line(error)}); check the name and the connection, or give {_NEEDED}"
+            f"encoder {name!r} is not a folder and could not be fetched from the Hugging Face hub "
+            f"({first_line(error)}); check the name and the connection, or name {_NEEDED}"
         ) from error
     if any(fnmatch(file, _PICKLED) for file in there):
         raise InputError(f"encoder {name!r} has only pickled weights on the Hugging Face hub; {_conversion(name)}")
@@ -290,17 +290,17 @@ def _fetch(name: str) -> Path:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether a copy that may have been interrupted has what is needed; in doubt the hub is asked for the rest."""
+    """Return whether a copy, perhaps interrupted, is complete; in doubt the rest is fetched from the hub."""
     files = weight_files(folder)
     whole = [path.name for path in files] == ["model.safetensors"]
-    # Every part says how many there are, and an index what is in which.
+    # The name of every part has their number, and an index lists what is in which.
     if files and not whole:
         whole = files[0].stem.endswith(f"-of-{len(files):05}") and (folder / "model.safetensors.index.json").is_file()
     return whole and (folder / "config.json").is_file() and _has_tokenizer(folder)
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files that hold the weights: one, or its parts in order."""
+    """Return the safetensors files that hold the weights: one, or its parts in order."""
     whole = folder / "model.safetensors"
     return [whole] if whole.is_file() else sorted(folder.glob("model-*-of-*.safetensors"))
 
@@ -318,19 +318,19 @@ def check_weights(folder: Path) -> None:
                 pass
         except (SafetensorError, OSError) as error:
             raise InputError(
-                f"{path}: is damaged or no safetensors file ({first_line(error)}); get it again"
+                f"{path}: is damaged or not a safetensors file ({first_line(error)}); download it again"
             ) from error
 
 
 def read_description(transformers: Any, folder: Path) -> tuple[Any, Any]:
-    """Configuration and tokenizer of the encoder in `folder`."""
+    """Read configuration and tokenizer of the encoder in `folder`."""
     for path in folder.iterdir() if folder.is_dir() else ():
-        if path.exists():  # and is opened by libraries, under names of theirs
+        if path.exists():  # libraries open it under names of their own
             require_regular(path)
     config = _read_config(transformers, folder)
-    with _told_of(folder):
+    with _tokenizer_errors(folder):
         tokenizer = _read_tokenizer(transformers, folder)
-        # What it puts around texts need not be in its own vocabulary.
+        # Its special tokens need not be in its own vocabulary.
         entries = 1 + max([*tokenizer.get_vocab().values(), *tokenizer("a", "a")["input_ids"]])
     for what in ("mask_token", "pad_token", "cls_token", "sep_token"):
         if getattr(tokenizer, what) is None:
@@ -348,9 +348,9 @@ def _read_config(transformers: Any, folder: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{folder}: has no config.json; expected {_NEEDED}")
     try:
-        kind = json.loads(read_bounded(path, _MOST_BYTES).decode())["model_type"]
+        kind = json.loads(read_bounded(path, _MAX_BYTES).decode())["model_type"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"{path}: is no configuration of transformers with a model_type; get it again") from error
+        raise InputError(f"{path}: is not a transformers configuration with a model_type; download it again") from error
     if not _is_known(transformers, kind):
         version = transformers.__version__
         raise InputError(
@@ -359,9 +359,9 @@ def _read_config(transformers: Any, folder: Path) -> Any:
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
-        raise InputError(f"{path}: cannot be read ({first_line(error)}); get it again") from error
+        raise InputError(f"{path}: cannot be read ({first_line(error)}); download it again") from error
     if config.is_encoder_decoder or not hasattr(config, "hidden_size") or not hasattr(config, "vocab_size"):
-        raise InputError(f"{path}: {kind} is no text encoder; use one like BERT")
+        raise InputError(f"{path}: {kind} is not a text encoder; use one like BERT")
     for name, most in _MOST.items():
         value = getattr(config, name, 1)
         if type(value) is not int or not 0 < value <= most:
@@ -383,16 +383,18 @@ def _read_tokenizer(transformers: Any, folder: Path) -> Any:
             _check_ids(folder / name)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if not tokenizer.is_fast:
-        raise InputError(f"{folder}: its tokenizer is not a fast one (tokenizer.json), which tells where pieces begin")
+        raise InputError(
+            f"{folder}: its tokenizer is not a fast one, which knows where pieces begin; add tokenizer.json"
+        )
     if not isinstance(tokenizer.model_max_length, int | float):
         raise InputError(
-            f"{folder}: model_max_length of its tokenizer is {shorten(tokenizer.model_max_length)}, no number"
+            f"{folder}: model_max_length of its tokenizer is {shorten(tokenizer.model_max_length)}; expected a number"
         )
     return tokenizer
 
 
 @contextmanager
-def _told_of(folder: Path) -> Iterator[None]:
+def _tokenizer_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except InputError:
@@ -404,13 +406,15 @@ def _told_of(folder: Path) -> Iterator[None]:
 
 
 def _check_ids(path: Path) -> None:
-    """Refuse entries that are numbered far beyond any vocabulary: tokenizers keeps a list of all that are between."""
-    state = json.loads(read_bounded(path, _MOST_TOKENIZER))
+    """Refuse ids far beyond any vocabulary: tokenizers keeps a list of all ids up to the largest."""
+    state = json.loads(read_bounded(path, _MAX_TOKENIZER))
     model = state["model"]["vocab"] if path.name == "tokenizer.json" else state
     ids = [*(model.values() if isinstance(model, dict) else ())]
     ids += [token["id"] for token in state.get("added_tokens") or () if path.name == "tokenizer.json"]
     if not all(type(number) is int and 0 <= number <= _MOST["vocab_size"] for number in ids):
-        raise InputError(f"{path}: an entry has a number that is none from 0 to {_MOST['vocab_size']}; get it again")
+        raise InputError(
+            f"{path}: the id of an entry is not a number from 0 to {_MOST['vocab_size']}; download it again"
+        )
 
 
 def _has_tokenizer(folder: Path) -> bool:
@@ -421,11 +425,11 @@ def _conversion(source: str) -> str:
     return (
         "they are not read, since pickle can run code; if you trust them, convert them with transformers: "
         f"AutoModel.from_pretrained({source!r}).save_pretrained(DIR), "
-        f"AutoTokenizer.from_pretrained({source!r}).save_pretrained(DIR), and give DIR"
+        f"AutoTokenizer.from_pretrained({source!r}).save_pretrained(DIR), and name DIR"
     )
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what an error says."""
+    """Return the first line of an error's message."""
     lines = str(error).strip().splitlines()
     return format_error(lines[0] if lines else type(error).__name__)

@@ -1,4 +1,4 @@
-"""What a model is to everybody else: two calls, `encode` and `classify`, and the values they return.
+"""The protocol of a model: two calls, `encode` and `classify`, and the values they return.
 
 The cut is placed so that gradients and noise go on `Encoding.words`: a saliency re-runs only the small head, never the encoder.
 Where an encoder's self-attention is refined, the encoder's top layer belongs to the head.
@@ -14,12 +14,10 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 
-__all__ = ["AspectClassifier", "Encoding", "Heads", "Prediction", "TopLayer"]
-
 
 @dataclass(frozen=True)
 class TopLayer:
-    """What an encoder's top layer is given besides its input: masks, relative positions and the like."""
+    """The arguments of an encoder's top layer besides its input: masks, relative positions and the like."""
 
     rows: int  # B, of the batch that was encoded
     arguments: tuple[Any, ...]  # after the input, which is `Encoding.words`
@@ -28,7 +26,7 @@ class TopLayer:
 
 @dataclass(frozen=True)
 class Encoding:
-    """What the encoder says of a batch: h(x), v(t) and, in a memory network, m."""
+    """The representations of a batch: h(x), v(t) and, in a memory network, m."""
 
     words: Tensor  # (B, P, D) h(x); the top layer's input where there is a `top`
     aspect: Tensor  # (B, D) v(t)
@@ -36,7 +34,7 @@ class Encoding:
     top: TopLayer | None = None  # where self-attention is refined: `classify` runs the top layer
 
     def with_words(self, words: Tensor, memory: Tensor | None) -> Encoding:
-        """The same aspect with other word vectors."""
+        """Return the same with other word vectors."""
         return replace(self, words=words, memory=memory)
 
 

@@ -27,13 +27,13 @@ _WAYS = ("none", "random_head", "smallest_entropy", "average")
 
 
 def check_refine(refine: str) -> None:
-    """Refuse a way to choose heads that does not exist."""
+    """Refuse an unknown way to choose heads."""
     if refine not in _WAYS:
         raise InputError(f"refine is {refine!r}; it can be {', '.join(_WAYS[:-1])} or {_WAYS[-1]}")
 
 
 class Refinement(nn.Module):
-    """Chooses the heads of a body's top layer, which it makes ready to be cut off; the body stays its owner's."""
+    """Chooses the heads of a body's top layer, and prepares the body for the cut; it does not own the body."""
 
     def __init__(self, body: nn.Module, way: str, probe: Mapping[str, Any], generator: torch.Generator) -> None:
         super().__init__()
@@ -41,26 +41,26 @@ class Refinement(nn.Module):
         self.by_entropy = way == "smallest_entropy"
         if way == "random_head":
             drawn = torch.randint(n_heads, (), generator=generator)
-            # A buffer that is saved: a run is loaded without its seed.
+            # A persistent buffer: a run is loaded without its seed.
             self.register_buffer("share", (torch.arange(n_heads) == drawn).float())
         elif way == "average":
             self.register_buffer("share", torch.full((n_heads,), 1 / n_heads), persistent=False)
 
     def forward(self, weights: Tensor, rows: Tensor, candidates: Tensor) -> Heads:
-        """The heads by what the positions `rows` (B, P) give to `candidates` (B, P), `weights` being (B, H, P, P)."""
+        """Choose heads by the attention of the positions `rows` (B, P) on `candidates` (B, P); `weights` are (B, H, P, P)."""
         attended = _row_mean(weights.detach(), rows)  # (B, H, P)
         if not self.by_entropy:
             return Heads(weights, rows, self.get_buffer("share").to(attended.dtype).expand(weights.shape[0], -1))
         attended = attended * candidates.unsqueeze(1)
         shares = attended / attended.sum(dim=-1, keepdim=True).clamp(min=torch.finfo(attended.dtype).tiny)
         entropy = torch.special.entr(shares).sum(dim=-1)  # (B, H)
-        # Compared, since `one_hot` asks the device for the largest place.
+        # Compared, since `one_hot` would wait for the device.
         places = torch.arange(entropy.shape[1], device=entropy.device)
         return Heads(weights, rows, (places == entropy.argmin(dim=1, keepdim=True)).to(attended.dtype))
 
 
 def attention_of(heads: Heads, candidates: Tensor) -> Tensor:
-    """(B, P) what the chosen heads give to each of `candidates` (B, P), mean over the rows that count.
+    """Return the attention of the chosen heads on each of `candidates` (B, P), mean over the rows that count: (B, P).
 
     The rest of a row's weight lies on the aspect and on special tokens, so that a sum is at most one.
     """
@@ -81,19 +81,19 @@ _LAYERS = ("encoder.layer", "layers", "transformer.layer")
 _ATTENTIONS = ("attention", "attn")
 _INNERMOST = ("self", "attn")
 
-# What the hooks look at. Each thread has its own, so that several may use one model.
+# Where the hooks put what they catch. Each thread has its own, so that several may use one model.
 _catching: ContextVar[list[Any] | None] = ContextVar("catching", default=None)
 _reading: ContextVar[list[Tensor] | None] = ContextVar("reading", default=None)
 
 
 class _Caught(Exception):
-    """Ends the body's run where it has no more to do."""
+    """Ends the body's run at the top layer."""
 
 
 def prepare(body: nn.Module, probe: Mapping[str, Any]) -> int:
-    """Make the cut possible, and attention of the top layer without dropout; the number of heads.
+    """Prepare the body for the cut, switch off dropout of its top attention, and return the number of heads.
 
-    :raises InputError: if the body, asked with the inputs `probe`, cannot be cut: its architecture is an unusual one.
+    :raises InputError: if the body, tried with the inputs `probe`, cannot be cut because its architecture is unusual.
     """
     try:
         layer = _top_layer(body)
@@ -108,7 +108,7 @@ def prepare(body: nn.Module, probe: Mapping[str, Any]) -> int:
 
 
 def below(body: nn.Module, inputs: Mapping[str, Any]) -> tuple[Tensor, TopLayer]:
-    """(B, P, D) the top layer's input, and what else it is given."""
+    """Return the top layer's input (B, P, D), and its other arguments."""
     caught: list[Any] = []
     token = _catching.set(caught)
     try:
@@ -123,14 +123,14 @@ def below(body: nn.Module, inputs: Mapping[str, Any]) -> tuple[Tensor, TopLayer]
 
 
 def above(body: nn.Module, words: Tensor, top: TopLayer) -> tuple[Tensor, Tensor]:
-    """(B, P, D) the body's states from the top layer's input, and (B, H, P, P) the layer's attention.
+    """Return the body's states (B, P, D) from the top layer's input, and the layer's attention (B, H, P, P).
 
     `words` may be the batch that `top` is of, stacked several times.
     """
     layer, times = _top_layer(body), words.shape[0] // top.rows
     keywords = {name: _repeat(value, times, top.rows) for name, value in top.keywords.items()}
     if "output_attentions" in inspect.signature(layer.forward).parameters:
-        keywords["output_attentions"] = True  # some layers would keep it to themselves
+        keywords["output_attentions"] = True  # some layers do not return it otherwise
     with _attention_read() as read:
         states = layer(words, *(_repeat(value, times, top.rows) for value in top.arguments), **keywords)
     states = states[0] if isinstance(states, tuple) else states
@@ -142,7 +142,7 @@ def _catch(layer: nn.Module, arguments: tuple[Any, ...], keywords: dict[str, Any
     caught = _catching.get()
     if caught is not None:
         caught.append((arguments, keywords))
-        # An exporter cannot follow an exception; the top layer then runs for nothing, and is left out of what is exported.
+        # An exporter cannot follow an exception; the top layer then runs in vain, and is left out of the export.
         if not torch.compiler.is_compiling():
             raise _Caught
 
@@ -206,7 +206,7 @@ def _try_out(body: nn.Module, probe: Mapping[str, Any]) -> int:
 
 
 def _repeat(value: Any, times: int, rows: int) -> Any:
-    """What has a row for each of the `rows` examples, `times` times; the rest serves any number of them."""
+    """Repeat a tensor with a row for each of the `rows` examples `times` times; return anything else as it is."""
     if isinstance(value, tuple | list):
         return tuple(_repeat(part, times, rows) for part in value)
     if not isinstance(value, Tensor) or times == 1 or rows == 1 or value.shape[0] != rows or value.dim() < 3:

@@ -17,8 +17,6 @@ from pssa.errors import InputError
 from pssa.models._layers import WordTable, check_options, dropout, lookup, masked_softmax, reset_parameters
 from pssa.models._protocol import Encoding
 
-__all__ = ["TransformationEncoder", "TransformationOptions"]
-
 # Words further than this from the aspect have weight zero.
 _REACH = 40
 _LAYERS = 2

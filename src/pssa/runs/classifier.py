@@ -19,8 +19,6 @@ from pssa.evaluation import predict_logits
 from pssa.runs.featurizer import Featurizer
 from pssa.training.ensembles import combine
 
-__all__ = ["Answer", "Classifier", "probability_column"]
-
 
 @dataclass(frozen=True)
 class Answer:

@@ -1,6 +1,6 @@
-"""A run in a model hub: `push_to_hub` uploads what loading and judging it takes, `from_pretrained` brings it back.
+"""Runs on a model hub: `push_to_hub` uploads what loading and evaluating a run takes, `from_pretrained` loads it again.
 
-What only resuming needs stays where it is, and so do the paths of this machine. Address, token and cache are the library's own
+Files that only resuming needs are not uploaded, nor are paths of this machine. Address, token and cache are the library's own
 (`HF_ENDPOINT`, `HF_TOKEN`, `HF_HOME`).
 """
 
@@ -25,9 +25,7 @@ from pssa.runs.classifier import Classifier
 from pssa.runs.directory import RunDirectory
 from pssa.runs.saved_model import load
 
-__all__ = ["from_pretrained", "push_to_hub"]
-
-# A star also stands for what is in deeper folders.
+# A star matches files in deeper folders too.
 _OURS = (
     "model.json",
     "model.safetensors",
@@ -41,7 +39,7 @@ _OURS = (
     "README.md",
 )
 _PATHS = (("data", "train"), ("data", "dev"), ("data", "vectors"), ("supervision", "evidence"))
-# Where transformers writes down what a configuration or a tokenizer was loaded from.
+# Keys under which transformers records where a configuration or a tokenizer was loaded from.
 _ORIGIN = ("_name_or_path", "name_or_path")
 _CARD = {
     "library_name": "pssa",
@@ -60,22 +58,22 @@ def push_to_hub(
     revision: str | None = None,
     message: str = "A trained run",
 ) -> str:
-    """Upload a finished run, in one commit, into a repository that is made if need be; the answer is its address.
+    """Upload a finished run in one commit, create the repository if needed, and return its address.
 
-    :param repo_id: OWNER/NAME. Files of a run that lies there already are replaced, other files are left alone.
-    :param private: make the repository so that only its owner sees it.
-    :param revision: a branch, made if need be; by default the main one.
-    :raises InputError: if the run is none or unfinished, or if the hub refuses it or cannot be reached.
+    :param repo_id: OWNER/NAME. Files of a run that is there already are replaced, other files are left alone.
+    :param private: create the repository so that only its owner sees it.
+    :param revision: a branch, created if needed; by default the main one.
+    :raises InputError: if `run` is not a finished run, or if the hub refuses it or cannot be reached.
     """
     contents = _contents(Path(run))
     hub = _library()
-    with _told(repo_id, revision), _bars_in_terminals():
+    with _hub_errors(repo_id, revision), _bars_in_terminals():
         api = hub.HfApi(library_name="pssa", library_version=__version__)
         # None leaves the choice to the owner's settings, which may say that everything is private.
         address = api.create_repo(repo_id, private=private or None, exist_ok=True)
         repo_id = address.repo_id
         if private and not api.repo_info(repo_id).private:
-            raise InputError(f"{repo_id} is there already and is public; make it private first, or choose another name")
+            raise InputError(f"{repo_id} exists already and is public; make it private first, or choose another name")
         if revision is not None:
             api.create_branch(repo_id, branch=revision, exist_ok=True)
         contents["README.md"] = _card(str(contents["README.md"]), repo_id)
@@ -89,16 +87,16 @@ def push_to_hub(
 def from_pretrained(
     repo_id: str, *, revision: str | None = None, device: str = "cpu", precision: str = "auto"
 ) -> Classifier:
-    """Download a run, as far as it is not in the cache, and load it; without a network the cache is enough.
+    """Load a run from the hub, or from the cache where it is there already.
 
     :param revision: a branch, a tag or a commit; by default the newest of the main branch.
     :param device: as for `load`, and so is `precision`.
-    :raises InputError: if there is no such repository, if it holds no run, or if it can neither be reached nor is cached.
+    :raises InputError: if there is no such repository, if it holds no run, or if it is neither reachable nor cached.
     """
     hub = _library()
     of = {"revision": revision, "library_name": "pssa", "library_version": __version__}
-    with _told(repo_id, revision), _bars_in_terminals():
-        # Weights last: they may be another model's, and large.
+    with _hub_errors(repo_id, revision), _bars_in_terminals():
+        # Weights last: those of another model may be large.
         light = hub.snapshot_download(repo_id, allow_patterns=list(_OURS), ignore_patterns=["*.safetensors"], **of)
         if not Path(light, "model.json").is_file():
             raise InputError(f"{repo_id}: not a run: it has no model.json")
@@ -107,7 +105,7 @@ def from_pretrained(
 
 
 def _contents(run: Path) -> dict[str, Path | str]:
-    """What is uploaded, by its name there: files as they are, or the text that stands for one."""
+    """Return the files to upload, by their names there: paths, or the text of those that are changed."""
     RunDirectory.open(run).require_finished()
     names = sorted(path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file())
     contents: dict[str, Path | str] = {name: run / name for name in names if _is_ours(name)}
@@ -127,7 +125,7 @@ def _raw(content: Path | str) -> Path | bytes:
 
 
 def _config(path: Path) -> str:
-    """The configuration without paths of this machine."""
+    """Return the configuration without paths of this machine."""
     table = tomllib.loads(path.read_text("utf-8"))
     for section, key in _PATHS:
         table.get(section, {}).pop(key, None)
@@ -138,7 +136,7 @@ def _config(path: Path) -> str:
 
 
 def _described(path: Path) -> Path | str:
-    """An encoder's JSON file, which may say from which folder it was loaded."""
+    """Return an encoder's JSON file without the folder it was loaded from."""
     table = json.loads(path.read_text("utf-8"))
     origins = [key for key in _ORIGIN if isinstance(table, dict) and Path(str(table.get(key, ""))).is_absolute()]
     if not origins:
@@ -147,7 +145,7 @@ def _described(path: Path) -> Path | str:
 
 
 def _card(text: str, repo_id: str) -> str:
-    """The model card with all that the hub wants to know in its head, and with a call that fetches the run from there."""
+    """Return the model card with the hub's metadata in its head, and with the call that loads the run from there."""
     _, head, body = text.split("---\n", 2) if text.startswith("---\n") and text.count("---\n") > 1 else ("", "", text)
     known = {line.partition(":")[0] for line in head.splitlines()}
     head += "".join(f"{key}: {value}\n" for key, value in _CARD.items() if key not in known)
@@ -155,13 +153,13 @@ def _card(text: str, repo_id: str) -> str:
 
 
 @contextmanager
-def _told(repo_id: str, revision: str | None) -> Iterator[None]:
-    """Say in one line what went wrong between here and the hub."""
+def _hub_errors(repo_id: str, revision: str | None) -> Iterator[None]:
+    """Turn the errors of the hub's library into one line."""
     try:
         yield
     except InputError:
         raise
-    except Exception as error:  # the library raises errors of many libraries, all of them about what was asked for
+    except Exception as error:  # the library passes on errors of many libraries
         raise InputError(f"{repo_id}: {_reason(error, revision)}") from error
 
 
@@ -174,25 +172,25 @@ def _reason(error: Any, revision: str | None) -> str:
     if isinstance(error, errors.RevisionNotFoundError):
         return f"has no revision {revision}"
     if isinstance(error, errors.RepositoryNotFoundError):
-        return "no such repository, or one that you may not see; check the name, or log in with: hf auth login"
+        return "no such repository, or no access to it; check the name, or log in with: hf auth login"
     if status in (401, 403):
-        return "the hub does not permit this; log in with: hf auth login, and a token that may"
-    # An upload fails in a thread of its own, and where the hub refuses the cache is looked at first: the reason is behind it.
+        return "the hub refuses access; log in with: hf auth login, with a token that has it"
+    # Errors of an upload's thread, and refusals that fall back to the cache, have the reason as their cause.
     cause = error.__cause__
     if (isinstance(error, RuntimeError) and cause is not None) or isinstance(cause, errors.HfHubHTTPError):
         return _reason(cause, revision)
     if isinstance(error, (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled)):
         return "not in the cache, and the hub cannot be reached; check the network and HF_ENDPOINT"
-    if type(error).__module__.startswith("httpx"):  # the transport, under a name that depends on the library's version
+    if type(error).__module__.startswith("httpx"):  # the transport
         return f"the hub cannot be reached ({error}); check the network and HF_ENDPOINT"
-    if isinstance(error, (AttributeError, KeyError, TypeError)):  # the library took it for something else
-        return f"the hub gives an answer that is none ({format_error(error)}); check HF_ENDPOINT"
+    if isinstance(error, (AttributeError, KeyError, TypeError)):  # the answer was not what the library expected
+        return f"the hub's answer cannot be read ({format_error(error)}); check HF_ENDPOINT"
     return format_error(error)
 
 
 @contextmanager
 def _bars_in_terminals() -> Iterator[None]:
-    """Without the library's progress bars where standard error is a file or a pipe."""
+    """Silence the library's progress bars where standard error is not a terminal."""
     utils: Any = importlib.import_module("huggingface_hub.utils")
     if sys.stderr.isatty() or utils.are_progress_bars_disabled():
         yield

@@ -1,6 +1,6 @@
-"""A run as one ONNX file, to be run without this package's models and without torch.
+"""Export of a run as one ONNX file, which runs without this package's models and without torch.
 
-Inputs are the fields of `Batch` that the models read, by their names and in any size; outputs are `logits`, `probabilities` and,
+Inputs are the fields of `Batch` that the models read, by name and in any size; outputs are `logits`, `probabilities` and,
 where there is attention, `attention`. `Classifier.index` makes the inputs. An ensemble is exported with its vote.
 """
 
@@ -25,13 +25,11 @@ from pssa import __version__
 from pssa.data import embedded
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.data.files import write_atomically
-from pssa.errors import InputError, MissingExtra, RunError
+from pssa.errors import InputError, MissingExtra, RunError, setting
 from pssa.runs.classifier import Classifier
 from pssa.runs.directory import RunDirectory
 from pssa.runs.saved_model import load
 from pssa.training.ensembles import combine
-
-__all__ = ["export_onnx"]
 
 _LIBRARIES = ("onnx", "onnxscript", "onnxruntime")
 # Names of the dimensions, by input and by output; a number is fixed.
@@ -51,11 +49,11 @@ _TOLERANCE = 1e-5
 
 
 def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Path:
-    """Write the model of a run as an ONNX file, after a check that it answers as the run does.
+    """Write the model of a run as an ONNX file, after checking that it predicts as the run does.
 
     :param force: replace the file if it exists.
-    :raises InputError: if `run` is no run or unfinished, `path` exists or cannot be written, or the model cannot be exported.
-    :raises RunError: if the exported model answers differently; no file is left then.
+    :raises InputError: if `run` is not a finished run, `path` exists or cannot be written, or the model cannot be exported.
+    :raises RunError: if the exported model predicts differently; no file is written then.
     """
     for name in _LIBRARIES:
         _library(name)
@@ -63,8 +61,9 @@ def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Pa
     if path.is_dir() or not path.parent.is_dir():
         raise InputError.at(path, None, "cannot be written; expected the name of a file in a directory that exists")
     if path.exists() and not force:
+        replace_it = setting("force=True", option="--force")
         raise InputError(
-            f"{path} exists already; choose another `path` (--onnx), or replace it with `force=True` (--force)"
+            f"{path} exists already; choose another {setting('path', option='--onnx')}, or replace it with {replace_it}"
         )
     directory = RunDirectory.open(Path(run))
     if (directory.root / "config.toml").is_file():  # else a stage or a member, which is whole in itself
@@ -76,18 +75,18 @@ def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Pa
         exported = _exported(model, _inputs(traced.table), classifier.name)
         content = _finished(exported, classifier, traced.mask_id)
         if difference := _difference(content, model, others):
-            raise RunError(f"{run} in ONNX is not what it is in torch: {difference}; nothing was written")
+            raise RunError(f"{run} predicts differently in ONNX than in torch: {difference}; nothing was written")
     write_atomically(path, content)
     return path
 
 
 class _Answering(nn.Module):
-    """A classifier as a function of tensors, which is what can be exported."""
+    """A classifier as a function of tensors, which can be exported."""
 
     def __init__(self, classifier: Classifier) -> None:
         super().__init__()
         self.members = nn.ModuleList(classifier.members)
-        self.register_buffer("says", torch.tensor(classifier.vote_weights))
+        self.register_buffer("vote_weights", torch.tensor(classifier.vote_weights))
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Logits (B, C), probabilities (B, C) and the first member's attention (B, P), if it has any."""
@@ -97,27 +96,27 @@ class _Answering(nn.Module):
         logits, probabilities = each[0].logits, each[0].logits.softmax(dim=1)
         if len(each) > 1:
             votes = torch.stack([prediction.logits.softmax(dim=1) for prediction in each])
-            probabilities = combine(votes, self.get_buffer("says"))
+            probabilities = combine(votes, self.get_buffer("vote_weights"))
             logits = probabilities.log()
         attention = each[0].attention
         return (logits, probabilities) if attention is None else (logits, probabilities, attention)
 
 
 class _Unseen(TorchFunctionMode):
-    """Whoever looks at a number in a tensor sees a very large one, since a graph has no numbers to show.
+    """Makes every number read from a tensor very large, since a graph has no numbers to read.
 
-    `lookup` looks whether all words are known from training and has a way without that for any words; this leads there.
+    `lookup` checks whether all words are known from training; this leads it to the branch that works for any words.
     """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Answer for the tensor, or let it."""
+        """Return the number in place of the tensor's, or call the function."""
         return sys.maxsize if func is Tensor.__int__ else func(*args, **kwargs or {})
 
 
 def _samples(classifier: Classifier) -> list[IndexedCorpus]:
-    """Sentences to export with, and others of other sizes to check with."""
+    """Return sentences to export with, and others of other sizes to check with."""
     sentences = [replace(example, label=None) for example in embedded.load("test")]
-    # A size of one would be taken for a constant.
+    # A size of one would be exported as a constant.
     wide = [sentence for sentence in sentences if sentence.aspect[1] - sentence.aspect[0] > 1]
     return [classifier.index(some) for some in (wide[:3], sentences[:1], sentences[1:6], sentences[6:20])]
 
@@ -127,13 +126,13 @@ def _inputs(batch: Batch) -> dict[str, Tensor]:
 
 
 def _exported(model: nn.Module, inputs: Mapping[str, Tensor], name: str) -> Any:
-    """The model as a protocol buffer of ONNX."""
+    """Return the model as a protocol buffer of ONNX."""
     dynamic = torch.export.Dim.DYNAMIC
     free = tuple(
         {axis: dynamic for axis, size in enumerate(sizes) if isinstance(size, str)} for sizes in _INPUTS.values()
     )
     n_outputs = len(model(*inputs.values()))
-    # A fault of torch: it remembers how it traced an LSTM before, and then not for rows of any length.
+    # A bug of torch: a cached trace of an LSTM is not valid for rows of other lengths.
     torch.ops.aten.lstm.input._dispatch_cache.clear()
     try:
         with _Unseen():
@@ -148,12 +147,12 @@ def _exported(model: nn.Module, inputs: Mapping[str, Tensor], name: str) -> Any:
             )
             assert program is not None
             return program.model_proto
-    except Exception as error:  # as many kinds as there are operations that ONNX has no words for
+    except Exception as error:  # of any kind, for operations that ONNX does not have
         raise InputError(f"{name} cannot be exported to ONNX: {_first_cause(error)}") from error
 
 
 def _finished(exported: Any, classifier: Classifier, mask_id: int) -> bytes:
-    """The file: without inputs that nothing reads and without traces of this machine, with what a user must know."""
+    """Return the file: without unused inputs and traces of this machine, with labels and the mask id as metadata."""
     graph = exported.graph
     read = {name for node in graph.node for name in node.input}
     for value in [value for value in graph.input if value.name not in read]:
@@ -180,7 +179,7 @@ def _name_sizes(value: Any, sizes: tuple[str | int, ...]) -> None:
 
 
 def _difference(content: bytes, model: nn.Module, samples: Iterable[IndexedCorpus]) -> str:
-    """Which answers of the file are not those of the model, and by how much; empty if they agree."""
+    """Return which outputs of the file differ from the model's, and by how much; empty if they agree."""
     session = _library("onnxruntime").InferenceSession(content, providers=["CPUExecutionProvider"])
     for sample in samples:
         inputs = _inputs(sample.table)
@@ -202,7 +201,7 @@ def _library(name: str) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what the exporter says of its own ways; errors are told as ever."""
+    """Silence the exporter's log and warnings; errors are still raised."""
     loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

@@ -28,8 +28,6 @@ from pssa.saliency import Observation
 from pssa.training import CheckpointStore, EpochRecord, Observer, Settings, Supervision, Task, Team, fit, search_epochs
 from pssa.training.supervision import supervise
 
-__all__ = ["RunContext"]
-
 
 @dataclass
 class RunContext:

@@ -1,5 +1,5 @@
-"""A model in a folder: `model.json` says what it is, `model.safetensors` holds its weights, and beside them lies what it reads:
-`vocabulary.json`, or `encoder/` with a configuration and a tokenizer.
+"""A model in a folder: `model.json` describes it, `model.safetensors` holds its weights, and its featurizer is `vocabulary.json`,
+or `encoder/` with a configuration and a tokenizer.
 
 An ensemble has its models in `members/`, each a folder of the same kind.
 """
@@ -27,7 +27,7 @@ from pssa.training.checkpoint import load_parameters
 
 _SCHEMA = 1
 _MAX_DIMENSION, _MAX_MEMBERS = 10**6, 1000
-_SLACK = 10**7  # numbers that a model may have beside its weights: positions, masks
+_SLACK = 10**7  # numbers that a model may have besides its weights: positions, masks
 
 
 @dataclass(frozen=True)
@@ -139,19 +139,19 @@ def save_ensemble(
 def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Classifier:
     """Load a run, a stage's model or an ensemble's member from its folder.
 
-    Of a run that was interrupted a stage's model is loaded, with a `UserWarning` that names the stage: the initial model where
-    the run has trained it and goes on to mine, else the newest checkpoint.
+    Of an interrupted run a stage's model is loaded, with a `UserWarning` that names the stage: the initial model where the run
+    has trained it and mines next, else the newest checkpoint.
 
     :param device: cpu, cuda, or auto: the GPU where there is one.
     :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
-    :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot answer in this precision.
+    :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot run in this precision.
     """
     folder = RunDirectory.open(Path(path)).root
     description = Description.load(folder)
     place = choose_device(device)
     narrow = _is_narrow(description.model, precision, place)
     featurizer = _load_featurizer(folder, description)
-    # An ensemble that was interrupted has members but no says yet; it is loaded like any unfinished run.
+    # An interrupted ensemble has members but no vote weights yet; it is loaded like any unfinished run.
     numbers = range(1, len(description.vote_weights) + 1)
     folders = [folder / "members" / str(number) for number in numbers] if len(numbers) > 1 else [folder]
     if len(folders) > 1 and (lost := [member for member in folders if not (member / "model.safetensors").is_file()]):
@@ -189,7 +189,7 @@ def _load_featurizer(folder: Path, description: Description) -> Featurizer:
 
 
 def _load_model(folder: Path, source: Path, description: Description, featurizer: Featurizer) -> nn.Module:
-    # Weights replace what a seed drew; an unfinished run may have drawn what is no weight, such as a head to look at.
+    # Weights replace what a seed drew; an unfinished run may have drawn more than weights, such as a head to refine.
     settings = folder / "config.toml"
     seed = Config.from_toml(settings).seed if settings.is_file() else 0
     _refuse_outsized(folder, description, featurizer)
@@ -202,8 +202,8 @@ def _load_model(folder: Path, source: Path, description: Description, featurizer
 
 
 def _weights_of(folder: Path) -> Path:
-    """The file that holds the model or, in a run that was interrupted, what there is of it."""
-    # A method that mines leaves its initial model complete; what it trains after that sees masked sentences, or has just begun.
+    """Return the file that holds the model or, in an interrupted run, the newest state of it."""
+    # A method that mines saves its initial model; those it trains after that see masked sentences, or have just begun.
     for path in (folder / "model.safetensors", folder / "stages" / "initial" / "model.safetensors"):
         if path.is_file():
             return path
@@ -214,11 +214,11 @@ def _weights_of(folder: Path) -> Path:
 
 
 def _refuse_outsized(folder: Path, description: Description, featurizer: Featurizer) -> None:
-    """Refuse a description of more numbers than the weights beside it can fill, before there is memory for them."""
+    """Refuse a description of more numbers than the weights beside it can fill, before memory is allocated for them."""
     table, options = featurizer.table, description.options
     if isinstance(table, WordTable):
         table = WordTable(torch.empty(table.matrix.shape, device="meta"), table.n_trained)
-    if "refine" in options:  # choosing heads asks the model something, and adds next to nothing
+    if "refine" in options:  # choosing heads runs the model, and adds next to nothing
         options = options | {"refine": "none"}
     with torch.device("meta"):
         model = models.build(description.model, table, len(description.labels), options, 0)
@@ -232,7 +232,7 @@ def _refuse_outsized(folder: Path, description: Description, featurizer: Featuri
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
-    """Fill `model` from a file; every tensor must be there, in its shape, with finite numbers."""
+    """Load the weights of `model` from a file; every tensor must be there, in its shape, with finite numbers."""
     tensors, _ = read_tensors(path)
     try:
         model.load_state_dict(tensors)
@@ -241,7 +241,7 @@ def load_weights(path: Path, model: nn.Module) -> None:
         raise InputError(f"{path} does not fit the model that model.json describes: {reason}") from error
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not tensor.isfinite().all():
-            raise InputError(f"{path} is damaged: {name} holds what is no finite number; copy the run again")
+            raise InputError(f"{path} is damaged: {name} holds a number that is not finite; copy the run again")
 
 
 def _load_checkpoint(path: Path, vectors: Path, model: nn.Module) -> None:
@@ -256,7 +256,7 @@ def _load_checkpoint(path: Path, vectors: Path, model: nn.Module) -> None:
 
 
 def _fill_unseen(path: Path, model: nn.Module) -> None:
-    """Put the vectors of words that training has not seen in their place; they are no parameters."""
+    """Copy the vectors of words unseen in training to their buffer; checkpoints hold parameters only."""
     vectors, _ = read_tensors(path)
     (matrix,) = vectors.values()
     for name, buffer in model.named_buffers():

@@ -14,12 +14,12 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier, Encoding, Prediction
-from pssa.saliency._scores import Saliency, score_words
+from pssa.models import AspectClassifier, Encoding
+from pssa.saliency._scores import EncodedModel, Saliency, score_words
 
 
 def logit_gradient(model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
-    """(B, P, D) gradient of the logit of each row's class, `classes` (B,), with respect to h(x).
+    """Return the (B, P, D) gradient of the logit of each row's class, `classes` (B,), with respect to h(x).
 
     It works inside `torch.no_grad` and leaves nothing in the `.grad` of any tensor.
     """
@@ -31,18 +31,18 @@ def logit_gradient(model: AspectClassifier, encoding: Encoding, batch: Batch, cl
 
 
 def logits_of(model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
-    """(B,) the logit of each row's class."""
+    """Return the (B,) logit of each row's class."""
     return model.classify(encoding, batch).logits.gather(1, classes[:, None]).squeeze(1)
 
 
 @torch.no_grad()
 def predicted_classes(model: AspectClassifier, encoding: Encoding, batch: Batch) -> Tensor:
-    """(B,) the class with the highest score."""
+    """Return the (B,) class with the highest score."""
     return model.classify(encoding, batch).logits.argmax(dim=1)
 
 
 def stack(encoding: Encoding, times: int) -> Encoding:
-    """The encoding stacked as `Batch.repeat` stacks its batch; `top` serves any number of stacked rows as it is."""
+    """Stack the encoding as `Batch.repeat` stacks its batch; `top` serves any number of stacked rows as it is."""
     return replace(
         encoding,
         words=_repeat(encoding.words, times),
@@ -75,9 +75,9 @@ class Noise:
 
     @classmethod
     def of(cls, samples: int, sigma: float, seed: int) -> Noise:
-        """That of a saliency whose option `samples` may be 0: one pass without noise.
+        """Return the noise of a saliency whose option `samples` may be 0: one pass without noise.
 
-        :raises InputError: for a number of samples or a sigma that cannot be.
+        :raises InputError: for a number of samples or a sigma that is out of range.
         """
         if samples < 0:
             raise InputError(f"samples is {samples}; expected 0 (no noise) or more")
@@ -115,7 +115,7 @@ def _jitter(values: Tensor, noise: Tensor, where: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Smooth:
-    """The mean share of each word when `inner` looks at a classifier whose `encode` adds noise.
+    """The mean share of each word when `inner` scores a classifier whose `encode` adds noise.
 
     `inner` takes the noised vectors for h(x) throughout: `Smooth(Gradient(samples=0))` multiplies the gradient by the
     noised h(x) and follows the class predicted from it, where `Gradient` keeps to the clean ones.
@@ -127,31 +127,21 @@ class Smooth:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        Noise(self.samples, self.sigma, self.seed)  # raises where there can be no such noise
+        Noise(self.samples, self.sigma, self.seed)  # raises if they are out of range
 
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
-        """(B, N) the mean of the normalised scores."""
+        """Return the (B, N) mean of the normalised scores."""
         with torch.no_grad():
             clean = model.encode(batch)
         seeds = torch.randint(2**62, (self.samples,), generator=torch.Generator().manual_seed(self.seed))
-        noisy = (_NoisyClassifier(model, Noise(1, self.sigma, seed), batch, clean) for seed in seeds.tolist())
-        return torch.stack([score_words(self.inner, classifier, batch) for classifier in noisy]).mean(dim=0)
+        draws = [Noise(1, self.sigma, seed) for seed in seeds.tolist()]
+        noisy = (_NoisyModel(model, batch, clean, noise) for noise in draws)
+        return torch.stack([score_words(self.inner, each, batch) for each in noisy]).mean(dim=0)
 
 
 @dataclass(frozen=True)
-class _NoisyClassifier:
-    model: AspectClassifier
+class _NoisyModel(EncodedModel):
     noise: Noise
-    batch: Batch  # the one whose clean encoding is at hand, so that the encoder need not read it again
-    clean: Encoding
 
     def encode(self, batch: Batch) -> Encoding:
-        encoding = self.clean if batch is self.batch else self.model.encode(batch)
-        return self.noise.add(encoding, batch.real)
-
-    def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
-        return self.model.classify(encoding, batch)
-
-    def __getattr__(self, name: str) -> object:
-        # What a model says of itself besides the protocol, such as the id of its mask token.
-        return getattr(self.model, name)
+        return self.noise.add(super().encode(batch), batch.real)

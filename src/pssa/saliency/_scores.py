@@ -14,27 +14,25 @@ import torch
 from torch import Tensor, nn
 
 from pssa.data.batch import Batch, IndexedCorpus
-from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.models import AspectClassifier, Encoding, Prediction, pool_words
+from pssa.models import AspectClassifier, Encoding, pool_words
 
 
 class Saliency(Protocol):
-    """A definition of how much each word of a sentence counts for what the model says of an aspect.
+    """A definition of how much each word of a sentence counts for the model's prediction about an aspect.
 
     The caller puts the model in eval mode and on the device of the batch. A saliency changes neither the model, its
-    parameters' `.grad` nor the global random state, and what it says of an example does not depend on the rest of the
-    batch.
+    parameters' `.grad` nor the global random state, and an example's scores do not depend on the rest of the batch.
     """
 
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
-        """(B, N) raw word scores, on any scale; a larger score is a more important word."""
+        """Return (B, N) raw word scores, on any scale; a larger score is a more important word."""
         ...
 
 
 @torch.no_grad()
 def score_words(saliency: Saliency, model: AspectClassifier, batch: Batch) -> Tensor:
-    """(B, N) each candidate word's share of the saliency; a row sums to one, or is zero where nothing can be said.
+    """Return each candidate word's share of the saliency, (B, N); a row sums to one, or is zero where no word counts.
 
     :raises InputError: if the saliency does not apply to the model, or returns another shape.
     """
@@ -46,7 +44,7 @@ def score_words(saliency: Saliency, model: AspectClassifier, batch: Batch) -> Te
 
 
 def normalise(scores: Tensor, candidates: Tensor) -> Tensor:
-    """Share of each word: (..., B, N) scores masked to `candidates` (B, N) and divided by their sum.
+    """Return the share of each word: (..., B, N) scores masked to `candidates` (B, N) and divided by their sum.
 
     A negative score speaks against the word and gets no share. A row without a positive score is all zero.
     """
@@ -59,7 +57,7 @@ def normalise(scores: Tensor, candidates: Tensor) -> Tensor:
 def entropy_bits(scores: Tensor) -> Tensor:
     """Equation (2) in bits: E = -sum of a log2(a) over the last dimension of normalised `scores`, with 0 log 0 = 0.
 
-    Words that are no candidates have share zero and add nothing. A row of zeros has entropy 0 and says nothing, so a
+    Words that are no candidates have share zero and add nothing. A row of zeros has entropy 0 without meaning it, so a
     caller that looks for low entropy leaves it out.
     """
     entropy: Tensor = torch.special.entr(scores).sum(dim=-1) / math.log(2)
@@ -76,7 +74,7 @@ _BATCH = 64
 
 @dataclass(frozen=True)
 class Observation:
-    """What one model, or for each example the model that may judge it, says of n examples."""
+    """Predictions and word scores of n examples, by one model, or each by the model that judges it."""
 
     probabilities: Tensor  # (n, C)
     scores: Tensor  # (n, N) share of each candidate word
@@ -87,19 +85,19 @@ class Observation:
         return self.probabilities.argmax(dim=1)
 
     def fill(self, rows: Tensor, part: Observation) -> None:
-        """Put what was seen of some examples in their places."""
+        """Copy the observation of some examples to their places."""
         self.probabilities[rows] = part.probabilities
         self.scores[rows, : part.scores.shape[1]] = part.scores
 
     def without(self, words: Tensor) -> Observation:
-        """The same, with no share for `words` (n, N): what they had goes to the others, in proportion."""
+        """Return the same without shares of `words` (n, N), which go to the others in proportion."""
         had = (self.scores * words).sum(dim=1, keepdim=True) > 0
         # Rows that lose nothing stay as they are, to the last bit.
         return Observation(self.probabilities, torch.where(had, normalise(self.scores, ~words), self.scores))
 
     @classmethod
     def blank(cls, n: int, n_words: int, n_classes: int) -> Observation:
-        """Nothing seen yet."""
+        """Return an observation of zeros, to be filled."""
         return cls(torch.zeros(n, n_classes), torch.zeros(n, n_words))
 
 
@@ -107,38 +105,34 @@ def observe(model: nn.Module, corpus: IndexedCorpus, saliency: Saliency, batch_s
     """Predict and score every example in eval mode, in the order of the corpus, on the CPU."""
     model.eval()
     device = next(model.parameters()).device
-    seen: Observation | None = None
+    observed: Observation | None = None
     for rows in torch.split(corpus.length_order(), batch_size):
         batch = corpus.batch(rows).to(device)
         with torch.no_grad():
             encoding = model.encode(batch)  # type: ignore[operator]
             logits = model.classify(encoding, batch).logits  # type: ignore[operator]
-        scores = score_words(saliency, _Encoded(model, batch, encoding), batch)
+        scores = score_words(saliency, EncodedModel(model, batch, encoding), batch)
         part = Observation(logits.float().softmax(dim=1).cpu(), scores.float().cpu())
-        if seen is None:
+        if observed is None:
             n_words = corpus.table.candidates.shape[1]
-            seen = Observation.blank(len(corpus), n_words, logits.shape[1])
-        seen.fill(rows, part)
-    assert seen is not None, "an indexed corpus is never empty"
-    return seen
+            observed = Observation.blank(len(corpus), n_words, logits.shape[1])
+        observed.fill(rows, part)
+    assert observed is not None, "an indexed corpus is never empty"
+    return observed
 
 
 @dataclass(frozen=True)
-class _Encoded:
+class EncodedModel:
     """A model that has encoded one batch already, so that a saliency does not run the encoder again."""
 
     model: Any
     batch: Batch
     encoding: Encoding
 
-    @property
-    def mask_id(self) -> int:
-        return int(getattr(self.model, "mask_id", Vocabulary.mask_id))
-
     def encode(self, batch: Batch) -> Encoding:
+        """Return the encoding at hand, or encode another batch."""
         encoding: Encoding = self.encoding if batch is self.batch else self.model.encode(batch)
         return encoding
 
-    def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
-        prediction: Prediction = self.model.classify(encoding, batch)
-        return prediction
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)

@@ -41,7 +41,7 @@ class Gradient:
             raise InputError(f"target is {self.target!r}; it can be {' or '.join(_TARGETS)}")
         if self.average not in _AVERAGES:
             raise InputError(f"average is {self.average!r}; it can be {' or '.join(_AVERAGES)}")
-        Noise.of(self.samples, self.sigma, self.seed)  # raises where there can be no such noise
+        Noise.of(self.samples, self.sigma, self.seed)  # raises if they are out of range
 
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
         """(B, N) mean shares of the words.

@@ -32,7 +32,7 @@ class SelfAttention:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        Noise.of(self.samples, self.sigma, self.seed)  # raises where there can be no such noise
+        Noise.of(self.samples, self.sigma, self.seed)  # raises if they are out of range
 
     @torch.no_grad()
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:

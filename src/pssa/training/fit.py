@@ -29,8 +29,6 @@ from pssa.training.schedule import Schedule
 from pssa.training.step import Step, new_optimizer
 from pssa.training.task import Settings, Task
 
-__all__ = ["Task", "fit", "run_epoch", "search_epochs"]
-
 
 def fit(
     model: nn.Module,

@@ -1,15 +1,15 @@
-"""A step that is recorded once for each width of batches and then replayed: CUDA graphs.
+"""CUDA graphs: a step that is recorded once for each width of batches and then replayed.
 
 A step of an encoder on twenty words is a thousand small kernels, and launching them takes longer than running them. A recorded
-step is launched as one. Recording runs nothing; the first batch of a width is stepped the usual way, which also lets libraries
-allocate what they need, the second is recorded and replayed like all that follow. Dropout draws new numbers at every replay.
+step is launched as one. Recording runs nothing. The first batch of a width takes a normal step, in which libraries also allocate
+what they need; the second is recorded and replayed, like all that follow. Dropout draws new numbers at every replay.
 
 Recorded steps hold on to the parameters, the optimiser's state and the learning rate, which therefore is a tensor.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import torch
 from torch import Tensor, nn
@@ -19,28 +19,18 @@ from pssa.errors import PssaError
 from pssa.training.step import Step
 from pssa.training.task import Settings, Task
 
-__all__ = ["RecordedStep", "records"]
-
 _Shape = tuple[int, int]  # rows and positions
+_Recording = tuple[torch.cuda.CUDAGraph, Batch, Tensor]  # the graph, the batch it reads, and the (3,) sums it leaves
 
 
 def records(model: nn.Module, device: torch.device, settings: Settings, task: Task) -> bool:
-    """Whether steps are to be recorded: of a model that never asks the host, by one process on a GPU, unless told otherwise."""
-    fit_for_it = bool(getattr(model, "recordable", False)) and not settings.compile
-    return settings.graphs and fit_for_it and device.type == "cuda" and task.team.size == 1
-
-
-@dataclass(frozen=True)
-class _Recording:
-    """A step at one shape: what it reads, what it leaves."""
-
-    graph: torch.cuda.CUDAGraph
-    batch: Batch
-    sums: Tensor  # (3,)
+    """Return whether steps are recorded: of a model whose steps never wait for the host, by one process on a GPU."""
+    can_record = bool(getattr(model, "recordable", False)) and not settings.compile
+    return settings.graphs and can_record and device.type == "cuda" and task.team.size == 1
 
 
 class RecordedStep:
-    """Takes the place of `step`, and gives what it gives."""
+    """A step that takes the place of `step` and returns the same."""
 
     def __init__(self, step: Step) -> None:
         self._step = step
@@ -69,10 +59,10 @@ class RecordedStep:
             return self._step(batch)
         if shape not in self._recordings:
             self._recordings[shape] = self._record(self._widened(batch))
-        recording = self._recordings[shape]
-        _fill(recording.batch, batch)
-        recording.graph.replay()
-        return recording.sums
+        graph, place, sums = self._recordings[shape]
+        _fill(place, batch)
+        graph.replay()
+        return sums
 
     def _record(self, batch: Batch) -> _Recording:
         self._step.optimizer.zero_grad(set_to_none=True)
@@ -84,14 +74,14 @@ class RecordedStep:
         except torch.OutOfMemoryError:
             raise
         except RuntimeError as error:
-            # Random numbers and streams are in an unknown state after this, so that going on could go wrong in silence.
+            # Random numbers and streams are in an unknown state after this, so continuing could give wrong results silently.
             raise PssaError(
                 f"a step of this model cannot be recorded: {error}; set training.graphs to false"
             ) from error
-        return _Recording(graph, batch, sums)
+        return graph, batch, sums
 
     def _widened(self, batch: Batch) -> Batch:
-        """A copy of the batch with room for the widest rows of the corpus."""
+        """Return a copy of the batch with room for the widest rows of the corpus."""
         n_rows = len(batch.labels)
         room = replace(
             batch,
@@ -104,7 +94,7 @@ class RecordedStep:
 
 
 def _fill(place: Batch, batch: Batch) -> None:
-    """Put `batch` where a recorded step reads; what is wider there is padding."""
+    """Copy `batch` to where a recorded step reads it; the rest there is padding."""
     for f in fields(Batch):
         target, source = getattr(place, f.name), getattr(batch, f.name)
         if target.shape != source.shape:

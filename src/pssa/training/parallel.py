@@ -1,9 +1,10 @@
-"""Several processes that train as one (`torchrun`, `accelerate launch`): same batches, own rows, summed gradients.
+"""Data-parallel training by several processes (`torchrun`, `accelerate launch`): same batches, own rows, summed gradients.
 
 Every process shuffles with the same seed and takes its rows of each batch, whose loss is divided by the size of the whole
-batch; the gradients are added up before every step. Without dropout the weights are those of one process but for rounding.
+batch; the gradients are added up before every step. Without dropout the weights are those of one process, except for rounding.
 (Adam makes a full step of a gradient that is nothing but rounding, as that of an encoder's key biases is: such parameters, which
-no prediction depends on, may differ.) Dropout draws other numbers in each process. A team of one does nothing and loads nothing.
+no prediction depends on, may differ.) Dropout draws other numbers in each process. A team of one does nothing and loads nothing
+of `torch.distributed`.
 """
 
 from __future__ import annotations
@@ -25,8 +26,6 @@ from pssa.data.batch import Batch
 from pssa.errors import InputError
 from pssa.training.checkpoint import Checkpoint, EpochRecord
 
-__all__ = ["Team", "team"]
-
 _VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR")
 # Values of gradients that travel together: enough to keep the line busy, few beside the memory of a large encoder.
 _BUCKET = 2**25
@@ -44,12 +43,12 @@ class Team:
     def __post_init__(self) -> None:
         if not 0 <= self.rank < self.size:
             raise InputError(
-                f"rank {self.rank} of {self.size} processes cannot be; ranks go from 0 to the size less one"
+                f"rank is {self.rank} of {self.size} processes; it must be at least 0 and below the number of processes"
             )
 
     @classmethod
     def from_environment(cls) -> Team:
-        """As `torchrun` or `accelerate launch` says; a team of one where neither started the process."""
+        """Return the team that `torchrun` or `accelerate launch` started; one process where neither did."""
         if any(name not in os.environ for name in _VARIABLES):
             return cls()
         try:
@@ -59,15 +58,15 @@ class Team:
 
     @property
     def is_main(self) -> bool:
-        """Whether this process is the one that keeps checkpoints and speaks."""
+        """Whether this process writes checkpoints and prints."""
         return self.rank == 0
 
     def take(self, batch: Batch) -> Batch:
-        """The rows of a batch that are this process's; there may be none."""
+        """Return this process's rows of a batch; there may be none."""
         return batch if self.size == 1 else batch.take(slice(self.rank, None, self.size))
 
     def add_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
-        """Let every process have the sum of all gradients; a process without rows adds zeros."""
+        """Give every process the sum of all gradients; a process without rows adds zeros."""
         if self.size == 1:
             return
         for bucket in _buckets(parameters):
@@ -77,7 +76,7 @@ class Team:
                 parameter.grad = part.view_as(parameter)
 
     def add(self, values: Tensor) -> Tensor:
-        """The sum over all processes, the same on each."""
+        """Return the sum over all processes, the same on each."""
         if self.size == 1:
             return values
         import torch.distributed as group
@@ -86,32 +85,32 @@ class Team:
         return values
 
     def share(self, values: Tensor) -> Tensor:
-        """The leader's values, on the CPU, to all; every process gives some of the same shape."""
+        """Return the main process's values, on the CPU, in every process; all pass values of the same shape."""
         return values if self.size == 1 else self._receive(values)
 
-    def tell(self, text: str) -> str:
-        """What the leader says, to all."""
+    def share_text(self, text: str) -> str:
+        """Return the main process's text in every process."""
         if self.size == 1:
             return text
-        said = torch.tensor(bytearray(text.encode()), dtype=torch.uint8)
-        length = int(self._receive(torch.tensor(len(said))))
+        sent = torch.tensor(bytearray(text.encode()), dtype=torch.uint8)
+        length = int(self._receive(torch.tensor(len(sent))))
         if length == 0:
             return ""
-        heard = self._receive(said if self.is_main else torch.empty(length, dtype=torch.uint8))
-        return heard.numpy().tobytes().decode()
+        received = self._receive(sent if self.is_main else torch.empty(length, dtype=torch.uint8))
+        return received.numpy().tobytes().decode()
 
     def agree(self, record: EpochRecord) -> EpochRecord:
-        """The leader's record, so that all stop in the same epoch."""
-        return record if self.size == 1 else EpochRecord(**json.loads(self.tell(json.dumps(record.as_dict()))))
+        """Return the main process's record in every process, so that all stop in the same epoch."""
+        return record if self.size == 1 else EpochRecord(**json.loads(self.share_text(json.dumps(record.as_dict()))))
 
     def broadcast(self, checkpoint: Checkpoint | None) -> Checkpoint | None:
-        """The leader's checkpoint, if it has one; what others give is not looked at."""
+        """Return the main process's checkpoint in every process, if it has one."""
         if self.size == 1:
             return checkpoint
-        said = self.tell(_describe(checkpoint) if self.is_main and checkpoint else "")
-        if not said:
+        plan_text = self.share_text(_describe(checkpoint) if self.is_main and checkpoint else "")
+        if not plan_text:
             return None
-        plan = json.loads(said)
+        plan = json.loads(plan_text)
         tensors = {}
         for name, kind, shape in plan["tensors"]:
             place = (
@@ -133,7 +132,7 @@ class Team:
 
 @contextmanager
 def team(device: torch.device) -> Iterator[Team]:
-    """The processes that were started together, ready to train on `device`; each has its own GPU where that is CUDA.
+    """Open the process group of a team that trains on `device`; with CUDA each process has its own GPU.
 
     A process group that the caller has opened is used and left open.
     """
@@ -151,7 +150,7 @@ def team(device: torch.device) -> Iterator[Team]:
         torch.cuda.set_device(_own_gpu(found))
     # Its functions have the open group as a default; imported later, they would keep it alive, and its threads, beyond the end.
     import_module("torch.distributed.nn")
-    # A name of its own: a second group would find the addresses of the first under the usual one, and wait for ever.
+    # A separate name: a second group would find the addresses of the first under the default one, and wait for ever.
     store = group.PrefixStore(f"team-{next(_NUMBERS)}", _meeting_place())  # type: ignore[attr-defined]
     group.init_process_group("nccl" if on_gpu else "gloo", store=store, rank=found.rank, world_size=found.size)
     try:

@@ -15,8 +15,6 @@ from torch import Tensor
 
 from pssa.training.task import Settings
 
-__all__ = ["Ramp", "Schedule", "rate_factor", "set_rate"]
-
 
 def rate_factor(step: int, steps: int, schedule: str = "constant", warmup: float = 0.0) -> float:
     """What the rate is multiplied with in step `step` of `steps`, from 1.
