@@ -21,8 +21,7 @@ from pathlib import Path
 from torch import nn
 
 from pssa.data import Corpus, embedded
-from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, Finding, Header
-from pssa.data.evidence_edit import keep_iterations
+from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, Finding, Header, keep_iterations
 from pssa.evaluation import predict_classes, score
 from pssa.runs import methods
 from pssa.runs.config import Config

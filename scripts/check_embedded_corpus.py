@@ -18,7 +18,7 @@ from embedded.expectations import Expectation, examine
 from embedded.vocabulary import FREQUENT, rare_words
 
 from pssa.data.example import DEFAULT_LABELS, Corpus
-from pssa.data.read import read
+from pssa.data.io import read
 from pssa.errors import InputError
 
 __all__ = ["main"]

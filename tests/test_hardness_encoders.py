@@ -11,7 +11,7 @@ import pytest
 import torch
 from tests.models.encoders import tiny_encoder, write_encoder
 
-from pssa.data.plain_tokenizer import PlainTokenizer
+from pssa.data.pieces import PlainTokenizer
 from pssa.errors import InputError
 from pssa.models import Pretrained
 

@@ -13,7 +13,7 @@ from embedded.markup import parse, read_sections
 from embedded.plan import TEST, TRAIN, Drawing
 from embedded.sentences import assemble
 from pssa.data.example import Example
-from pssa.data.formats._fields import fields_of
+from pssa.data.fields import fields_of
 
 __all__ = ["PACKAGED", "build", "to_json_lines"]
 

@@ -23,7 +23,7 @@ from pssa.bulk.rows import Score
 from pssa.bulk.scorer import open_scorer
 from pssa.bulk.window import Result, score_window
 from pssa.data import embedded
-from pssa.data.formats import ENCODERS
+from pssa.data.formats import FORMATS
 from pssa.runs import train
 
 __all__ = ["bulk_targets"]
@@ -60,7 +60,7 @@ def bulk_targets(folder: Path) -> dict[str, Target]:
     run = train(
         embedded.load("train").select(range(24)), folder / "bulk", model="memnet", dimension=4, epochs=1, device="cpu"
     )
-    sound = {name: ENCODERS[name].encode(CORPUS) for name in ("csv", "json_lines", "parquet")}
+    sound = {name: FORMATS.module(name).encode(CORPUS) for name in ("csv", "json_lines", "parquet")}
     rows = [json.loads(line) for line in sound["json_lines"].splitlines()]
     packed = bytes(pyarrow.compress(sound["json_lines"], codec="zstd", asbytes=True))
     found = {
@@ -113,7 +113,7 @@ def _left(run: Path, folder: Path, name: str) -> Path:
     """A folder with a job that was ended after a window."""
     folder.mkdir()
     for part in (1, 2):
-        (folder / f"in{part}.jsonl").write_bytes(ENCODERS["json_lines"].encode(CORPUS))
+        (folder / f"in{part}.jsonl").write_bytes(FORMATS.module("json_lines").encode(CORPUS))
     with suppress(_Left):
         predict(_job(run, folder, name, "new"), _Engine(open_scorer(run, _ON_CPU).score, 1))
     # Those who go on with it may finish it, and others come after them.

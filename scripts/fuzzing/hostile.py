@@ -31,8 +31,8 @@ from fuzzing.hostile_files import (
     tensor,
 )
 from pssa.data.evidence_file import read_evidence
+from pssa.data.io import read
 from pssa.data.opinion_words import read_opinion_words
-from pssa.data.read import read
 from pssa.data.vectors import load_matrix, read_vectors
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import Pretrained

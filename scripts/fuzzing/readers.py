@@ -15,18 +15,16 @@ from fuzzing.grammars import json_document, json_rows, pieces_of, table
 from fuzzing.target import Attack, Target
 from pssa.data import embedded
 from pssa.data.check import check
-from pssa.data.evidence import Evidence, Finding, Header
-from pssa.data.evidence_diff import diff
-from pssa.data.evidence_edit import flip
+from pssa.data.evidence import Evidence, Finding, Header, flip
 from pssa.data.evidence_file import read_evidence, write_evidence
-from pssa.data.evidence_stats import stats
+from pssa.data.evidence_stats import diff, stats
 from pssa.data.example import Corpus
-from pssa.data.formats import ENCODERS, hugging_face
+from pssa.data.fields import example_from_fields
+from pssa.data.formats import FORMATS, hugging_face
+from pssa.data.io import read, stream, write
 from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
-from pssa.data.read import example_from_fields, read, stream
 from pssa.data.vectors import load_matrix, read_vectors, save_matrix
 from pssa.data.vocabulary import Vocabulary
-from pssa.data.write import write
 
 __all__ = ["CORPUS", "EVIDENCE", "reader_targets"]
 
@@ -61,7 +59,7 @@ _VECTORS = (
 
 def reader_targets(folder: Path) -> dict[str, Target]:
     """By name; `folder` is for files that only a library can write."""
-    sound = {name: encoder.encode(CORPUS) for name, encoder in ENCODERS.items()}
+    sound = {name: FORMATS.module(name).encode(CORPUS) for name in FORMATS.names() if name != "hugging_face"}
     rows = [json.loads(line) for line in sound["json_lines"].splitlines()]
     grown = {
         "csv": table(_COLUMNS),

@@ -16,7 +16,7 @@ from fuzzing.grammars import json_document, json_rows, request_body, table
 from fuzzing.readers import CORPUS, EVIDENCE
 from fuzzing.target import Attack, Target
 from pssa.data.evidence_file import write_evidence
-from pssa.data.write import write
+from pssa.data.io import write
 from pssa.errors import PssaError
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher

@@ -13,10 +13,10 @@ import pytest
 from tests.browser.server import Server
 
 from pssa.data import embedded
-from pssa.data.evidence_edit import flip
+from pssa.data.evidence import flip
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.evidence_stats import stats
-from pssa.data.write import write
+from pssa.data.io import write
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize

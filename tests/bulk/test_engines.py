@@ -27,7 +27,7 @@ from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.scorer import Scorer
 from pssa.bulk.window import Window
 from pssa.data.example import Example
-from pssa.data.read import Row
+from pssa.data.rows import Row
 from pssa.errors import InputError, RunError
 from pssa.runs import Answer
 

@@ -22,8 +22,8 @@ from pssa.bulk.engines import ScoringTask
 from pssa.bulk.job import _follow
 from pssa.bulk.window import Result
 from pssa.data.example import Example
-from pssa.data.read import example_from_fields, stream
-from pssa.data.write import write
+from pssa.data.fields import example_from_fields
+from pssa.data.io import stream, write
 from pssa.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("small_windows")
@@ -114,7 +114,7 @@ def test_bad_rows_are_skipped_into_a_file_of_their_own(job: Job, tmp_path: Path)
     assert (summary.rows, summary.rejected) == (10, 2)
     assert [row["key"] for row in read_rows(Path(job.output))] == list(range(10))
     first, second = read_rows(tmp_path / "out.jsonl.rejected.jsonl")
-    why = "aspect 'screen' is not in the text 'a keyboard'; give it as it stands there, or `from` and `to`"
+    why = "aspect 'screen' is not in the text 'a keyboard'; give it as it appears there, or `from` and `to`"
     assert first == {"source": str(source), "line": 3, "reason": why, "row": BAD}
     assert second["row"] == {"text": "no aspect"}
     assert (second["line"], second["reason"][:11]) == (8, "no `aspect`")

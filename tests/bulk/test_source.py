@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pssa.bulk.source import Source, find_sources, require_apart
-from pssa.data.read import Problem, Row
+from pssa.data.rows import Problem, Row
 from pssa.errors import InputError
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -69,7 +69,7 @@ def test_the_format_of_what_zstd_has_packed_is_seen_by_its_content(tmp_path: Pat
         path.write_bytes(pyarrow.compress(content, codec="zstd", asbytes=True))
         assert find_sources([str(path)], None)[0].format == format
     path.write_bytes(pyarrow.compress(b"a screen\n", codec="zstd", asbytes=True))
-    with pytest.raises(InputError, match=r"in\.zst, line 1: the format is not recognised"):
+    with pytest.raises(InputError, match=r"in\.zst, line 1: is in no known format"):
         find_sources([str(path)], None)
     assert find_sources([str(path)], "csv")[0].format == "csv"
 
@@ -140,7 +140,7 @@ def test_a_quote_without_an_end_tells_how_many_lines_it_took(tmp_path: Path) -> 
     *_, problem = source.events(lambda read: None)
     assert isinstance(problem, Problem)
     assert problem.line == 3
-    assert problem.what.startswith("is no CSV (unexpected end of data), up to line 42; quote texts")
+    assert problem.what.startswith("is not valid CSV (unexpected end of data), up to line 42; quote texts")
 
 
 def test_a_line_for_excel_tells_the_delimiter_of_rows_to_score(tmp_path: Path) -> None:
@@ -230,5 +230,5 @@ def test_columns_with_names_of_their_own_are_those_of_every_source(tmp_path: Pat
     assert [texts_of(source) for source in sources] == [["a screen"], ["a bar"]]
     tagged = tmp_path / "c.txt"
     tagged.write_text("a screen/p\n")
-    with pytest.raises(InputError, match=r"c\.txt: the format tagged has no columns with names, .*leave out `columns`"):
+    with pytest.raises(InputError, match=r"c\.txt: the format tagged has no named columns; leave out columns="):
         find_sources([str(path), str(tagged)], None, {"text": "review"})

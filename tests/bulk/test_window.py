@@ -19,7 +19,7 @@ from pssa.bulk.parquet_schema import read_tables
 from pssa.bulk.source import find_sources
 from pssa.bulk.window import Result, Window, _unify_column_names, read_windows, score_window
 from pssa.data.example import Example
-from pssa.data.read import Problem, Row
+from pssa.data.rows import Problem, Row
 from pssa.errors import InputError, RunError
 from pssa.runs import Answer
 
@@ -172,7 +172,7 @@ def test_rejected_rows_keep_their_order_whatever_the_reason() -> None:
     assert [one["reason"] for one in rejected] == [
         "is no JSON",
         "the model gives no finite number for this text",
-        "aspect 'screen' is not in the text 'a menu'; give it as it stands there, or `from` and `to`",
+        "aspect 'screen' is not in the text 'a menu'; give it as it appears there, or `from` and `to`",
         "it says never",
         "a row has the field 'more', which the first does not have; write JSON Lines instead of CSV",
     ]

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.command import Command
 
 from pssa.cli import data
-from pssa.data.read import read
+from pssa.data.io import read
 from pssa.errors import InputError
 
 _SOUND = "text,aspect,label\na good menu,menu,positive\na bar,bar,conflict\n"
@@ -109,7 +109,7 @@ def test_labels_are_not_proposed_where_that_would_not_help(
     said = capsys.readouterr().out
     assert "all that were found" not in said
     unknown = [line for line in said.splitlines() if "unknown label" in line]
-    assert all(line.endswith("or declare yours with `labels` (--labels)") for line in unknown)
+    assert all(line.endswith("or declare yours with --labels") for line in unknown)
 
 
 def test_labels_and_conflict_are_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,11 +142,9 @@ def test_convert_takes_formats_by_name(tmp_path: Path) -> None:
 
 def test_convert_stops_at_a_bad_line_or_leaves_it_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, target = _file(tmp_path, _SOUND + "a bar,pub,neutral\n" * 5), tmp_path / "out.jsonl"
-    with pytest.raises(
-        InputError, match=r"line 4: .*; `pssa data check` lists all such lines, --errors skip leaves them"
-    ):
+    with pytest.raises(InputError, match=r"line 4: .*; pssa.check lists all such lines, errors='skip'"):
         _run("convert", path, target)
-    with pytest.raises(InputError, match="errors is 'ignore'; it can be fail or skip"):
+    with pytest.raises(InputError, match="errors is 'ignore'"):
         _run("convert", path, target, "--errors", "ignore")
     assert not target.exists()
     assert _run("convert", path, target, "--errors", "skip") == 0

@@ -108,9 +108,9 @@ def test_an_odd_first_row_of_a_file_with_other_names_can_be_skipped(
     words = ("predict", run, "--input", source, "--columns", "text=review,aspect=term,id=no", "--output", target)
     result = command(*words, "--errors", "skip")
     assert (result.code, len(rows_of(target))) == (0, 1)
-    assert result.err.count("no row up to here has the column 'no', which `columns` (--columns) takes for id") == 1
+    assert result.err.count("no row up to here has the column 'no', which --columns takes for id") == 1
     (bad,) = rows_of(tmp_path / "out.jsonl.rejected.jsonl")
-    assert bad["reason"] == "this row has no column 'review', which `columns` (--columns) takes for text; found note"
+    assert bad["reason"] == "this row has no column 'review', which columns takes for text; found note"
 
 
 def test_aspects_that_occur_twice_are_mentioned(command: Command, run: Path, tmp_path: Path) -> None:

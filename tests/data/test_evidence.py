@@ -1,15 +1,27 @@
-"""The types of evidence and the rules that they hold."""
+"""Evidence and its edits."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pssa.data.evidence import Evidence, ExampleEvidence, Finding, Header, RoundReport
+from pssa.data.evidence import (
+    Evidence,
+    ExampleEvidence,
+    Finding,
+    Header,
+    RoundReport,
+    drop_word,
+    flip,
+    keep_above,
+    keep_iterations,
+    keep_kind,
+)
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 
@@ -107,11 +119,91 @@ def test_evidence_whose_examples_are_not_those_of_its_corpus_is_refused() -> Non
     with pytest.raises(InputError, match="has 0 examples; expected the 1 of its corpus"):
         replace(evidence, examples=()).check_corpus(_CORPUS)
     for changed in (replace(_example(), id="8"), replace(_example(), words=("the", "HUGE", "menu", "but", "slow"))):
-        with pytest.raises(InputError, match="is not example '7', which is in its place"):
+        with pytest.raises(InputError, match="example '7' where"):
             replace(evidence, examples=(changed,)).check_corpus(_CORPUS)
 
 
 def test_evidence_is_read_and_edited_without_torch() -> None:
-    modules = "evidence_file, evidence_edit, evidence_diff, evidence_stats, opinion_words"
+    modules = "evidence, evidence_file, evidence_stats, opinion_words"
     code = f"import sys; from pssa.data import {modules}; import pssa.cli.evidence; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+_EDIT_CORPUS = Corpus(
+    (
+        Example.from_text("Huge menu but slow", (5, 9), label="positive", id="1"),
+        Example.from_text("a huge bar", (7, 10), label="negative", id="2"),
+    )
+)
+_EDIT_HEADER = Header("memnet", "gradient", 3.0, 5, _EDIT_CORPUS.hash(), 0, "pg-as", edits=("before",))
+
+
+def _edit_finding(word: int, kind: str, iteration: int, score: float) -> Finding:
+    return Finding(word, kind, iteration, 1.0, score, "positive", "positive", expected=0.5)
+
+
+_EVIDENCE = Evidence.from_findings(
+    _EDIT_HEADER,
+    _EDIT_CORPUS,
+    [
+        [
+            _edit_finding(0, "active", 1, 0.75),
+            _edit_finding(2, "misleading", 2, 0.5),
+            _edit_finding(3, "active", 4, 0.25),
+        ],
+        [_edit_finding(1, "misleading", 1, 0.5)],
+    ],
+)
+
+
+def _left(evidence: Evidence) -> list[list[tuple[int, str]]]:
+    return [[(finding.word, finding.kind) for finding in example.findings] for example in evidence.examples]
+
+
+@pytest.mark.parametrize(
+    ("edit", "left", "said"),
+    [
+        (lambda e: drop_word(e, "HUGE"), [[(2, "misleading"), (3, "active")], []], "drop-word 'HUGE': 2 changed"),
+        (lambda e: drop_word(e, "hug"), _left(_EVIDENCE), "drop-word 'hug': 0 changed"),
+        (
+            lambda e: flip(e, "huge"),
+            [[(0, "misleading"), (2, "misleading"), (3, "active")], [(1, "active")]],
+            "flip 'huge': 2 changed",
+        ),
+        (lambda e: keep_above(e, 0.5), [[(0, "active")], []], "keep-above 0.5: 3 changed"),
+        (lambda e: keep_iterations(e, 1), [[(0, "active")], [(1, "misleading")]], "keep-iterations 1: 2 changed"),
+        (lambda e: keep_kind(e, "active"), [[(0, "active"), (3, "active")], []], "keep active: 2 changed"),
+        (
+            lambda e: keep_kind(e, "misleading"),
+            [[(2, "misleading")], [(1, "misleading")]],
+            "keep misleading: 2 changed",
+        ),
+    ],
+)
+def test_an_edit_changes_findings_and_says_so_in_the_header(
+    edit: Callable[[Evidence], Evidence], left: list[list[tuple[int, str]]], said: str
+) -> None:
+    before = _left(_EVIDENCE)
+    edited = edit(_EVIDENCE)
+    assert _left(edited) == left
+    assert edited.header.edits == ("before", said)
+    assert _left(_EVIDENCE) == before
+
+
+def test_edited_evidence_is_still_that_of_its_corpus() -> None:
+    drop_word(_EVIDENCE, "huge").check_corpus(_EDIT_CORPUS)
+
+
+def test_flipping_forgets_a_wanted_attention_and_nothing_else() -> None:
+    flipped = flip(_EVIDENCE, "but").examples[0].findings
+    assert flipped[1] == Finding(2, "active", 2, 1.0, 0.5, "positive", "positive", expected=None)
+    assert flipped[0] == _EVIDENCE.examples[0].findings[0]
+
+
+def test_values_that_cannot_be_meant_are_refused() -> None:
+    with pytest.raises(InputError, match="cannot keep 'good'; expected active or misleading"):
+        keep_kind(_EVIDENCE, "good")
+    with pytest.raises(InputError, match="cannot keep 0 iterations"):
+        keep_iterations(_EVIDENCE, 0)
+    with pytest.raises(InputError, match="cannot keep scores above nan"):
+        keep_above(_EVIDENCE, float("nan"))

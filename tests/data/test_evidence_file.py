@@ -114,7 +114,7 @@ def test_numbers_may_be_whole_and_the_last_line_end_may_be_missing(path: Path) -
         (1, lambda f: f.update(schema=0), "line 1: has schema 0; this version reads schema 1 only; mine again"),
         (1, lambda f: f.update(schema=True), "line 1: `schema` is True; expected a whole number"),
         (1, lambda f: f["rounds"][0].pop("accuracy"), r"line 1: `rounds\[0\]` has no `accuracy`"),
-        (1, lambda f: f.update(iterations=1), "line 2: word 2 is of iteration 2; expected at most 1"),
+        (1, lambda f: f.update(iterations=1), "line 2: word 2 has iteration 2; expected at most 1"),
         (
             2,
             lambda f: f["findings"][1].update(score="high"),

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from pssa.data import text_file
 from pssa.data.check import check
 from pssa.data.evidence_file import read_evidence
-from pssa.data.formats import _text, scan, three_line
+from pssa.data.formats import scan, three_line
+from pssa.data.io import format_of, read
 from pssa.data.opinion_words import read_opinion_words
-from pssa.data.read import Problem, Row, format_of, read
+from pssa.data.rows import Problem, Row
 from pssa.errors import InputError
 
 OPEN = "<sentences><sentence id='1'>"
@@ -45,9 +47,9 @@ FILES: dict[str, tuple[str, bytes, str]] = {
         b"$T$ " * 1000 + b"\n" + b"a" * 1000 + b"\n1\n",
         "line 1: has 1000999 characters; expected a sentence, of at most 100000",
     ),
-    "deep JSON": ("x.jsonl", b'{"text": ' + DEEP, r"line 1: is no JSON \(maximum recursion depth"),
+    "deep JSON": ("x.jsonl", b'{"text": ' + DEEP, r"line 1: is not valid JSON \(maximum recursion depth"),
     "a number with many digits": ("x.jsonl", b'{"text": ' + b"9" * 5000 + b"}", "is no JSON"),
-    "entities": ("x.xml", ENTITIES.encode(), "line 1: is XML that is refused"),
+    "entities": ("x.xml", ENTITIES.encode(), "line 1: is refused"),
     "a file of somebody else": (
         "x.xml",
         b'<!DOCTYPE s [<!ENTITY x SYSTEM "file:///etc/hostname">]><s>&x;</s>',
@@ -147,17 +149,17 @@ def test_a_key_that_comes_twice_among_many_is_found_at_once(tmp_path: Path) -> N
 def test_rows_after_a_line_that_is_too_long_or_holds_a_nul_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, head: bytes, row: bytes
 ) -> None:
-    monkeypatch.setattr(_text.all_lines, "__defaults__", (200,))
-    monkeypatch.setattr(_text, "_BUFFER", 16)
+    monkeypatch.setattr(text_file.read_text_leniently, "__defaults__", (200,))
+    monkeypatch.setattr(text_file, "_BUFFER", 16)
     content = [row.replace(b"menu", b"m\0nu"), row, row.replace(b"menu", b"menu " * 99), row]
     (tmp_path / name).write_bytes(head + b"".join(content))
     first, second, third, last = scan(
         tmp_path / name, "tagged" if name == "x.txt" else format_of(tmp_path / name, None)
     )
     assert isinstance(first, Problem)
-    assert "holds a NUL at character" in first.what
+    assert "contains a NUL at character" in first.what
     assert isinstance(third, Problem)
-    assert third.what == "is longer than 4194304 bytes; expected one instance a line"
+    assert third.what == "is longer than 4194304 bytes; expected one instance per line"
     lines = 1 + bool(head)
     assert [event.line for event in (first, second, third, last)] == [*range(lines, lines + 4)]
     assert isinstance(second, Row)

@@ -8,8 +8,8 @@ import pytest
 
 from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
+from pssa.data.io import read
 from pssa.data.opinion_words import OpinionEvidence, evidence_from_opinion_words, read_opinion_words
-from pssa.data.read import read
 from pssa.errors import InputError
 
 _COLUMNS = "s_id\tsentence\ttarget_tags\topinion_words_tags\n"

@@ -8,7 +8,7 @@ import pytest
 from tests.data.tokenizers import KINDS, ROBERTA_ROLES, byte_pair, sentence_piece, word_piece, wrap
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
-from pssa.data.plain_tokenizer import PlainTokenizer, Template
+from pssa.data.pieces import PlainTokenizer, Template
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pssa.data.example import Corpus, Example
-from pssa.data.read import read
+from pssa.data.io import read
 from pssa.data.split import folds, hold_out
 from pssa.errors import InputError
 

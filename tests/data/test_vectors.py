@@ -1,4 +1,4 @@
-"""`read_vectors` keeps what a run needs; `embedding_matrix` fills in the rest; the cache is read strictly."""
+"""Word vectors: files, cache and embedding matrix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from pssa.data.vectors import Vectors, embedding_matrix, load_matrix, read_vectors, save_matrix
+from pssa.data import vectors
+from pssa.data.vectors import (
+    Vectors,
+    _read_rows,
+    embedding_matrix,
+    load_matrix,
+    read_vectors,
+    read_vectors_once,
+    save_matrix,
+)
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 
@@ -54,7 +63,7 @@ def test_nothing_kept_still_tells_the_dimension(path: Path) -> None:
 
 def test_a_wrong_row_is_refused_even_if_it_is_not_kept(path: Path) -> None:
     path.write_bytes(FILE + b"odd 9\n")
-    with pytest.raises(InputError, match="line 9: the vector has 1 values, expected 2"):
+    with pytest.raises(InputError, match="line 9: has 1 values; expected 2"):
         read_vectors(path, {"the"}, extra_rows=1)
 
 
@@ -119,11 +128,11 @@ def test_a_saved_matrix_loads_as_the_same(tmp_path: Path) -> None:
 
 def test_a_damaged_matrix_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "embedding.safetensors"
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="not a readable embedding matrix"):
         load_matrix(path)
     save_matrix(path, np.ones((3, 4), dtype=np.float32))
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="not a readable embedding matrix"):
         load_matrix(path)
     for wrong in (
         {"other": np.ones((3, 4), np.float32)},
@@ -131,7 +140,7 @@ def test_a_damaged_matrix_is_refused(tmp_path: Path) -> None:
         {"embedding": np.ones((3, 4))},
     ):
         save_file(wrong, path)
-        with pytest.raises(InputError, match="expected one float32 matrix"):
+        with pytest.raises(InputError, match="no float32 matrix"):
             load_matrix(path)
 
 
@@ -147,3 +156,108 @@ def test_the_real_vectors_have_the_rows_that_their_page_says(shared_vectors: Pat
     few = read_vectors(shared_vectors, {"battery", "Screen", "toshiba"}, extra_rows=10)
     assert few.words == (*vectors.words[:10], "screen", "battery")
     assert (few.matrix[-1] == vectors.matrix[1303]).all()  # line 1304 of the file
+
+
+def rows_of(tmp_path: Path, content: bytes) -> list[tuple[bytes, list[float]]]:
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(content)
+    return [(row.word, row.values().tolist()) for row in _read_rows(path)]
+
+
+def test_a_row_is_a_word_and_its_values(tmp_path: Path) -> None:
+    assert rows_of(tmp_path, b"the 0.5 -1\n, 2e0 .25\n") == [(b"the", [0.5, -1.0]), (b",", [2.0, 0.25])]
+
+
+def test_words_may_contain_spaces_and_look_like_numbers(tmp_path: Path) -> None:
+    content = b"a 1 2\n. . . 3 4\nat name@domain.com 5 6\n7 7 8\n\xc2\xa0 9 0\n"
+    assert [word for word, _ in rows_of(tmp_path, content)] == [
+        b"a",
+        b". . .",
+        b"at name@domain.com",
+        b"7",
+        b"\xc2\xa0",
+    ]
+
+
+@pytest.mark.parametrize("start", [b"2 3\n", b"\xef\xbb\xbf2 3\n", b"\xef\xbb\xbf", b""])
+def test_a_header_and_a_byte_order_mark_are_passed_over(tmp_path: Path, start: bytes) -> None:
+    content = start + b"a 1 2 3 \nb 4 5 6 \n"  # word2vec ends its lines with a space
+    assert rows_of(tmp_path, content) == [(b"a", [1, 2, 3]), (b"b", [4, 5, 6])]
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [(b"c 5", 1), (b"c", 0), (b"c 5 6 7", 3), (b"c 5 6 7 8", 4), (b"c d 5 6 7", 4), (b"c\t5 6", 1), (b"c 5 ", 1)],
+)
+def test_a_row_with_another_number_of_values_is_refused_by_line(tmp_path: Path, row: bytes, found: int) -> None:
+    with pytest.raises(InputError, match=rf"vectors\.txt, line 3: has {found} values; expected 2"):
+        rows_of(tmp_path, b"a 1 2\nb 3 4\n" + row + b"\nd 7 8\n")
+
+
+@pytest.mark.parametrize("value", [b"x", b"nan", b"inf", b"-inf", b"1e39", b"1,5", b"0x10", b""])
+def test_a_value_that_is_not_a_finite_number_is_refused_by_line(tmp_path: Path, value: bytes) -> None:
+    with pytest.raises(InputError, match=rf"line 2: has the value '{value.decode()}'; expected a .*number"):
+        rows_of(tmp_path, b"a 1 2\nb " + value + b" 4\n")
+
+
+def test_prose_is_refused_at_its_first_line_before_anything_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.txt"
+    path.write_text("The screen is great\nThe battery is not\n")
+    with pytest.raises(InputError, match="line 1: has the value 'screen'; expected a number"):
+        next(_read_rows(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "what"), [(b"word\n", "not a vector"), (b"2 3\n", "no vectors"), (b"\n\n", "no vectors")]
+)
+def test_a_file_without_vectors_is_refused(tmp_path: Path, content: bytes, what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        rows_of(tmp_path, content)
+
+
+ROWS = "the 1 2\nscreen 3 4\nis 5 6\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "vectors.txt"
+    path.write_text(ROWS)
+    return path
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise AssertionError("the file was read again")
+
+
+def test_a_second_reading_does_not_open_the_file(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = read_vectors_once(file, {"screen"}, tmp_path / "cache", extra_rows=0)
+    monkeypatch.setattr(vectors, "read_vectors", refuse)
+    second = read_vectors_once(file, {"screen"}, tmp_path / "cache", extra_rows=0)
+    assert second.words == first.words == ("screen",)
+    assert np.array_equal(second.matrix, [[3.0, 4.0]])
+
+
+def test_other_words_rows_or_content_are_read_anew(file: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert read_vectors_once(file, {"screen"}, cache, extra_rows=0).words == ("screen",)
+    assert read_vectors_once(file, {"is"}, cache, extra_rows=0).words == ("is",)
+    assert read_vectors_once(file, {"is"}, cache, extra_rows=1).words == ("the", "is")
+    file.write_text(ROWS + "huge 7 8\n")
+    assert read_vectors_once(file, {"huge"}, cache, extra_rows=0).words == ("huge",)
+    assert len(list(cache.iterdir())) == 4
+
+
+def test_a_damaged_entry_is_replaced(file: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    read_vectors_once(file, {"screen"}, cache, extra_rows=0)
+    (entry,) = cache.iterdir()
+    whole = entry.read_bytes()
+    entry.write_bytes(whole[:40])
+    assert read_vectors_once(file, {"screen"}, cache, extra_rows=0).words == ("screen",)
+    assert entry.read_bytes() == whole
+
+
+def test_a_file_that_cannot_be_read_leaves_no_entry(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        read_vectors_once(tmp_path / "none.txt", {"screen"}, tmp_path / "cache", extra_rows=0)
+    assert not (tmp_path / "cache").exists()

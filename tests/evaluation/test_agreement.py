@@ -98,7 +98,7 @@ def test_a_label_that_is_unknown_or_does_not_occur_has_no_numbers_of_its_own() -
 
 
 def test_data_that_nobody_marked_is_refused() -> None:
-    with pytest.raises(InputError, match="people marked no word in any of the 3 sentences"):
+    with pytest.raises(InputError, match="in any of the 3 sentences"):
         measure_agreement({"s": SCORES}, torch.zeros_like(MARKED), CORPUS, LABELS)
 
 

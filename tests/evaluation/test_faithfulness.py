@@ -1,19 +1,31 @@
-"""Comprehensiveness and sufficiency of a linear bag of words, by hand."""
+"""Faithfulness, and the two ways of removing words."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.evaluation.toys import WEIGHTS, BagOfWords, example, indexed, probability, weight_scores
+from tests.evaluation.toys import VOCABULARY, WEIGHTS, BagOfWords, example, indexed, probability, weight_scores
 from torch import Tensor
 
 from pssa.data.example import Example
 from pssa.errors import InputError
-from pssa.evaluation.faithfulness import COLUMNS, Sentences, measure_drops, measure_faithfulness, random_drops
+from pssa.evaluation.faithfulness import (
+    COLUMNS,
+    Remove,
+    Sentences,
+    by_deletion,
+    by_mask,
+    cut_words,
+    measure_drops,
+    measure_faithfulness,
+    random_drops,
+)
 from pssa.evaluation.ranking import rank_words
-from pssa.evaluation.removal import Remove, by_deletion, by_mask
 
 pytestmark = pytest.mark.slow
 
@@ -72,7 +84,7 @@ def test_percentages_are_rounded_up(words: int, percent_50: int, percent_20: int
         return torch.full((len(rows), 2), 0.5)
 
     candidates = torch.ones(1, words, dtype=torch.bool)
-    looked = Sentences.look(candidates, remove)
+    looked = Sentences.predict(candidates, remove)
     measure_drops(looked, rank_words(torch.rand(1, words), candidates))
     sizes = sorted({1, min(2, words), min(3, words), percent_20, percent_50})
     assert gone == [[0], sizes, [words - size for size in sizes]]
@@ -81,10 +93,10 @@ def test_percentages_are_rounded_up(words: int, percent_50: int, percent_20: int
 def test_sentences_without_candidates_are_left_out() -> None:
     examples = [example("screen"), example("great screen"), example("screen screen", "screen screen")]
     corpus = indexed(examples)
-    looked = Sentences.look(corpus.table.candidates, by_mask(BagOfWords(), corpus))
+    looked = Sentences.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
     assert looked.rows.tolist() == [1]
     with pytest.raises(InputError, match="none of the 2 sentences has a word beside its aspect"):
-        Sentences.look(corpus.table.candidates[[0, 2]], looked.remove)
+        Sentences.predict(corpus.table.candidates[[0, 2]], looked.remove)
 
 
 @pytest.mark.slow
@@ -112,7 +124,7 @@ def test_both_ways_agree_where_the_mask_token_says_nothing(drawn: list[list[str]
     corpus = indexed(examples)
     ranks = rank_words(weight_scores(corpus), corpus.table.candidates, seed)
     found = [
-        measure_drops(Sentences.look(corpus.table.candidates, remove), ranks)
+        measure_drops(Sentences.predict(corpus.table.candidates, remove), ranks)
         for remove in ways(BagOfWords(), examples).values()
     ]
     for masked, deleted in zip(*found, strict=True):
@@ -123,7 +135,7 @@ def test_a_mask_token_with_a_weight_tells_the_ways_apart() -> None:
     examples = [example("great screen")]
     candidates = indexed(examples).table.candidates
     drops = [
-        measure_drops(Sentences.look(candidates, remove), torch.tensor([[0, 1]])).comprehensiveness[0, 0]
+        measure_drops(Sentences.predict(candidates, remove), torch.tensor([[0, 1]])).comprehensiveness[0, 0]
         for remove in ways(BagOfWords(mask=2.0), examples).values()
     ]
     assert drops == pytest.approx([0, probability(2) - probability(0)], abs=1e-6)
@@ -134,7 +146,7 @@ def test_a_mask_token_with_a_weight_tells_the_ways_apart() -> None:
 def test_of_words_that_all_speak_for_the_class_no_order_beats_that_by_weight(words: list[str]) -> None:
     examples = [example(" ".join([*words, "screen"]))]
     corpus = indexed(examples)
-    looked = Sentences.look(corpus.table.candidates, by_mask(BagOfWords(), corpus))
+    looked = Sentences.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
     best = measure_drops(looked, rank_words(weight_scores(corpus), looked.candidates))
     other = random_drops(looked, [1, 2, 3])
     assert (best.comprehensiveness >= other.comprehensiveness - 1e-6).all()
@@ -158,7 +170,7 @@ def test_the_control_is_the_mean_over_random_orders() -> None:
 
 def test_the_control_takes_several_orders() -> None:
     corpus = indexed([example(SENTENCE)])
-    looked = Sentences.look(corpus.table.candidates, by_mask(BagOfWords(), corpus))
+    looked = Sentences.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
     scores = {"s": weight_scores(corpus)}
     found = measure_faithfulness(scores, corpus.table.candidates, looked.remove, seed=4)["s"].comprehensiveness
     single = [random_drops(looked, [seed]).comprehensiveness[0] for seed in (5, 6, 7)]
@@ -185,9 +197,96 @@ def test_saliencies_share_a_control_and_no_word_costs_a_pass_of_its_own() -> Non
 
 def test_no_more_sentences_are_held_than_the_bound_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = indexed([example(SENTENCE), example("great screen"), example("so awful a screen")])
-    looked = Sentences.look(corpus.table.candidates, by_mask(BagOfWords(), corpus))
+    looked = Sentences.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
     ranks = rank_words(weight_scores(corpus), looked.candidates)
     whole = measure_drops(looked, ranks)
     monkeypatch.setattr("pssa.evaluation.faithfulness._AT_ONCE", 2)
     for part, of_whole in zip(measure_drops(looked, ranks), whole, strict=True):
         assert part == pytest.approx(of_whole)
+
+
+WORDS = st.lists(st.sampled_from(["great", "bad", "so", "the", ",", "don't", "well-made"]), max_size=6)
+
+
+@pytest.mark.parametrize(
+    ("gone", "text"),
+    [
+        ([], "The big screen, it's great."),
+        ([0, 1], "screen, it's great."),
+        ([3], "The big screen it's great."),
+        ([7], "The big screen, it's ."),
+        ([8], "The big screen, it's great"),
+        ([5], "The big screen, it s great."),
+        ([0, 1, 3, 4, 5, 6, 7, 8], "screen"),
+    ],
+)
+def test_words_go_and_one_space_stays(gone: list[int], text: str) -> None:
+    short = cut_words(example("The big screen, it's great."), gone)
+    assert (short.text, short.aspect_text) == (text, "screen")
+
+
+@pytest.mark.slow
+@given(WORDS, WORDS, st.data())
+def test_the_others_stay_in_order_with_the_aspect_among_them(
+    left: list[str], right: list[str], data: st.DataObject
+) -> None:
+    whole = example(" ".join([*left, "hard drive", *right]), "hard drive")
+    gone = data.draw(st.sets(st.sampled_from(sorted(whole.candidates)))) if whole.candidates else set()
+    short = cut_words(whole, gone)
+    assert short.words == tuple(word for place, word in enumerate(whole.words) if place not in gone)
+    assert short.aspect_text == "hard drive"
+    assert len(short.candidates) == len(whole.candidates) - len(gone)
+    assert "  " not in short.text
+
+
+def test_hidden_words_stay_hidden_where_they_come_to_stand() -> None:
+    whole = example("so the screen is great").hide([4])
+    assert cut_words(whole, [0, 3]).hidden == {2}
+    assert cut_words(whole, [4]).hidden == frozenset()
+
+
+def test_what_is_cut_out_changes_neither_label_nor_id() -> None:
+    whole = replace(example("a great screen", label="yes"), id="n7", tags=("odd",))
+    short = cut_words(whole, [1])
+    assert (short.id, short.sentence_id, short.label, short.tags) == ("n7", whole.sentence_id, "yes", ("odd",))
+
+
+def test_the_aspect_cannot_be_cut_out() -> None:
+    with pytest.raises(InputError, match="the aspect of example 0 cannot be cut out"):
+        cut_words(example("a great screen"), [1, 2])
+
+
+def test_a_masked_word_counts_as_the_mask_token_and_a_deleted_one_not_at_all() -> None:
+    examples = [example("the screen is bad"), example("a great and good screen")]
+    corpus, model = indexed(examples), BagOfWords(mask=0.75)
+    rows, words = torch.tensor([1, 1, 0]), torch.zeros(3, 5, dtype=torch.bool)
+    words[0, 1] = words[1, 3] = words[2, 3] = True
+    masked = by_mask(model, corpus)(rows, words)
+    deleted = by_deletion(model.probabilities, examples, corpus.table.candidates)(rows, words)
+    assert masked[:, 0].tolist() == pytest.approx([probability(logit) for logit in (1.75, 2.75, 0.75)])
+    assert deleted[:, 0].tolist() == pytest.approx([probability(logit) for logit in (1, 2, 0)])
+
+
+def test_a_masked_word_is_no_candidate_and_the_aspect_is_read_as_ever() -> None:
+    corpus, model = indexed([example("the great screen")]), BagOfWords()
+    by_mask(model, corpus)(torch.tensor([0]), torch.tensor([[False, True, False]]))
+    [batch] = model.seen
+    assert batch.candidates.tolist() == [[True, False, False]]
+    the, screen = VOCABULARY.encode(["the", "screen"])
+    assert batch.positions.tolist() == [[the, VOCABULARY.mask_id, screen]]
+
+
+def test_words_that_were_not_read_stay_away_when_others_go() -> None:
+    # The model had room for two words beside the aspect.
+    whole = example("so great the screen is bad")
+    candidates = torch.tensor([[False, False, True, False, True, False]])
+    texts: list[list[str]] = []
+
+    def probabilities(examples: Sequence[Example]) -> Tensor:
+        texts.append([each.text for each in examples])
+        return torch.zeros(len(examples), 2)
+
+    words = torch.zeros(2, 6, dtype=torch.bool)
+    words[1, 4] = True
+    by_deletion(probabilities, [whole], candidates)(torch.tensor([0, 0]), words)
+    assert texts == [["the screen is", "the screen"]]

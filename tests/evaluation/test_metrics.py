@@ -69,9 +69,9 @@ def test_scores_survive_json() -> None:
     ("gold", "predicted", "labels", "what"),
     [
         (["a"], ["a", "b"], ("a", "b"), "1 gold labels and 2 predictions"),
-        ([], [], ("a", "b"), "nothing to score"),
-        (["a"], ["c"], ("a", "b"), "label 'c' is not one of the labels, a, b; name it there"),
-        (["c"], ["a"], ("a", "b"), "label 'c' is not one of the labels, a, b; name it there"),
+        ([], [], ("a", "b"), "no instances to score"),
+        (["a"], ["c"], ("a", "b"), "label 'c' is not one of the labels a, b"),
+        (["c"], ["a"], ("a", "b"), "label 'c' is not one of the labels a, b"),
         (["a"], ["a"], ("a", "a"), "declared twice"),
     ],
 )

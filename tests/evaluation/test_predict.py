@@ -104,7 +104,7 @@ def test_where_self_attention_is_refined_every_row_is_read() -> None:
 
 
 def test_a_sentence_with_very_many_aspects_is_encoded_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(predict_module, "_MOST_ROWS", 2)
+    monkeypatch.setattr(predict_module, "_MAX_ROWS", 2)
     examples = [Example.from_text(TEXTS[1], (4, 9))] * 5
     corpus = tiny_encoder().cutter(False, 0).index(examples, DEFAULT_LABELS)
     assert encoded(build("bertabsa_att"), corpus, 1) == [1, 1, 1]

@@ -380,4 +380,4 @@ def test_numbers_are_those_of_the_library(run: Path, held_out: Corpus) -> None:
 def test_where_nothing_can_be_measured_the_reason_is_given(run: Path) -> None:
     alone = Corpus((Example.from_text("screen", (0, 6), label="positive"),))
     source = faithfulness_section({"mined": load(run)}, alone, 10).html
-    assert "Not measured: none of the 1 sentences has a word beside its aspect" in source
+    assert "Not measured: none of the 1 sentences has a word besides its aspect" in source

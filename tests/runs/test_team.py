@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from pssa.data.example import Corpus
-from pssa.data.write import write
+from pssa.data.io import write
 
 SETTINGS = ["dimension=8", "dropout=0.0", "embedding_dropout=0.0", "initial_bound=0.5", "device=cpu"]
 OPTIONS = ["--model", "memnet", "--method", "pg-as", "--iterations", "2", "--epochs", "2", "--batch-size", "8"]

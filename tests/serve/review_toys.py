@@ -8,7 +8,7 @@ from pathlib import Path
 from pssa.data.evidence import Evidence, Finding, Header
 from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus, Example
-from pssa.data.write import write
+from pssa.data.io import write
 
 CORPUS = Corpus(
     (

@@ -17,7 +17,7 @@ from tests.serve.review_toys import BAR, CORPUS, EVIDENCE, HUGE, SLOW, write_fil
 from pssa.data.evidence import Evidence, Finding
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus, Example
-from pssa.data.write import write
+from pssa.data.io import write
 from pssa.errors import InputError, RunError
 from pssa.serve.errors import ApiError
 from pssa.serve.review.session import ACTIONS, Review, ReviewedSentence

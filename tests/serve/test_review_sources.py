@@ -13,7 +13,7 @@ from tests.serve.review_toys import EVIDENCE, write_files
 from pssa.cli import main
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
-from pssa.data.read import read
+from pssa.data.io import read
 from pssa.runs import Config, train
 from pssa.serve.review.session import Review
 

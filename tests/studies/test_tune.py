@@ -14,10 +14,9 @@ from tests.studies.readings import as_read
 from tests.studies.stand_in import StandIn
 
 from pssa import models
-from pssa.data.evidence import Evidence
-from pssa.data.evidence_edit import keep_above, keep_iterations
+from pssa.data.evidence import Evidence, keep_above, keep_iterations
 from pssa.data.evidence_file import read_evidence
-from pssa.data.read import Columns
+from pssa.data.rows import Columns
 from pssa.errors import InputError
 from pssa.experiments import provenance, schedule
 from pssa.experiments.cells import Cell, Place, Training

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa import __version__
-from pssa.data.read import Columns
+from pssa.data.rows import Columns
 from pssa.data.validation import shorten
 from pssa.errors import setting
 

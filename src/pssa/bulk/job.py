@@ -25,7 +25,7 @@ from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring, default_window_rows
 from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
 from pssa.bulk.window import Result
-from pssa.data.read import ColumnNames
+from pssa.data.rows import ColumnNames
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.execution import WorkerLost

@@ -19,7 +19,7 @@ from typing import Any
 from pssa.bulk import parquet_schema
 from pssa.bulk.rows import PROBABILITIES
 from pssa.bulk.source import STANDARD
-from pssa.data.formats import spans_as_text, tags_as_text
+from pssa.data.fields import spans_as_text, tags_as_text
 from pssa.data.validation import shorten
 from pssa.errors import InputError, MissingExtra
 from pssa.runs.classifier import probability_column

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.bulk.fingerprint import BEGIN_AGAIN
 from pssa.bulk.rows import RejectedRow, Summary
-from pssa.data.formats import Cell
+from pssa.data.rows import ArrowCell
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 
@@ -220,7 +220,7 @@ def _concatenate(tables: Sequence[Any]) -> Any:
 def _array(values: Sequence[Any]) -> Any:
     import pyarrow
 
-    if not isinstance(values[0], Cell):
+    if not isinstance(values[0], ArrowCell):
         return pyarrow.array(values)
     # Neighbours of a batch are one slice of it.
     runs = groupby(enumerate(values), key=lambda item: (id(item[1].batch), item[1].row - item[0]))
@@ -228,7 +228,7 @@ def _array(values: Sequence[Any]) -> Any:
     return pyarrow.concat_arrays([_slice(run[0], len(run)) for run in cells])
 
 
-def _slice(first: Cell, count: int) -> Any:
+def _slice(first: ArrowCell, count: int) -> Any:
     from pyarrow import types
 
     found = first.batch.column(first.column).slice(first.row, count)

@@ -14,8 +14,8 @@ from itertools import chain
 from typing import Any
 
 from pssa.data.example import Example
-from pssa.data.formats import ArrowRow
-from pssa.data.read import Problem, Row, example_from_fields
+from pssa.data.fields import example_from_fields
+from pssa.data.rows import ArrowRow, Problem, Row
 from pssa.data.validation import shorten
 from pssa.errors import InputError
 from pssa.runs.classifier import Answer
@@ -53,7 +53,7 @@ class RejectedRow:
 
     def as_dict(self, source: str) -> dict[str, Any]:
         """Return plain values for the file of rejected rows."""
-        return {"source": source, "line": self.line, "reason": self.reason, **_shortened(self.row)}
+        return {"source": source, "line": self.line, "reason": str(InputError(self.reason)), **_shortened(self.row)}
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Summary:
 def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
     """Return the example of a row, or why there is none; the row's own label is not looked at."""
     if isinstance(event, Problem):
-        return RejectedRow(event.line, event.what, event.given)
+        return RejectedRow(event.line, event.message, event.given)
     if _is_deep(event.given):
         reason = f"has more than {_MAX_DEPTH} lists or objects inside each other; leave out that field"
         return RejectedRow(event.line, reason, event.given)

@@ -18,7 +18,8 @@ from typing import IO, Any, cast
 from pssa.bulk.fingerprint import BEGIN_AGAIN
 from pssa.data.files import BoundedStream
 from pssa.data.formats import hugging_face, require_named_columns, scan
-from pssa.data.read import ColumnNames, Columns, Dropped, Problem, Row, format_of
+from pssa.data.io import format_of
+from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
 from pssa.errors import EmptyFile, InputError, MissingExtra, setting
 
 STANDARD = "-"  # standard input, or output
@@ -150,7 +151,7 @@ def _read_to_end(events: Iterator[Event], source: Source) -> Iterator[Event]:
     try:
         for event in events:
             if isinstance(event, Problem) and event.last:
-                raise InputError.at(source.title, event.line, event.what)
+                raise InputError.at(source.title, event.line, event.message)
             yield event
     except EmptyFile:
         return

@@ -27,7 +27,7 @@ from pssa.bulk.rows import (
     score_each,
 )
 from pssa.bulk.source import Event, Source
-from pssa.data.read import Problem, Row
+from pssa.data.rows import Problem, Row
 from pssa.errors import InputError
 
 Position = tuple[int, int]  # a place between two windows: the number of a source, and how many of its events lie before

@@ -15,7 +15,7 @@ from pssa.cli._parser import finish, page
 
 if TYPE_CHECKING:
     from pssa.data.check import Report
-    from pssa.data.convert import Readout
+    from pssa.data.io import ReadResult
 
 _SHOWN_PROBLEMS, _SHOWN_SKIPPED = 20, 3
 _FORMATS = "csv, hugging_face, json_lines, parquet, semeval_xml, tagged or three_line"
@@ -58,16 +58,17 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_convert(arguments: argparse.Namespace) -> int:
     """Read one file and write another."""
-    from pssa.data.convert import read_out
     from pssa.data.example import DEFAULT_LABELS
     from pssa.data.formats.hugging_face import PREFIX
-    from pssa.data.write import write
+    from pssa.data.io import read_or_skip, write
     from pssa.errors import InputError
 
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
         raise InputError.at(output, None, "exists; choose another name, or replace it with --force")
-    found = read_out(arguments.input, **reading(arguments, arguments.labels or DEFAULT_LABELS), errors=arguments.errors)
+    found = read_or_skip(
+        arguments.input, **reading(arguments, arguments.labels or DEFAULT_LABELS), errors=arguments.errors
+    )
     corpus = found.corpus
     write(corpus, arguments.output, format=arguments.target)
     if arguments.json:
@@ -156,8 +157,8 @@ def _show(name: str, report: Report) -> None:
     say("\n".join(lines))
 
 
-def _warn_of_losses(found: Readout) -> None:
-    from pssa.data.formats._values import names
+def _warn_of_losses(found: ReadResult) -> None:
+    from pssa.data.validation import join_names
 
     if found.skipped:
         print(f"{counted(len(found.skipped), 'line')} skipped", file=sys.stderr)
@@ -166,7 +167,7 @@ def _warn_of_losses(found: Readout) -> None:
         if len(found.skipped) > _SHOWN_SKIPPED:
             print("  ... and others; `pssa data check` lists them all", file=sys.stderr)
     if found.not_kept:
-        print(f"columns not kept: {names(found.not_kept)}", file=sys.stderr)
+        print(f"columns not kept: {join_names(found.not_kept)}", file=sys.stderr)
 
 
 def _counts(counts: Mapping[str, int]) -> str:

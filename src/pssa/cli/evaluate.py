@@ -70,7 +70,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate and print the scores."""
-    from pssa.data.read import read_for
+    from pssa.data.io import read_for
     from pssa.runs import load
     from pssa.runs.evaluate import compare, count_train_overlap, evaluate, require_same_labels
 

@@ -12,11 +12,20 @@ from typing import TYPE_CHECKING, Any
 from pssa.cli._options import add_data, reading
 from pssa.cli._output import counted, print_json, print_table, require_new_file, say
 from pssa.cli._parser import finish, page
-from pssa.data.evidence import ACTIVE, KINDS, Evidence, ExampleEvidence, Finding
-from pssa.data.evidence_diff import Diff, Mark, diff
-from pssa.data.evidence_edit import drop_word, flip, keep_above, keep_iterations, keep_kind
+from pssa.data.evidence import (
+    ACTIVE,
+    KINDS,
+    Evidence,
+    ExampleEvidence,
+    Finding,
+    drop_word,
+    flip,
+    keep_above,
+    keep_iterations,
+    keep_kind,
+)
 from pssa.data.evidence_file import example_fields, read_evidence, write_evidence
-from pssa.data.evidence_stats import Stats, WordProfile, stats
+from pssa.data.evidence_stats import Diff, Mark, Stats, WordProfile, diff, stats
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -258,8 +267,8 @@ def _run_edit(arguments: argparse.Namespace) -> int:
 
 def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
     from pssa.data.example import DEFAULT_LABELS
+    from pssa.data.io import read
     from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
-    from pssa.data.read import read
 
     require_new_file(arguments.out, force=arguments.force)
     corpus = read(arguments.train, **reading(arguments, arguments.labels or DEFAULT_LABELS))

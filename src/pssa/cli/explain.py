@@ -16,7 +16,7 @@ from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.data.example import Example
-    from pssa.data.read import Row
+    from pssa.data.rows import Row
     from pssa.runs import Classifier
     from pssa.runs.explain import Explanation
 
@@ -98,7 +98,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _read_examples(arguments: argparse.Namespace) -> tuple[list[Example], list[str], bool]:
     """Return the examples to explain, warnings about them, and whether the input has more rows."""
-    from pssa.data.read import stream
+    from pssa.data.io import stream
 
     if arguments.input is not None:
         rows = stream(arguments.input, format=arguments.format, columns=arguments.columns)
@@ -114,7 +114,7 @@ def _read_examples(arguments: argparse.Namespace) -> tuple[list[Example], list[s
 def _place(text: str, aspect: str, warn: Callable[[str], None]) -> Example:
     """Find the aspect in the text; `3:8` means offsets unless the text contains it."""
     from pssa.data.example import Example
-    from pssa.data.read import example_from_fields
+    from pssa.data.fields import example_from_fields
 
     offsets = _OFFSETS.fullmatch(aspect)
     if offsets and aspect not in text:
@@ -123,7 +123,7 @@ def _place(text: str, aspect: str, warn: Callable[[str], None]) -> Example:
 
 
 def _read_rows(path: Path, rows: Iterator[Row], limit: int) -> tuple[list[Example], list[str], bool]:
-    from pssa.data.read import example_from_fields
+    from pssa.data.fields import example_from_fields
 
     examples: list[Example] = []
     warnings: list[str] = []

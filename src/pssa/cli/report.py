@@ -46,7 +46,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report."""
-    from pssa.data.read import read_for
+    from pssa.data.io import read_for
     from pssa.report.run_report import write_report
     from pssa.runs.saved_model import Description
 

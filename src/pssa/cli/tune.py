@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _read_options(arguments: argparse.Namespace) -> ReadOptions:
     from pssa.data.example import DEFAULT_LABELS
-    from pssa.data.read import Columns
+    from pssa.data.rows import Columns
     from pssa.experiments.resources import ReadOptions
 
     options = reading(arguments, arguments.labels or DEFAULT_LABELS)

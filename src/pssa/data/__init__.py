@@ -4,9 +4,8 @@ from pssa.data.check import Report, check
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.data.read import from_dataset, from_records, read, stream
+from pssa.data.io import from_dataset, from_records, read, stream, write
 from pssa.data.split import folds, hold_out
-from pssa.data.write import write
 
 __all__ = [
     "DEFAULT_LABELS",

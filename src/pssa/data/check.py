@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.fields import CONFLICT, MAX_LABEL, LabelRule
 from pssa.data.formats import scan
-from pssa.data.formats._labels import CONFLICT, LONGEST_LABEL, LabelRule
-from pssa.data.read import Accepted, ColumnNames, Columns, Dropped, Problem, format_of, outcomes
+from pssa.data.io import Accepted, format_of, outcomes
+from pssa.data.rows import ColumnNames, Columns, Dropped, Problem
 from pssa.errors import InputError
 
 __all__ = ["Report", "check"]
@@ -110,7 +111,7 @@ def _labels_to_declare(known: Sequence[str], problems: Sequence[Problem]) -> tup
     # The first is of other problems; `conflict` is unknown only to those who refuse it.
     others = [label for key, label in unknown.items() if key not in ("", CONFLICT)]
     found = (*known, *others)
-    can_be_named = all(len(label) <= LONGEST_LABEL and label.isprintable() and "," not in label for label in others)
+    can_be_named = all(len(label) <= MAX_LABEL and label.isprintable() and "," not in label for label in others)
     return found if others and can_be_named and 2 <= len(found) <= _MOST_LABELS else ()
 
 

@@ -1,32 +1,29 @@
-"""`Evidence`: for each example, the words that a classifier should look at (active) and those that misled it.
+"""`Evidence`: for each example, the words that a classifier should attend to (active) and those that misled it.
 
-Mining writes it, training reads it, people correct it in between: every finding keeps the iteration, the entropy, the
-score, the prediction and the gold label that put it there. `pssa.data.evidence_file` is its file. Values that break the
-rules stated here cannot be made, wherever they come from.
+Mining writes it, people correct it, training reads it. Every finding keeps the iteration, the entropy, the score, the prediction
+and the gold label that put it there. The classes refuse invalid values, wherever these come from. The edits at the end return new
+evidence whose header has one more line about what was done. `pssa.data.evidence_file` reads and writes the file.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from pssa.data.example import Corpus, Example
 from pssa.data.tokenize import Span
-from pssa.data.validation import shorten
-from pssa.errors import InputError
-
-__all__ = ["ACTIVE", "KINDS", "MISLEADING", "SCHEMA", "Evidence", "ExampleEvidence", "Finding", "Header", "RoundReport"]
+from pssa.data.validation import is_finite_number, shorten
+from pssa.errors import InputError, setting
 
 SCHEMA = 1  # version of the file's fields; raised when they change
 ACTIVE, MISLEADING = "active", "misleading"
 KINDS = (ACTIVE, MISLEADING)
-_MOST_ITERATIONS = 10_000  # whoever counts by iteration counts them all
+_MAX_ITERATIONS = 10_000  # counts by iteration list them all
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One word that was extracted, and what was seen when it was."""
+    """One extracted word, and the state of the model when it was extracted."""
 
     word: int  # index into the example's words
     kind: str  # active or misleading
@@ -35,7 +32,7 @@ class Finding:
     score: float  # the word's share of the saliency
     predicted: str
     gold: str
-    expected: float | None = None  # the wanted attention; None: 1/|active| for an active word, 0 for a misleading one
+    expected: float | None = None  # target attention; None: 1/|active| for an active word, 0 for a misleading one
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -47,7 +44,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ExampleEvidence:
-    """The findings of one example, with enough of the example to read them without the corpus."""
+    """The findings of one example, with enough of the example to understand them without the corpus."""
 
     id: str
     words: tuple[str, ...]
@@ -98,12 +95,12 @@ class ExampleEvidence:
 
 @dataclass(frozen=True, slots=True)
 class RoundReport:
-    """What one round of mining measured on the training instances."""
+    """Measurements of one round of mining on the training instances."""
 
     iteration: int
     accuracy: float
     mean_entropy: float
-    open_share: float  # of the instances, those that gave a word
+    open_share: float  # share of the instances that gave a word
     active: int
     misleading: int
 
@@ -113,7 +110,7 @@ class RoundReport:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """Where evidence comes from: how it was mined, on which corpus, and what was edited since."""
+    """Origin of evidence: how it was mined, on which corpus, and what was edited since."""
 
     model: str
     saliency: str
@@ -126,16 +123,16 @@ class Header:
     edits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not 0 <= self.iterations <= _MOST_ITERATIONS:
-            raise InputError(f"`iterations` is {self.iterations}; expected 0 to {_MOST_ITERATIONS}")
+        if not 0 <= self.iterations <= _MAX_ITERATIONS:
+            raise InputError(f"`iterations` is {self.iterations}; expected 0 to {_MAX_ITERATIONS}")
         _require_finite(epsilon=self.epsilon)
 
     def check(self, example: ExampleEvidence) -> None:
-        """Refuse a finding of a later iteration than there were."""
+        """Refuse a finding of an iteration after the last one."""
         for finding in example.findings:
             if finding.iteration > self.iterations:
                 raise InputError(
-                    f"word {finding.word} is of iteration {finding.iteration}; expected at most {self.iterations}, "
+                    f"word {finding.word} has iteration {finding.iteration}; expected at most {self.iterations}, "
                     "the `iterations` of the header"
                 )
 
@@ -153,9 +150,9 @@ class Evidence:
 
     @classmethod
     def from_findings(cls, header: Header, corpus: Corpus, findings: Sequence[Sequence[Finding]]) -> Evidence:
-        """Join what was found in each example with the examples themselves.
+        """Join the findings of each example with the examples themselves.
 
-        :raises InputError: if there are not as many lists of findings as examples, or the header is of another corpus.
+        :raises InputError: if the numbers of findings and examples differ, or the header belongs to another corpus.
         """
         if len(findings) != len(corpus):
             raise InputError(
@@ -166,7 +163,7 @@ class Evidence:
         return evidence
 
     def check_corpus(self, corpus: Corpus) -> None:
-        """Refuse to be used with another corpus than the one it was made from.
+        """Refuse another corpus than the one that the evidence was made from.
 
         :raises InputError: saying what differs.
         """
@@ -175,18 +172,75 @@ class Evidence:
             raise InputError(
                 f"the evidence was made from another corpus (hash {expected[:12]}, {len(self.examples)} examples) than "
                 f"the given one (hash {given[:12]}, {len(corpus)} examples); give the file it was made from, with the "
-                "same `labels` and `conflict` (--labels, --conflict), or mine again"
+                f"same {setting('labels')} and {setting('conflict')}, or mine again"
             )
         if len(self.examples) != len(corpus):
             raise InputError(
                 f"the evidence has {len(self.examples)} examples; expected the {len(corpus)} of its corpus; mine again"
             )
         for ours, theirs in zip(self.examples, corpus, strict=True):
-            if not _same_example(ours, theirs):
+            if replace(ours, findings=()) != _example_evidence(theirs, ()):
                 raise InputError(
-                    f"the evidence's example {shorten(ours.id)} is not example {shorten(theirs.id)}, which is in its place in "
-                    "the corpus; give the file it was made from, and edit nothing but findings"
+                    f"the corpus has example {shorten(theirs.id)} where the evidence has {shorten(ours.id)}; give the "
+                    "file it was made from, and edit nothing but findings"
                 )
+
+
+def drop_word(evidence: Evidence, word: str) -> Evidence:
+    """Remove a word's findings everywhere; case does not matter."""
+    key = word.casefold()
+    return _keep(evidence, f"drop-word {word!r}", lambda text, _: text.casefold() != key)
+
+
+def flip(evidence: Evidence, word: str) -> Evidence:
+    """Swap active and misleading for a word, everywhere; case does not matter.
+
+    A finding's own target attention is removed: it was meant for the other kind.
+    """
+    key = word.casefold()
+
+    def change(text: str, finding: Finding) -> Finding:
+        if text.casefold() != key:
+            return finding
+        return replace(finding, kind=MISLEADING if finding.kind == ACTIVE else ACTIVE, expected=None)
+
+    return _edit(evidence, f"flip {word!r}", change)
+
+
+def keep_above(evidence: Evidence, score: float) -> Evidence:
+    """Keep the findings with a score above `score`."""
+    if not is_finite_number(score):
+        raise InputError(f"cannot keep scores above {score}; expected a finite number")
+    return _keep(evidence, f"keep-above {score!r}", lambda _, finding: finding.score > score)
+
+
+def keep_iterations(evidence: Evidence, last: int) -> Evidence:
+    """Keep the findings of the iterations up to `last`; the header still counts all that were mined."""
+    if last < 1:
+        raise InputError(f"cannot keep {last} iterations; expected 1 or more")
+    return _keep(evidence, f"keep-iterations {last}", lambda _, finding: finding.iteration <= last)
+
+
+def keep_kind(evidence: Evidence, kind: str) -> Evidence:
+    """Keep only the active findings, or only the misleading ones."""
+    if kind not in KINDS:
+        raise InputError(f"cannot keep {kind!r}; expected {' or '.join(KINDS)}")
+    return _keep(evidence, f"keep {kind}", lambda _, finding: finding.kind == kind)
+
+
+def _keep(evidence: Evidence, name: str, is_kept: Callable[[str, Finding], bool]) -> Evidence:
+    return _edit(evidence, name, lambda text, finding: finding if is_kept(text, finding) else None)
+
+
+def _edit(evidence: Evidence, name: str, change: Callable[[str, Finding], Finding | None]) -> Evidence:
+    examples = []
+    n_changed = 0
+    for example in evidence.examples:
+        results = [change(example.words[finding.word], finding) for finding in example.findings]
+        n_changed += sum(result != finding for result, finding in zip(results, example.findings, strict=True))
+        examples.append(replace(example, findings=tuple(result for result in results if result is not None)))
+    edits = (*evidence.header.edits, f"{name}: {n_changed} changed")
+    return Evidence(replace(evidence.header, edits=edits), tuple(examples))
 
 
 def _example_evidence(example: Example, findings: Sequence[Finding]) -> ExampleEvidence:
@@ -195,17 +249,7 @@ def _example_evidence(example: Example, findings: Sequence[Finding]) -> ExampleE
     return ExampleEvidence(example.id, example.words, example.spans, example.aspect, example.label, tuple(findings))
 
 
-def _same_example(ours: ExampleEvidence, theirs: Example) -> bool:
-    return (ours.id, ours.label, ours.aspect, ours.spans, ours.words) == (
-        theirs.id,
-        theirs.label,
-        theirs.aspect,
-        theirs.spans,
-        theirs.words,
-    )
-
-
 def _require_finite(**values: float | None) -> None:
     for name, value in values.items():
-        if value is not None and not math.isfinite(value):
+        if value is not None and not is_finite_number(value):
             raise InputError(f"`{name}` is {value}; expected a finite number")

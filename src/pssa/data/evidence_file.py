@@ -19,7 +19,7 @@ from typing import Any
 
 from pssa.data.evidence import SCHEMA, Evidence, ExampleEvidence, Finding, Header, RoundReport
 from pssa.data.files import atomic_path
-from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.text_file import describe_damage, read_text
 from pssa.data.validation import (
     Parser,
     integer,
@@ -107,7 +107,7 @@ def stream_evidence(path: str | Path) -> tuple[Header, Iterator[ExampleEvidence]
     path = Path(path)
     if (path / _NAME).is_file():
         raise InputError.at(path, None, f"is a directory; its evidence is {path / _NAME}")
-    contents = lines(path, _LONGEST_LINE)
+    contents = read_text(path, _LONGEST_LINE)
     line, content = next(contents)
     with _place(path, line):
         header, count = _parse_header(content)
@@ -194,7 +194,7 @@ def _parse_finding(fields: dict[str, Any], example: ExampleEvidence) -> Finding:
 
 
 def _parse_line(content: str) -> dict[str, Any]:
-    fault = decoding_fault(content)
+    fault = describe_damage(content)
     if fault:
         raise InputError(fault)
     return parse_object(content)

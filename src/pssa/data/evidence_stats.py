@@ -1,4 +1,4 @@
-"""What is in evidence: counts by iteration and by label, and the most frequent words with their polarity profile."""
+"""Statistics of evidence (counts by iteration and label, frequent words), and the difference of two files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, ExampleEvidence, Finding, RoundReport
-
-__all__ = ["ClassCount", "IterationCount", "Stats", "WordProfile", "stats"]
+from pssa.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class IterationCount:
-    """What one iteration found; the mean entropy is over its findings."""
+    """Findings of one iteration, and their mean entropy."""
 
     active: int
     misleading: int
@@ -23,7 +22,7 @@ class IterationCount:
 
 @dataclass(frozen=True, slots=True)
 class ClassCount:
-    """What was found in the examples of one label."""
+    """Findings in the examples of one label."""
 
     examples: int
     active: int
@@ -41,21 +40,51 @@ class WordProfile:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What is in a file of evidence."""
+    """Statistics of a file of evidence."""
 
     examples: int
     examples_without: int
     active: int
     misleading: int
-    per_iteration: tuple[IterationCount, ...]  # as many as the header says, also empty ones
+    per_iteration: tuple[IterationCount, ...]  # all iterations of the header, also empty ones
     per_class: Mapping[str, ClassCount]
     active_words: tuple[WordProfile, ...]  # the most frequent first
     misleading_words: tuple[WordProfile, ...]
     rounds: tuple[RoundReport, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A word of an example and its kind."""
+
+    word: int
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleDiff:
+    """How two files differ about one example; a flipped word has the kind of the second file."""
+
+    id: str
+    added: tuple[Mark, ...]
+    removed: tuple[Mark, ...]
+    flipped: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """The examples about which two files differ, and totals over all examples."""
+
+    added: int
+    removed: int
+    flipped: int
+    same: int
+    examples: tuple[ExampleDiff, ...]
+
+
 def stats(evidence: Evidence, top: int = 20) -> Stats:
-    """Count findings by iteration, label and word; `top` words of each kind are named."""
+    """Count findings by iteration, label and word; list the `top` words of each kind."""
     examples = evidence.examples
     findings = [finding for example in examples for finding in example.findings]
     by_iteration = defaultdict[int, list[Finding]](list)
@@ -73,6 +102,22 @@ def stats(evidence: Evidence, top: int = 20) -> Stats:
         misleading_words=_profiles(examples, MISLEADING)[:top],
         rounds=evidence.header.rounds,
     )
+
+
+def diff(first: Evidence, second: Evidence) -> Diff:
+    """Compare two files of evidence about the same corpus: words that the second adds, lacks or flips.
+
+    :raises InputError: if they are about different corpora.
+    """
+    if first.header.corpus_hash != second.header.corpus_hash or len(first.examples) != len(second.examples):
+        raise InputError("the two files are about different corpora; compare evidence of the same training file")
+    examples = [_example_diff(before, after) for before, after in zip(first.examples, second.examples, strict=True)]
+    added, removed, flipped = (
+        sum(len(getattr(example, name)) for example in examples) for name in ("added", "removed", "flipped")
+    )
+    same = sum(len(example.findings) for example in second.examples) - added - flipped
+    differing = tuple(example for example in examples if example.added or example.removed or example.flipped)
+    return Diff(added, removed, flipped, same, differing)
 
 
 def _count(findings: Iterable[Finding], kind: str) -> int:
@@ -98,3 +143,18 @@ def _profiles(examples: Iterable[ExampleEvidence], kind: str) -> tuple[WordProfi
                 labels.setdefault(example.words[finding.word].casefold(), Counter())[finding.gold] += 1
     profiles = [WordProfile(word, counts.total(), dict(sorted(counts.items()))) for word, counts in labels.items()]
     return tuple(sorted(profiles, key=lambda profile: (-profile.count, profile.word)))
+
+
+def _example_diff(first: ExampleEvidence, second: ExampleEvidence) -> ExampleDiff:
+    before, after = _marks(first), _marks(second)
+    return ExampleDiff(
+        second.id,
+        added=tuple(mark for word, mark in after.items() if word not in before),
+        removed=tuple(mark for word, mark in before.items() if word not in after),
+        flipped=tuple(mark for word, mark in after.items() if word in before and mark.kind != before[word].kind),
+    )
+
+
+def _marks(example: ExampleEvidence) -> dict[int, Mark]:
+    ordered = sorted(example.findings, key=lambda finding: finding.word)
+    return {finding.word: Mark(finding.word, example.words[finding.word], finding.kind) for finding in ordered}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
 from pssa.data.example import Corpus, Example
-from pssa.data.formats._text import decoding_fault, lines
+from pssa.data.text_file import describe_damage, read_text
 from pssa.data.validation import shorten
 from pssa.errors import InputError
 
@@ -62,7 +62,7 @@ def read_opinion_words(path: str | Path) -> tuple[OpinionRow, ...]:
     :raises InputError: naming the file and the first line that is not as it should be.
     """
     rows = []
-    for line, content in lines(Path(path)):
+    for line, content in read_text(Path(path)):
         try:
             if line == 1:
                 _require_columns(content)
@@ -118,7 +118,7 @@ def _require_columns(content: str) -> None:
 
 
 def _parse_row(content: str) -> OpinionRow | None:
-    fault = decoding_fault(content)
+    fault = describe_damage(content)
     if fault:
         raise InputError(fault)
     columns = content.rstrip("\r\n").split("\t")

@@ -10,7 +10,7 @@ import json
 import math
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
@@ -21,6 +21,7 @@ Parser = Callable[[Any, str], Any]
 
 _MAX_QUOTE = 60
 _MAX_REASON = 200
+_MAX_NAMES, _MAX_NAME = 20, 40
 _QUOTE = reprlib.Repr()
 _QUOTE.maxstring = _QUOTE.maxother = _QUOTE.maxlong = _MAX_QUOTE
 _QUOTE.maxlevel = 2
@@ -36,6 +37,14 @@ def format_error(reason: object) -> str:
     words = " ".join(str(reason).split())[: _MAX_REASON + 1] or type(reason).__name__
     plain = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in words)
     return plain if len(plain) <= _MAX_REASON else plain[: _MAX_REASON - 3] + "..."
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Return the names of fields or columns as a list for a message, at most 20 of them."""
+    known = [str(name) for name in names]
+    listed = [name if name.isprintable() and len(name) <= _MAX_NAME else shorten(name) for name in known[:_MAX_NAMES]]
+    more = [f"and {len(known) - _MAX_NAMES} more"] if len(known) > _MAX_NAMES else []
+    return ", ".join(listed + more) or "(none)"
 
 
 def is_fault(error: BaseException) -> bool:

@@ -1,34 +1,73 @@
-"""Pre-trained word vectors: what a run needs of a large file, and the embedding matrix made of it.
+"""Pre-trained word vectors: reading a large file, caching what a run needs of it, and building the embedding matrix.
 
-Only kept rows are parsed and held, so memory does not grow with the file. A word without a vector gets one from the
-seed and its own letters, uniform and small: the same in every run and whichever other words there are.
+A GloVe or word2vec text file has a word and its values on each line, separated by single spaces. word2vec puts a line "rows
+dimension" before them. Some words of GloVe 840B contain spaces (". . ."), so the values are the last fields of a row and the word
+is whatever comes before them. Only the rows that are kept are parsed and held, so that memory does not grow with the file.
+A word without a vector gets a small uniform one from the seed and its own letters: the same in every run and whatever the other
+words.
 """
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import hashlib
-from collections.abc import Collection
+import json
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save
 
 from pssa.data.files import require_regular, write_atomically
-from pssa.data.packed_text import Observer
+from pssa.data.text_file import Observer, read_packed
 from pssa.data.validation import format_error
-from pssa.data.vector_file import read_rows
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 
-__all__ = ["Coverage", "Vectors", "embedding_matrix", "load_matrix", "read_vectors", "save_matrix"]
-
+_HEADER = re.compile(rb"\d{1,12} \d{1,6}")
+# No two parts match the same digits: trying all ways to divide a million of them would take forever.
+_NUMBER = re.compile(rb"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+_MAX_VALUES = 4096
 _OOV_BOUND = 0.25
-_LONGEST_WORD = 4096  # bytes; a row of a longer one is passed over
+_MAX_WORD = 4096  # bytes; rows of longer words are skipped
 _TENSOR = "embedding"
+
+
+class VectorRow(NamedTuple):
+    """A row with the right number of values, which are still text: most rows are never parsed."""
+
+    path: Path
+    number: int  # of its line, counted from 1
+    line: bytes
+    word: bytes
+    dimension: int
+
+    def values(self) -> npt.NDArray[np.float32]:
+        """Return the vector, (dimension,).
+
+        :raises InputError: if a value is not a finite number.
+        """
+        fields = self.line.rsplit(b" ", self.dimension)[1:]
+        try:
+            with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, which is refused below
+                values = np.array(fields, dtype=np.float32)
+        except ValueError:
+            wrong = next((field for field in fields if not _NUMBER.fullmatch(field)), fields[0])
+            raise self._refuse(wrong, "a number") from None
+        if not np.isfinite(values).all():
+            raise self._refuse(fields[int(np.isfinite(values).argmin())], "a finite number of 32 bits")
+        return values
+
+    def _refuse(self, field: bytes, expected: str) -> InputError:
+        found = field[:40].decode(errors="replace")
+        return InputError.at(self.path, self.number, f"has the value {found!r}; expected {expected}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +82,7 @@ class Vectors:
 
     @property
     def dimension(self) -> int:
-        """Number of values in a vector."""
+        """Number of values of a vector."""
         return int(self.matrix.shape[1])
 
     @cached_property
@@ -51,14 +90,14 @@ class Vectors:
         return {word: row for row, word in enumerate(self.words)}
 
     def find(self, word: str) -> int | None:
-        """The row of the word as it stands, else of its lower-case form."""
+        """Return the row of the word or, if it has none, of its lower-case form."""
         row = self._rows.get(word)
         return self._rows.get(word.lower()) if row is None else row
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many of the training words have a pre-trained vector, counted once each and as often as they occur."""
+    """How many of the training words have a pre-trained vector: distinct words (types) and running words (tokens)."""
 
     types: int
     covered_types: int
@@ -67,12 +106,12 @@ class Coverage:
 
     @property
     def type_share(self) -> float:
-        """Share of the distinct words; 0 where there are none."""
+        """Share of the distinct words; 0 if there are none."""
         return self.covered_types / self.types if self.types else 0.0
 
     @property
     def token_share(self) -> float:
-        """Share of the running words; 0 where there are none."""
+        """Share of the running words; 0 if there are none."""
         return self.covered_tokens / self.tokens if self.tokens else 0.0
 
 
@@ -81,42 +120,64 @@ def read_vectors(
 ) -> Vectors:
     """Read the vectors of `words` and the first `extra_rows` rows, so that words unseen in training have vectors too.
 
-    A word that the file lacks is taken in lower case. Of rows with the same word the first counts. A row whose word is
-    not UTF-8, or longer than any, is passed over, since no text contains it.
+    A word that the file lacks is looked up in lower case. Of rows with the same word the first counts. A row whose word is
+    not UTF-8, or too long, is skipped, since no text contains it.
 
-    :param observer: is told now and then how many bytes of the file are read, of how many.
-    :raises InputError: if the file cannot be read, a row has not as many values as the first, or a kept one no number.
+    :param observer: called now and then with the bytes read so far and the size of the file.
+    :raises InputError: if the file cannot be read, a row has more or fewer values than the first, or a kept value is not a
+        number.
     """
     exact = {_encode(word) for word in words}
     lowered = {_encode(word.lower()) for word in words}
-    kept: dict[str, bool] = {}  # whether a row stays also where it only stands in for another form of the word
-    values = bytearray()  # float32 rows end to end: a list of arrays would be held twice while it is stacked
+    kept: dict[str, bool] = {}  # whether a row is kept even if it is not needed as the lower-case form of a word
+    values = bytearray()  # float32 rows end to end: a list of arrays would be in memory twice while it is stacked
     dimension = 0
-    for place, row in enumerate(read_rows(Path(path), observer)):
+    for place, row in enumerate(_read_rows(Path(path), observer)):
         dimension = row.dimension
-        stays = place < extra_rows or row.word in exact
-        if not stays and row.word not in lowered:
+        is_kept = place < extra_rows or row.word in exact
+        if not is_kept and row.word not in lowered:
             continue
         if (word := _decode(row.word)) and word not in kept:
             values += row.values().tobytes()
-            kept[word] = stays
+            kept[word] = is_kept
     stand_ins = {word.lower() for word in words if word not in kept}
-    chosen = [place for place, (word, stays) in enumerate(kept.items()) if stays or word in stand_ins]
+    chosen = [place for place, (word, is_kept) in enumerate(kept.items()) if is_kept or word in stand_ins]
     names = tuple(kept)
     matrix = np.frombuffer(values, dtype=np.float32).reshape(len(kept), dimension)
     return Vectors(tuple(names[place] for place in chosen), matrix[chosen])
 
 
+def read_vectors_once(
+    path: str | Path, words: Collection[str], folder: Path | None, *, extra_rows: int, observer: Observer | None = None
+) -> Vectors:
+    """Return what `read_vectors` does, from a cache in `folder` if it was read before; None for no cache.
+
+    A cache entry is found by the file's name, size and time, the words and the number of extra rows. A damaged entry is
+    replaced.
+    """
+    if folder is None:
+        return read_vectors(path, words, extra_rows=extra_rows, observer=observer)
+    entry = folder / f"{_cache_key(Path(path), words, extra_rows)}.safetensors"
+    if (known := _load_cached(entry)) is not None:
+        return known
+    vectors = read_vectors(path, words, extra_rows=extra_rows, observer=observer)
+    # Without room for a cache, continue without one.
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(entry, save({"matrix": vectors.matrix}, {"words": json.dumps(vectors.words)}))
+    return vectors
+
+
 def embedding_matrix(
     vocabulary: Vocabulary, vectors: Vectors | None, dimension: int, seed: int
 ) -> tuple[npt.NDArray[np.float32], Coverage]:
-    """Make the row of every id, (V, d), and count what the vectors cover; the special rows are zero.
+    """Return the matrix with a row for every id, (V, d), and the coverage of the vectors; special rows are zero.
 
     :raises InputError: if the vectors do not have `dimension` values.
     """
     if vectors is not None and vectors.dimension != dimension:
         raise InputError(
-            f"the vectors have {vectors.dimension} values and the model expects {dimension}; set it to match"
+            f"the vectors have {vectors.dimension} values and the model expects {dimension}; use the same number for both"
         )
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     covered = np.zeros(len(vocabulary), dtype=bool)
@@ -131,7 +192,7 @@ def embedding_matrix(
 
 
 def save_matrix(path: str | Path, matrix: npt.NDArray[np.float32]) -> None:
-    """Write an embedding matrix as safetensors, to be found again beside the run."""
+    """Write an embedding matrix as safetensors."""
     write_atomically(path, save({_TENSOR: np.ascontiguousarray(matrix)}))
 
 
@@ -144,22 +205,82 @@ def load_matrix(path: str | Path) -> npt.NDArray[np.float32]:
         require_regular(path)
         tensors = load_file(path)
     except (OSError, SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:
-        raise InputError.at(
-            path, None, f"the embedding matrix cannot be read: {format_error(error)}; make it again"
-        ) from error
+        what = f"is not a readable embedding matrix: {format_error(error)}; create it again"
+        raise InputError.at(path, None, what) from error
     matrix = tensors.get(_TENSOR)
     if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
-        raise InputError.at(path, None, f"expected one float32 matrix named {_TENSOR}; make the file again")
+        raise InputError.at(path, None, f"has no float32 matrix named {_TENSOR}; create it again")
     return np.asarray(matrix)
 
 
+def _read_rows(path: Path, observer: Observer | None = None) -> Iterator[VectorRow]:
+    """Yield every row of the file, each checked for its number of values.
+
+    :raises InputError: if the file cannot be read, holds no vectors, or a row has more or fewer values than the first.
+    """
+    dimension = 0
+    for number, line in read_packed(path, observer):
+        if number == 1:
+            line = line.removeprefix(codecs.BOM_UTF8)
+            if _HEADER.fullmatch(line):
+                continue
+        if dimension:
+            yield VectorRow(path, number, line, _word(path, number, line, dimension), dimension)
+            continue
+        first = _first_row(path, number, line)
+        dimension = first.dimension
+        yield first
+    if not dimension:
+        raise InputError.at(path, None, "has no vectors; expected a word and its values on every line")
+
+
+def _first_row(path: Path, number: int, line: bytes) -> VectorRow:
+    word, _, _ = line.partition(b" ")
+    row = VectorRow(path, number, line, word, line.count(b" "))
+    if not row.dimension:
+        raise InputError.at(path, number, "is not a vector; expected a word and its values, separated by spaces")
+    if row.dimension > _MAX_VALUES:
+        raise InputError.at(path, number, f"has {row.dimension} values; expected at most {_MAX_VALUES}")
+    row.values()  # tells prose from vectors even if no row is kept
+    return row
+
+
+def _word(path: Path, number: int, line: bytes, dimension: int) -> bytes:
+    spaces = line.count(b" ")
+    if spaces == dimension:
+        return line[: line.index(b" ")]
+    if spaces > dimension:
+        word = line.rsplit(b" ", dimension)[0]
+        # A number at the end of a word with spaces is one value too many.
+        if not _NUMBER.fullmatch(word.rpartition(b" ")[2]):
+            return word
+    raise InputError.at(path, number, f"has {spaces} values; expected {dimension} as in the first row")
+
+
+def _cache_key(path: Path, words: Collection[str], extra_rows: int) -> str:
+    # `read_vectors` reports a missing file.
+    facts = (path.stat().st_size, path.stat().st_mtime_ns) if path.is_file() else ()
+    key = repr((str(path.resolve()), facts, extra_rows, sorted(words)))
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+def _load_cached(entry: Path) -> Vectors | None:
+    if not entry.is_file():
+        return None
+    try:
+        with safe_open(entry, framework="numpy") as handle:
+            return Vectors(tuple(json.loads(handle.metadata()["words"])), handle.get_tensor("matrix"))
+    except (SafetensorError, OSError, AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return None
+
+
 def _encode(word: str) -> bytes:
-    return word.encode("utf-8", "surrogatepass")  # JSON can smuggle half a pair into a text
+    return word.encode("utf-8", "surrogatepass")  # JSON can put half a surrogate pair into a text
 
 
 def _decode(word: bytes) -> str | None:
     try:
-        return word.decode() if len(word) <= _LONGEST_WORD else None
+        return word.decode() if len(word) <= _MAX_WORD else None
     except UnicodeDecodeError:
         return None
 

@@ -1,13 +1,11 @@
-"""How good a classifier is, whether it is better than another, and how far what it shows of itself can be trusted."""
+"""Scores of classifiers, tests of their differences, and how far explanations can be trusted."""
 
 from pssa.evaluation.agreement import Agreement, marked_words, measure_agreement
-from pssa.evaluation.correlation import Correlation, correlate
-from pssa.evaluation.faithfulness import Faithfulness, measure_faithfulness
-from pssa.evaluation.intervals import AgainstChance, Estimate
+from pssa.evaluation.faithfulness import Faithfulness, by_deletion, by_mask, measure_faithfulness
 from pssa.evaluation.metrics import ClassScores, Scores, score
 from pssa.evaluation.predict import predict_classes, predict_logits
-from pssa.evaluation.removal import by_deletion, by_mask
-from pssa.evaluation.significance import Bootstrap, mcnemar, paired_bootstrap
+from pssa.evaluation.ranking import Correlation, correlate
+from pssa.evaluation.significance import AgainstChance, Bootstrap, Estimate, mcnemar, paired_bootstrap
 
 __all__ = [
     "AgainstChance",

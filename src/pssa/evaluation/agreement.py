@@ -1,8 +1,8 @@
-"""Agreement with people: whether the words that a saliency names are those that were marked as opinion words.
+"""Agreement with people: whether a saliency ranks those words first that people marked as opinion words.
 
-Measured where people marked at least one candidate word of a sentence, against a candidate drawn at random (its expected value)
-and beside the words nearest to the aspect, which need no model. Neutral sentences are marked far less often than others, so the
-numbers also come by label.
+Measured on sentences with at least one marked candidate, against a candidate drawn at random (its expected value) and beside the
+words nearest to the aspect, which need no model. Neutral sentences are marked far less often than others, so the numbers are also
+given by label.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from torch import Tensor
 from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import ACTIVE, Evidence
 from pssa.errors import InputError
-from pssa.evaluation.intervals import AgainstChance, judge
 from pssa.evaluation.ranking import rank_words
+from pssa.evaluation.significance import AgainstChance, compare_with_control
 from pssa.saliency import normalise
-
-__all__ = ["NEAREST", "Agreement", "Hits", "Overlap", "marked_words", "measure_agreement", "nearness"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,7 +30,7 @@ _TOP = 3
 
 @dataclass(frozen=True)
 class Hits:
-    """How often marked words are found; the control is a uniformly random candidate."""
+    """How often a saliency finds marked words; the control is a uniformly random candidate."""
 
     instances: int
     precision_at_1: AgainstChance  # the first word is marked
@@ -42,7 +40,7 @@ class Hits:
 
 @dataclass(frozen=True)
 class Overlap:
-    """Of one saliency, over all instances and by gold label, where there are any."""
+    """Hits of one saliency, over all instances and by gold label."""
 
     overall: Hits
     per_label: Mapping[str, Hits]
@@ -50,7 +48,7 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of each saliency by name, and of the nearest words."""
+    """Agreement of each saliency by name, and of the nearest words."""
 
     instances: int
     left_out: int  # without a marked candidate
@@ -69,7 +67,7 @@ def measure_agreement(
     rows = marked.any(dim=1).nonzero().squeeze(1)
     if not len(rows):
         raise InputError(
-            f"people marked no word in any of the {len(corpus)} sentences; give the opinion words of this data"
+            f"no word is marked in any of the {len(corpus)} sentences; give the opinion words of this data"
         )
     classes, candidates = table.labels[rows].numpy(), table.candidates[rows]
     chance = _chance(marked[rows], candidates)
@@ -77,13 +75,16 @@ def measure_agreement(
     for name, values in {**scores, NEAREST: nearness(table.aspect_span, table.candidates)}.items():
         hits = _hits(values[rows], marked[rows], candidates, seed)
         chosen = {label: classes == number for number, label in enumerate(labels) if (classes == number).any()}
-        per_label = {label: _judge(hits[own], chance[own], seed) for label, own in chosen.items()}
-        found[name] = Overlap(_judge(hits, chance, seed), per_label)
+        per_label = {
+            label: Hits(int(own.sum()), *compare_with_control(hits[own], chance[own], seed))
+            for label, own in chosen.items()
+        }
+        found[name] = Overlap(Hits(len(hits), *compare_with_control(hits, chance, seed)), per_label)
     return Agreement(len(rows), len(corpus) - len(rows), found)
 
 
 def marked_words(evidence: Evidence, n_words: int) -> Tensor:
-    """(n, N) the active words of evidence, such as that made from human opinion words."""
+    """Return (n, N): the active words of evidence, such as that made from human opinion words."""
     marked = torch.zeros(len(evidence.examples), n_words, dtype=torch.bool)
     for row, example in enumerate(evidence.examples):
         marked[row, [finding.word for finding in example.findings if finding.kind == ACTIVE]] = True
@@ -91,7 +92,7 @@ def marked_words(evidence: Evidence, n_words: int) -> Tensor:
 
 
 def nearness(aspect_span: Tensor, candidates: Tensor) -> Tensor:
-    """(n, N) shares by one over the distance to the aspect, in words."""
+    """Return (n, N): shares proportional to one over the distance to the aspect, in words."""
     places = torch.arange(candidates.shape[1])
     first, last = aspect_span[:, :1], aspect_span[:, 1:] - 1
     away = torch.maximum(first - places, places - last).clamp(min=1)
@@ -99,7 +100,7 @@ def nearness(aspect_span: Tensor, candidates: Tensor) -> Tensor:
 
 
 def _hits(shares: Tensor, marked: Tensor, candidates: Tensor, seed: int) -> Floats:
-    """(n, 3) precision at 1, recall at 3 and mass."""
+    """Return (n, 3): precision at 1, recall at 3 and mass."""
     ranks = rank_words(shares, candidates, seed)
     found = [
         (marked & (ranks == 0)).sum(dim=1),
@@ -111,11 +112,7 @@ def _hits(shares: Tensor, marked: Tensor, candidates: Tensor, seed: int) -> Floa
 
 
 def _chance(marked: Tensor, candidates: Tensor) -> Floats:
-    """(n, 3) what `_hits` gives on average when all orders of the candidates are equally likely and all shares equal."""
+    """Return (n, 3): the expected `_hits` of a random order of the candidates with equal shares."""
     words, hits = candidates.sum(dim=1).double(), marked.sum(dim=1).double()
     values: Floats = torch.stack([hits / words, words.clamp(max=_TOP) / words, hits / words], dim=1).numpy()
     return values
-
-
-def _judge(hits: Floats, chance: Floats, seed: int) -> Hits:
-    return Hits(len(hits), *judge(hits, chance, seed))

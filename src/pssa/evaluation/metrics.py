@@ -1,6 +1,6 @@
 """Accuracy, macro-F1, scores per class and the confusion matrix.
 
-Macro-F1 is the mean over all declared labels; a score is 0 where it is undefined (nothing predicted, nothing to find).
+Macro-F1 is the mean over all declared labels; an undefined score (nothing predicted, nothing to find) is 0.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pssa.errors import InputError
-
-__all__ = ["ClassScores", "Scores", "accuracy_of", "cells_of", "macro_f1_of", "score"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,7 +28,7 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class Scores:
-    """What `score` found."""
+    """Accuracy, macro-F1, scores by label and the confusion matrix."""
 
     instances: int
     accuracy: float
@@ -40,7 +38,7 @@ class Scores:
     labels: tuple[str, ...]
 
     def as_dict(self) -> dict[str, object]:
-        """The scores as JSON can write them."""
+        """Return the scores as plain values for JSON."""
         return {
             "instances": self.instances,
             "accuracy": self.accuracy,
@@ -76,38 +74,36 @@ def score(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) 
 
 
 def cells_of(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> npt.NDArray[np.intp]:
-    """(n,) the cell of the flattened confusion matrix that each instance falls into.
+    """Return (n,): the cell of each instance in the flattened confusion matrix.
 
     :raises InputError: if the two differ in length, are empty, or hold a label that is not declared.
     """
     if len(gold) != len(predicted):
-        raise InputError(f"{len(gold)} gold labels and {len(predicted)} predictions; expected as many of each")
+        raise InputError(f"{len(gold)} gold labels and {len(predicted)} predictions; expected the same number of each")
     if not gold:
-        raise InputError("there is nothing to score; give at least one labelled instance")
+        raise InputError("there are no instances to score; give at least one labelled instance")
     place = {label: number for number, label in enumerate(labels)}
     if len(place) < len(labels):
         raise InputError(f"a label is declared twice in {', '.join(labels)}")
     unknown = ({*gold} | {*predicted}) - place.keys()
     if unknown:
-        raise InputError(
-            f"label {min(map(str, unknown))!r} is not one of the labels, {', '.join(labels)}; name it there"
-        )
+        raise InputError(f"label {min(map(str, unknown))!r} is not one of the labels {', '.join(labels)}; declare it")
     return np.array([place[g] * len(labels) + place[p] for g, p in zip(gold, predicted, strict=True)], dtype=np.intp)
 
 
 def accuracy_of(confusion: Floats) -> Floats:
-    """(...,) accuracy of confusion matrices (..., C, C)."""
+    """Return (...,): accuracy of confusion matrices (..., C, C)."""
     return _share(np.trace(confusion, axis1=-2, axis2=-1), confusion.sum(axis=(-2, -1)))
 
 
 def macro_f1_of(confusion: Floats) -> Floats:
-    """(...,) macro-F1 of confusion matrices (..., C, C)."""
+    """Return (...,): macro-F1 of confusion matrices (..., C, C)."""
     _, _, f1 = _class_scores(confusion)
     return np.asarray(f1.mean(axis=-1))
 
 
 def _class_scores(confusion: Floats) -> tuple[Floats, Floats, Floats]:
-    """Precision, recall and F1, each (..., C)."""
+    """Return precision, recall and F1, each (..., C)."""
     correct = np.diagonal(confusion, axis1=-2, axis2=-1)
     predicted = confusion.sum(axis=-2)
     gold = confusion.sum(axis=-1)

@@ -1,6 +1,6 @@
-"""Running a model over a corpus, in eval mode and without gradients.
+"""Predictions of a model over a corpus, in eval mode and without gradients.
 
-Several aspects of one sentence share one encoding where the model's class promises that they may (`shares_sentences`).
+Aspects of one sentence share one encoding if the class of the model allows it (`shares_sentences`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ from torch import Tensor, nn
 
 from pssa.data.batch import Batch, IndexedCorpus
 
-__all__ = ["predict_classes", "predict_logits"]
-
 _BATCH = 256
-_MOST_ROWS = 4  # of a batch, for each of its sentences; states are repeated for every row
+_MAX_ROWS = 4  # of a batch, for each of its sentences; states are repeated for every row
 
 
 @torch.no_grad()
 def predict_logits(model: nn.Module, corpus: IndexedCorpus, batch_size: int = _BATCH) -> Tensor:
-    """(n, C) class scores in the order of the corpus, on the CPU; a batch has at most `batch_size` sentences."""
+    """Return (n, C): class scores in the order of the corpus, on the CPU; a batch has at most `batch_size` sentences."""
     model.eval()
     sentences = _shared_sentences(corpus) if _shares(model) else corpus.length_order().argsort()
     corpus = _moved(corpus, next(model.parameters()).device)
@@ -34,18 +32,18 @@ def predict_logits(model: nn.Module, corpus: IndexedCorpus, batch_size: int = _B
 
 
 def predict_classes(model: nn.Module, corpus: IndexedCorpus, batch_size: int = _BATCH) -> Tensor:
-    """(n,) the class with the highest score."""
+    """Return (n,): the class with the highest score."""
     return predict_logits(model, corpus, batch_size).argmax(dim=1)
 
 
 def _shares(model: nn.Module) -> bool:
-    # Where self-attention is refined, a top layer's masks are those of the rows that were encoded.
+    # Refined self-attention needs the masks of the rows that were encoded.
     refinement = getattr(getattr(model, "encoder", None), "refinement", "no encoder")
     return refinement is None and getattr(model, "shares_sentences", False)
 
 
 def _shared_sentences(corpus: IndexedCorpus) -> Tensor:
-    """(n,) the number of each row's sentence, by what an encoder sees of it, from the longest to the shortest."""
+    """Return (n,): a number for the sentence of each row as an encoder sees it, from the longest to the shortest."""
     ids, widths = corpus.table.positions.cpu().numpy(), corpus.widths[:, 0].tolist()
     numbers: dict[bytes, int] = {}
     found = torch.empty(len(corpus), dtype=torch.long)
@@ -55,10 +53,10 @@ def _shared_sentences(corpus: IndexedCorpus) -> Tensor:
 
 
 def _batches(sentences: Tensor, order: Tensor, size: int) -> Iterator[Tensor]:
-    """Rows that are scored together; `sentences` (n,) are those of the rows in `order`, and ascend."""
+    """Yield rows that are scored together; `sentences` (n,) are those of the rows in `order`, ascending."""
     _, counts = torch.unique_consecutive(sentences // size, return_counts=True)
     for rows in torch.split(order, counts.tolist()):
-        yield from torch.split(rows, size * _MOST_ROWS)
+        yield from torch.split(rows, size * _MAX_ROWS)
 
 
 def _logits(model: Any, corpus: IndexedCorpus, rows: Tensor, sentences: Tensor) -> Tensor:
@@ -76,7 +74,7 @@ def _logits(model: Any, corpus: IndexedCorpus, rows: Tensor, sentences: Tensor) 
 
 @dataclass(frozen=True)
 class _Shared:
-    """A model whose encoder has run already, once for each sentence."""
+    """A model whose encoder has already run, once for each sentence."""
 
     model: Any
     encoder: Callable[[Batch], tuple[Tensor, None]]
@@ -86,7 +84,7 @@ class _Shared:
 
 
 def _moved(corpus: IndexedCorpus, device: torch.device) -> IndexedCorpus:
-    """The corpus on the device, by copies that nobody waits for: a GPU fetches them from pinned memory."""
+    """Return the corpus on the device; copies from pinned memory to a GPU are asynchronous."""
     if device.type != "cuda" or corpus.labels.device == device:
         return corpus.to(device)
     pinned = {f.name: getattr(corpus.table, f.name).pin_memory() for f in fields(Batch)}

@@ -1,4 +1,7 @@
-"""Is one classifier better than another? Paired bootstrap (Koehn 2004), as in the paper, and McNemar's exact test."""
+"""Bootstrap intervals of means, and tests whether one classifier is better than another.
+
+The tests are the paired bootstrap (Koehn 2004), as in the paper, and McNemar's exact test.
+"""
 
 from __future__ import annotations
 
@@ -13,31 +16,73 @@ import numpy.typing as npt
 from pssa.errors import InputError
 from pssa.evaluation.metrics import accuracy_of, cells_of, macro_f1_of
 
-__all__ = ["TIE", "Bootstrap", "Floats", "Predictions", "cells_by_run", "mcnemar", "paired_bootstrap", "scores_by_run"]
-
 Floats = npt.NDArray[np.float64]
 Predictions = Sequence[str] | Sequence[Sequence[str]]  # of one run, or of several runs (seeds)
 
 _DRAWS_AT_ONCE = 1 << 20
-# Means over runs of equal scores differ by rounding alone, which is not "better".
+_INTERVAL_RESAMPLES = 1000
+# Means over runs of equal scores differ by rounding alone, which does not count as better.
 TIE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over instances with its interval."""
+
+    mean: float
+    low: float  # 95 % interval, by percentiles of the resamples
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstChance:
+    """A mean, the same for a random control, and the difference, paired by instance."""
+
+    value: Estimate
+    control: Estimate
+    difference: Estimate  # value minus control
 
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How sure it is that the first classifier beats the second; differences are first minus second."""
+    """Result of a paired bootstrap; differences are first classifier minus second."""
 
     p_accuracy: float  # share of resamples in which the first is not strictly better
     p_macro_f1: float
-    accuracy_difference: float  # on the instances as they are
+    accuracy_difference: float  # without resampling
     accuracy_interval: tuple[float, float]  # 95 %, by percentiles of the resamples
     macro_f1_difference: float
     macro_f1_interval: tuple[float, float]
     resamples: int
 
     def as_dict(self) -> dict[str, object]:
-        """The result as JSON can write it."""
+        """Return the result as plain values for JSON."""
         return asdict(self)
+
+
+def estimate(values: Floats, seed: int = 0) -> list[Estimate]:
+    """Return the mean of each column of `values` (n, M) with its 95 % interval; all columns share the resamples.
+
+    :raises InputError: if there is no instance, or `seed` is negative.
+    """
+    if not len(values):
+        raise InputError("there are no instances; give at least one")
+    if seed < 0:
+        raise InputError(f"the seed is {seed}; expected 0 or more")
+    generator = np.random.default_rng(seed)
+    means = np.empty((_INTERVAL_RESAMPLES, values.shape[1]))
+    for row in means:
+        times = np.bincount(generator.integers(len(values), size=len(values)), minlength=len(values))
+        row[:] = times @ values / len(values)
+    low, high = np.quantile(means, (0.025, 0.975), axis=0).tolist()
+    return [Estimate(*column) for column in zip(values.mean(axis=0).tolist(), low, high, strict=True)]
+
+
+def compare_with_control(values: Floats, controls: Floats, seed: int = 0) -> list[AgainstChance]:
+    """Return the estimate of each column of `values` (n, M) beside that of the same column of `controls` (n, M)."""
+    width = values.shape[1]
+    found = estimate(np.concatenate([values, controls, values - controls], axis=1), seed)
+    return [AgainstChance(*found[column::width]) for column in range(width)]
 
 
 def paired_bootstrap(
@@ -49,9 +94,9 @@ def paired_bootstrap(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Bootstrap:
-    """Resample the instances with replacement, the same for both classifiers and both metrics, and compare.
+    """Compare two classifiers on resampled instances, the same resamples for both classifiers and both metrics.
 
-    Where a classifier comes as the predictions of several runs, its score is the mean over them.
+    The score of a classifier with the predictions of several runs is the mean over them.
 
     :raises InputError: if lengths differ, a label is not declared, `resamples` is below 1, or `seed` is negative.
     """
@@ -77,13 +122,13 @@ def paired_bootstrap(
 
 
 def mcnemar(gold: Sequence[str], first: Sequence[str], second: Sequence[str]) -> float:
-    """Two-sided exact p: do the two err on different instances equally often? 1 where they never differ.
+    """Return the two-sided exact p of McNemar's test, whether the two err equally often; 1 if they never differ.
 
     :raises InputError: if the three differ in length.
     """
     if not len(gold) == len(first) == len(second):
         raise InputError(
-            f"{len(gold)} gold labels, {len(first)} and {len(second)} predictions; expected as many of each"
+            f"{len(gold)} gold labels, {len(first)} and {len(second)} predictions; expected the same number of each"
         )
     only_first = sum(a == g != b for g, a, b in zip(gold, first, second, strict=True))
     only_second = sum(b == g != a for g, a, b in zip(gold, first, second, strict=True))
@@ -96,7 +141,7 @@ def mcnemar(gold: Sequence[str], first: Sequence[str], second: Sequence[str]) ->
 
 
 def cells_by_run(gold: Sequence[str], runs: Predictions, labels: Sequence[str]) -> Floats:
-    """(n, S, C, C): one where an instance falls in the confusion matrix of each of S runs."""
+    """Return (n, S, C, C): one-hot cell of each instance in the confusion matrix of each of S runs."""
     one = not runs or isinstance(runs[0], str)
     several = cast(Sequence[Sequence[str]], [runs] if one else runs)
     cells = np.stack([cells_of(gold, run, labels) for run in several], axis=1)
@@ -105,13 +150,13 @@ def cells_by_run(gold: Sequence[str], runs: Predictions, labels: Sequence[str]) 
 
 
 def scores_by_run(weights: Floats, cells: Floats) -> Floats:
-    """(2, R, S): accuracy and macro-F1 of every run for resamples (R, n), which say how often an instance is drawn."""
+    """Return (2, R, S): accuracy and macro-F1 of every run for `weights` (R, n), how often a resample draws an instance."""
     confusion = np.tensordot(weights, cells, axes=1)  # (R, S, C, C), whole numbers, so exact
     return np.stack([accuracy_of(confusion), macro_f1_of(confusion)])
 
 
 def _resample(n: int, resamples: int, generator: np.random.Generator) -> Iterator[Floats]:
-    """Yield (R, n) arrays, R rows in all `resamples`: how often each instance is drawn in each resample."""
+    """Yield (R, n) arrays with `resamples` rows in all: how often each resample draws each instance."""
     at_once = max(1, _DRAWS_AT_ONCE // n)
     for start in range(0, resamples, at_once):
         rows = min(at_once, resamples - start)
@@ -120,6 +165,6 @@ def _resample(n: int, resamples: int, generator: np.random.Generator) -> Iterato
 
 
 def _differences(weights: Floats, ours: Floats, theirs: Floats) -> Floats:
-    """(2, R) accuracy and macro-F1 of the first less those of the second, for resamples (R, n)."""
+    """Return (2, R): accuracy and macro-F1 of the first minus those of the second, for resamples (R, n)."""
     difference: Floats = scores_by_run(weights, ours).mean(axis=2) - scores_by_run(weights, theirs).mean(axis=2)
     return difference

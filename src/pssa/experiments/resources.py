@@ -19,7 +19,7 @@ from pssa.data import Corpus, Example, hold_out, read
 from pssa.data.evidence import Evidence
 from pssa.data.example import DEFAULT_LABELS
 from pssa.data.opinion_words import OpinionRow, evidence_from_opinion_words, read_opinion_words
-from pssa.data.read import Columns
+from pssa.data.rows import Columns
 from pssa.errors import InputError, setting
 from pssa.experiments.cell_key import cell_key
 from pssa.experiments.cells import Cell, Place, Setting

@@ -17,8 +17,7 @@ from torch import nn
 
 from pssa import models
 from pssa.data import Corpus
-from pssa.data.evidence import Evidence
-from pssa.data.evidence_edit import keep_above, keep_iterations
+from pssa.data.evidence import Evidence, keep_above, keep_iterations
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.errors import InputError
 from pssa.evaluation import score

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pssa.data.example import DEFAULT_LABELS, Corpus
 from pssa.data.files import write_atomically
-from pssa.data.read import read, read_for
+from pssa.data.io import read, read_for
 from pssa.report.html import render
 from pssa.report.run_reader import ReportedRun, name_runs
 from pssa.report.sections import (

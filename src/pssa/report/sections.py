@@ -16,7 +16,7 @@ from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 from pssa.evaluation import Scores
 from pssa.evaluation.faithfulness import COLUMNS
-from pssa.evaluation.intervals import AgainstChance
+from pssa.evaluation.significance import AgainstChance
 from pssa.report.heat_map import pairs, percent
 from pssa.report.html import render
 from pssa.report.run_reader import ReportedRun

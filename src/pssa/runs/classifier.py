@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Example
-from pssa.data.read import example_from_fields
+from pssa.data.fields import example_from_fields
 from pssa.data.validation import shorten
 from pssa.errors import InputError
 from pssa.evaluation import predict_logits

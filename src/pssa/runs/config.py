@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from pssa.data.example import DEFAULT_LABELS
 from pssa.data.files import read_bounded
-from pssa.data.read import Columns
+from pssa.data.rows import Columns
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, option_arguments
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.data.example import Corpus
-from pssa.data.read import read
+from pssa.data.io import read
 from pssa.errors import InputError
 from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
 from pssa.runs.classifier import Classifier

@@ -17,8 +17,7 @@ from pssa import models
 from pssa.data.batch import IndexedCorpus, index_words
 from pssa.data.example import Corpus, Example
 from pssa.data.pieces import PieceCutter
-from pssa.data.vector_cache import read_vectors_once
-from pssa.data.vectors import Coverage, embedding_matrix, load_matrix
+from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, read_vectors_once
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import Pretrained, WordTable

@@ -15,11 +15,10 @@ from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
 from pssa.data.formats.hugging_face import PREFIX
-from pssa.data.read import read
+from pssa.data.io import read, write
 from pssa.data.split import folds, hold_out
 from pssa.data.validation import format_error
 from pssa.data.vectors import Coverage, save_matrix
-from pssa.data.write import write
 from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs import methods

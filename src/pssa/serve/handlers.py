@@ -19,8 +19,9 @@ from starlette.types import Receive
 
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.rows import RejectedRow, ScorableRow, parse_row
-from pssa.data.formats.csv_file import Header
-from pssa.data.read import Columns, Row, doubt_of_place
+from pssa.data.fields import find_aspect_doubt
+from pssa.data.formats.csv import CsvHeader
+from pssa.data.rows import Columns, Row
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.serve.batcher import Batcher, PendingRequest, Result
@@ -103,7 +104,7 @@ def _parse(row: Row) -> ParsedRow:
     parsed = parse_row(row)
     if isinstance(parsed, RejectedRow):
         return parsed
-    doubt = doubt_of_place(row.fields, parsed.example)
+    doubt = find_aspect_doubt(row.fields, parsed.example)
     return replace(parsed, warnings=(*parsed.warnings, doubt)) if doubt else parsed
 
 
@@ -146,7 +147,7 @@ async def _wait_for_disconnect(receive: Receive) -> None:
 class CsvTable:
     """A CSV to score: its header, and its records that are not read yet."""
 
-    header: Header
+    header: CsvHeader
     columns: Columns  # which of its columns is which field
     records: io.StringIO
     max_characters: int  # of a cell
@@ -160,14 +161,14 @@ class CsvTable:
         """
         # What is not UTF-8 is replaced and scored; the replacement characters show in the response.
         records = io.StringIO(body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"), newline="\n")
-        header = Header.read(records)
+        header = CsvHeader.read(records)
         try:
             found = Columns.of(columns or None).spelled_by(_TABLE, header.names)
             if not found.suffice(header.names):
                 names = format_error(", ".join(header.names) or "nothing")
                 advice = "if they have other names, name them, as in ?columns=text=review,aspect=term"
                 raise InputError(f"the header needs text and aspect, or text, from and to; found {names}; {advice}")
-            found.require(_TABLE, header.names)
+            found.check_header(_TABLE, header.names)
         except InputError as error:
             raise ApiError(422, "no_columns", str(error)) from error
         return cls(header, found, records, max_characters)

@@ -8,7 +8,7 @@ import pytest
 
 from pssa.data.example import Example
 from pssa.data.formats import hugging_face
-from pssa.data.read import from_dataset, read
+from pssa.data.io import from_dataset, read
 from pssa.errors import InputError
 
 datasets = pytest.importorskip("datasets")
@@ -77,7 +77,7 @@ def test_a_split_must_be_chosen_where_there_are_several(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_no_dataset_is_never_written_over(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no saved dataset"):
+    with pytest.raises(InputError, match="not a saved dataset"):
         hugging_face.save([Example.from_text("a bar", (2, 5), label="neutral")], tmp_path)
 
 

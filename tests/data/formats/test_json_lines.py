@@ -12,7 +12,8 @@ import pytest
 from pssa.data.check import check
 from pssa.data.example import Example
 from pssa.data.formats import json_lines
-from pssa.data.read import Problem, Row, read
+from pssa.data.io import read
+from pssa.data.rows import Problem, Row
 from pssa.errors import InputError
 
 

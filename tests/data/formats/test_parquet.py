@@ -9,7 +9,7 @@ import pytest
 
 from pssa.data.example import Example
 from pssa.data.formats import parquet
-from pssa.data.read import read, stream
+from pssa.data.io import read, stream
 from pssa.errors import InputError
 
 pyarrow = pytest.importorskip("pyarrow")

@@ -9,7 +9,7 @@ import pytest
 from pssa.data.check import check
 from pssa.data.example import Example
 from pssa.data.formats import semeval_xml
-from pssa.data.read import read
+from pssa.data.io import read
 from pssa.errors import InputError
 
 _2014 = """<?xml version="1.0" encoding="UTF-8"?>

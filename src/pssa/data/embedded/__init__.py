@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import as_file, files
 
 from pssa.data.example import Corpus
-from pssa.data.read import read
+from pssa.data.io import read
 from pssa.errors import InputError
 
 __all__ = ["SPLITS", "load"]

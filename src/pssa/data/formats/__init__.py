@@ -1,115 +1,112 @@
-"""The file formats: one module each, `scan` reads it row by row, `encode` gives the bytes of a file.
+"""The file formats, one module each; the folder is the registry.
 
-A module turns its file into `Row`s whose fields have the same names whatever the format; what a field means is decided
-once, in `_fields`. Modules that start with `_` are shared parts. To add a format, write its module and name it here.
+A format turns its file into rows whose fields have the same names in every format; `pssa.data.fields` says what they mean.
+To add a format, add its module here; nothing else names it. A module defines:
+
+    scan(path)              yield the file's events (`pssa.data.rows`), in file order
+    encode(examples)        return the bytes of a file; or save(examples, path) for a format that is a folder. Optional.
+    HAS_COLUMNS             True if the file has named columns; scan then takes (path, columns)
+    EXTENSIONS              file extensions, for reading and for writing
+    WRITE_EXTENSIONS        extensions for writing only: files with them are recognised by their content
+    SHORT_NAMES             other names of the format
+    MAGIC                   how a binary file starts
+    PREFIX, is_folder(path) what a reference to a dataset starts with, and whether a folder is one
+    likelihood(lines)       how likely a file with these first lines has the format: 0 (no) to 1 (certain)
+
+All but `scan` have defaults. A fault of a row is an event, a fault of the whole file an `InputError`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from types import ModuleType
+from typing import Any
 
-from pssa.data.example import Example
-from pssa.data.formats import csv_file, hugging_face, json_lines, parquet, semeval_xml, tagged, three_line
-from pssa.data.formats._arrow import ArrowRow, Cell
-from pssa.data.formats._columns import AS_NAMED, Columns
-from pssa.data.formats._rows import Event
-from pssa.data.formats._values import spans_as_text, tags_as_text
-from pssa.errors import InputError
+from pssa.data.rows import SAME_NAMES, Columns, Event
+from pssa.data.text_file import read_text, require_file, starts_with
+from pssa.errors import InputError, setting
+from pssa.registry import Registry
 
-__all__ = [
-    "ENCODERS",
-    "FORMATS",
-    "ArrowRow",
-    "Cell",
-    "Encoder",
-    "Scanner",
-    "TableScanner",
-    "format_named",
-    "require_named_columns",
-    "scan",
-    "spans_as_text",
-    "tags_as_text",
-]
+FORMATS = Registry(__name__, "format")
 
-
-class Scanner(Protocol):
-    """A format that can be read; a fault of a row is an event, a fault of the whole file an `InputError`."""
-
-    def scan(self, path: Path) -> Iterator[Event]:
-        """What is in the file, in file order."""
-        ...
-
-
-class TableScanner(Protocol):
-    """A format whose columns have names, which need not be ours."""
-
-    def scan(self, path: Path, columns: Columns = ...) -> Iterator[Event]:
-        """What is in the file, in file order, its fields by our names."""
-        ...
-
-
-class Encoder(Protocol):
-    """A format that is one file."""
-
-    def encode(self, examples: Sequence[Example]) -> bytes:
-        """The content of the file; an `InputError` says which example the format cannot express."""
-        ...
-
-
-FORMATS: Mapping[str, Scanner] = {
-    "csv": csv_file,
-    "hugging_face": hugging_face,
-    "json_lines": json_lines,
-    "parquet": parquet,
-    "semeval_xml": semeval_xml,
-    "tagged": tagged,
-    "three_line": three_line,
-}
-
-_TABLES: Mapping[str, TableScanner] = {
-    "csv": csv_file,
-    "hugging_face": hugging_face,
-    "json_lines": json_lines,
-    "parquet": parquet,
-}
-
-# A Hugging Face dataset is a directory and has its own `save`.
-ENCODERS: Mapping[str, Encoder] = {
-    "csv": csv_file,
-    "json_lines": json_lines,
-    "parquet": parquet,
-    "semeval_xml": semeval_xml,
-    "tagged": tagged,
-    "three_line": three_line,
-}
-
-_SHORT = {"hf": "hugging_face", "jsonl": "json_lines", "tsv": "csv", "xml": "semeval_xml"}
+_SNIFFED_LINES, _SNIFFED_LETTERS = 30, 1 << 16
 
 
 def format_named(name: str) -> str:
-    """The format's full name, given that or a short one (`xml`, `jsonl`, `tsv`, `hf`; `-` is as good as `_`)."""
+    """Return the full name of a format, given that or a short one (`xml`, `jsonl`); `-` is as good as `_`."""
     key = name.lower().replace("-", "_")
-    key = _SHORT.get(key, key)
-    if key not in FORMATS:
-        raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS)}")
-    return key
+    full = next((known for known, module in _modules() if key in _get(module, "SHORT_NAMES", ())), key)
+    if full not in FORMATS.names():
+        raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS.names())}")
+    return full
 
 
-def scan(path: Path, format: str, columns: Columns = AS_NAMED) -> Iterator[Event]:
-    """What is in a file of this format, in file order.
+def scan(path: Path, format: str, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+    """Yield what is in a file of this format, in file order.
 
-    :raises InputError: if columns are named, and the format has none.
+    :raises InputError: if columns are given and the format has none.
     """
-    if not columns:
-        return FORMATS[format].scan(path)
+    module = FORMATS.module(format)
     require_named_columns(path, format, columns)
-    return _TABLES[format].scan(path, columns)
+    events: Iterator[Event] = module.scan(path, columns) if columns else module.scan(path)
+    return events
 
 
 def require_named_columns(path: str | Path, format: str, columns: Columns) -> None:
     """Refuse names of columns for a format that has none."""
-    if columns and format not in _TABLES:
-        has = f"the format {format} has no columns with names, as {', '.join(_TABLES)} have"
-        raise InputError.at(path, None, f"{has}; leave out `columns` (--columns {columns}), or name another format")
+    if columns and not _get(FORMATS.module(format), "HAS_COLUMNS", False):
+        others = ", ".join(name for name, module in _modules() if _get(module, "HAS_COLUMNS", False))
+        advice = f"leave out {setting('columns', str(columns))}, or use one of {others}"
+        raise InputError.at(path, None, f"the format {format} has no named columns; {advice}")
+
+
+def recognise(path: Path) -> str:
+    """Return the format of an existing file or dataset: by its extension, else by its content."""
+    for name, module in _modules():
+        if _has_prefix(module, path) or (path.is_dir() and hasattr(module, "is_folder") and module.is_folder(path)):
+            return name
+    require_file(path)
+    return _by_extension(path, "EXTENSIONS") or _by_content(path)
+
+
+def format_for_writing(path: Path) -> str:
+    """Return the format that the name of a new file implies."""
+    found = next((name for name, module in _modules() if _has_prefix(module, path)), None)
+    found = found or _by_extension(path, "EXTENSIONS") or _by_extension(path, "WRITE_EXTENSIONS")
+    if found is None:
+        raise InputError.at(path, None, "has an extension of no format; name a format, such as tagged or json_lines")
+    return found
+
+
+def _modules() -> Iterator[tuple[str, ModuleType]]:
+    return ((name, FORMATS.module(name)) for name in FORMATS.names())
+
+
+def _get(module: ModuleType, name: str, default: Any) -> Any:
+    return getattr(module, name, default)
+
+
+def _has_prefix(module: ModuleType, path: Path) -> bool:
+    return hasattr(module, "PREFIX") and str(path).startswith(module.PREFIX)
+
+
+def _by_extension(path: Path, kind: str) -> str | None:
+    extension = Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
+    return next((name for name, module in _modules() if extension in _get(module, kind, ())), None)
+
+
+def _by_content(path: Path) -> str:
+    for name, module in _modules():
+        if hasattr(module, "MAGIC") and starts_with(path, module.MAGIC):
+            return name
+    first = islice(read_text(path), _SNIFFED_LINES)
+    lines = [content[:_SNIFFED_LETTERS] for _, content in first if content.strip()]
+    if not any(line.strip() for line in lines):
+        raise InputError.at(path, None, "is blank; expected at least one instance")
+    likely = {name: module.likelihood(lines) for name, module in _modules() if hasattr(module, "likelihood")}
+    best = max(likely, key=likely.__getitem__)
+    if not likely[best]:
+        raise InputError.at(path, 1, "is in no known format; name it, for instance tagged, three_line or csv")
+    return best

@@ -1,7 +1,7 @@
-"""Hugging Face `datasets`: columns `text`, `span`, `label`, `ordinal`, as SetFit names them, and others of `_fields`.
+"""Hugging Face `datasets`: columns `text`, `span`, `label`, `ordinal`, as in SetFit, and other fields of `pssa.data.fields`.
 
-A directory made by `save_to_disk` is read as it is; `hf:DIRECTORY` and `hf:OWNER/NAME` are read as well, the latter
-through the library's own download and cache. `:SPLIT` behind either chooses a split, as in `hf:OWNER/NAME:test`.
+A folder made by `save_to_disk` is read as it is. `hf:FOLDER` and `hf:OWNER/NAME` are read as well, the latter through the
+library's own download and cache. `:SPLIT` at the end of either chooses a split, as in `hf:OWNER/NAME:test`.
 """
 
 from __future__ import annotations
@@ -14,33 +14,32 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
-from pssa.data.formats._columns import AS_NAMED, Columns
-from pssa.data.formats._fields import fields_of
-from pssa.data.formats._place import occurrences
-from pssa.data.formats._rows import Event, Problem
+from pssa.data.fields import fields_of, find_occurrences
+from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, MissingExtra
 
-__all__ = ["PREFIX", "is_saved_dataset", "rows_of", "save", "scan"]
-
 PREFIX = "hf:"
+SHORT_NAMES = ("hf",)
+HAS_COLUMNS = True
+
 _MARKS = ("dataset_dict.json", "state.json")
 _BATCH = 1024
 
 
-def is_saved_dataset(path: Path) -> bool:
-    """Whether the directory was made by `save_to_disk`."""
+def is_folder(path: Path) -> bool:
+    """Whether the folder was made by `save_to_disk`."""
     return any((path / mark).is_file() for mark in _MARKS)
 
 
-def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
-    """A row for each row of the dataset; its line is its number."""
+def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+    """Yield a row for each row of the dataset; its line is its number."""
     return rows_of(_load(str(path).removeprefix(PREFIX)), path, columns)
 
 
-def rows_of(dataset: Any, name: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
-    """The rows of a `datasets.Dataset`; labels that are class numbers get their names."""
-    columns.require(name, dataset.column_names)
+def rows_of(dataset: Any, name: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+    """Yield the rows of a `datasets.Dataset`; class numbers become the names of the classes."""
+    columns.check_header(name, dataset.column_names)
     label = columns.column_of("label")
     classes = getattr(dataset.features.get(label), "names", None)
     for line, fields in enumerate(_records(dataset, name), 1):
@@ -51,23 +50,23 @@ def rows_of(dataset: Any, name: Path, columns: Columns = AS_NAMED) -> Iterator[E
             # -1 is the library's own number for "no label".
             yield columns.row(line, {**fields, label: classes[number] if number != -1 else None})
         else:
-            yield Problem(line, f"label {shorten(number)} is none of the {len(classes)} classes of the dataset")
+            yield Problem(line, f"label {shorten(number)} is not one of the {len(classes)} classes of the dataset")
 
 
 def _records(dataset: Any, name: Path) -> Iterator[dict[str, Any]]:
-    """The rows as they are stored: the library itself would open images and sounds that a row names, here or elsewhere."""
+    """Yield the rows as they are stored; decoded by the library, they would open the images and sounds that they name."""
     try:
         for batch in dataset.with_format("arrow").iter(_BATCH):
-            batch.validate(full=True)  # offsets that point elsewhere would end the process
+            batch.validate(full=True)  # offsets outside the buffers would end the process
             yield from batch.to_pylist()
     except Exception as error:  # of Arrow and of the library, about the files they read
         raise InputError.at(name, None, f"cannot be read as a Hugging Face dataset ({format_error(error)})") from error
 
 
 def save(examples: Sequence[Example], path: Path) -> None:
-    """Save a dataset as a directory, in place of one that is there already; other directories are never touched."""
-    if path.exists() and not is_saved_dataset(path):
-        raise InputError.at(path, None, "exists and is no saved dataset; choose another name")
+    """Save a dataset as a folder and replace an older dataset there; other folders are never touched."""
+    if path.exists() and not is_folder(path):
+        raise InputError.at(path, None, "exists and is not a saved dataset; choose another name")
     datasets = _datasets()
     table = datasets.Dataset.from_list([_columns(example) for example in examples])
     part, old = (path.with_name(f".{path.name}.{os.getpid()}.{kind}") for kind in ("part", "old"))
@@ -78,7 +77,7 @@ def save(examples: Sequence[Example], path: Path) -> None:
             path.rename(old)
         part.rename(path)
     except BaseException:
-        # What was there is the user's: it comes back, and is never lost to a failed or interrupted save.
+        # Put the old dataset back, so that a failed or interrupted save never loses it.
         if old.exists() and not path.exists():
             old.rename(path)
         raise
@@ -89,7 +88,7 @@ def save(examples: Sequence[Example], path: Path) -> None:
 
 @contextmanager
 def _without_bars(datasets: Any) -> Iterator[None]:
-    """The library's bars would stand in the midst of what a command says, and in logs too."""
+    """Hide the library's progress bars, which would mix with the output of a command and with logs."""
     if datasets.are_progress_bars_disabled():
         yield
         return
@@ -103,8 +102,8 @@ def _without_bars(datasets: Any) -> Iterator[None]:
 def _columns(example: Example) -> dict[str, Any]:
     fields = fields_of(example)
     span = fields.pop("aspect")
-    found = occurrences(example.text, span)
-    # An aspect inside a word is no occurrence where it also stands as a whole word; its offsets then say where it is.
+    found = find_occurrences(example.text, span)
+    # An aspect inside a word is not found if it also occurs as a whole word; its offsets then say where it is.
     ordinal = found.index(example.aspect_chars) if example.aspect_chars in found else None
     return {**fields, "span": span, "ordinal": ordinal}
 
@@ -113,11 +112,11 @@ def _load(reference: str) -> Any:
     datasets = _datasets()
     location, _, split = reference.partition(":")
     try:
-        if Path(location).is_dir() and is_saved_dataset(Path(location)):
+        if Path(location).is_dir() and is_folder(Path(location)):
             loaded = datasets.load_from_disk(location)
         else:
             loaded = datasets.load_dataset(location)
-    except Exception as error:  # the library raises errors of many libraries, all of them about what was asked for
+    except Exception as error:  # the library passes on the errors of many libraries, all of them about the reference
         raise InputError(f"{reference}: cannot be loaded as a Hugging Face dataset ({format_error(error)})") from error
     return _choose_split(reference, loaded, split)
 

@@ -1,4 +1,4 @@
-"""JSON Lines, our own lossless format: one object a line with the fields of `_fields`, word offsets included."""
+"""JSON Lines, our lossless format: one object per line with the fields of `pssa.data.fields`, word offsets included."""
 
 from __future__ import annotations
 
@@ -11,34 +11,40 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
-from pssa.data.formats._columns import AS_NAMED, Columns
-from pssa.data.formats._fields import fields_of
-from pssa.data.formats._rows import Event, Problem
-from pssa.data.formats._text import all_lines, decoding_fault
+from pssa.data.fields import fields_of
+from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
+from pssa.data.text_file import describe_damage, read_text_leniently
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError
 
-__all__ = ["encode", "scan"]
+EXTENSIONS = (".json", ".jsonl", ".ndjson")
+SHORT_NAMES = ("jsonl",)
+HAS_COLUMNS = True
 
-_EXPECTED = 'expected one object a line, such as {"text": ..., "aspect": ...}'
+_EXPECTED = 'expected one object per line, such as {"text": ..., "aspect": ...}'
 _LIST = (
-    "is a JSON list, or its beginning; expected one object a line: write it so with `jq -c '.[]'`, or by `lines=True` of"
-    " `to_json` in pandas"
+    "is a JSON list, or its beginning; expected one object per line: convert it with `jq -c '.[]'`, or write it with pandas'"
+    " `to_json(lines=True)`"
 )
 _KEY_END = re.compile(r'"\s*:')
 
 
-def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
-    """A row for each line that is a JSON object; blank lines are skipped.
+def likelihood(lines: Sequence[str]) -> float:
+    """Certain if the first line begins an object."""
+    return float(lines[0].lstrip().startswith("{"))
+
+
+def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+    """Yield a row for each line that is a JSON object; skip blank lines.
 
     :raises InputError: if the file is one list of objects, as many programs write them.
     """
     rows = (_parse(line, content, columns) for line, content in _filled_lines(path))
-    return columns.required_of(path, rows) if columns else rows
+    return columns.check_rows(path, rows) if columns else rows
 
 
 def encode(examples: Sequence[Example]) -> bytes:
-    """One object a line; `tags` only where there are some."""
+    """Return one object per line, with `tags` only if there are any."""
     records = []
     for example in examples:
         fields = fields_of(example)
@@ -49,8 +55,8 @@ def encode(examples: Sequence[Example]) -> bytes:
 
 
 def _filled_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank; a file that begins as a list has no line of use, so not one is handed out."""
-    filled = ((line, content) for line, content in all_lines(path) if content.strip())
+    """Yield the lines that are not blank; refuse a file that begins with a list before any of its lines."""
+    filled = ((line, content) for line, content in read_text_leniently(path) if content.strip())
     for line, content in islice(filled, 1):
         if content.lstrip().startswith("["):
             raise InputError.at(path, line, _LIST)
@@ -59,34 +65,34 @@ def _filled_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _parse(line: int, content: str, columns: Columns) -> Event:
-    fault = decoding_fault(content)
+    fault = describe_damage(content)
     if fault:
         return Problem(line, fault, given=content)
     try:
         fields = json.loads(content)
-        twice = _doubled_key(content, fields) if isinstance(fields, dict) else None
+        repeated = _repeated_key(content, fields) if isinstance(fields, dict) else None
     except (ValueError, RecursionError) as error:
-        return Problem(line, f"is no JSON ({format_error(error)}); {_EXPECTED}", given=content)
+        return Problem(line, f"is not valid JSON ({format_error(error)}); {_EXPECTED}", given=content)
     if not isinstance(fields, dict):
         kind = type(fields).__name__
         return Problem(line, f"is a JSON {kind}; {_EXPECTED}", given=content)
-    if twice is not None:
-        return Problem(line, f"has the key {shorten(twice)} twice in one object; keep one", given=content)
+    if repeated is not None:
+        return Problem(line, f"has the key {shorten(repeated)} twice in one object; keep one", given=content)
     return columns.row(line, fields)
 
 
-def _doubled_key(content: str, fields: dict[str, Any]) -> str | None:
-    """A key that an object has twice, of which one value is lost; None if there is none."""
+def _repeated_key(content: str, fields: dict[str, Any]) -> str | None:
+    """Return a key that an object has twice, so that one value would be lost; None if there is none."""
     found = len(fields) + sum(len(value) for value in fields.values() if isinstance(value, dict))
-    # Every key has a colon, and few rows another: to parse the line again, with a look at each object, is rarely needed.
+    # Every key has a colon and few rows have another, so that the line rarely has to be parsed again to look at each object.
     if content.count(":") == found or len(_KEY_END.findall(content)) == found:
         return None
-    doubled: list[str] = []
+    repeated: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> None:
         names = [name for name, _ in pairs]
         if len(set(names)) < len(names):
-            doubled.append(next(name for name, times in Counter(names).items() if times > 1))
+            repeated.append(next(name for name, times in Counter(names).items() if times > 1))
 
     json.loads(content, object_pairs_hook=note)
-    return doubled[0] if doubled else None
+    return repeated[0] if repeated else None

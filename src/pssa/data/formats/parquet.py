@@ -1,4 +1,4 @@
-"""Parquet: a row an instance, with the columns of `_fields`; read in batches, so that memory stays bounded."""
+"""Parquet: one row per instance, with the columns of `pssa.data.fields`; read in batches, so that memory stays bounded."""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
-from pssa.data.formats._arrow import ArrowRow, plain_values
-from pssa.data.formats._columns import AS_NAMED, Columns
-from pssa.data.formats._fields import fields_of
-from pssa.data.formats._rows import Event
-from pssa.data.formats._text import require_file
+from pssa.data.fields import fields_of
+from pssa.data.rows import SAME_NAMES, ArrowRow, Columns, Event
+from pssa.data.text_file import require_file
 from pssa.data.validation import format_error
 from pssa.errors import InputError, MissingExtra
 
-__all__ = ["encode", "scan"]
+EXTENSIONS = (".parquet",)
+HAS_COLUMNS = True
+MAGIC = b"PAR1"
 
-_BATCH = 128  # rows; each may be as large as what is packed into the few bytes of a dictionary
-_MOST_BATCH = 1 << 28  # bytes
-_FREE, _MOST_TIMES = 1 << 24, 200  # bytes that any file may unpack to at once, and times its size beyond that
+_BATCH = 128  # rows; a dictionary can pack a large value into a few bytes of each
+_MAX_BATCH = 1 << 28  # bytes
+_MAX_UNPACKED = 1 << 24  # bytes that any file may unpack to at once
+_MAX_GROWTH = 200  # times its own size, beyond that
 
 
-def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
-    """A row for each row; its line is its number."""
+def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+    """Yield a row for each row of the table; its line is its number."""
     _, parquet = _pyarrow()
     require_file(path)
     try:
         with parquet.ParquetFile(path) as table:
-            columns.require(path, table.schema_arrow.names)
+            columns.check_header(path, table.schema_arrow.names)
             _refuse_bomb(path, table.metadata)
             records = chain.from_iterable(_rows(path, batch) for batch in table.iter_batches(_BATCH))
             for line, (fields, arrow) in enumerate(records, 1):
@@ -44,7 +45,7 @@ def scan(path: Path, columns: Columns = AS_NAMED) -> Iterator[Event]:
 
 
 def encode(examples: Sequence[Example]) -> bytes:
-    """One table with every field of every example."""
+    """Return one table with every field of every example."""
     pyarrow, parquet = _pyarrow()
     text, offset = pyarrow.string(), pyarrow.int32()
     schema = pyarrow.schema(
@@ -66,26 +67,27 @@ def encode(examples: Sequence[Example]) -> bytes:
 
 
 def _refuse_bomb(path: Path, metadata: Any) -> None:
-    # What a group says of itself as a whole; asking for its columns ends the process where they are damaged.
+    # Only totals of row groups: reading damaged metadata of columns ends the process.
     groups = map(metadata.row_group, range(metadata.num_row_groups))
-    if max((group.total_byte_size for group in groups), default=0) > max(_FREE, _MOST_TIMES * path.stat().st_size):
+    largest = max((group.total_byte_size for group in groups), default=0)
+    if largest > max(_MAX_UNPACKED, _MAX_GROWTH * path.stat().st_size):
         raise InputError.at(
-            path, None, f"unpacks to more than {_MOST_TIMES} times its size; write it with less packing"
+            path, None, f"unpacks to more than {_MAX_GROWTH} times its size; write it with less compression"
         )
 
 
 def _rows(path: Path, batch: Any) -> Iterator[tuple[dict[str, Any], ArrowRow]]:
     size = sum(map(_decoded_bytes, batch.columns))
-    if size > _MOST_BATCH:
-        raise InputError.at(path, None, f"{len(batch)} of its rows have {size} bytes; expected a sentence in each")
-    values = zip(*map(plain_values, batch.columns), strict=True)
+    if size > _MAX_BATCH:
+        raise InputError.at(path, None, f"has {size} bytes in {len(batch)} rows; expected a sentence in each")
+    values = zip(*map(_python_values, batch.columns), strict=True)
     return (
         (dict(zip(batch.schema.names, row, strict=True)), ArrowRow(batch, number)) for number, row in enumerate(values)
     )
 
 
 def _decoded_bytes(column: Any) -> int:
-    """Of a column's values, at most; in one with a dictionary each may be the longest."""
+    """Return an upper bound of the size of a column's values; with a dictionary each may be the longest."""
     pyarrow, _ = _pyarrow()
     from pyarrow import compute
 
@@ -93,6 +95,38 @@ def _decoded_bytes(column: Any) -> int:
     if values is None or not (pyarrow.types.is_large_string(values.type) or pyarrow.types.is_string(values.type)):
         return int(column.nbytes)
     return (compute.max(compute.binary_length(values)).as_py() or 0) * len(column)
+
+
+def _python_values(column: Any) -> list[Any]:
+    """Return a column's values in Python, or as text if Python has no type for them.
+
+    :raises UnicodeDecodeError: for text that is not UTF-8.
+    """
+    import pyarrow
+
+    if column.type == pyarrow.time64("ns"):  # Python would cut the nanoseconds off
+        column = column.cast(pyarrow.string())
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        raise
+    except (OverflowError, ValueError):
+        return [_python_value(value) for value in column]
+
+
+def _python_value(value: Any) -> Any:
+    from pyarrow import MapScalar, string
+
+    try:
+        return value.as_py()
+    except (OverflowError, ValueError):
+        if isinstance(value, MapScalar):
+            return [list(_python_value(pair).values()) for pair in value.values]
+        if hasattr(value, "values") and not hasattr(value, "keys"):
+            return [_python_value(item) for item in value.values]
+        if hasattr(value, "keys"):
+            return {name: _python_value(item) for name, item in value.items()}
+        return value.cast(string()).as_py()
 
 
 def _pyarrow() -> tuple[Any, Any]:

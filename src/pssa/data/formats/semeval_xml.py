@@ -3,9 +3,9 @@
     <sentence id="81"><text>The screen is great</text>
       <aspectTerms><aspectTerm term="screen" polarity="positive" from="4" to="10"/></aspectTerms></sentence>
 
-Sentences without an aspect and opinions whose target is NULL are no instances and are counted. Entities that a file
-declares are refused: they can grow without bound or reach for other files. Where the words are not those of our
-tokeniser, we write them in an attribute of our own, `words`, which other readers pass over.
+Sentences without an aspect and opinions with the target NULL are dropped and counted. A file that declares entities is refused:
+they can grow without bound or read other files. If the words are not those of our tokeniser, we write them to an attribute of our
+own, `words`, which other readers ignore.
 """
 
 from __future__ import annotations
@@ -23,32 +23,38 @@ from xml.sax.xmlreader import AttributesImpl, Locator
 from defusedxml.expatreader import create_parser
 
 from pssa.data.example import Example
-from pssa.data.formats._fields import words_as_text
-from pssa.data.formats._rows import Dropped, Event, Problem, Row
-from pssa.data.formats._text import LONGEST_TEXT, open_text
+from pssa.data.fields import words_as_text
+from pssa.data.rows import Dropped, Event, Problem, Row
+from pssa.data.text_file import MAX_TEXT, open_text
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 
-__all__ = ["encode", "scan"]
+EXTENSIONS = (".xml",)
+SHORT_NAMES = ("xml",)
 
 _CHUNK = 1 << 16
-_LONGEST_PART = 1 << 22  # bytes between two things that are heard of: a tag, a comment
-_DEEPEST = 100  # elements inside each other
-_MOST_ASPECTS = 1000  # of a sentence
+_MAX_PART = 1 << 22  # bytes of a tag or a comment
+_MAX_DEPTH = 100  # nested elements
+_MAX_ASPECTS = 1000  # of a sentence
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _LINE_ENDS = {"\r": "&#13;"}  # a parser would make it a line feed
 _TERM_NAMES = {"aspectTerm": "term", "Opinion": "target"}
 
 
+def likelihood(lines: Sequence[str]) -> float:
+    """Certain if the first line begins with a tag."""
+    return float(lines[0].lstrip().startswith("<"))
+
+
 def scan(path: Path) -> Iterator[Event]:
-    """A row for each aspect; its line is the one on which the sentence starts."""
+    """Yield a row for each aspect; its line is the one on which the sentence starts."""
     parser = create_parser()
     handler = _Sentences(parser)
     parser.setContentHandler(handler)
     with open_text(path) as stream:
         while True:
             chunk = stream.read(_CHUNK)
-            problem = _feed(parser, chunk) or handler.unheard(len(chunk))
+            problem = _feed(parser, chunk) or handler.check_silence(len(chunk))
             yield from handler.take()
             if problem:
                 yield replace(problem, last=True)
@@ -57,7 +63,7 @@ def scan(path: Path) -> Iterator[Event]:
 
 
 def encode(examples: Sequence[Example]) -> bytes:
-    """SemEval-2014 XML: a sentence stands where its first aspect was, with all its aspects."""
+    """Return SemEval-2014 XML; a sentence is at the place of its first aspect, with all its aspects."""
     sentences: dict[tuple[str, str], list[Example]] = {}
     for example in examples:
         sentences.setdefault((example.sentence_id, example.text), []).append(example)
@@ -66,7 +72,7 @@ def encode(examples: Sequence[Example]) -> bytes:
 
 
 class _Sentences(ContentHandler):
-    """Collects rows; `take` hands over those of the sentences that have ended."""
+    """A handler that collects the rows of sentences; `take` returns those of finished ones."""
 
     def __init__(self, locator: Locator) -> None:
         super().__init__()
@@ -76,29 +82,29 @@ class _Sentences(ContentHandler):
         self._id: str | None = None
         self._text: list[str] = []
         self._letters = 0  # of the text so far
-        self._depth = 0  # of elements that are open
-        self._silence = 0  # bytes since something was heard of
+        self._depth = 0  # of open elements
+        self._silence = 0  # bytes since the parser's last call
         self._inside_text = False
         self._aspects: list[dict[str, Any]] = []
 
     def take(self) -> list[Event]:
-        """The rows since the last call."""
+        """Return the rows since the last call."""
         ready, self._ready = self._ready, []
         return ready
 
-    def unheard(self, size: int) -> Problem | None:
-        """What to say once too many bytes have passed without a word from the parser, which keeps them all."""
+    def check_silence(self, size: int) -> Problem | None:
+        """Return a problem if the parser took too many bytes without a call: it holds all of them."""
         self._silence += size
-        if self._silence <= _LONGEST_PART:
+        if self._silence <= _MAX_PART:
             return None
-        return Problem(self._locator.getLineNumber(), f"has a tag or a comment of more than {_LONGEST_PART} bytes")
+        return Problem(self._locator.getLineNumber(), f"has a tag or a comment of more than {_MAX_PART} bytes")
 
     def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802 - the interface's name
         """Note the sentence, its text or one of its aspects."""
         self._silence = 0
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise InputError(f"has more than {_DEEPEST} elements inside each other")
+        if self._depth > _MAX_DEPTH:
+            raise InputError(f"has more than {_MAX_DEPTH} nested elements")
         if name == "sentence":
             self._line = self._locator.getLineNumber() or 0
             self._id, self._text, self._letters, self._aspects = attrs.get("id"), [], 0, []
@@ -107,8 +113,8 @@ class _Sentences(ContentHandler):
         elif name in _TERM_NAMES:
             more = {key: attrs[key] for key in ("from", "to", "words") if key in attrs}
             self._aspects.append({"aspect": attrs.get(_TERM_NAMES[name]), "label": attrs.get("polarity"), **more})
-            if len(self._aspects) > _MOST_ASPECTS:
-                raise InputError(f"has a sentence with more than {_MOST_ASPECTS} aspects")
+            if len(self._aspects) > _MAX_ASPECTS:
+                raise InputError(f"has a sentence with more than {_MAX_ASPECTS} aspects")
 
     def characters(self, content: str) -> None:
         """Collect the sentence's text."""
@@ -116,8 +122,8 @@ class _Sentences(ContentHandler):
         if self._inside_text:
             self._text.append(content)
             self._letters += len(content)
-            if self._letters > LONGEST_TEXT:
-                raise InputError(f"has a sentence of more than {LONGEST_TEXT} characters")
+            if self._letters > MAX_TEXT:
+                raise InputError(f"has a sentence of more than {MAX_TEXT} characters")
 
     def endElement(self, name: str) -> None:  # noqa: N802 - the interface's name
         """Close the text or the sentence."""
@@ -146,14 +152,14 @@ def _feed(parser: Any, chunk: bytes) -> Problem | None:
         else:
             parser.close()
     except InputError as error:
-        return Problem(parser.getLineNumber(), f"{error}; nothing after it can be read")
+        return Problem(parser.getLineNumber(), f"{error.message}; nothing after it can be read")
     except SAXParseException as error:
         what = format_error(error.getMessage())
         return Problem(error.getLineNumber(), f"is malformed XML ({what}); nothing after it can be read")
     # defusedxml's refusals, and encodings that expat does not know, are ValueErrors.
     except (ValueError, LookupError) as error:
         return Problem(
-            parser.getLineNumber(), f"is XML that is refused ({format_error(error)}); remove entities, save it as UTF-8"
+            parser.getLineNumber(), f"is refused ({format_error(error)}); remove entities, and save the file as UTF-8"
         )
     return None
 
@@ -186,5 +192,5 @@ def _attribute(value: str) -> str:
 
 def _allowed(value: str) -> str:
     if _FORBIDDEN.search(value):
-        raise InputError(f"{value!r} holds a character that XML does not allow; use another format, such as .jsonl")
+        raise InputError(f"{value!r} contains a character that XML does not allow; use another format, such as .jsonl")
     return value

@@ -1,10 +1,10 @@
-"""The tagged format of the paper's public files: tokens at white space, `/p`, `/n` or `/0` behind those of the aspect.
+"""The tagged format of the paper's public files: tokens separated by white space, those of the aspect with `/p`, `/n` or `/0`.
 
     the battery/p life/p is great
 
-The aspect is the first run of tagged tokens, the label that of its first token; exactly the two-character suffix is
-removed. Tagged-looking tokens elsewhere (a literal `y/n`) are context and stay as they are. Tokens end at any white
-space, a no-break space included.
+The aspect is the first run of tagged tokens, and its label that of the first of them; exactly the two-character suffix is
+removed. Tokens elsewhere that look tagged (a literal `y/n`) are context and stay as they are. Tokens end at any white space,
+including a no-break space.
 """
 
 from __future__ import annotations
@@ -14,47 +14,50 @@ from itertools import takewhile
 from pathlib import Path
 
 from pssa.data.example import Example
-from pssa.data.formats._rows import Event, Problem, Row
-from pssa.data.formats._text import LONGEST_TEXT, all_lines, decoding_fault
+from pssa.data.rows import Event, Problem, Row
+from pssa.data.text_file import MAX_TEXT, describe_damage, read_text_leniently
 from pssa.data.tokenize import split_on_space
 from pssa.data.validation import shorten
 from pssa.errors import InputError
-
-__all__ = ["encode", "is_tagged", "scan"]
 
 _LABELS = {"/p": "positive", "/n": "negative", "/0": "neutral"}
 _SUFFIXES = {label: suffix for suffix, label in _LABELS.items()}
 
 
+def likelihood(lines: Sequence[str]) -> float:
+    """Possible if a token looks tagged."""
+    return 0.4 * any(is_tagged(token) for line in lines for token in line.split())
+
+
 def scan(path: Path) -> Iterator[Event]:
-    """A row for each line that is not blank; odd tags are warnings."""
-    for line, content in all_lines(path):
+    """Yield a row for each line that is not blank; odd tags are warnings."""
+    for line, content in read_text_leniently(path):
         tokens = content.split()
         if tokens:
-            fault = decoding_fault(content)
+            fault = describe_damage(content)
             yield Problem(line, fault, given=content) if fault else _parse(line, tokens)
 
 
 def encode(examples: Sequence[Example]) -> bytes:
-    """One line an example: its words with one space between them."""
+    """Return one line per example: its words with one space between them."""
     return "".join(f"{_line(example)}\n" for example in examples).encode()
 
 
 def is_tagged(token: str) -> bool:
-    """Whether the token ends in a tag and is more than the tag."""
+    """Whether the token ends with a tag and is longer than it."""
     return len(token) > 2 and token[-2:] in _LABELS
 
 
 def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
     start = next((index for index, token in enumerate(tokens) if is_tagged(token)), None)
     if start is None:
-        what = "no word ends in /p, /n or /0; expected these tags behind the words of the aspect"
+        what = "no word ends in /p, /n or /0; expected these tags on the words of the aspect"
         return Problem(line, what, given=" ".join(tokens))
     run = list(takewhile(is_tagged, tokens[start:]))
     end = start + len(run)
     text = " ".join((*tokens[:start], *(token[:-2] for token in run), *tokens[end:]))
-    if len(text) > LONGEST_TEXT:
-        what = f"has {len(text)} characters; expected a sentence, of at most {LONGEST_TEXT}"
+    if len(text) > MAX_TEXT:
+        what = f"has {len(text)} characters; expected a sentence of at most {MAX_TEXT}"
         return Problem(line, what, given=" ".join(tokens))
     words = split_on_space(text)
     fields = {

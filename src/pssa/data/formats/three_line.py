@@ -5,7 +5,7 @@
     1
 
 Every `$T$` stands for the aspect; the first is the instance's, the others are context. Labels are 1, 0, -1 or names.
-Tokens are cut at white space and at the aspect, nowhere else.
+Tokens end at white space and at the aspect, nowhere else.
 """
 
 from __future__ import annotations
@@ -14,31 +14,36 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pssa.data.example import Example
-from pssa.data.formats._rows import Event, Problem, Row
-from pssa.data.formats._text import LONGEST_TEXT, all_lines, decoding_fault
+from pssa.data.rows import Event, Problem, Row
+from pssa.data.text_file import MAX_TEXT, describe_damage, read_text_leniently
 from pssa.data.tokenize import split_on_space
 from pssa.errors import InputError
 
-__all__ = ["PLACEHOLDER", "encode", "scan"]
+WRITE_EXTENSIONS = (".raw", ".seg")
 
-PLACEHOLDER = "$T$"
+_PLACEHOLDER = "$T$"
 _LABELS = {"1": "positive", "0": "neutral", "-1": "negative"}
 _NUMBERS = {label: number for number, label in _LABELS.items()}
 
 
+def likelihood(lines: Sequence[str]) -> float:
+    """Likely if a line has `$T$`."""
+    return 0.8 * any(_PLACEHOLDER in line for line in lines)
+
+
 def scan(path: Path) -> Iterator[Event]:
-    """A row for each three lines, blank ones skipped; after a fault it goes on at the next line with `$T$`."""
+    """Yield a row for each three lines, blank ones skipped; after a fault, continue at the next line with `$T$`."""
     group: list[tuple[int, str]] = []
-    for line, content in all_lines(path):
+    for line, content in read_text_leniently(path):
         if not content.strip():
             continue
-        if PLACEHOLDER in content and group:
+        if _PLACEHOLDER in content and group:
             yield _incomplete(group)
             group = []
         group.append((line, content.strip()))
-        if PLACEHOLDER not in group[0][1]:
-            other = f"expected a sentence with {PLACEHOLDER} in it; every instance is three lines"
-            yield Problem(line, decoding_fault(content) or other, given=group[0][1])
+        if _PLACEHOLDER not in group[0][1]:
+            other = f"expected a sentence with {_PLACEHOLDER} in it; every instance is three lines"
+            yield Problem(line, describe_damage(content) or other, given=group[0][1])
             group = []
         elif len(group) == 3:
             yield _parse(group[0][0], [content for _, content in group])
@@ -48,7 +53,7 @@ def scan(path: Path) -> Iterator[Event]:
 
 
 def encode(examples: Sequence[Example]) -> bytes:
-    """Three lines an example: its words with one space between them."""
+    """Return three lines per example: its words with one space between them."""
     return "".join(f"{line}\n" for example in examples for line in _lines(example)).encode()
 
 
@@ -58,17 +63,17 @@ def _incomplete(group: list[tuple[int, str]]) -> Problem:
 
 
 def _parse(line: int, group: Sequence[str]) -> Row | Problem:
-    fault = decoding_fault(" ".join(group))
+    fault = describe_damage(" ".join(group))
     if fault:
         return Problem(line, fault, given="\n".join(group))
     sentence, aspect, label = group
-    # A long aspect in many places would make gigabytes of two short lines.
-    length = len(sentence) + sentence.count(PLACEHOLDER) * (len(aspect) - len(PLACEHOLDER))
-    if length > LONGEST_TEXT:
-        what = f"has {length} characters; expected a sentence, of at most {LONGEST_TEXT}"
+    # A long aspect in many places can make gigabytes of two short lines.
+    length = len(sentence) + sentence.count(_PLACEHOLDER) * (len(aspect) - len(_PLACEHOLDER))
+    if length > MAX_TEXT:
+        what = f"has {length} characters; expected a sentence of at most {MAX_TEXT}"
         return Problem(line, what, given="\n".join(group))
-    before, _, after = sentence.partition(PLACEHOLDER)
-    text = before + aspect + after.replace(PLACEHOLDER, aspect)
+    before, _, after = sentence.partition(_PLACEHOLDER)
+    text = before + aspect + after.replace(_PLACEHOLDER, aspect)
     start, end = len(before), len(before) + len(aspect)
     words = split_on_space(text, (start, end))
     return Row(line, {"text": text, "from": start, "to": end, "label": _LABELS.get(label, label), "words": words})
@@ -77,14 +82,14 @@ def _parse(line: int, group: Sequence[str]) -> Row | Problem:
 def _lines(example: Example) -> tuple[str, str, str]:
     start, end = example.aspect
     words = [" ".join(word.split()) for word in example.words]
-    sentence = " ".join((*words[:start], PLACEHOLDER, *words[end:]))
+    sentence = " ".join((*words[:start], _PLACEHOLDER, *words[end:]))
     aspect = " ".join(words[start:end])
-    if sentence.count(PLACEHOLDER) > 1 or PLACEHOLDER in aspect:
+    if sentence.count(_PLACEHOLDER) > 1 or _PLACEHOLDER in aspect:
         raise InputError(
-            f"example {example.id!r}: the text itself holds {PLACEHOLDER}; use another format, such as .jsonl"
+            f"example {example.id!r}: the text itself contains {_PLACEHOLDER}; use another format, such as .jsonl"
         )
     if example.label is None or example.label in _LABELS or not example.label.strip():
         raise InputError(
-            f"example {example.id!r}: label {example.label!r} has no place here; use another format, such as .jsonl"
+            f"example {example.id!r}: this format cannot hold the label {example.label!r}; use another format, such as .jsonl"
         )
     return sentence, aspect, _NUMBERS.get(example.label, example.label)

@@ -13,7 +13,8 @@ from pssa import models
 from pssa.data.evidence import Evidence, ExampleEvidence, Header
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.data.read import Columns, read
+from pssa.data.io import read
+from pssa.data.rows import Columns
 from pssa.errors import InputError, option_arguments
 from pssa.runs import Config
 from pssa.runs.config import DataConfig, repeated_options

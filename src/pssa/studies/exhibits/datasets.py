@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.data import DEFAULT_LABELS, Corpus, Example, read
-from pssa.data.read import format_of
+from pssa.data.io import format_of
 from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pssa.data.packed_text import read_lines
+from pssa.data.text_file import read_packed
 from pssa.errors import InputError
 
 TEXT = b"one 1\r\n\n  \ntwo 2 \nthree 3"
@@ -40,7 +40,7 @@ Pack = Callable[[Path, bytes], Path]
 
 @pytest.mark.parametrize("pack", PACKERS)
 def test_lines_are_the_same_however_the_file_is_packed_and_named(tmp_path: Path, pack: Pack) -> None:
-    assert list(read_lines(pack(tmp_path / "no-suffix", TEXT))) == LINES
+    assert list(read_packed(pack(tmp_path / "no-suffix", TEXT))) == LINES
 
 
 @pytest.mark.slow
@@ -48,7 +48,7 @@ def test_lines_are_the_same_however_the_file_is_packed_and_named(tmp_path: Path,
 def test_the_observer_sees_the_packed_bytes_grow_to_the_total(tmp_path: Path, pack: Pack) -> None:
     path = pack(tmp_path / "file", b"".join(b"word%d %d\n" % (n, n * n) for n in range(400_000)))
     seen: list[tuple[int, int]] = []
-    assert sum(1 for _ in read_lines(path, lambda done, total: seen.append((done, total)))) == 400_000
+    assert sum(1 for _ in read_packed(path, lambda done, total: seen.append((done, total)))) == 400_000
     done = [place for place, _ in seen]
     assert {total for _, total in seen} == {path.stat().st_size}
     assert done == sorted(done)
@@ -60,19 +60,19 @@ def test_the_observer_sees_the_packed_bytes_grow_to_the_total(tmp_path: Path, pa
 def test_a_line_longer_than_a_mebibyte_is_refused(tmp_path: Path, pack: Pack) -> None:
     path = pack(tmp_path / "bomb", b"a 1\n" + b"0" * (64 << 20))
     with pytest.raises(InputError, match="line 2: longer than 1048576 bytes"):
-        list(read_lines(path))
+        list(read_packed(path))
 
 
 @pytest.mark.parametrize("pack", PACKERS)
 def test_an_empty_file_is_refused(tmp_path: Path, pack: Pack) -> None:
     with pytest.raises(InputError, match="is empty"):
-        list(read_lines(pack(tmp_path / "empty", b"")))
+        list(read_packed(pack(tmp_path / "empty", b"")))
 
 
 @pytest.mark.parametrize("pack", PACKERS)
 def test_a_binary_file_is_refused(tmp_path: Path, pack: Pack) -> None:
-    with pytest.raises(InputError, match="line 2: a binary or UTF-16 file"):
-        list(read_lines(pack(tmp_path / "binary", b"a 1\nb\0 2\n")))
+    with pytest.raises(InputError, match="line 2: is binary or UTF-16"):
+        list(read_packed(pack(tmp_path / "binary", b"a 1\nb\0 2\n")))
 
 
 @pytest.mark.parametrize("pack", [gzipped, zipped])
@@ -81,21 +81,21 @@ def test_a_packed_file_cut_short_or_damaged_is_refused(tmp_path: Path, pack: Pac
     whole = pack(tmp_path / "whole", content).read_bytes()
     for place, damaged in enumerate((whole[: len(whole) // 2], whole[:5000] + bytes(200) + whole[5200:])):
         with pytest.raises(InputError, match=r"damaged|cannot be opened"):
-            list(read_lines(plain(tmp_path / f"damaged{place}", damaged)))
+            list(read_packed(plain(tmp_path / f"damaged{place}", damaged)))
 
 
 def test_a_directory_and_a_missing_file_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a directory"):
-        list(read_lines(tmp_path))
+        list(read_packed(tmp_path))
     with pytest.raises(InputError, match="No such file"):
-        list(read_lines(tmp_path / "missing.txt"))
+        list(read_packed(tmp_path / "missing.txt"))
 
 
 @pytest.mark.parametrize(
     ("names", "what"),
     [
-        ([], "no file that ends in"),
-        (["a.md"], "no file that ends in"),
+        ([], "without a file that ends in"),
+        (["a.md"], "without a file that ends in"),
         (["a.txt", "b.vec"], "2 text files \\(a.txt, b.vec\\)"),
     ],
 )
@@ -105,7 +105,7 @@ def test_an_archive_must_hold_one_text_file(tmp_path: Path, names: list[str], wh
         for name in names:
             archive.writestr(name, TEXT)
     with pytest.raises(InputError, match=what):
-        list(read_lines(path))
+        list(read_packed(path))
 
 
 def test_an_encrypted_archive_is_refused(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_an_encrypted_archive_is_refused(tmp_path: Path) -> None:
             content[place + flags] |= 1
             place = content.find(signature, place + 4)
     with pytest.raises(InputError, match="cannot be opened"):
-        list(read_lines(plain(path, bytes(content))))
+        list(read_packed(plain(path, bytes(content))))
 
 
 def test_an_error_of_the_observer_is_not_blamed_on_the_file(tmp_path: Path) -> None:
@@ -125,4 +125,4 @@ def test_an_error_of_the_observer_is_not_blamed_on_the_file(tmp_path: Path) -> N
         raise BrokenPipeError
 
     with pytest.raises(BrokenPipeError):
-        list(read_lines(plain(tmp_path / "file", TEXT), broken))
+        list(read_packed(plain(tmp_path / "file", TEXT), broken))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pssa.data.formats import FORMATS, format_named
-from pssa.data.read import format_of, read
+from pssa.data.io import format_of, read
 from pssa.errors import InputError
 
 
@@ -50,9 +50,9 @@ def test_short_names_are_understood(given: str, full: str) -> None:
 
 
 def test_unknown_names_and_unknown_content_list_what_is_known(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=f"unknown format 'excel'; known: {', '.join(FORMATS)}"):
+    with pytest.raises(InputError, match=f"unknown format 'excel'; known: {', '.join(FORMATS.names())}"):
         format_named("excel")
     path = tmp_path / "data.txt"
     path.write_text("just prose\n")
-    with pytest.raises(InputError, match="not recognised"):
+    with pytest.raises(InputError, match="no known format"):
         format_of(path, None)

@@ -1,4 +1,4 @@
-"""Columns with names of their own, in every format that names them."""
+"""Rows and names of columns."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from pssa.data.check import check
-from pssa.data.formats._columns import AS_NAMED, Columns
-from pssa.data.formats._rows import Row
-from pssa.data.read import from_dataset, from_records, read, stream
+from pssa.data.io import from_dataset, from_records, read, stream
+from pssa.data.rows import SAME_NAMES, Columns, Row
 from pssa.errors import InputError
 
 COLUMNS = {"text": "review", "aspect": "term", "label": "polarity", "id": "no"}
@@ -89,7 +88,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path,
     for field, column in (("text", "reviw"), ("label", "polarty"), ("aspect", "trem")):
         with pytest.raises(
             InputError,
-            match=rf"no column '{column}', which `columns` \(--columns\) takes for {field}; "
+            match=rf"no column '{column}', which columns takes for {field}; "
             r"found review, term, polarity, no, ordinal",
         ):
             read(path, columns=COLUMNS | {field: column})
@@ -103,18 +102,16 @@ def test_a_table_must_have_every_column_that_is_named(tmp_path: Path, write: Wri
 
 @pytest.mark.parametrize("write", WRITERS)
 def test_who_has_other_names_is_told_how_to_say_them(tmp_path: Path, write: Write) -> None:
-    with pytest.raises(InputError, match=r"found (the fields )?review, term, polarity, no, ordinal; .*--columns text="):
+    with pytest.raises(InputError, match=r"found (the fields )?review, term, polarity, no, ordinal; .*columns='text="):
         read(write(tmp_path, THEIRS))
 
 
 def test_a_missing_aspect_or_label_points_to_the_option_and_an_empty_one_does_not() -> None:
-    with pytest.raises(
-        InputError, match=r"no `aspect`; .* found the fields text, term; .* `columns` \(--columns aspect=NAME\)$"
-    ):
+    with pytest.raises(InputError, match=r"no `aspect`; .* found the fields text, term; .* columns='aspect=NAME'$"):
         from_records([{"text": "a bar", "term": "bar"}])
     bar = {"text": "a bar", "aspect": "bar"}
     with pytest.raises(
-        InputError, match=r"no `label`; .* found the fields text, aspect, star; .* `columns` \(--columns label=NAME\)"
+        InputError, match=r"no `label`; .* found the fields text, aspect, star; .* columns='label=NAME'"
     ):
         from_records([bar | {"star": 5}])
     with pytest.raises(InputError, match=r"no `label`; expected one of positive, negative, neutral$"):
@@ -172,21 +169,19 @@ def test_an_odd_row_is_a_bad_row_and_a_hundred_are_a_bad_file(tmp_path: Path) ->
     found = check(write_json_lines(tmp_path, [odd, *THEIRS]), columns=COLUMNS)
     assert found.instances == 2
     assert [(problem.line, problem.what) for problem in found.problems] == [
-        (1, "this row has no column 'review', which `columns` (--columns) takes for text; found note")
+        (1, "this row has no column 'review', which columns takes for text; found note")
     ]
     path = write_json_lines(tmp_path, [odd] * 99 + THEIRS)
     assert check(path, columns=COLUMNS).rejected == 99
     path = write_json_lines(tmp_path, [odd] * 100 + THEIRS)
-    with pytest.raises(
-        InputError, match=r"line 100: there is no column 'review', which `columns` \(--columns\) takes for text"
-    ):
+    with pytest.raises(InputError, match=r"line 100: there is no column 'review', which columns takes for text"):
         check(path, columns=COLUMNS)
 
 
 def test_a_row_without_a_field_is_told_by_the_names_that_the_file_gives(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"Review": "a bar", "No": 1}, {"Review": "a bar", "term": "bar", "No": 2}]
     path = write_json_lines(tmp_path, rows)
-    with pytest.raises(InputError, match=r"line 1: no `aspect`; .* found the fields Review, No; say which it is"):
+    with pytest.raises(InputError, match=r"line 1: no `aspect`; .* found the fields Review, No; name its column"):
         read(path, columns="text=Review")
     with pytest.raises(InputError, match=r"line 1: this row has no column 'term', .* for aspect; found Review, No;"):
         read(path, columns="text=Review,aspect=term,label=No")
@@ -200,19 +195,19 @@ def test_a_column_that_is_called_like_a_field_and_is_not_it_is_left_alone() -> N
     given = {"text": "a title", "review": "a bar", "aspect": "bar", "n": 1}
     columns = Columns.of({"text": "review"})
     assert columns.row(3, given) == Row(3, {"aspect": "bar", "n": 1, "text": "a bar"}, renamed_from=given)
-    assert list(columns.unread(given)) == ["text", "n"]
-    assert list(Columns.of({"text": "review"}).unread({"review": "a bar", "Review": 1})) == ["Review"]
+    assert list(columns.find_extra(given)) == ["text", "n"]
+    assert list(Columns.of({"text": "review"}).find_extra({"review": "a bar", "Review": 1})) == ["Review"]
     swapped = Columns.of({"text": "aspect", "aspect": "text"}).row(1, {"text": "bar", "aspect": "a bar"})
     assert swapped.fields == {"text": "a bar", "aspect": "bar"}
 
 
 def test_nothing_is_renamed_where_nothing_is_named() -> None:
     given = {"text": "a bar", "n": 1}
-    row = AS_NAMED.row(1, given)
+    row = SAME_NAMES.row(1, given)
     assert row.fields is given
     assert row.given is given
-    assert list(AS_NAMED.unread(given)) == ["n"]
-    assert not AS_NAMED
+    assert list(SAME_NAMES.find_extra(given)) == ["n"]
+    assert not SAME_NAMES
 
 
 @pytest.mark.parametrize(
@@ -234,18 +229,18 @@ def test_what_is_written_can_be_read_again(given: str, pairs: tuple[tuple[str, s
     [
         (
             "",
-            r"^`columns` \(--columns\) has ''; expected FIELD=COLUMN, with commas between them, such as text=review",
+            r"^columns has ''; expected FIELD=COLUMN",
         ),
         ("review", "has 'review'; expected FIELD=COLUMN"),
         ("text=", "has 'text='; expected FIELD=COLUMN"),
         ("text=,aspect=term", "has 'text='; expected FIELD=COLUMN"),
         ("=review", "has '=review'; expected FIELD=COLUMN"),
-        ("txt=review", "names the unknown field 'txt'; it can be text, aspect, span, from, to, ordinal, label, id"),
-        ("text=a,text=b", "names text twice; give it one column"),
-        ("text=a,aspect=a", "takes the column 'a' twice, for text and for aspect; give it one field"),
-        ({"text": 1}, "has 1 for text; expected the name of a column"),
-        ({"text": " "}, "has ' ' for text; expected the name of a column"),
-        ({"text": "a,x=b"}, "has 'a,x=b' for text, which has .* a comma that reads as the end of it; give the column"),
+        ("txt=review", "the unknown field 'txt'; expected one of text, aspect, span, from, to, ordinal, label, id"),
+        ("text=a,text=b", "has text twice"),
+        ("text=a,aspect=a", "the column 'a' twice, for text and for aspect"),
+        ({"text": 1}, "has 1 for text"),
+        ({"text": " "}, "has ' ' for text"),
+        ({"text": "a,x=b"}, "has 'a,x=b' for text, which has .* a comma"),
         ({"text": "review "}, "has 'review ' for text, which has space around it"),
         (["text"], r"columns is \['text'\]; expected a dict, such as"),
     ],
@@ -261,7 +256,64 @@ def test_what_names_no_columns_is_refused(given: Any, what: str) -> None:
 def test_formats_without_named_columns_refuse_them(tmp_path: Path, name: str, content: str) -> None:
     path = tmp_path / name
     path.write_text(content)
-    with pytest.raises(
-        InputError, match=r"has no columns with names, as .* have; leave out `columns` \(--columns text=review\), or"
-    ):
+    with pytest.raises(InputError, match=r"has no named columns; leave out columns='text=review'"):
         read(path, columns={"text": "review"})
+
+
+def test_names_of_a_header_are_found_in_any_case(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Review , TERM,polarity\na bar,bar,positive\n")
+    assert len(read(path, columns="text=Review,aspect=term,label=Polarity")) == 1
+    with pytest.raises(InputError, match="the column 'TERM' twice"):
+        read(path, columns="text=Term,aspect=term")
+
+
+def test_names_of_a_header_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Review ID, Text ,Aspect,Note,note\n7,a bar,bar,x,y\n")
+    (row,) = stream(path)
+    assert row.given == {"Review ID": "7", "Text": "a bar", "Aspect": "bar", "Note": "x", "note": "y"}
+    assert (row.fields["text"], row.fields["aspect"]) == ("a bar", "bar")
+    with pytest.raises(InputError, match=r"no column 'Id', .*; found Review ID, Text, Aspect, Note, note: take"):
+        read(path, columns="id=Id")
+    path.write_text("Review ID,Review\n")
+    with pytest.raises(InputError, match=r"a column is missing: .*; found Review ID, Review; if"):
+        read(path)
+
+
+def test_a_column_that_is_named_for_a_field_is_no_other_in_any_case(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Review,Text,label\na bar,bar,positive\n")
+    assert read(path, columns="text=review,aspect=text")[0].aspect_text == "bar"
+
+
+@pytest.mark.parametrize(
+    ("header", "columns", "said"),
+    [
+        ("text,aspect,label,text", None, "line 1: the column 'text', read as text, occurs twice"),
+        ("text,aspect,label,Text", None, "line 1: the columns 'Text' and 'text' can both be read as text; rename one"),
+        ("review,term,Term", "text=review,aspect=term", "the columns 'Term' and 'term' can both be read as aspect"),
+    ],
+)
+def test_a_header_with_a_field_twice_is_refused(tmp_path: Path, header: str, columns: str | None, said: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{header}\n")
+    with pytest.raises(InputError, match=said):
+        read(path, format="csv", columns=columns)
+
+
+def test_two_columns_of_one_name_are_refused_also_where_they_are_no_field(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("review,aspect,n,n,label\na bar,bar,1,2,positive\n")
+    with pytest.raises(InputError, match="line 1: the column 'n' occurs twice"):
+        read(path, columns="text=review")
+    path.write_text("review,aspect,label,,\na bar,bar,positive,,\n")  # as spreadsheets leave them
+    assert len(read(path, columns="text=review")) == 1
+
+
+def test_two_columns_of_one_name_are_refused_in_parquet(tmp_path: Path) -> None:
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    names = ["text", "aspect", "n", "n"]
+    parquet.write_table(pyarrow.table([["a bar"], ["bar"], [1], [2]], names=names), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="line 1: the column 'n' occurs twice"):
+        list(stream(tmp_path / "a.parquet"))

@@ -1,4 +1,4 @@
-"""Reading for training and for prediction, whatever the format."""
+"""Reading and writing instances in any format."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from pssa.data.example import sentence_key
-from pssa.data.read import from_records, read, stream
+from pssa.data.example import Corpus, Example, sentence_key
+from pssa.data.io import from_records, read, read_or_skip, stream, write
+from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
 
@@ -77,9 +78,7 @@ def test_what_is_no_file_is_refused_with_what_is_expected() -> None:
 
 
 def test_the_error_of_a_line_says_how_to_see_them_all(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"line 1: unknown label 'good'; .*--labels\); `pssa data check` lists all such"
-    ):
+    with pytest.raises(InputError, match=r"line 1: unknown label 'good'; .*labels; pssa.check lists all such"):
         read(_json_lines(tmp_path / "a.jsonl", _row("good")))
 
 
@@ -88,7 +87,7 @@ def test_streaming_is_lazy(tmp_path: Path) -> None:
     path.write_text('{"text": "a menu", "aspect": "menu"}\nnonsense\n')
     rows = stream(path)
     assert next(rows).line == 1
-    with pytest.raises(InputError, match="line 2: is no JSON"):
+    with pytest.raises(InputError, match="line 2: is not valid JSON"):
         next(rows)
 
 
@@ -99,10 +98,10 @@ _GOOD = b"text,aspect,from,to,label\na menu,menu,2,6,positive\n"
     ("name", "content", "what"),
     [
         ("bad.xml", b"<sentences><sentence></sentences>", "line 1: is malformed XML"),
-        ("bomb.xml", b'<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', "line 1: is XML that is refused"),
+        ("bomb.xml", b'<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', "line 1: is refused"),
         ("empty.csv", b"", "is empty"),
         ("blank.txt", b"\n \n", "is blank"),
-        ("header.csv", b"text,aspect,label\n", "holds no labelled instance"),
+        ("header.csv", b"text,aspect,label\n", "has no labelled instance"),
         ("column.csv", b"words,aspect,label\na menu,menu,positive\n", "line 1: a column is missing"),
         ("unlabelled.csv", b"text,aspect\na menu,menu\n", "line 2: no `label`"),
         ("label.csv", _GOOD.replace(b"positive", b"superb"), "line 2: unknown label 'superb'"),
@@ -133,3 +132,122 @@ def test_a_directory_and_a_missing_file_are_refused(tmp_path: Path) -> None:
         read(tmp_path)
     with pytest.raises(InputError, match="does not exist"):
         read(tmp_path / "nothing.csv")
+
+
+_FILES = ("a.xml", "a.csv", "a.jsonl", "a.parquet", "a.seg", "a.jsonl.gz", "hf:a")
+_TAGGED = """the battery/p life/p is great , battery ok
+the battery life/n is great , battery ok
+a //0 b y/n -LRB- don't -RRB-
+"""
+
+
+def _essence(examples: Corpus) -> list[tuple[str, tuple[Span, ...], Span, str | None]]:
+    return sorted((example.text, example.spans, example.aspect_chars, example.label) for example in examples)
+
+
+def _under(folder: Path, name: str) -> str:
+    return f"hf:{folder / name[3:]}" if name.startswith("hf:") else str(folder / name)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    path = tmp_path / "source.txt"
+    path.write_text(_TAGGED)
+    return read(path)
+
+
+@pytest.mark.parametrize("second", _FILES)
+@pytest.mark.parametrize("first", _FILES)
+def test_text_words_aspect_and_label_survive_any_two_formats(
+    tmp_path: Path, corpus: Corpus, first: str, second: str
+) -> None:
+    (tmp_path / "1").mkdir()
+    (tmp_path / "2").mkdir()
+    write(corpus, _under(tmp_path / "1", first))
+    write(read(_under(tmp_path / "1", first)), _under(tmp_path / "2", second))
+    assert _essence(read(_under(tmp_path / "2", second))) == _essence(corpus)
+    write(read(_under(tmp_path / "2", second)), tmp_path / "back.txt", format="tagged")
+    assert _essence(read(tmp_path / "back.txt")) == _essence(corpus)
+
+
+def test_words_survive_formats_of_tokens_though_white_space_does_not(tmp_path: Path) -> None:
+    example = Example.from_text("The  menu, (really) great.", (5, 9), label="positive")
+    for name, format in (("a.txt", "tagged"), ("a.seg", "three_line")):
+        write([example], tmp_path / name, format=format)
+        back = read(tmp_path / name)[0]
+        assert (back.words, back.aspect, back.label) == (example.words, example.aspect, example.label)
+
+
+def test_a_failure_leaves_what_was_there(tmp_path: Path, corpus: Corpus) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("precious")
+    unlabelled = Example.from_text("a menu", (2, 6))
+    with pytest.raises(InputError, match="label None has no tag"):
+        write([*corpus, unlabelled], path, format="tagged")
+    assert path.read_text() == "precious"
+
+
+def test_equal_corpora_give_equal_compressed_files(tmp_path: Path, corpus: Corpus) -> None:
+    write(corpus, tmp_path / "a.jsonl.gz")
+    write(corpus, tmp_path / "b.jsonl.gz")
+    assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
+
+
+def test_dicts_are_no_examples(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"one of the examples is .*; .*from_records"):
+        write([{"text": "a menu"}], tmp_path / "a.csv")  # type: ignore[list-item]
+
+
+def test_places_that_cannot_be_written_are_named(tmp_path: Path, corpus: Corpus) -> None:
+    with pytest.raises(InputError, match="extension of no format"):
+        write(corpus, tmp_path / "a.txt")
+    with pytest.raises(InputError, match="does not exist"):
+        write(corpus, tmp_path / "no" / "a.csv")
+    with pytest.raises(InputError, match="is a directory"):
+        write(corpus, tmp_path, format="csv")
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+@pytest.mark.parametrize("name", ["laptop", "rest", "twitter"])
+def test_no_instance_of_the_public_files_is_lost_on_the_way(tmp_path: Path, shared_data: Path, name: str) -> None:
+    corpus = read(shared_data / name / "test.txt")
+    for first, second in (("a.jsonl", "b.xml"), ("b.xml", "c.csv"), ("c.csv", "d.parquet"), ("d.parquet", "e.seg")):
+        if first == "a.jsonl":
+            write(corpus, tmp_path / first)
+        write(read(tmp_path / first), tmp_path / second)
+    assert _essence(read(tmp_path / "e.seg")) == _essence(corpus)
+
+
+_XML = """<sentences>
+<sentence id="1"><text>a menu</text><aspectTerms>
+<aspectTerm term="menu" from="2" to="6" polarity="positive"/></aspectTerms></sentence>
+"""
+
+
+def test_what_is_left_out_is_listed_and_the_rest_is_what_a_sound_file_gives(tmp_path: Path) -> None:
+    sound, path = tmp_path / "sound.jsonl", tmp_path / "a.jsonl"
+    row = '{"text": "a menu", "aspect": "menu", "label": "positive", "stars": 5}\n'
+    sound.write_text(row)
+    path.write_text(f"{row}nonsense\n")
+    found = read_or_skip(path, errors="skip")
+    assert (found.corpus, found.not_kept) == (read(sound), ("stars",))
+    assert [problem.line for problem in found.skipped] == [2]
+
+
+def test_a_file_that_breaks_off_is_refused_either_way(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(_XML)
+    for errors in ("fail", "skip"):
+        with pytest.raises(InputError, match="line 4: is malformed XML"):
+            read_or_skip(path, errors=errors)
+    path.write_text(f"{_XML}</sentences>")
+    assert len(read_or_skip(path).corpus) == 1
+
+
+def test_of_columns_with_names_of_their_own_only_the_rest_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("Title,text,Review,Aspect,label\nx,y,a menu,menu,positive\n")
+    found = read_or_skip(path, columns={"text": "Review"})
+    assert [example.text for example in found.corpus] == ["a menu"]
+    assert found.not_kept == ("Title", "text")

@@ -9,8 +9,8 @@ import pytest
 
 from pssa.data.check import check
 from pssa.data.example import Example
-from pssa.data.formats import csv_file
-from pssa.data.read import read
+from pssa.data.formats import csv
+from pssa.data.io import read
 from pssa.errors import InputError
 
 
@@ -75,7 +75,7 @@ def test_a_missing_column_is_named_with_those_that_are_there(tmp_path: Path) -> 
 def test_tags_are_joined_by_a_bar_and_survive(tmp_path: Path) -> None:
     example = replace(Example.from_text("a menu", (2, 6), label="neutral"), tags=("hard", "negated"))
     path = tmp_path / "out.csv"
-    path.write_bytes(csv_file.encode([example]))
+    path.write_bytes(csv.encode([example]))
     assert read(path)[0].tags == ("hard", "negated")
     with pytest.raises(InputError, match=r"a tag with \|"):
-        csv_file.encode([replace(example, tags=("a|b",))])
+        csv.encode([replace(example, tags=("a|b",))])

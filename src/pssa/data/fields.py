@@ -1,0 +1,325 @@
+"""Fields of a row to `Example` and back: the one place that knows what they mean.
+
+text                 the sentence
+aspect (or span)     the aspect as it appears in the text
+from, to             its character offsets, half-open; they decide, and must agree with `aspect` if both are given
+ordinal              which occurrence of `aspect` is meant, counted from 0, if there are no offsets
+label, id, sentence_id, tags
+words                character offsets of each word, if the tokenisation is not ours: [[0, 3], ...] or "0-3 ..."
+
+Tables give numbers as text, and data frames give floats with NaN for nothing and arrays for lists; all of them are accepted.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NoReturn
+
+from pssa.data.example import Example, sentence_key
+from pssa.data.rows import Row
+from pssa.data.text_file import MAX_TEXT
+from pssa.data.tokenize import Span, cut_at, tokenize
+from pssa.data.validation import is_integer, shorten
+from pssa.errors import InputError, setting
+
+CONFLICT = "conflict"
+MAX_LABEL = 60  # characters of a label that `check` proposes to declare
+
+_CONFLICT_MODES = ("drop", "keep", "error")
+_SHORT_LABELS = {"pos": "positive", "neg": "negative", "neu": "neutral"}
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_INTEGER = re.compile(r"\s*(-?\d+)(?:\.0*)?\s*", re.ASCII)
+_MAX_DIGITS = 18
+_SPANS = re.compile(r"(?:\d{1,9}-\d{1,9}(?: |$))+", re.ASCII)
+_INSIDE_WORD = re.compile(r"(?<=\w)(?=\w)")
+_MAX_SEARCH = 10**8  # comparisons of characters; some texts need all of them
+
+
+def example_from_fields(
+    fields: Mapping[str, Any],
+    *,
+    ordinal_required: bool,
+    default_id: str = "0",
+    warn: Callable[[str], None] | None = None,
+    row: Row | None = None,
+) -> Example:
+    """Build the example that the fields describe; `default_id` is for fields without an `id`.
+
+    :param ordinal_required: whether an aspect that occurs twice must come with offsets or an ordinal. If not, the first
+        occurrence is taken and `warn` is called.
+    :param row: the row of the fields, for errors that quote the file.
+    :raises InputError: naming the field that cannot be used.
+    """
+    text = _string(fields, "text")
+    if text is None and "text" in fields:
+        raise InputError("`text` is empty; expected the sentence")
+    row = Row(0, fields) if row is None else row
+    if text is None:
+        raise InputError(row.describe_missing("text", "expected the sentence"))
+    if len(text) > MAX_TEXT:
+        raise InputError(f"`text` has {len(text)} characters; expected a sentence of at most {MAX_TEXT}")
+    aspect, doubt = _locate_aspect(fields, text, row)
+    if doubt and ordinal_required:
+        raise InputError(f"{doubt}; say which by `from` and `to`, or by `ordinal` (from 0)")
+    if doubt and warn:
+        warn(f"{doubt}; the first is taken")
+    words = _spans(fields, "words", len(text))
+    example = Example.from_spans(
+        text,
+        tokenize(text, aspect) if words is None else cut_at(words, aspect),
+        aspect,
+        label=_string(fields, "label"),
+        id=_string(fields, "id") or default_id,
+        sentence_id=_string(fields, "sentence_id") or sentence_key(text),
+    )
+    tags = _tags(fields)
+    return replace(example, tags=tags) if tags else example
+
+
+def find_aspect_doubt(fields: Mapping[str, Any], example: Example) -> str | None:
+    """Return a warning if the aspect was found inside a longer word only and no offsets were given, else None."""
+    if _integer(fields, "from") is not None or _spans(fields, "words", len(example.text)) is not None:
+        return None
+    cut = next((edge for edge in example.aspect_chars if _INSIDE_WORD.match(example.text, edge)), None)
+    if cut is None:
+        return None
+    words = re.finditer(r"\w+", example.text)
+    word = next(word.group() for word in words if word.start() < cut < word.end())
+    return (
+        f"aspect {shorten(example.aspect_text)} is found inside the word {shorten(word)} only; check that it is meant"
+    )
+
+
+def fields_of(example: Example) -> dict[str, Any]:
+    """Return everything about an example that a file can keep."""
+    start, end = example.aspect_chars
+    return {
+        "id": example.id,
+        "sentence_id": example.sentence_id,
+        "text": example.text,
+        "aspect": example.aspect_text,
+        "from": start,
+        "to": end,
+        "label": example.label,
+        "words": [list(span) for span in example.spans],
+        "tags": list(example.tags),
+    }
+
+
+def words_as_text(example: Example) -> str:
+    """Return the field `words` for formats without lists; empty if the words are those of our tokeniser."""
+    if example.spans == tokenize(example.text, example.aspect_chars):
+        return ""
+    return spans_as_text(example.spans)
+
+
+def spans_as_text(spans: Iterable[Sequence[int]]) -> str:
+    """Return spans for formats without lists, such as `0-3 4-9`."""
+    return " ".join(f"{start}-{end}" for start, end in spans)
+
+
+def tags_as_text(tags: Sequence[str]) -> str | None:
+    """Return tags for formats without lists, with `|` between them; None if a tag would be read as two."""
+    return None if any("|" in tag for tag in tags) else "|".join(tags)
+
+
+def find_occurrences(text: str, aspect: str) -> tuple[Span, ...]:
+    """Return every place of the aspect in the text, in order; at least one.
+
+    Whole words come before parts of words, the same case before any case, and other white space last: only the best kind of
+    match is returned.
+
+    :raises InputError: if the aspect is not in the text.
+    """
+    for literal in (re.escape(aspect.strip()), r"\s+".join(map(re.escape, aspect.split()))):
+        whole = rf"(?<!\w){literal}(?!\w)"
+        for pattern in (whole, literal):
+            for flags in (re.NOFLAG, re.IGNORECASE):
+                found = tuple(match.span() for match in re.finditer(pattern, text, flags))
+                if found:
+                    return found
+    # Texts that look the same can differ in their characters.
+    alike = unicodedata.normalize("NFC", aspect.strip()) in unicodedata.normalize("NFC", text)
+    advice = "give it as it appears there, or `from` and `to`"
+    if alike:
+        advice = "its accents are stored differently there: normalise both to NFC"
+    quoted = text if len(text) <= 60 else text[:57] + "..."
+    raise InputError(f"aspect {shorten(aspect)} is not in the text {quoted!r}; {advice}")
+
+
+class UnknownLabel(InputError):
+    """A label that was not declared."""
+
+    def __init__(self, label: str, expected: str) -> None:
+        super().__init__(f"unknown label {shorten(label)}; {expected}")
+        # Many may be held at once; one character too many is enough to see that it cannot be declared.
+        self.label = label[: MAX_LABEL + 1]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """The declared labels, and whether instances labelled `conflict` are dropped if that is not one of them."""
+
+    labels: tuple[str, ...]
+    drops_conflict: bool
+    run: str = ""  # the run whose labels these are; empty if the caller declares them
+
+    @classmethod
+    def of(cls, labels: tuple[str, ...], conflict: str, run: str = "") -> LabelRule:
+        """Build the rule; `conflict` is `drop`, `keep` (as one more label) or `error`."""
+        if conflict not in _CONFLICT_MODES:
+            modes = ", ".join(_CONFLICT_MODES)
+            raise InputError(f"{setting('conflict')} is {conflict!r}; expected one of {modes}")
+        if len(set(labels)) != len(labels) or len(labels) < 2 or not all(labels):
+            raise InputError(f"{setting('labels')} is {', '.join(labels)!r}; expected two or more, each once")
+        if conflict == "keep" and CONFLICT not in labels:
+            labels = (*labels, CONFLICT)
+        return cls(labels, conflict == "drop" and CONFLICT not in labels, run)
+
+    def normalise(self, label: str | None) -> str:
+        """Return the declared label, given in any case or in its short form; `conflict` even if it is dropped.
+
+        :raises InputError: if it was not declared.
+        """
+        if label is None:
+            raise InputError(f"no `label`; {self._expected}")
+        if label in self.labels:
+            return label
+        key = label.strip().casefold()
+        for declared in (*self.labels, CONFLICT) if self.drops_conflict else self.labels:
+            if declared.casefold() in (key, _SHORT_LABELS.get(key)):
+                return declared
+        if self.run:
+            raise UnknownLabel(label, f"{self.run} knows {', '.join(self.labels)}: relabel the data")
+        raise UnknownLabel(label, f"{self._expected}, or declare yours with {setting('labels')}")
+
+    def refuse_unlabelled(self, row: Row) -> NoReturn:
+        """Refuse a row without a label."""
+        raise InputError(row.describe_missing("label", self._expected))
+
+    @property
+    def _expected(self) -> str:
+        return f"expected one of {', '.join(self.labels)}"
+
+
+def _locate_aspect(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span, str | None]:
+    """Return the aspect's character offsets and, if they are a guess, why."""
+    aspect = _string(fields, "aspect") or _string(fields, "span")
+    start, end = _integer(fields, "from"), _integer(fields, "to")
+    if start is not None and end is not None:
+        _check_offsets(text, (start, end), aspect)
+        return (start, end), None
+    if start is not None or end is not None:
+        raise InputError("only one of `from` and `to` is given; give both or neither")
+    if aspect is None and fields.keys() & {"aspect", "span"}:
+        raise InputError("`aspect` is empty; expected it, or `from` and `to`")
+    if aspect is None:
+        name = "span" if "span" in row.absent else "aspect"
+        advice = "" if {"from", "to"} <= fields.keys() else None
+        raise InputError(row.describe_missing(name, "expected it, or `from` and `to`", advice))
+    if len(text) * len(aspect) > _MAX_SEARCH:
+        raise InputError("the aspect and the text are too long to search; give `from` and `to`")
+    found = find_occurrences(text, aspect)
+    ordinal = _integer(fields, "ordinal")
+    if ordinal is not None and not 0 <= ordinal < len(found):
+        raise InputError(
+            f"ordinal {ordinal} of aspect {shorten(aspect)}, which occurs {len(found)} times; count from 0"
+        )
+    doubt = f"aspect {shorten(aspect)} occurs {len(found)} times" if len(found) > 1 and ordinal is None else None
+    return found[ordinal or 0], doubt
+
+
+def _check_offsets(text: str, offsets: Span, aspect: str | None) -> None:
+    """Refuse offsets outside the text, or of another text than `aspect`."""
+    start, end = offsets
+    if not 0 <= start < end <= len(text):
+        raise InputError(f"aspect offsets {start}-{end} are not inside the text of {len(text)} characters")
+    # Case and white space may differ: XML attributes have spaces for line breaks, and tables are often lower-cased.
+    if aspect is not None and _fold(text[start:end]) not in (_fold(aspect), _fold(aspect.strip())):
+        raise InputError(
+            f"aspect {shorten(aspect)} is not at its offsets {start}-{end}, where the text has {shorten(text[start:end])}"
+        )
+
+
+def _fold(text: str) -> str:
+    return re.sub(r"\s", " ", text.casefold())
+
+
+def _string(fields: Mapping[str, Any], name: str) -> str | None:
+    """Return the text of a field, or of a whole number; None if it is absent or blank."""
+    value = fields.get(name)
+    if isinstance(value, int) and is_integer(value):
+        return str(value)
+    if _is_absent(value):
+        return None
+    if not isinstance(value, str):
+        raise InputError(f"`{name}` is {shorten(value)}; expected text")
+    if _LONE_SURROGATE.search(value):
+        raise InputError(f"`{name}` contains half of a surrogate pair, which is not a character; write the whole pair")
+    return value if value.strip() else None
+
+
+def _integer(fields: Mapping[str, Any], name: str) -> int | None:
+    """Return the whole number in a field; None if it is absent or blank."""
+    value = fields.get(name)
+    if _is_absent(value):
+        return None
+    if isinstance(value, int) and is_integer(value):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    found = _INTEGER.fullmatch(value) if isinstance(value, str) and len(value) <= _MAX_DIGITS else None
+    if found is None:
+        raise InputError(f"`{name}` is {shorten(value)}; expected a whole number")
+    return int(found.group(1))
+
+
+def _spans(fields: Mapping[str, Any], name: str, length: int) -> tuple[Span, ...] | None:
+    """Return ordered spans inside a text of this length; None if the field is absent."""
+    value: Any = _as_list(fields.get(name))
+    if _is_absent(value):
+        return None
+    if isinstance(value, str) and _SPANS.fullmatch(value):
+        value = [tuple(map(int, pair.split("-"))) for pair in value.split()]
+    try:
+        found = tuple((start, end) for start, end in value)
+        edges = [0, *(edge for span in found for edge in span), length]
+        # Equal edges are fine between two words, never inside one.
+        ordered = all(left <= right for left, right in pairwise(edges))
+        valid = ordered and all(start < end for start, end in found) and all(type(edge) is int for edge in edges)
+    except (TypeError, ValueError):
+        valid = False
+    if not valid:
+        expected = f"expected a list of [from, to] offsets, in order and inside the text of {length} characters"
+        raise InputError(f"`{name}` is {shorten(value)}; {expected}")
+    return found
+
+
+def _tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tags, given as a list or as text with `|` between them."""
+    value = _as_list(fields.get("tags"))
+    if _is_absent(value):
+        return ()
+    if isinstance(value, str):
+        value = value.split("|")
+    if not isinstance(value, list | tuple) or not all(isinstance(tag, str) for tag in value):
+        raise InputError(f"`tags` is {shorten(value)}; expected a list of texts, or one text with | between them")
+    return tuple(tag.strip() for tag in value if tag.strip())
+
+
+def _as_list(value: Any) -> Any:
+    """Return the value with lists in place of arrays; arrays of a data frame may hold others."""
+    if hasattr(value, "tolist"):
+        return [_as_list(item) for item in found] if isinstance(found := value.tolist(), list) else found
+    return value
+
+
+def _is_absent(value: object) -> bool:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return True
+    return isinstance(value, str) and not value.strip()

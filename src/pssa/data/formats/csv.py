@@ -1,0 +1,132 @@
+"""CSV and TSV with a header: `text`, `aspect`, `label` and, where known, other fields of `pssa.data.fields`.
+
+The delimiter is the most frequent of comma, semicolon and tab in the header, or the one that a line before the header gives, such
+as Excel's `sep=;`. Quotes follow RFC 4180. The case of column names does not matter.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pssa.data.example import Example
+from pssa.data.fields import fields_of, tags_as_text, words_as_text
+from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
+from pssa.data.text_file import LONG_LINE, describe_damage, read_text_leniently
+from pssa.data.validation import format_error
+from pssa.errors import InputError
+
+EXTENSIONS = (".csv", ".tsv")
+SHORT_NAMES = ("tsv",)
+HAS_COLUMNS = True
+
+_COLUMNS = ("id", "sentence_id", "text", "aspect", "from", "to", "label")
+# Excel reads it as a line about the file; saving the file as CSV again quotes it and fills it up with delimiters.
+_SEP_LINE = re.compile(r'"?sep=(\t|[^\w\s"\0\ud800-\udfff])"?\1*\s*', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class CsvHeader:
+    """The line with the names of the columns."""
+
+    content: str
+    delimiter: str
+    line: int  # its number in the file
+
+    @classmethod
+    def read(cls, lines: Iterator[str]) -> CsvHeader:
+        """Read the header and no line after it; an empty one if there is none."""
+        first = next(lines, "")
+        sep_line = _SEP_LINE.fullmatch(first)
+        if sep_line is not None:
+            return cls(next(lines, ""), sep_line[1], 2)
+        return cls(first, max(",;\t", key=first.count), 1)  # a comma if it has none of them
+
+    @property
+    def written(self) -> list[str]:
+        """The names with the space around them; none if the line is not CSV."""
+        try:
+            return next(csv.reader([self.content], delimiter=self.delimiter), [])
+        except csv.Error:
+            return []
+
+    @property
+    def names(self) -> list[str]:
+        """The names without space around them."""
+        return [name.strip() for name in self.written]
+
+
+def likelihood(lines: Sequence[str]) -> float:
+    """Likely if a column is called `text`."""
+    return 0.6 * ("text" in map(str.lower, CsvHeader.read(iter(lines)).names))
+
+
+def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+    """Yield a row for each record; its line is the one on which the record starts."""
+    taken: list[str] = []  # lines of the current record
+    source = _record_lines((content for _, content in read_text_leniently(path)), taken)
+    header = CsvHeader.read(source)
+    if header.content == LONG_LINE:
+        raise InputError.at(path, header.line, f"{describe_damage(LONG_LINE)}, with the names of columns in the first")
+    names = header.names
+    columns = columns.spelled_by(path, names, header.line)
+    columns.check_header(path, names, header.line)
+    # strict: a stray quote is an error of its record instead of a silent change of the text.
+    records = csv.reader(source, delimiter=header.delimiter, strict=True)
+    while True:
+        # The reader does not count the header, and the record starts after the lines read so far.
+        line = header.line + records.line_num + 1
+        taken.clear()
+        try:
+            record = next(records)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            end = header.line + records.line_num  # a quote without an end takes the lines after it along
+            reach = f", up to line {end}" if end > line else ""
+            advice = "quote texts that contain the delimiter, and double the quotes in them"
+            yield Problem(line, f"is not valid CSV ({format_error(error)}){reach}; {advice}", given="".join(taken))
+            continue
+        if record:
+            fault = _find_fault(names, record)
+            if fault:
+                yield Problem(line, fault, given="".join(taken))
+            else:
+                yield columns.row(line, dict(zip(names, record, strict=True)))
+
+
+def encode(examples: Sequence[Example]) -> bytes:
+    """Return a comma-separated table, with the columns `tags` and `words` only if they have content."""
+    rows = [{**fields_of(example), "tags": _tags(example), "words": words_as_text(example)} for example in examples]
+    columns = (*_COLUMNS, *(name for name in ("tags", "words") if any(row[name] for row in rows)))
+    target = io.StringIO(newline="")
+    writer = csv.DictWriter(target, columns, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    return target.getvalue().encode()
+
+
+def _record_lines(source: Iterator[str], taken: list[str]) -> Iterator[str]:
+    """Yield the same lines and append each to `taken`."""
+    for content in source:
+        taken.append(content)
+        yield content
+
+
+def _tags(example: Example) -> str:
+    text = tags_as_text(example.tags)
+    if text is None:
+        raise InputError(f"example {example.id!r}: CSV cannot hold a tag with | in it; use JSON Lines")
+    return text
+
+
+def _find_fault(names: list[str], record: list[str]) -> str | None:
+    """Return what is wrong with a record; None if it can be used."""
+    fault = describe_damage("".join(record))
+    if fault is None and len(record) != len(names):
+        return f"has {len(record)} fields, the header {len(names)}; quote texts that contain the delimiter"
+    return fault

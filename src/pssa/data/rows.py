@@ -1,0 +1,294 @@
+"""Rows as a file gives them, and which column of a file holds which field.
+
+A format's `scan` yields events: a `Row` for each instance, a `Dropped` for what is not an instance, a `Problem` for what cannot
+be read. `Columns` renames columns, as in `text=review,aspect=term`: a field that is not listed has a column of its own name, a
+column that is listed holds that field only, and `from=`, without a name, says that the file has no such field.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pssa.data.text_file import LONG_LINE
+from pssa.data.validation import join_names, shorten
+from pssa.errors import InputError, PssaWarning, setting
+
+# Fields with a meaning, which `pssa.data.fields` explains; all others are the user's own.
+FIELDS = ("text", "aspect", "span", "from", "to", "ordinal", "label", "id", "sentence_id", "tags", "words")
+
+ColumnNames = Mapping[str, str] | str  # column by field, or the same as `text=review,aspect=term`
+
+_COLUMNS = setting("columns")
+_EXAMPLE = "text=review,aspect=term,label=polarity"
+_NEXT_PAIR = re.compile(",(?=[^,=]*=)")  # any other comma belongs to the name of a column
+# Columns that nearly every use needs; rows may lack the others.
+_REQUIRED = ("text", "aspect", "span", "label")
+_ROWS_SEARCHED = 100
+_MAX_GIVEN = 8192  # characters
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrowCell:
+    """One value of an Arrow table, by its place; cells of one batch share it."""
+
+    batch: Any  # a pyarrow.RecordBatch
+    column: int
+    row: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrowRow:
+    """A row of an Arrow batch. Python lacks some of its types, such as the year 90000 or eight kinds of integers."""
+
+    batch: Any  # a pyarrow.RecordBatch
+    row: int
+
+    def cells(self) -> dict[str, ArrowCell]:
+        """Return its values by the names of their columns."""
+        return {name: ArrowCell(self.batch, column, self.row) for column, name in enumerate(self.batch.schema.names)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The fields of one instance, unknown ones included."""
+
+    line: int  # counted from 1; in Parquet and Hugging Face datasets the number of the row
+    fields: Mapping[str, Any]
+    warnings: tuple[str, ...] = ()
+    renamed_from: Mapping[str, Any] | None = None  # the fields by the file's own names, if these differ
+    absent: Mapping[str, str] = field(default_factory=dict)  # by field, the listed columns that the row lacks
+    arrow: ArrowRow | None = None  # the same row with its Arrow types, if the file has them
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The fields by the file's own names."""
+        return self.fields if self.renamed_from is None else self.renamed_from
+
+    def describe_missing(self, name: str, expected: str, advice: str | None = None) -> str:
+        """Return the message for a row without the field `name`.
+
+        :param advice: what to do; if not given, to name the column.
+        """
+        if name in self.absent:
+            column = f"this row has no column {shorten(self.absent[name])}, which {_COLUMNS} takes for {name}"
+            return f"{column}; found {join_names(self.given)}"
+        more = f"; name its column with {setting('columns', f'{name}=NAME')}" if advice is None else advice
+        return f"no `{name}`; {expected}, found the fields {join_names(self.given)}{more}"
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Part of a file that is not an instance, counted under a reason."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An instance that was rejected, or a usable one with something odd about it."""
+
+    line: int | None
+    what: str
+    rejected: bool = True
+    last: bool = False  # nothing after it can be read
+    given: str = ""  # the beginning of what the file has there, if known
+    unknown_label: str = ""  # the beginning of the label, if that is what is wrong
+    message: str = ""  # `what` with its settings still marked, to be made part of an error
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", self.message or self.what)
+        object.__setattr__(self, "what", str(InputError(self.what)))
+        if LONG_LINE[0] in self.given:  # the line was too long to be kept
+            object.__setattr__(self, "given", "")
+        if len(self.given) > _MAX_GIVEN:  # many problems may be held at once
+            object.__setattr__(self, "given", self.given[:_MAX_GIVEN])
+
+
+Event = Row | Dropped | Problem
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of columns by field."""
+
+    pairs: tuple[tuple[str, str], ...] = ()  # field, column; an empty column for a field that the file lacks
+
+    @classmethod
+    def of(cls, given: ColumnNames | None) -> Columns:
+        """Build from a mapping or from text such as `text=review,aspect=term`.
+
+        :raises InputError: if it is malformed, has an unknown field, or has a field or a column twice.
+        """
+        if isinstance(given, str):
+            pairs = [_parse_pair(pair) for pair in _NEXT_PAIR.split(given)]
+        elif given is None or isinstance(given, Mapping):
+            pairs = list((given or {}).items())
+        else:
+            raise InputError(f'columns is {shorten(given)}; expected a dict, such as {{"text": "review"}}')
+        fields: dict[str, str] = {}
+        for name, column in pairs:
+            _check_pair(name, column, fields)
+            fields[name] = column
+        return cls(tuple(fields.items()))
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs)
+
+    def __str__(self) -> str:
+        """Return them as `Columns.of` and the command line take them."""
+        return ",".join(f"{name}={column}" for name, column in self.pairs)
+
+    def lowered(self) -> Columns:
+        """Return the same columns in lower case, for tables in which case does not matter."""
+        return Columns.of({name: column.lower() for name, column in self.pairs})
+
+    def in_order(self) -> Columns:
+        """Return the same columns, sorted."""
+        return Columns(tuple(sorted(self.pairs)))
+
+    def spelled_by(self, path: str | Path, header: Collection[str], line: int = 1) -> Columns:
+        """Return the columns as a header spells them, in which case does not matter.
+
+        :param line: number of the header's line.
+        :raises InputError: if two columns of the header could be the same field, or one is listed for two.
+        """
+        spelled = dict(self.pairs)
+        taken = {column.lower() for column in spelled.values()}
+        for name in (*spelled, *(name for name in FIELDS if name not in spelled and name not in taken)):
+            found = sorted({column for column in header if column.lower() == self.column_of(name).lower()})
+            if len(found) > 1:
+                both = " and ".join(map(shorten, found[:2]))
+                raise InputError.at(path, line, f"the columns {both} can both be read as {name}; rename one")
+            if found and (name in spelled or found[0] != name):
+                spelled[name] = found[0]
+        return Columns.of(spelled)
+
+    def column_of(self, name: str) -> str:
+        """Return the column that holds the field."""
+        return dict(self.pairs).get(name, name)
+
+    def row(self, line: int, given: Mapping[str, Any]) -> Row:
+        """Return a row of the file with its fields renamed."""
+        if not self.pairs:
+            return Row(line, given)
+        listed = dict(self.pairs)
+        fields = {name: given[name] for name in self._unlisted(given) if name not in listed}
+        fields |= {name: given[column] for name, column in self._present() if column in given}
+        absent = {name: column for name, column in self._present() if column not in given}
+        return Row(line, fields, renamed_from=given, absent=absent)
+
+    def find_extra(self, given: Iterable[str]) -> Iterator[str]:
+        """Yield the columns of a file that are not a field of an instance."""
+        listed = dict(self.pairs)
+        return (name for name in self._unlisted(given) if name in listed or name not in FIELDS)
+
+    def suffice(self, found: Iterable[str]) -> bool:
+        """Whether a table with the columns `found` has a text and an aspect."""
+        fields = self._fields(found)
+        return "text" in fields and bool(fields & {"aspect", "span"} or {"from", "to"} <= fields)
+
+    def check_header(self, path: str | Path, found: Sequence[str], line: int = 1) -> None:
+        """Refuse a table without a listed column, without text or aspect, or with two columns of one name.
+
+        :param found: the columns of the table, repeated ones included.
+        :param line: number of the line that names them.
+        """
+        for name, column in self._present():
+            if column not in found:
+                raise _missing_column(path, line, (name, column), found)
+        fields, counts = self._fields(found), Counter(found)
+        for name in FIELDS:
+            column = self.column_of(name)
+            if name in fields and counts[column] > 1:
+                raise InputError.at(
+                    path, line, f"the column {shorten(column)}, read as {name}, occurs twice; rename one"
+                )
+        repeated = next((column for column, times in counts.items() if column and times > 1), None)
+        if repeated is not None:
+            raise InputError.at(path, line, f"the column {shorten(repeated)} occurs twice; rename one")
+        if not self.suffice(found):
+            expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
+            advice = f"if they have other names, list them with {setting('columns', _EXAMPLE)}"
+            raise InputError.at(path, line, f"a column is missing: {expected}; found {join_names(found)}; {advice}")
+
+    def check_rows(self, path: str | Path, events: Iterable[Event]) -> Iterator[Event]:
+        """Yield the same events of a file without a header, and check that its first rows have the listed columns.
+
+        A missing column that few rows may have is a warning.
+
+        :raises InputError: after the last of the rows searched, if none of them has a required column.
+        """
+        missing, n_rows, last = self._present(), 0, Row(1, {})
+        for event in events:
+            if missing and isinstance(event, Row):
+                n_rows, last = n_rows + 1, event
+                missing = [pair for pair in missing if pair[1] not in event.given]
+                if n_rows == _ROWS_SEARCHED:
+                    _report_missing(path, missing, event)
+                    missing = []
+            yield event
+        if n_rows:
+            _report_missing(path, missing, last)
+
+    def _fields(self, found: Iterable[str]) -> set[str]:
+        listed = dict(self.pairs)
+        return {name for name in self._unlisted(found) if name not in listed} | dict(self._present()).keys()
+
+    def _present(self) -> list[tuple[str, str]]:
+        """The pairs whose column the file should have."""
+        return [pair for pair in self.pairs if pair[1]]
+
+    def _unlisted(self, given: Iterable[str]) -> Iterator[str]:
+        columns = {column for _, column in self.pairs}
+        return (name for name in given if name not in columns)
+
+
+SAME_NAMES = Columns()
+
+
+def _parse_pair(pair: str) -> tuple[str, str]:
+    name, equals, column = (part.strip() for part in pair.partition("="))
+    if not (name and equals and (column or name != "text")):  # every instance has a text
+        expected = f"expected FIELD=COLUMN pairs, separated by commas, such as {_EXAMPLE}"
+        raise InputError(f"{_COLUMNS} has {shorten(pair)}; {expected}")
+    return name, column
+
+
+def _check_pair(name: Any, column: Any, before: Mapping[str, str]) -> None:
+    if name not in FIELDS:
+        raise InputError(f"{_COLUMNS} has the unknown field {shorten(name)}; expected one of {', '.join(FIELDS)}")
+    if not isinstance(column, str) or (column and not column.strip()):
+        raise InputError(f"{_COLUMNS} has {shorten(column)} for {name}; expected a column, such as {_EXAMPLE}")
+    if column != column.strip() or _NEXT_PAIR.search(column):
+        what = "which has space around it, or a comma that looks like its end"
+        raise InputError(f"{_COLUMNS} has {shorten(column)} for {name}, {what}; give the column another name")
+    if name in before:
+        raise InputError(f"{_COLUMNS} has {name} twice; give it one column")
+    other = next((field for field, taken in before.items() if column and taken == column), None)
+    if other is not None:
+        raise InputError(
+            f"{_COLUMNS} uses the column {shorten(column)} twice, for {other} and for {name}; give it one field"
+        )
+
+
+def _report_missing(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) -> None:
+    """Refuse a file whose rows, up to `last`, lack a required column; warn about others."""
+    for name, column in missing:
+        if name in _REQUIRED:
+            raise _missing_column(path, last.line, (name, column), last.given)
+    for name, column in missing:
+        what = f"no row up to here has the column {shorten(column)}, which {_COLUMNS} takes for {name}"
+        warnings.warn(PssaWarning(InputError.at(path, last.line, f"{what}; check the name").message), stacklevel=3)
+
+
+def _missing_column(path: str | Path, line: int, pair: tuple[str, str], found: Iterable[str]) -> InputError:
+    name, column = pair
+    what = f"there is no column {shorten(column)}, which {_COLUMNS} takes for {name}"
+    return InputError.at(path, line, f"{what}; found {join_names(found)}: take one of them, or leave {name} out")

@@ -1,0 +1,239 @@
+"""Lines of text files, plain or packed, in bounded memory.
+
+`read_text` is for instances and evidence: UTF-8, plain or `.gz`. Lines end at a line feed and nowhere else, so that characters
+such as U+2028 stay inside a text. Bytes that are not UTF-8 become lone surrogates, so that the row that holds them can be
+reported and the rows after it can still be read; `describe_damage` reports them.
+`read_packed` is for word vectors: bytes, plain, gzip or zip, whatever the file's name.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from pssa.data.files import MAX_BLANK_LINES, BoundedStream
+from pssa.data.validation import format_error
+from pssa.errors import EmptyFile, InputError
+
+MAX_TEXT = 100_000  # characters of one instance; a longer text is not a sentence
+LONG_LINE = "\ud800\n"  # stands for a line too long to hold; no bytes are decoded to it
+
+Observer = Callable[[int, int], None]  # bytes of the file read so far, bytes of the file
+
+_MAX_LINE = 1 << 22  # bytes
+_BUFFER = 1 << 16
+_NOT_TEXT = re.compile("[\0\ud800\udc80-\udcff]")
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+_BINARY = (  # how files of other kinds begin
+    b"\x89PNG",
+    b"\xff\xd8\xff",  # JPEG
+    b"GIF8",
+    b"%PDF-",
+    *_SPREADSHEETS,  # the first of them begins every zip
+    b"\x1f\x8b",  # gzip
+    b"\x28\xb5\x2f\xfd",  # zstd
+    b"\xfd7zXZ",
+    b"7z\xbc\xaf",
+    b"PAR1",
+    b"ARROW1",
+    b"SQLite format 3",
+    b"\x7fELF",
+)
+_NUL_SHARE = 10  # a file with one NUL in so many bytes is not text
+
+_MAX_PACKED_LINE = 1 << 20
+_PACKED_BUFFER = 1 << 20
+_LINES_PER_REPORT = 4096
+_TEXT_SUFFIXES = (".txt", ".vec")
+# Other methods unpack a few bytes to gigabytes at once, before they can be counted.
+_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# Errors of zipfile and the modules below it about a damaged archive.
+_DAMAGED = (EOFError, struct.error, zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OverflowError)
+
+
+def read_text(path: Path, max_bytes: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
+    """Yield each line with its number, counted from 1, and its line end.
+
+    :raises InputError: if a line has more than `max_bytes`.
+    """
+    for number, content in read_text_leniently(path, max_bytes):
+        if content == LONG_LINE:
+            raise InputError.at(path, number, f"is longer than {max_bytes} bytes; expected one instance per line")
+        yield number, content
+
+
+def read_text_leniently(path: Path, max_bytes: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
+    """Yield the same lines, with `LONG_LINE` for a line that is too long."""
+    with open_text(path) as stream:
+        blank = 0
+        for number in count(1):
+            line = stream.readline(max_bytes + 1)
+            if not line:
+                return
+            blank = blank + 1 if line.isspace() else 0
+            if blank > MAX_BLANK_LINES:
+                raise InputError.at(path, number, f"comes after {MAX_BLANK_LINES} blank lines; expected instances")
+            if len(line) > max_bytes:
+                while line and not line.endswith(b"\n"):  # read on to the end of the line, a part at a time
+                    line = stream.readline(_BUFFER)
+                yield number, LONG_LINE
+                continue
+            content = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            yield number, content.decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[BinaryIO]:
+    """Open a text file, plain or `.gz`, for its bytes.
+
+    :raises InputError: if it is missing, a directory, empty, binary or damaged.
+    """
+    require_file(path)
+    try:
+        with path.open("rb") as file:
+            stream = file
+            if path.suffix.lower() == ".gz":
+                packed = cast(BinaryIO, gzip.GzipFile(fileobj=file))
+                stream = io.BufferedReader(BoundedStream(path, packed), _BUFFER)
+            _refuse_binary(path, stream.peek(1))
+            yield cast(BinaryIO, stream)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError.at(path, None, f"cannot be read: {format_error(error)}") from error
+
+
+def require_file(path: Path) -> None:
+    """Refuse a path without a file."""
+    if path.is_dir():
+        raise InputError.at(path, None, "is a directory; expected a file, or a dataset saved by Hugging Face datasets")
+    if not path.exists():
+        raise InputError.at(path, None, "does not exist; check the name")
+
+
+def starts_with(path: Path, magic: bytes) -> bool:
+    """Whether the file starts with these bytes."""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(magic)) == magic
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot be read: {format_error(error)}") from error
+
+
+def describe_damage(text: str) -> str | None:
+    """Return what is wrong with a line, or a part of one, that is not text or too long; None if it can be used."""
+    found = _NOT_TEXT.search(text)
+    if found is None:
+        return None
+    if found.group() == "\0":
+        return f"contains a NUL at character {found.start() + 1}; remove it"
+    if found.group() == LONG_LINE[0]:
+        return f"is longer than {_MAX_LINE} bytes; expected one instance per line"
+    byte = ord(found.group()) - 0xDC00
+    return f"is not UTF-8 (byte 0x{byte:02x} at character {found.start() + 1}); save the file as UTF-8"
+
+
+def _refuse_binary(path: Path, head: bytes) -> None:
+    if not head:
+        raise EmptyFile.at(path, None, "is empty; expected at least one instance")
+    if head.startswith(_UTF16):
+        raise InputError.at(path, 1, "is UTF-16; save the file as UTF-8")
+    if head.startswith(_SPREADSHEETS) and path.suffix.lower() in (".xlsx", ".xls", ".ods"):
+        raise InputError.at(path, None, "is a spreadsheet; save it as CSV in UTF-8")
+    if head.startswith(_BINARY) or head.count(0) * _NUL_SHARE > len(head):
+        raise InputError.at(path, None, "is a binary file; expected text in UTF-8 (Parquet files must end in .parquet)")
+
+
+def read_packed(path: Path, observer: Observer | None = None) -> Iterator[tuple[int, bytes]]:
+    """Yield the number, from 1, and the bytes of every line that is not blank, without the white space at its end.
+
+    :param observer: called now and then with the progress.
+    :raises InputError: if the file is missing, a directory, empty, damaged, binary, or has a line too long to hold.
+    """
+    with ExitStack() as stack:
+        file, stream = _open_packed(path, stack)
+        total = path.stat().st_size
+        number = last = 0
+        while line := _read_packed_line(path, number + 1, stream):
+            number += 1
+            if line := line.rstrip():
+                yield number, line
+                last = number
+            elif number - last > MAX_BLANK_LINES:
+                raise InputError.at(path, number, f"comes after {MAX_BLANK_LINES} blank lines; expected text")
+            if observer is not None and number % _LINES_PER_REPORT == 0:
+                observer(min(file.tell(), total), total)
+    if number == 0:
+        raise InputError.at(path, None, "is empty; expected lines of text")
+    if observer is not None:
+        observer(total, total)
+
+
+def _read_packed_line(path: Path, number: int, stream: io.BufferedReader) -> bytes:
+    try:
+        line = stream.readline(_MAX_PACKED_LINE + 1)
+    except InputError:
+        raise
+    except (OSError, *_DAMAGED) as error:
+        what = f"is damaged or cut short: {format_error(error)}; copy the file again"
+        raise InputError.at(path, number, what) from error
+    if len(line) > _MAX_PACKED_LINE:
+        raise InputError.at(path, number, f"is longer than {_MAX_PACKED_LINE} bytes; expected lines of text")
+    if b"\0" in line:
+        raise InputError.at(path, number, "is binary or UTF-16; expected UTF-8 text")
+    return line
+
+
+def _open_packed(path: Path, stack: ExitStack) -> tuple[IO[bytes], io.BufferedReader]:
+    """Return the file on disk, whose position is the progress, and a stream of the text in it."""
+    if path.is_dir():
+        raise InputError.at(path, None, "is a directory; give the text file in it")
+    try:
+        file = stack.enter_context(path.open("rb"))
+        # Zip members read lines in Python; the buffer around them reads lines in C.
+        return file, io.BufferedReader(_unpack(path, file, stack), _PACKED_BUFFER)
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot be read: {error.strerror or format_error(error)}") from error
+    except _DAMAGED as error:  # RuntimeError: encrypted, or an unknown method
+        what = f"is an archive that cannot be opened: {format_error(error)}; unpack it first"
+        raise InputError.at(path, None, what) from error
+
+
+def _unpack(path: Path, file: IO[bytes], stack: ExitStack) -> io.RawIOBase:
+    start = file.read(4)
+    file.seek(0)
+    if start[:2] == b"\x1f\x8b":
+        return BoundedStream(path, cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=file))))
+    if start in (b"PK\x03\x04", b"PK\x05\x06"):  # the second: an archive without files
+        archive = stack.enter_context(zipfile.ZipFile(file))
+        return BoundedStream(path, stack.enter_context(archive.open(_text_member(path, archive))))
+    return cast(io.RawIOBase, file)
+
+
+def _text_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    members = [
+        member
+        for member in archive.infolist()
+        if member.filename.lower().endswith(_TEXT_SUFFIXES) and not member.filename.startswith("__MACOSX/")
+    ]
+    if not members:
+        raise InputError.at(path, None, f"is an archive without a file that ends in {' or '.join(_TEXT_SUFFIXES)}")
+    if len(members) > 1:
+        names = ", ".join(format_error(member.filename) for member in members[:5])
+        raise InputError.at(
+            path, None, f"is an archive with {len(members)} text files ({names}); unpack the one to use"
+        )
+    if members[0].compress_type not in _ZIP_METHODS:
+        raise InputError.at(path, None, "is an archive that is packed in an unusual way, not deflated; unpack it first")
+    return members[0]
