@@ -1,10 +1,9 @@
-"""How fast the service answers on loopback: predictions a second and latency at rising concurrency, what batching brings, and
-what it says when it is asked for too much.
+"""Load test of the service on loopback: throughput and latency at rising concurrency, the gain from batching, and overload.
 
     python benchmarks/serve_load.py --run RUN [--run RUN2 ...] [--seconds 5]
 
-Each client keeps one connection and asks for one aspect of a sentence of the embedded corpus, waits for the answer and asks
-again, at once also where it was refused. Clients share the machine with the service.
+Each client keeps one connection, requests the label of one aspect of the embedded corpus, waits for the response and repeats,
+without a pause even if it was refused. Clients share the machine with the service.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Load:
     """Results of the clients."""
 
     seconds: float = 0.0
-    latencies: list[float] = field(default_factory=list)  # seconds, of answers with status 200
+    latencies: list[float] = field(default_factory=list)  # seconds, of responses with status 200
     statuses: Counter[int] = field(default_factory=Counter)
 
     @property
@@ -60,12 +59,12 @@ def requests(host: str) -> list[bytes]:
     return found
 
 
-async def client(port: int, asked: list[bytes], numbers: Iterator[int], until: float, load: Load) -> None:
+async def client(port: int, bodies: list[bytes], numbers: Iterator[int], until: float, load: Load) -> None:
     """Send requests until the time is over."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while time.perf_counter() < until:
         began = time.perf_counter()
-        writer.write(asked[next(numbers) % len(asked)])
+        writer.write(bodies[next(numbers) % len(bodies)])
         head = await reader.readuntil(b"\r\n\r\n")
         length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
         await reader.readexactly(length)
@@ -78,9 +77,9 @@ async def client(port: int, asked: list[bytes], numbers: Iterator[int], until: f
 
 async def measure(port: int, clients: int, seconds: float) -> Load:
     """Run the clients for some seconds."""
-    load, numbers, asked = Load(), count(), requests(f"127.0.0.1:{port}")
+    load, numbers, bodies = Load(), count(), requests(f"127.0.0.1:{port}")
     began = time.perf_counter()
-    await asyncio.gather(*(client(port, asked, numbers, began + seconds, load) for _ in range(clients)))
+    await asyncio.gather(*(client(port, bodies, numbers, began + seconds, load) for _ in range(clients)))
     load.seconds = time.perf_counter() - began
     return load
 
@@ -114,7 +113,7 @@ def report(run: Path, seconds: float, options: list[str]) -> None:
         for clients in CONCURRENCY:
             print(row(name, clients, asyncio.run(measure(port, clients, seconds))), flush=True)
     with service(run, *options) as batched, service(run, *options, *ONE_BY_ONE) as single:
-        # In turns, so that a noisy machine disturbs both alike.
+        # In turns, so that a noisy machine disturbs both equally.
         rounds = [[asyncio.run(measure(port, 16, seconds)) for port in (batched, single)] for _ in range(5)]
     together, alone = (statistics.median(pair[place].rate for pair in rounds) for place in (0, 1))
     print(row(f"{name}, one by one", 16, rounds[-1][1]))
@@ -130,7 +129,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", type=Path, action="append", required=True)
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds of each measurement")
-    parser.add_argument("--options", default="", help="more options for pssa serve, in one word")
+    parser.add_argument("--options", default="", help="more options for pssa serve, as one quoted string")
     arguments = parser.parse_args()
     import fastapi
     import torch

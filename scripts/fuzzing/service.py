@@ -1,4 +1,4 @@
-"""Targets of the room `serve`: bodies of requests, tables, changes of a review, its log, and raw bytes on the wire."""
+"""Fuzzing targets of `serve`: request bodies, tables, changes of a review, its log, and raw bytes on the wire."""
 
 from __future__ import annotations
 
@@ -24,15 +24,13 @@ from pssa.serve.limits import Limits
 from pssa.serve.review.session import Review
 from pssa.serve.server import Server, bind
 
-__all__ = ["service_targets"]
-
-_ASKED = {
+_REQUEST = {
     "items": [{"text": "the screen is bright", "aspects": ["screen", {"from": 4, "to": 10}, "menu"]}],
     "run": "first",
 }
 _CHANGE = {"index": 0, "version": 0, "action": "drop", "word": 0}
 _TABLE = b'text,aspect,label\nthe screen is bright,screen,positive\n"a, b",b,\n'
-_BODY = json.dumps(_ASKED).encode()
+_BODY = json.dumps(_REQUEST).encode()
 _RAW = (
     b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     b"POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
@@ -42,28 +40,28 @@ _RAW = (
 
 
 def service_targets(folder: Path) -> dict[str, Target]:
-    """By name; `folder` holds the run that is served."""
+    """Return the targets by name; `folder` holds the served run."""
     write(CORPUS, folder / "train.jsonl")
     write_evidence(EVIDENCE, folder / "reviewed.jsonl")
     log = _log(folder)
-    asked, change = json.dumps(_ASKED).encode(), json.dumps(_CHANGE).encode()
+    request, change = json.dumps(_REQUEST).encode(), json.dumps(_CHANGE).encode()
     rows = [json.loads(line) for line in log.splitlines()]
     return {
-        "serve/predict": Target(_asking(folder, "/v1/predict"), (asked,), grown=request_body(), share=0.5),
-        "serve/explain": Target(_asking(folder, "/v1/explain"), (asked,), grown=request_body(), share=0.25),
+        "serve/predict": Target(_request_body(folder, "/v1/predict"), (request,), grown=request_body(), share=0.5),
+        "serve/explain": Target(_request_body(folder, "/v1/explain"), (request,), grown=request_body(), share=0.25),
         "serve/csv": Target(
-            _asking(folder, "/v1/csv", "text/csv"), (_TABLE,), grown=table(("text", "aspect", "label")), share=0.25
+            _request_body(folder, "/v1/csv", "text/csv"), (_TABLE,), grown=table(("text", "aspect", "label")), share=0.25
         ),
         "serve/changes": Target(
-            _asking(folder, "/v1/evidence/changes"), (change,), grown=json_document(_CHANGE), share=0.25
+            _request_body(folder, "/v1/evidence/changes"), (change,), grown=json_document(_CHANGE), share=0.25
         ),
-        "serve/log": Target(_reviewing(folder), (log,), grown=json_rows(rows), share=0.5),
+        "serve/log": Target(_review_log(folder), (log,), grown=json_rows(rows), share=0.5),
         "serve/wire": Target(_wire(folder), _RAW, (b"Host: ", b"Content-Length: ", b"Transfer-Encoding: chunked\r\n"), share=0.1),
     }  # fmt: skip
 
 
 def _log(folder: Path) -> bytes:
-    """The log of a review with a change and an undo."""
+    """Return the log of a review with a change and an undo."""
     review = Review.open(folder / "reviewed.jsonl")
     word = review.sentences[0].example.findings[0].word
     review.change(0, 0, "flip", word)
@@ -83,8 +81,8 @@ def _application(source: Path, folder: Path) -> tuple[Any, Any]:
     return create_app(batcher, review=review), batcher
 
 
-def _asking(source: Path, path: str, kind: str = "application/json") -> Callable[[Path], Attack]:
-    """An attack by the body of a request; a status of 4xx counts as a refusal."""
+def _request_body(source: Path, path: str, kind: str = "application/json") -> Callable[[Path], Attack]:
+    """Attack with the body of a request; a status of 4xx counts as a refusal."""
 
     def prepare(folder: Path) -> Attack:
         app, _ = _application(source, folder)
@@ -105,7 +103,7 @@ def _asking(source: Path, path: str, kind: str = "application/json") -> Callable
     return prepare
 
 
-def _reviewing(source: Path) -> Callable[[Path], Attack]:
+def _review_log(source: Path) -> Callable[[Path], Attack]:
     def prepare(folder: Path) -> Attack:
         evidence = Path(shutil.copy(source / "reviewed.jsonl", folder / "reviewed.jsonl"))
         log = folder / "reviewed.jsonl.review.jsonl"
@@ -120,7 +118,7 @@ def _reviewing(source: Path) -> Callable[[Path], Attack]:
 
 
 def _wire(source: Path) -> Callable[[Path], Attack]:
-    """An attack by whatever comes over a connection; the service must answer or close, and still live."""
+    """Attack with any bytes on a connection; the service must respond or close, and survive."""
 
     def prepare(folder: Path) -> Attack:
         app, batcher = _application(source, folder)
@@ -131,13 +129,13 @@ def _wire(source: Path) -> Callable[[Path], Attack]:
         address = bound.getsockname()
 
         def attack(content: bytes) -> None:
-            said = _exchange(address, content)
-            if said and not said.startswith(b"HTTP/1.1 "):
-                raise AssertionError(f"an answer that is none: {said[:80]!r}")
-            if b"HTTP/1.1 5" in said:
-                raise AssertionError(f"a failure: {said[:200]!r}")
+            received = _exchange(address, content)
+            if received and not received.startswith(b"HTTP/1.1 "):
+                raise AssertionError(f"not an HTTP response: {received[:80]!r}")
+            if b"HTTP/1.1 5" in received:
+                raise AssertionError(f"a failure: {received[:200]!r}")
             if not _exchange(address, _RAW[0]).startswith(b"HTTP/1.1 200"):
-                raise AssertionError("the service does not live any more")
+                raise AssertionError("the service has died")
 
         return attack
 
@@ -145,13 +143,13 @@ def _wire(source: Path) -> Callable[[Path], Attack]:
 
 
 def _exchange(address: tuple[str, int], content: bytes) -> bytes:
-    said = b""
+    received = b""
     with socket.create_connection(address, timeout=120) as connection:  # a judge has less patience
         try:
             connection.sendall(content)
             connection.shutdown(socket.SHUT_WR)
             while piece := connection.recv(65536):
-                said += piece
+                received += piece
         except ConnectionError:
             pass  # closed on us, which is an answer too
-    return said
+    return received
