@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from pssa import __version__
-from pssa.cli._parser import BAD_USAGE, Parser
+from pssa.cli._parser import BAD_USAGE, HelpFormatter, Parser
 from pssa.errors import InputError, PssaError, for_command_line
 from pssa.registry import Registry
 
@@ -40,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser with every command of this folder."""
     parser = Parser(
         prog="pssa",
+        formatter_class=HelpFormatter,
         description="Train, explain and serve aspect-based sentiment classifiers whose attention supervises itself.",
     )
     parser.add_argument("--version", action="version", version=f"pssa {__version__}")

@@ -12,7 +12,8 @@ from pssa.errors import InputError
 from pssa.runs.config import Config, option_fields, parse_value
 
 _PACKAGE = Path(__file__).parents[1]
-_METAVARS: dict[type, str] = {int: "N", float: "X", str: "VALUE"}
+_METAVARS: dict[type, str] = {int: "N", float: "X", str: "NAME"}
+_FILES = ("dev", "vectors", "evidence")  # settings whose value is a file
 # Options that a command declares itself, and that set a value of the same name.
 _DECLARED_BY_COMMANDS = ("train", "model", "format", "columns", "labels", "conflict")
 
@@ -124,7 +125,8 @@ def training_options(hidden: tuple[str, ...] = ()) -> argparse.ArgumentParser:
             groups[title] = parser.add_argument_group(title)
         text = argparse.SUPPRESS if title in hidden else _help_text(setting)
         option = "--" + _option_name(setting).replace("_", "-")
-        groups[title].add_argument(option, type=kind, metavar=_METAVARS[kind], help=text)
+        metavar = "FILE" if setting.name in _FILES else _METAVARS[kind]
+        groups[title].add_argument(option, type=kind, metavar=metavar, help=text)
     add_data(groups["data"])
     return parser
 

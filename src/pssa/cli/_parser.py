@@ -26,7 +26,7 @@ def page(description: str, *examples: str) -> dict[str, Any]:
     return {
         "description": description,
         "epilog": _EXAMPLES + "\n".join(f"  {example}" for example in examples),
-        "formatter_class": _Formatter,
+        "formatter_class": HelpFormatter,
     }
 
 
@@ -38,8 +38,14 @@ def finish(parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace], 
     parser.set_defaults(run=run)
 
 
-class _Formatter(argparse.HelpFormatter):
-    """Wraps the description to the width of the terminal, but no example, so that each can be copied."""
+class HelpFormatter(argparse.HelpFormatter):
+    """Keeps examples on one line, so that they can be copied, and long names of commands beside their help."""
+
+    def add_argument(self, action: argparse.Action) -> None:
+        """Count the indentation of commands, which argparse leaves out when it computes the width of names."""
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):
+            self._action_max_length += self._indent_increment
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)

@@ -58,7 +58,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--saliency",
         type=label_names,
         metavar="S,...",
-        help="saliencies to measure, separated by commas (default: the cheap ones)",
+        help="saliencies to measure, separated by commas (default: all but the slow ones)",
     )
     parser.add_argument(
         "--opinion-words", type=Path, metavar="TSV", help="TOWE file of opinion words to compare saliencies with"

@@ -89,7 +89,7 @@ def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     which.add_argument(
         "--index", type=_natural, metavar="N", help="position of the example in the corpus, counted from 0"
     )
-    which.add_argument("--word", help="word that was found in the examples")
+    which.add_argument("--word", help="word found in the examples to show")
     parser.add_argument(
         "--limit", type=_natural, metavar="N", default=_SHOWN, help="number of examples (default %(default)s)"
     )
@@ -143,10 +143,10 @@ def _add_edit(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--keep-above",
         metavar="S",
         type=_edit(keep_above, float),
-        help="lowest score, exclusive, of the findings to keep",
+        help="score above which findings are kept",
     )
-    add("--keep-iterations", metavar="K", type=_edit(keep_iterations, int), help="last round of the findings to keep")
-    add("--keep", metavar="|".join(KINDS), type=_edit(keep_kind, str), help="kind of the findings to keep")
+    add("--keep-iterations", metavar="K", type=_edit(keep_iterations, int), help="last round whose findings are kept")
+    add("--keep", metavar="|".join(KINDS), type=_edit(keep_kind, str), help="kind of findings to keep")
     finish(parser, _run_edit)
 
 

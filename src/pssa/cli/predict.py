@@ -37,13 +37,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="extend",
         required=True,
         metavar="FILE",
-        help="JSON Lines, CSV or Parquet files or patterns; - for standard input",
+        help="JSON Lines, CSV or Parquet, also .gz or .zst; -: standard input",
     )
     parser.add_argument(
         "--output",
         required=True,
         metavar="FILE",
-        help="JSON Lines, CSV or Parquet file; - for standard output",
+        help="JSON Lines, CSV or Parquet, also .gz or .zst; -: standard output",
     )
     add_format(parser)
     parser.add_argument(

@@ -45,7 +45,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, for models on word vectors")
     parser.add_argument("--encoder", metavar="NAME", help="folder or hub name of a pretrained encoder")
-    parser.add_argument("--seeds", type=int, metavar="N", default=5, help="most seeds of each training (default 5)")
+    parser.add_argument(
+        "--seeds", type=int, metavar="N", default=5, help="maximum number of seeds per training (default 5)"
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder; results in it are reused")
     parser.add_argument(
         "--models",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _VARIABLE = "PSSA_TOKEN"
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "--versus": {"metavar": "RUN2", "type": Path, "help": "second run to compare with"},
+    "--versus": {"metavar": "RUN2", "type": Path, "help": "run to compare with"},
     "--evidence": {"metavar": "FILE", "type": Path, "help": "evidence to review at /evidence"},
     "--corpus": {"metavar": "FILE", "type": Path, "help": "training data of the evidence"},
     "--second": {"metavar": "FILE", "type": Path, "help": "second evidence file, to find disagreements"},
@@ -54,18 +54,18 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "default": 30,
         "help": "seconds to finish requests on shutdown (default 30)",
     },
-    "--wait-ms": {"type": int, "metavar": "N", "help": "most milliseconds to wait for a fuller batch (default 4)"},
+    "--wait-ms": {"type": int, "metavar": "N", "help": "maximum milliseconds to wait for a fuller batch (default 4)"},
 }
 # By the name of the limit in the service.
 _LIMITS = {
-    "items": "items in a request (default 64)",
-    "aspects": "aspects of an item (default 16)",
-    "characters": "characters of a text (default 4000)",
+    "items": "items per request (default 64)",
+    "aspects": "aspects per item (default 16)",
+    "characters": "characters per text (default 4000)",
     "explained-words": "words of a text to explain (default 512)",
-    "body-bytes": "bytes of a request (default 1 MiB)",
-    "table-bytes": "bytes of a CSV (default 16 MiB)",
+    "body-bytes": "bytes per request (default 1 MiB)",
+    "table-bytes": "bytes per CSV (default 16 MiB)",
     "body-seconds": "seconds for a request to arrive (default 30)",
-    "queue": "waiting aspects; more are refused with 503 (default 2048)",
+    "queue": "aspects that wait; more are refused with 503 (default 2048)",
     "batch": "aspects scored together (default 64)",
 }
 _READING = ("format", "columns", "labels", "conflict")  # how to read the corpus
@@ -90,7 +90,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     add_device(parser)
     limits = parser.add_argument_group("limits")
     for name, meaning in _LIMITS.items():
-        limits.add_argument(f"--max-{name}", type=int, metavar="N", help=f"most {meaning}")
+        limits.add_argument(f"--max-{name}", type=int, metavar="N", help=f"maximum {meaning}")
     add_data(parser.add_argument_group("format of --corpus (default: as for the run that contains the evidence)"))
     finish(parser, run)
 

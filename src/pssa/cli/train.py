@@ -17,7 +17,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "train",
         parents=[_first_options(), training_options()],
-        help="train a classifier",
+        help="train a classifier on labelled data",
         **page(
             "Train a classifier and save it in a new run directory, or resume an interrupted run.",
             "pssa train --train reviews.csv --method pg-as --out runs/reviews",

@@ -46,13 +46,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="append",
         default=[],
         metavar="NAME=VALUE,VALUE",
-        help="setting that varies, such as gamma=0.5,2,8; several give all combinations",
+        help="setting that varies, such as gamma=0.5,2,8; repeatable",
     )
     parser.add_argument("--grid-file", type=Path, metavar="FILE", help="TOML file of settings with lists of values")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="fixed setting, such as epochs=10"
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="fixed setting, such as epochs=10; repeatable"
     )
-    parser.add_argument("--seeds", type=int, metavar="N", default=3, help="trainings of each setting (default 3)")
+    parser.add_argument("--seeds", type=int, metavar="N", default=3, help="trainings per setting (default 3)")
     parser.add_argument(
         "--metric", metavar="NAME", default="macro_f1", help="macro_f1 or accuracy, to choose by (default macro_f1)"
     )

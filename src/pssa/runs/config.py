@@ -147,10 +147,10 @@ class MiningConfig:
     iterations: int = setting_field(5, "rounds of mining")
     round_epochs: int = setting_field(1, "epochs of training between two rounds")
     epsilon: float | None = setting_field(
-        None, "entropy in bits below which a word is taken", default_text="by model", unset=-1.0
+        None, "entropy in bits below which a word is mined", default_text="by model", unset=-1.0
     )
     start: str = "continue"  # each round from the previous parameters, or "restart" from the initial ones, in full
-    folds: int = setting_field(0, "number of folds of cross-fitting", default_text="0: off")
+    folds: int = setting_field(0, "number of folds of cross-fitting", default_text="no cross-fitting")
     random_mask: bool = False  # with saliency "random": take the top word and hide a random one
     samples: int = 10  # of the gradient saliency: noisy copies of h(x); 0: none
     sigma: float = 0.15  # standard deviation of the noise
