@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -32,8 +31,7 @@ def test_a_training_of_one_epoch_on_one_instance_is_told_so(tmp_path: Path, caps
         "parameters": 1,
         "vector_coverage": None,
     }
-    (tmp_path / "metrics.json").write_text(json.dumps(metrics))
-    assert train._summarise(tmp_path, as_json=False) == 0
+    train._summarise(tmp_path, metrics, {}, as_json=False)
     assert capsys.readouterr().out.startswith(f"{tmp_path}: 1 instance; 1 epoch\n")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from pssa.cli._output import counted
 
 if TYPE_CHECKING:
-    from pssa.data.evidence import RoundReport
+    from pssa.data.evidence import Evidence, RoundReport
     from pssa.training import EpochRecord
 
 # Least time between two lines: at the end of a stage or a round, and within a stage.
@@ -46,6 +46,7 @@ class TrainingProgress:
         self._vectors: TaskID | None = None
         self._last_line = time.monotonic()
         self._steps = self._done = 0
+        self.result: tuple[dict[str, Any], Evidence | None] | None = None  # of a run that was finished
 
     def __enter__(self) -> TrainingProgress:
         self._progress.start()
@@ -55,6 +56,10 @@ class TrainingProgress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._progress.stop()
+
+    def on_finish(self, metrics: dict[str, Any], evidence: Evidence | None) -> None:
+        """Keep the outcome of a run for its summary."""
+        self.result = metrics, evidence
 
     def on_vectors(self, read: int, total: int) -> None:
         """Show how many bytes of the vector file are read."""

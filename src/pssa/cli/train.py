@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import file_config, names_in, training_options, training_settings
 from pssa.cli._parser import finish, page
 from pssa.errors import InputError
 from pssa.runs import methods
+
+if TYPE_CHECKING:
+    from pssa.data.evidence import Evidence
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -63,7 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
         hint = [f"continue with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
         raise KeyboardInterrupt(*hint) from None
     # Of processes that train together, only the main one prints.
-    return _summarise(out, arguments.json) if Team.from_environment().is_main else 0
+    if Team.from_environment().is_main:
+        metrics, evidence = bars.result or _read_result(out)
+        _summarise(out, metrics, _count_words(out, evidence), as_json=arguments.json)
+    return 0
 
 
 def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
@@ -76,14 +82,21 @@ def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
             )
 
 
-def _summarise(out: Path, as_json: bool) -> int:
-    from pssa.cli._output import counted, print_json, say
+def _read_result(out: Path) -> tuple[dict[str, Any], Evidence | None]:
+    """Return metrics and evidence of a run that was finished before."""
+    from pssa.data.evidence_file import read_evidence
     from pssa.runs.directory import read_json
 
-    metrics, evidence = read_json(out / "metrics.json"), _evidence(out)
+    path = out / "evidence.jsonl"
+    return read_json(out / "metrics.json"), read_evidence(path) if path.is_file() else None
+
+
+def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, as_json: bool) -> None:
+    from pssa.cli._output import counted, print_json, say
+
     if as_json:
         print_json({"run": str(out), **metrics, **evidence})
-        return 0
+        return
     dev = metrics["dev"]
     held_out = f"; held-out accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}" if dev else ""
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
@@ -94,20 +107,17 @@ def _summarise(out: Path, as_json: bool) -> int:
         say(f"word vectors cover {metrics['vector_coverage']['tokens']:.1%} of the training tokens")
     if evidence:
         say(f"{evidence['active']} active, {evidence['misleading']} misleading words in {evidence['evidence']}")
-    return 0
 
 
-def _evidence(out: Path) -> dict[str, Any]:
-    """Return the run's evidence file and the words in it, if it has one; warn if there are none."""
+def _count_words(out: Path, evidence: Evidence | None) -> dict[str, Any]:
+    """Return the run's evidence file and the number of words in it, if it has one; warn if there are none."""
     from pssa.cli._output import warn_no_evidence
-    from pssa.data.evidence_file import read_evidence
     from pssa.runs import Config
 
-    path = out / "evidence.jsonl"
-    if not path.is_file():
+    if evidence is None:
         return {}
-    examples = read_evidence(path).examples
-    active, misleading = (sum(len(getattr(example, kind)) for example in examples) for kind in ("active", "misleading"))
-    if not active + misleading:
+    kinds = ("active", "misleading")
+    counts = {kind: sum(len(getattr(example, kind)) for example in evidence.examples) for kind in kinds}
+    if not any(counts.values()):
         warn_no_evidence(Config.from_toml(out / "config.toml"), "nothing was supervised")
-    return {"evidence": str(path), "active": active, "misleading": misleading}
+    return {"evidence": str(out / "evidence.jsonl"), **counts}

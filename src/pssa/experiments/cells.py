@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from pssa.runs import methods
+
 Setting = tuple[str, Any]  # a name of the configuration and its value
 
 
@@ -48,8 +50,9 @@ class Mining:
     def needs_weights(self) -> bool:
         """Whether mining starts from the baseline's parameters."""
         chosen = dict(self.settings)
-        own_models = self.method in ("human", "consensus") or chosen.get("folds", 0) or "refine" in chosen
-        return not own_models
+        if self.method == "human" or chosen.get("folds", 0) or "refine" in chosen:
+            return False
+        return methods.find(self.method).continues_baseline
 
 
 @dataclass(frozen=True)

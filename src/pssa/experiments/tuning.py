@@ -131,17 +131,18 @@ class GridSearch:
                 raise InputError(f"{name} is -1, which means unset; leave it out, or give another value")
 
     def _check_name(self, name: str) -> None:
-        bare, consensus = bare_name(name), self.method == "consensus"
+        bare = bare_name(name)
+        is_used = methods.find(self.method).uses(Config(), "mining", bare)
         if bare in _NO_AXES:
             raise InputError(f"{name} cannot vary or be fixed here; a search has one of it")
         if bare in _READ_OPTIONS:
             option = setting("read_options", option=f"--{bare}")
             raise InputError(f"{name} cannot vary or be fixed here; it describes the file: use {option}")
-        if bare.startswith("consensus_") and not consensus:
+        if bare.startswith("consensus_") and not is_used:
             raise InputError(
                 f"{name} is a setting of method consensus and has no effect with {self.method}; leave it out"
             )
-        if bare == "iterations" and consensus:
+        if bare == "iterations" and not is_used:
             raise InputError("iterations has no effect with method consensus; use consensus_words, or leave it out")
 
 
@@ -159,8 +160,8 @@ class _Parts:
         """Return the final training, with evidence for all points that share it."""
         rounds, threshold = max(part.rounds for part in sharing), min(part.threshold for part in sharing)
         place = Place(DATA, search.model, seed, held_out=True, settings=self.place)
-        names = ("consensus_words", "consensus_threshold") if search.method == "consensus" else ("iterations", "")
-        deep = {name: value for name, value in zip(names, (rounds, threshold), strict=True) if name}
+        names = methods.find(search.method).extent_settings
+        deep = dict(zip(names, (rounds, threshold), strict=False))
         defaults = {"consensus_threshold": _default_threshold(search.model)}
         changed = {name: value for name, value in deep.items() if value != defaults.get(name, _default("mining", name))}
         mining = Mining(place, search.method, settings(**dict(self.mining), **changed))
@@ -351,10 +352,8 @@ def _check_schedule(config: Config) -> None:
 
 def _shared(config: Config) -> tuple[str, ...]:
     """Return the settings of mining that may differ between points that share evidence."""
-    if config.method != "consensus":
-        return ("iterations",)
-    # The distribution itself has no threshold and no number of words.
-    return () if config.mining.consensus_soft else ("consensus_words", "consensus_threshold")
+    # A distribution itself has no threshold and no number of words.
+    return () if config.mining.consensus_soft else methods.find(config.method).extent_settings
 
 
 def _default_threshold(model: str) -> float:
@@ -364,7 +363,4 @@ def _default_threshold(model: str) -> float:
 def _extent(config: Config) -> tuple[int, float]:
     if config.mining.consensus_soft:
         return Config().mining.consensus_words, _default_threshold(config.model)
-    if config.method == "consensus":
-        agreement = choose_consensus_rule(config)
-        return agreement.words, agreement.threshold
-    return config.mining.iterations, 0.0
+    return methods.find(config.method).extent(config)

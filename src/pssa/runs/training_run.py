@@ -23,7 +23,7 @@ from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.prepared_data import PreparedData, Source, prepare
 from pssa.runs.run_context import RunContext
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
-from pssa.training import NullObserver, Observer, best_epoch, team
+from pssa.training import NullObserver, Observer, Team, best_epoch, team
 
 _CACHE = ".pssa-vectors"  # beside the run
 
@@ -57,7 +57,7 @@ def train(
         config, prepared_data = prepare(data, dev, config, on_vectors, cache=Path(out).parent / _CACHE)
         warn_of_absent_labels(prepared_data.corpus)
         if not members.is_main:
-            return _help_out(Path(out), RunContext(config, None, prepared_data, NullObserver(), members))
+            return _help_out(Path(out), config, prepared_data, members)
 
         def begin(directory: RunDirectory) -> None:
             prepared_data.save(directory)
@@ -81,8 +81,7 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
         if not members.is_main:
             if directory.finished:
                 return directory.root
-            prepared_data = PreparedData.load(directory, config)
-            return _help_out(directory.root, RunContext(config, None, prepared_data, NullObserver(), members))
+            return _help_out(directory.root, config, PreparedData.load(directory, config), members)
         with directory.locked():
             if directory.finished:  # by another process, in the meantime
                 return directory.root
@@ -139,9 +138,9 @@ def refuse_supervision(config: Config, changes: Mapping[str, Any]) -> None:
             raise InputError(f"{key} is a setting of the final training, and mining ends before it; leave it out")
 
 
-def _help_out(root: Path, context: RunContext) -> Path:
+def _help_out(root: Path, config: Config, prepared_data: PreparedData, members: Team) -> Path:
     """Do this process's part of the trainings of a run that the main process writes."""
-    methods.find(context.config.method).train(context)
+    methods.find(config.method).train(RunContext(config, None, prepared_data, NullObserver(), members))
     return root
 
 
@@ -166,6 +165,9 @@ def _carry_out(context: RunContext) -> Path:
     context.directory.require_whole()
     write_json(root / "metrics.json", metrics)
     _prune(root)
+    # Not every observer has it: those of older programs do not.
+    if on_finish := getattr(context.observer, "on_finish", None):
+        on_finish(metrics, outcome.evidence)
     return root
 
 

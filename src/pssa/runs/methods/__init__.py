@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from torch import nn
 
     from pssa.data.evidence import Evidence
+    from pssa.mining import Mined
     from pssa.runs.config import Config
     from pssa.runs.run_context import RunContext
 
-__all__ = ["Method", "Trained", "find", "mining_names", "names"]
+__all__ = ["Method", "Trained", "find", "mining_names", "names", "record_evidence", "train_final"]
 
 # The family of each method, which is the module that defines it in its table `METHODS`.
 _FAMILIES = {
@@ -48,7 +49,9 @@ class Method:
     """A way from a corpus to a classifier. This class answers for methods that do not mine."""
 
     mines = False
+    continues_baseline = False  # whether mining changes the model of a plain training, instead of training its own
     default_saliency = "gradient"
+    extent_settings: tuple[str, ...] = ()  # those that only decide how much is mined: more of it holds less
 
     def __init__(self, name: str, train: Callable[[RunContext], Trained]) -> None:
         self.name = name
@@ -96,6 +99,10 @@ class Method:
         """
         raise InputError(f"method {self.name} does not mine; take one of: {', '.join(mining_names())}")
 
+    def extent(self, config: Config) -> tuple[int, float]:
+        """Return how much is mined: the rounds, and the least score of a word."""
+        return 0, 0.0
+
     def describe_empty(self, config: Config) -> tuple[str, str]:
         """Return why mining found no word, and what to change."""
         return f"method {self.name} does not mine", "take another method"
@@ -120,3 +127,29 @@ def find(name: str) -> Method:
         raise InputError(f"unknown method {name!r}; known: {', '.join(_FAMILIES)}")
     module = importlib.import_module(f"{__name__}.{_FAMILIES[name]}")
     return cast(Method, module.METHODS[name])
+
+
+def train_final(context: RunContext, epochs: int, evidence: Evidence) -> Trained:
+    """Train the final model under supervision."""
+    model = context.train("final", context.new_model(), epochs, supervision=context.supervise(evidence))
+    return Trained((model,), evidence=evidence)
+
+
+def record_evidence(
+    context: RunContext, mined: Mined, saliency: str, epsilon: float | None, iterations: int
+) -> Evidence:
+    """Return what was mined as evidence, with a header that says how."""
+    from pssa.data.evidence import Evidence, Header
+
+    config, corpus = context.config, context.prepared_data.corpus
+    header = Header(
+        model=config.model,
+        saliency=saliency,
+        epsilon=epsilon,
+        iterations=iterations,
+        corpus_hash=corpus.hash(),
+        seed=config.seed,
+        method=config.method,
+        rounds=mined.rounds,
+    )
+    return Evidence.from_findings(header, corpus, mined.findings)

@@ -10,14 +10,14 @@ from dataclasses import replace
 import torch
 from torch import nn
 
-from pssa.data.evidence import Evidence, Header
+from pssa.data.evidence import Evidence
 from pssa.data.split import folds
 from pssa.errors import InputError, setting
 from pssa.mining import agree
 from pssa.mining.consensus import blend
 from pssa.runs.config import Config
 from pssa.runs.defaults import RANDOM, build_saliency, choose_consensus_epochs, choose_consensus_rule, choose_epsilon
-from pssa.runs.methods import Method, Trained
+from pssa.runs.methods import Method, Trained, record_evidence, train_final
 from pssa.runs.run_context import RunContext, all_but
 from pssa.saliency import Observation, observe
 
@@ -29,6 +29,7 @@ class Consensus(Method):
     """Judges of several seeds and folds; the words that those agree on who were right are active."""
 
     mines = True
+    extent_settings = ("consensus_words", "consensus_threshold")
     default_saliency = "leave_one_out"  # it says more of a word than attention does (results/ideas.md)
 
     def __init__(self, name: str) -> None:
@@ -74,21 +75,16 @@ class Consensus(Method):
 
     def mine(self, context: RunContext, epochs: int, initial: nn.Module | None = None) -> Evidence:
         """Train the judges and keep what they agree on; `initial` is not used."""
-        config, corpus = context.config, context.prepared_data.corpus
+        config = context.config
         rule = choose_consensus_rule(config)
         judgements = [self._judge(context, epochs, number) for number in range(config.mining.consensus_models)]
         mined = agree(judgements, context.train_data.labels, config.data.labels, rule)
-        header = Header(
-            model=config.model,
-            saliency="+".join(self.saliencies(config)),
-            epsilon=None,
-            iterations=rule.rounds,
-            corpus_hash=corpus.hash(),
-            seed=config.seed,
-            method=self.name,
-            rounds=mined.rounds,
-        )
-        return Evidence.from_findings(header, corpus, mined.findings)
+        return record_evidence(context, mined, "+".join(self.saliencies(config)), None, rule.rounds)
+
+    def extent(self, config: Config) -> tuple[int, float]:
+        """Return the words of an instance, and the threshold."""
+        rule = choose_consensus_rule(config)
+        return rule.words, rule.threshold
 
     def describe_empty(self, config: Config) -> tuple[str, str]:
         """Return why mining found no word, and what to change."""
@@ -103,9 +99,7 @@ class Consensus(Method):
 
     def _train(self, context: RunContext) -> Trained:
         epochs = context.find_epochs()
-        evidence = self.mine(context, epochs)
-        final = context.train("final", context.new_model(), epochs, supervision=context.supervise(evidence))
-        return Trained((final,), evidence=evidence)
+        return train_final(context, epochs, self.mine(context, epochs))
 
     def _judge(self, context: RunContext, epochs: int, number: int) -> Observation:
         """Return one judgement of every instance, by models of one seed that were trained on the other folds."""

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from pssa.data.batch import IndexedCorpus
-from pssa.data.evidence import Evidence, Header
+from pssa.data.evidence import Evidence
 from pssa.data.split import folds
 from pssa.errors import setting
 from pssa.mining import Miner, Procedure, mine
 from pssa.runs.config import Config
 from pssa.runs.defaults import RANDOM, build_saliency, choose_epsilon, choose_rule
-from pssa.runs.methods import Method, Trained
+from pssa.runs.methods import Method, Trained, record_evidence, train_final
 from pssa.runs.run_context import RunContext, all_but
 
 
@@ -26,6 +26,8 @@ class Progressive(Method):
     """Progressive mining by one saliency, unless the configuration names another."""
 
     mines = True
+    continues_baseline = True
+    extent_settings = ("iterations",)
 
     def __init__(self, name: str, saliency: str) -> None:
         super().__init__(name, self._train)
@@ -65,18 +67,11 @@ class Progressive(Method):
         )
         miners = [Miner(initial, judged[0])] if initial and not mining.folds else _fold_miners(context, epochs, judged)
         mined = mine(context.train_data, miners, train, procedure, config.data.labels, context.observer.on_round)
-        corpus = context.prepared_data.corpus
-        header = Header(
-            model=config.model,
-            saliency=saliency,
-            epsilon=rule.epsilon,
-            iterations=mining.iterations,
-            corpus_hash=corpus.hash(),
-            seed=config.seed,
-            method=self.name,
-            rounds=mined.rounds,
-        )
-        return Evidence.from_findings(header, corpus, mined.findings)
+        return record_evidence(context, mined, saliency, rule.epsilon, mining.iterations)
+
+    def extent(self, config: Config) -> tuple[int, float]:
+        """Return the rounds; every word that they take counts."""
+        return config.mining.iterations, 0.0
 
     def describe_empty(self, config: Config) -> tuple[str, str]:
         """Return why mining found no word, and what to change."""
@@ -87,9 +82,7 @@ class Progressive(Method):
         epochs = context.find_epochs()
         initial = context.train("initial", context.new_model(), epochs)
         context.keep("initial", initial)
-        evidence = self.mine(context, epochs, initial)
-        final = context.train("final", context.new_model(), epochs, supervision=context.supervise(evidence))
-        return Trained((final,), evidence=evidence)
+        return train_final(context, epochs, self.mine(context, epochs, initial))
 
 
 METHODS = {
