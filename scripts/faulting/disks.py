@@ -86,7 +86,7 @@ def full_while_predicting(lab: Lab, check: Check) -> None:
             check.expect(ended.code in (1, 2) and ended.one_line, f"{size}: exit code {ended.code}, said {ended.err}")
             check.expect("No space left" in ended.err, f"{size}: does not say that there is no room: {ended.err}")
             kept = bool(list(disk.iterdir()))
-            check.expect(kept == ("go on with --resume" in ended.err), f"{size}: leaves a part and says {ended.err}")
+            check.expect(kept == ("--resume" in ended.err), f"{size}: leaves a part and says {ended.err}")
             check.expect(kept or size == "16k", f"{size}: nothing is kept")
             remount(disk, f"size={_LARGE}")
             again = lab.run(*words, disk / "out.jsonl", "--resume")

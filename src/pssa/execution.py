@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 import warnings
 from abc import ABC, abstractmethod
@@ -299,18 +300,13 @@ class _RayWorker:
 @contextmanager
 def ray_cluster(address: str | None = None) -> Iterator[Any]:
     """Connect as `connect_ray` does; disconnect at the end, unless somebody was connected before."""
+    was_connected = "ray" in sys.modules and sys.modules["ray"].is_initialized()
+    ray = connect_ray(address)
     try:
-        import ray
-
-        was_connected = ray.is_initialized()
-    except ImportError:
-        was_connected = False
-    connected = connect_ray(address)
-    try:
-        yield connected
+        yield ray
     finally:
         if not was_connected:
-            connected.shutdown()
+            ray.shutdown()
 
 
 def connect_ray(address: str | None = None) -> Any:

@@ -187,7 +187,7 @@ class Meddling:
 
 
 def test_nobody_is_sent_on_with_a_part_that_is_gone(job: Job) -> None:
-    with pytest.raises(RunError, match=r"No such file.*; somebody has removed the unfinished job and no row is kept"):
+    with pytest.raises(RunError, match=r"No such file.*; somebody has removed the unfinished job, and no row is kept"):
         predict(job, Meddling(lambda: shutil.rmtree(f"{job.output}.part")))
 
 

@@ -212,13 +212,15 @@ def _raise_without_rows(job: Job, output: Output, end: BaseException) -> None:
     if isinstance(end, _OUT_OF_MEMORY):
         raise RunError(_describe(end)) from end
     if isinstance(end, OSError) and job.output != STANDARD and output.summary.rows:
-        raise RunError(f"{end}; somebody has removed the unfinished job and no row is kept: begin again") from end
+        raise RunError(f"{_describe(end)}; somebody has removed the unfinished job, and no row is kept") from end
     raise end
 
 
 def _describe(end: BaseException) -> str:
     if isinstance(end, _OUT_OF_MEMORY):
         return f"there is not enough memory ({format_error(end)}); set a smaller {setting('batch_size')}"
+    if isinstance(end, OSError) and end.filename:  # Python would begin with the error's number
+        return f"{end.filename}: {end.strerror}"
     return end.message if isinstance(end, WorkerLost) else str(end)
 
 

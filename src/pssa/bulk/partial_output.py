@@ -30,7 +30,7 @@ from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.publish import appeared_error, publish_file, sync_folder
 from pssa.bulk.rows import Summary
 from pssa.bulk.window import START, Position, Result
-from pssa.data.files import acquire_lock, atomic_path, read_bounded, write_atomically
+from pssa.data.files import acquire_lock, atomic_path, read_bounded, require_writable, write_atomically
 from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError, setting
 
@@ -349,9 +349,10 @@ def open_standard_output(output_format: OutputFormat, rejected: Path | None, beg
     if rejected.exists() and begin != "replace":
         advice = f"choose another {setting('rejected')}, or replace it with {REPLACE}"
         raise InputError(f"{rejected} already exists; {advice}")
+    require_writable(rejected)
     copy = rejected.with_name(f".{rejected.name}.{os.getpid()}.part")
     try:
-        with _create(copy, rejected) as file:
+        with copy.open("wb") as file:
             output = StandardOutput(output_format, sys.stdout.buffer, file)
             yield output
             file.flush()
@@ -367,13 +368,6 @@ def open_standard_output(output_format: OutputFormat, rejected: Path | None, beg
     elif begin == "replace":
         rejected.unlink(missing_ok=True)
     copy.unlink(missing_ok=True)
-
-
-def _create(copy: Path, rejected: Path) -> IO[bytes]:
-    try:
-        return copy.open("wb")
-    except OSError as error:
-        raise InputError(f"{rejected} cannot be written: {error.strerror}") from error
 
 
 def _require_file_name(path: Path, name: str) -> None:
