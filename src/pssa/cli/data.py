@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pssa.cli._options import add_columns, add_data, add_labels, reading
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import finish, page
+from pssa.errors import for_command_line
 
 if TYPE_CHECKING:
     from pssa.data.check import Report
@@ -50,6 +51,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         for problem in found["problems"]:
             # The first is for skipped rows, the second is part of the message.
             del problem["given"], problem["unknown_label"]
+            problem["what"] = for_command_line(problem.pop("message"))
         print_json({"file": arguments.file, **found})
     else:
         _show(arguments.file, report)
@@ -73,7 +75,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
     write(corpus, arguments.output, format=arguments.target)
     if arguments.json:
         counts = {"instances": len(corpus), "dropped": dict(corpus.dropped)}
-        skipped = [{"line": problem.line, "what": problem.what} for problem in found.skipped]
+        skipped = [{"line": problem.line, "what": for_command_line(problem.message)} for problem in found.skipped]
         print_json({"output": arguments.output, **counts, "skipped": skipped, "not_kept": found.not_kept})
     else:
         dropped = f", dropped {_counts(corpus.dropped)}" if corpus.dropped else ""
@@ -146,7 +148,7 @@ def _show(name: str, report: Report) -> None:
         place = "" if problem.line is None else f"line {problem.line}: "
         # The advice on unknown labels follows once, for all of them.
         brief = problem.unknown_label and report.labels_to_declare
-        what = f"unknown label {shorten(problem.unknown_label)}" if brief else problem.what
+        what = f"unknown label {shorten(problem.unknown_label)}" if brief else for_command_line(problem.message)
         lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{what}")
     if len(report.problems) > _SHOWN_PROBLEMS:
         lines.append(f"  ... and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them all")
@@ -163,7 +165,7 @@ def _warn_of_losses(found: ReadResult) -> None:
     if found.skipped:
         print(f"{counted(len(found.skipped), 'line')} skipped", file=sys.stderr)
         for problem in found.skipped[:_SHOWN_SKIPPED]:
-            print(f"  line {problem.line}: {problem.what}", file=sys.stderr)
+            print(f"  line {problem.line}: {for_command_line(problem.message)}", file=sys.stderr)
         if len(found.skipped) > _SHOWN_SKIPPED:
             print("  ... and others; `pssa data check` lists them all", file=sys.stderr)
     if found.not_kept:
