@@ -95,14 +95,10 @@ class Provenance:
 
 
 def _describe(share: Contribution) -> str:
-    environment = share.environment
-    code = (
-        f"commit `{environment.commit}`, sources `{environment.sources}`"
-        if environment.commit
-        else f"sources `{environment.sources}`"
-    )
-    library = f", torch {environment.torch}" if environment.torch else ""
-    where = f" on {environment.device}" if environment.device else ""
+    made = share.environment
+    code = f"commit `{made.commit}`, sources `{made.sources}`" if made.commit else f"sources `{made.sources}`"
+    library = f", torch {made.torch}" if made.torch else ""
+    where = f" on {made.device}" if made.device else ""
     return f"{share.cells} {'cell' if share.cells == 1 else 'cells'} by {code}{library}{where}"
 
 

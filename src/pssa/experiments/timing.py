@@ -1,4 +1,4 @@
-"""Measurements during training: seconds by stage and, where asked for, test scores by epoch."""
+"""Measurements during training: seconds by stage and, on request, test scores by epoch."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _PORTRAIT, _LANDSCAPE = 86, 135  # in the smallest type
 _GAP = 2  # between columns
 _LONGEST_NUMBER = 18  # a longer field of numbers may break: two scores with their stars fit
 _LONGEST_WORD = 24  # a longer word may stick out
-_LONGEST_FIELD = 60  # a column asks for no more room
+_LONGEST_FIELD = 60  # a column gets no more room
 _PAGE_ROWS = 30  # that a page holds besides notes
 
 # Columns of cells.csv: the place with its defaults, and what was measured.
@@ -206,9 +206,9 @@ def _column_widths(shown: TextTable) -> tuple[float, ...]:
     if sum(longest) + gaps <= _LINE:
         return ()
     least = _least_widths(shown)
-    room = (_LANDSCAPE if _needs_landscape(shown) else _PORTRAIT) - gaps
+    width = (_LANDSCAPE if _needs_landscape(shown) else _PORTRAIT) - gaps
     extra = [max(0, min(long, _LONGEST_FIELD) - own) for own, long in zip(least, longest, strict=True)]
-    left = max(0, room - sum(least)) / max(1, sum(extra))
+    left = max(0, width - sum(least)) / max(1, sum(extra))
     widths = [own + left * more + _GAP for own, more in zip(least, extra, strict=True)]
     # Rounded down, so that all of them are never more than the line.
     return tuple(int(1000 * width / sum(widths)) / 1000 for width in widths)

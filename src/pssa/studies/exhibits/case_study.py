@@ -52,17 +52,16 @@ _NOTE = (
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield one analysis of each model."""
-    yield from _looks(scope).values()
+    yield from _analyses(scope).values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return all answers as a table, and a picture of each sentence with one map per model."""
-    seen = {name: lookup(look) for name, look in _looks(scope).items()}
+    seen = {name: lookup(analysis) for name, analysis in _analyses(scope).items()}
     rows: list[TableRow] = []
     pictures: list[Part] = []
     for number, case in enumerate(_CASES, start=1):
-        told = {name: _find(record, case) for name, record in seen.items()}
-        found = {name: each for name, each in told.items() if each is not None}
+        found = {name: each for name, record in seen.items() if (each := _find(record, case)) is not None}
         if found:
             maps = {name: _explanation(each) for name, each in found.items()}
             gold = next(iter(found.values()))["gold"]
@@ -70,17 +69,17 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
             title = f"{case.title}, {case.part} line {case.line}, gold: {gold}"
             pictures.append(_draw(f"case-study-{number}", title, maps))
     columns = ("sentence", "aspect", "model", "gold", "predicted", "most attended words")
-    return [Paragraph(_NOTE), Table("case-study", "Answers", columns, tuple(rows)), *_told_shares(seen), *pictures]
+    return [Paragraph(_NOTE), Table("case-study", "Answers", columns, tuple(rows)), *_share_table(seen), *pictures]
 
 
-def _told_shares(seen: Mapping[str, Record | None]) -> list[Part]:
+def _share_table(seen: Mapping[str, Record | None]) -> list[Part]:
     """Return attention on the words for which the paper gives numbers, beside these."""
     names = [row_name(model, method) for model, method in _MODELS[:3]]
     rows: list[TableRow] = []
-    for (line, word), told in CASE_STUDY.items():
+    for (line, word), printed in CASE_STUDY.items():
         case = next(case for case in _CASES if (case.part, case.line) == ("test", line))
         ours = [_share(_find(seen.get(name), case), word) for name in names]
-        rows.append((f"test {line}", word, *(each for pair in zip(ours, told, strict=True) for each in pair)))
+        rows.append((f"test {line}", word, *(each for pair in zip(ours, printed, strict=True) for each in pair)))
     columns = ("sentence", "word", *(f"{name}{whose}" for name in names for whose in ("", ", paper")))
     title = "Attention on the words that the paper names"
     return [Table("case-study-shares", title, columns, tuple(rows), (), columns[2::2])]
@@ -93,7 +92,7 @@ def _share(found: Record | None, word: str) -> float | None:
     return next((float(share) for each, share in zip(words, found["shares"], strict=True) if each == word), None)
 
 
-def _looks(scope: Scope) -> dict[str, Analysis]:
+def _analyses(scope: Scope) -> dict[str, Analysis]:
     found = {}
     for model, method in _MODELS:
         for place in scope.places(model, _DATA, 1):

@@ -80,8 +80,8 @@ def _counts(parts: Sequence[_DataFile]) -> Table:
     rows: list[TableRow] = []
     for part in parts:
         counts = part.corpus.label_counts()
-        told = DATASETS.get((part.data, part.name))
-        paper = dict(zip(DEFAULT_LABELS, told, strict=True)) if told else {}
+        printed = DATASETS.get((part.data, part.name))
+        paper = dict(zip(DEFAULT_LABELS, printed, strict=True)) if printed else {}
         apart = {label: counts.get(label, 0) - count for label, count in paper.items()}
         ours, theirs = ((_joined(each), sum(each.values()) if each else None) for each in (counts, paper))
         rows.append((part.data.upper(), part.name, *ours, *theirs, _joined(apart), _joined(_tagged_lines(part.path))))

@@ -63,8 +63,8 @@ def _settings() -> Table:
     rows: list[TableRow] = []
     for name in names:
         for number, model in enumerate(ATTENDING):
-            told = [table[name][number] or None if name in table else None for table in (SETTINGS, RELEASED)]
-            fields = (*told, ours[model].get(name))
+            printed = [table[name][number] or None if name in table else None for table in (SETTINGS, RELEASED)]
+            fields = (*printed, ours[model].get(name))
             if any(field is not None for field in fields):
                 rows.append((name, NAMES[model], *fields))
     columns = ("setting", "model", "paper", "published code", "ours")

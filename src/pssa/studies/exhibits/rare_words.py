@@ -49,8 +49,8 @@ class _BucketRecords:
 
     def found(self, method: str, model: str, data: str) -> dict[int, Record]:
         """Return the sums of each bucket, by seed."""
-        looks = analyses_of(self._scope, "rare_words", method, model, data)
-        return {seed: record["found"] for seed, record in gather(self._lookup, looks).items()}
+        cells = analyses_of(self._scope, "rare_words", method, model, data)
+        return {seed: record["found"] for seed, record in gather(self._lookup, cells).items()}
 
     def table(self, data: str, model: str) -> Table:
         """Return a table of buckets by methods."""

@@ -133,8 +133,8 @@ def _fields(methods: Mapping[str, Any], method: str, data: str) -> Iterator[Tabl
     proper = methods["base"]["stages"]["initial"]
     plain = SPEED.get(("bertabsa_att", "", data))
     for part, number, seconds, word in _split(methods, method):
-        told = SPEED_PARTS.get((_TIMED[method], word, data))
-        paper = round(told / plain[0], 2) if told and plain else None
+        printed = SPEED_PARTS.get((_TIMED[method], word, data))
+        paper = round(printed / plain[0], 2) if printed and plain else None
         yield part, number, round(seconds, 2), round(seconds / proper, 2), paper
 
 
