@@ -6,7 +6,7 @@ Test instances are divided by the training frequency of the rarest opinion word 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pssa.experiments.analyses import FREQUENCY_BUCKETS
 from pssa.experiments.cells import Cell
@@ -35,99 +35,88 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return gains on rare and on common words, then every bucket as tables and figures."""
-    board = _BucketRecords(scope, lookup)
-    places = list(marked_places(scope))
-    tables = [board.table(data, model) for data, model in places]
-    return [board.gains(places), *tables, *(board.figure(measure, places) for measure in _MEASURES)]
 
-
-class _BucketRecords:
-    """Records by model, method and data set."""
-
-    def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
-        self._scope, self._lookup = scope, lookup
-
-    def found(self, method: str, model: str, data: str) -> dict[int, Record]:
+    def sums(method: str, model: str, data: str) -> dict[int, Record]:
         """Return the sums of each bucket, by seed."""
-        cells = analyses_of(self._scope, "rare_words", method, model, data)
-        return {seed: record["found"] for seed, record in gather(self._lookup, cells).items()}
+        cells = analyses_of(scope, "rare_words", method, model, data)
+        return {seed: record["found"] for seed, record in gather(lookup, cells).items()}
 
-    def table(self, data: str, model: str) -> Table:
-        """Return a table of buckets by methods."""
-        found = {method: list(self.found(method, model, data).values()) for method in ANALYSED_ROWS}
-        some = next((each[0] for each in found.values() if each), None)
-        rows = [
-            (
-                bucket,
-                some[bucket]["instances"] if some else None,
-                *(
-                    _mean_points(_shares(found[method], (bucket,), sums))
-                    for sums in _MEASURES
-                    for method in ANALYSED_ROWS
-                ),
-                _mean_points(
-                    [some[bucket]["even"] / some[bucket]["instances"]] if some and some[bucket]["instances"] else []
-                ),
-            )
-            for bucket in FREQUENCY_BUCKETS
-        ]
-        columns = (
-            "training frequency",
-            "instances",
-            *(f"{name}, {method or 'plain'}" for name in ("accuracy", "attention") for method in ANALYSED_ROWS),
-            "attention, even",
+    places = {
+        (data, model): {row: sums(row, model, data) for row in ANALYSED_ROWS} for data, model in marked_places(scope)
+    }
+    tables = [_table(data, model, found) for (data, model), found in places.items()]
+    return [_gains(places), *tables, *(_figure(measure, places) for measure in _MEASURES)]
+
+
+_Sums = Mapping[str, Mapping[int, Record]]  # sums of each bucket by method and seed
+
+
+def _table(data: str, model: str, found: _Sums) -> Table:
+    """Return a table of buckets by methods."""
+    some = next((record for each in found.values() for record in each.values()), None)
+    rows = [
+        (
+            bucket,
+            some[bucket]["instances"] if some else None,
+            *(_mean_points(_shares(found[row], (bucket,), sums)) for sums in _MEASURES for row in ANALYSED_ROWS),
+            _mean_points(
+                [some[bucket]["even"] / some[bucket]["instances"]] if some and some[bucket]["instances"] else []
+            ),
         )
-        return Table(
-            f"rare-words-{data}-{model}", f"{NAMES[model]} on {data.upper()}", columns, tuple(rows), _NOTES, columns[2:]
-        )
-
-    def gains(self, places: Sequence[tuple[str, str]]) -> Table:
-        """Return differences to the plain model on rare and on common words, over the seeds that both have."""
-        rows: list[TableRow] = []
-        for data, model in places:
-            plain = self.found("", model, data)
-            for method in ANALYSED_ROWS[1:]:
-                ours = self.found(method, model, data)
-                common = sorted(set(plain) & set(ours))
-                pairs = ([ours[seed] for seed in common], [plain[seed] for seed in common])
-                gains = [_gain(*pairs, buckets, sums) for sums in _MEASURES for buckets in _GROUPS.values()]
-                rows.append((row_name(model, method), data.upper(), len(common), *gains))
-        columns = ("model", "data", "seeds", *(f"{name}: {group}" for name in _MEASURES.values() for group in _GROUPS))
-        notes = (
-            "Difference to the plain model of the same seeds, in points, ± standard deviation if there are several seeds.",
-        )
-        return Table(
-            "rare-words-gains",
-            "Gains where opinion words are rare, and where not",
-            columns,
-            tuple(rows),
-            notes,
-            ("seeds",),
-        )
-
-    def figure(self, measure: str, places: Sequence[tuple[str, str]]) -> Figure:
-        """Return a figure with a panel per model and data set and a line per method."""
-        panels = []
-        for data, model in places:
-            lines = (_line(method, list(self.found(method, model, data).values()), measure) for method in ANALYSED_ROWS)
-            panels.append(Panel(f"{NAMES[model]}, {data.upper()}", tuple(line for line in lines if line.x)))
-        title = f"{_MEASURES[measure].capitalize()} by training frequency"
-        name, label = f"rare-words-{_MEASURES[measure].split()[0]}", f"{_MEASURES[measure]} (%)"
-        below = "training frequency of the rarest opinion word"
-        return Figure(name, title, below, label, tuple(panels), places=tuple(FREQUENCY_BUCKETS))
+        for bucket in FREQUENCY_BUCKETS
+    ]
+    columns = (
+        "training frequency",
+        "instances",
+        *(f"{name}, {row or 'plain'}" for name in ("accuracy", "attention") for row in ANALYSED_ROWS),
+        "attention, even",
+    )
+    title = f"{NAMES[model]} on {data.upper()}"
+    return Table(f"rare-words-{data}-{model}", title, columns, tuple(rows), _NOTES, columns[2:])
 
 
-def _shares(found: Sequence[Record], buckets: Sequence[str], sums: str) -> list[float]:
+def _gains(places: Mapping[tuple[str, str], _Sums]) -> Table:
+    """Return differences to the plain model on rare and on common words, over the seeds that both have."""
+    rows: list[TableRow] = []
+    for (data, model), found in places.items():
+        for method in ANALYSED_ROWS[1:]:
+            common = sorted(set(found[""]) & set(found[method]))
+            ours, plain = ({seed: found[row][seed] for seed in common} for row in (method, ""))
+            gains = [_gain(ours, plain, buckets, sums) for sums in _MEASURES for buckets in _GROUPS.values()]
+            rows.append((row_name(model, method), data.upper(), len(common), *gains))
+    columns = ("model", "data", "seeds", *(f"{name}: {group}" for name in _MEASURES.values() for group in _GROUPS))
+    note = (
+        "Difference to the plain model of the same seeds, in points, ± standard deviation if there are several seeds."
+    )
+    title = "Gains where opinion words are rare, and where not"
+    return Table("rare-words-gains", title, columns, tuple(rows), (note,), ("seeds",))
+
+
+def _figure(measure: str, places: Mapping[tuple[str, str], _Sums]) -> Figure:
+    """Return a figure with a panel per model and data set and a line per method."""
+    panels = []
+    for (data, model), found in places.items():
+        lines = (_line(method, found[method], measure) for method in ANALYSED_ROWS)
+        panels.append(Panel(f"{NAMES[model]}, {data.upper()}", tuple(line for line in lines if line.x)))
+    title = f"{_MEASURES[measure].capitalize()} by training frequency"
+    name, label = f"rare-words-{_MEASURES[measure].split()[0]}", f"{_MEASURES[measure]} (%)"
+    below = "training frequency of the rarest opinion word"
+    return Figure(name, title, below, label, tuple(panels), places=tuple(FREQUENCY_BUCKETS))
+
+
+def _shares(found: Mapping[int, Record], buckets: Sequence[str], sums: str) -> list[float]:
     """Return means over the instances of some buckets, by seed; none without an instance."""
-    counts = [sum(each[bucket]["instances"] for bucket in buckets) for each in found]
+    counts = [sum(each[bucket]["instances"] for bucket in buckets) for each in found.values()]
     return [
         sum(each[bucket][sums] for bucket in buckets) / count
-        for each, count in zip(found, counts, strict=True)
+        for each, count in zip(found.values(), counts, strict=True)
         if count
     ]
 
 
-def _gain(ours: Sequence[Record], theirs: Sequence[Record], buckets: Sequence[str], sums: str) -> FormattedValue:
+def _gain(
+    ours: Mapping[int, Record], theirs: Mapping[int, Record], buckets: Sequence[str], sums: str
+) -> FormattedValue:
     pairs = zip(_shares(ours, buckets, sums), _shares(theirs, buckets, sums), strict=True)
     return format_mean([one - other for one, other in pairs], "+")
 
@@ -136,7 +125,7 @@ def _mean_points(shares: Sequence[float]) -> float | None:
     return 100 * statistics.mean(shares) if shares else None
 
 
-def _line(method: str, found: Sequence[Record], measure: str) -> PlotLine:
+def _line(method: str, found: Mapping[int, Record], measure: str) -> PlotLine:
     points = {
         float(place): mean_and_std(shares)
         for place, bucket in enumerate(FREQUENCY_BUCKETS, start=1)
