@@ -28,7 +28,7 @@ def test_a_grid_is_judged_shown_and_its_best_is_trained(command: Command, train_
     result = command(*words)
     assert result.code == 0, result.err
     assert "2 settings were tried with 1 seed" in result.out
-    assert "cells: 4 carried out, 0 reused, 0 failed" in result.out
+    assert "cells: 4 executed, 0 reused, 0 failed" in result.out
     assert "--grid gamma=0.5,50" in json.loads((out / "provenance.json").read_text())["command"]
     again = command(*words, "--json")
     helps = again.json["best"]["gain"] > 0
@@ -51,7 +51,7 @@ def test_sigterm_ends_the_processes_too_and_leaves_no_warning(train_file: Path, 
     _, said = process.communicate(timeout=60)
     assert process.returncode == 143, said
     assert said.splitlines()[-1].startswith("pssa: terminated; ")
-    assert "go on with: pssa tune --train" in said
+    assert "resume with: pssa tune --train" in said
     assert "leaked" not in said
 
 
@@ -69,7 +69,7 @@ def test_a_table_with_columns_and_labels_of_its_own_is_tuned_in_processes_and_it
     words = ("tune", "--train", table, *columns, *TINY, "--workers", "2", "--grid", "gamma=0.5,50", "--out", out)
     assert "unknown label 'good'" in command(*words).refusal
     result = command(*words, "--labels", "good,bad,mixed")
-    assert (result.code, "cells: 4 carried out" in result.out) == (0, True), result.err
+    assert (result.code, "cells: 4 executed" in result.out) == (0, True), result.err
     assert "--labels good,bad,mixed" in json.loads((out / "provenance.json").read_text())["command"]
     assert command(*words, "--labels", "good,bad,mixed", "--json").json["cells"]["reused"] == 3
     assert command("train", "--config", out / "best.toml", "--out", tmp_path / "run").code == 0
