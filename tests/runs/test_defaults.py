@@ -167,7 +167,7 @@ def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(metho
             "model tnet has no attention to mine",
         ),
         ({"weighting": "even"}, "weighting is 'even'; it can be equal, round, score, confidence"),
-        ({"weighting": "score", "penalty": "release"}, "weighting is 'score', but this penalty wants all"),
+        ({"weighting": "score", "penalty": "release"}, "weighting is 'score', but this penalty expects all"),
         ({"ramp": 1.5}, r"ramp is 1\.5; it is a share of the steps, from 0 to 1"),
         ({"ramp": float("nan")}, "ramp is nan"),
         ({"consensus_right": 4}, "consensus_right is 4; it must be at most consensus_models, 3"),

@@ -1,6 +1,7 @@
 """A pretrained encoder as part of a model: batches in, states out, and the small layers on top of it.
 
-No step asks a device for a value (no `.item()`, no shape that depends on data): a training step can be captured as a CUDA graph.
+No step waits for a value from a device (no `.item()`, no shape that depends on data), so a training step can be captured as a
+CUDA graph.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from pssa.models._pretrained import Pretrained
 from pssa.models._protocol import Encoding, Heads, TopLayer
 from pssa.models._refinement import Refinement, above, below
 
-# They take a prepared mask of four dimensions as it is. From a mask of two they would make one, after asking the device whether
-# anything is masked at all; DeBERTa makes its own without asking, but copies numbers for its relative positions from the host.
+# They take a prepared mask of four dimensions as it is. From a mask of two they would make one, after waiting for the device to
+# say whether anything is masked. DeBERTa makes its own without waiting, but copies its relative positions from the host.
 _TAKE_MASKS = (
     "bert",
     "camembert",

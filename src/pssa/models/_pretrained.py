@@ -120,7 +120,7 @@ class Pretrained:
             )
         except Exception as error:  # as many kinds as there are ways to damage a file
             raise InputError(f"{self.weights}: its weights cannot be read ({first_line(error)})") from error
-        # transformers would draw them at random and go on.
+        # transformers would silently draw them at random.
         if missing := sorted(report["missing_keys"]):
             raise InputError(
                 f"{self.weights}: {len(missing)} tensors are missing, such as {missing[0]}; "
@@ -273,7 +273,7 @@ def _fetch(name: str) -> Path:
         if _is_whole(cached):
             return cached
     except (OSError, ValueError):
-        pass  # not in the cache, or no name that could be; the hub says which
+        pass  # not in the cache, or not a valid name: the hub's answer decides
     try:
         fetched = Path(snapshot_download(name, allow_patterns=_PATTERNS, ignore_patterns=["*/*"]))
         there = [] if weight_files(fetched) else HfApi().list_repo_files(name)

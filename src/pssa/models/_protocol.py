@@ -1,6 +1,6 @@
 """The protocol of a model: two calls, `encode` and `classify`, and the values they return.
 
-The cut is placed so that gradients and noise go on `Encoding.words`: a saliency re-runs only the small head, never the encoder.
+The cut is placed so that gradients and noise apply to `Encoding.words`: a saliency runs only the small head, not the encoder.
 Where an encoder's self-attention is refined, the encoder's top layer belongs to the head.
 """
 

@@ -1,6 +1,6 @@
 """The body that TNet and TNet-ATT share: Bi-LSTM, then context-preserving transformations (Li et al. 2018).
 
-h(x) = CPT(CPT(BiLSTM(x))). Each CPT asks the aspect's states for what concerns a word, merges the two, preserves the context
+h(x) = CPT(CPT(BiLSTM(x))). Each CPT attends from a word to the aspect's states, merges the two, preserves the context
 by a gate (`adaptive`) or by addition (`lossless`), and weighs words by their distance from the aspect.
 """
 

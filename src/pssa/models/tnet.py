@@ -57,7 +57,7 @@ class TNet(nn.Module):
     def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
         """Convolve h(x) and classify each filter's maximum."""
         missing = max(0, _KERNEL - encoding.words.shape[1])
-        # Padding is zero already, unless somebody put noise on h(x): a short sentence's window would read it.
+        # Padding is zero already, unless noise was added to h(x): a short sentence's window would read it.
         words = encoding.words * batch.real.unsqueeze(-1)
         rows = functional.pad(words, (0, 0, 0, missing)).transpose(1, 2)  # (B, D, P)
         answers = functional.relu(self.convolution(rows))  # (B, F, windows)

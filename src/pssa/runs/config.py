@@ -393,12 +393,12 @@ def _without_unset(value: Any) -> Any:
 
 def repeated_options(config: Config) -> list[str]:
     """Return the command-line arguments of a training with the data, the model and the seed of `config`."""
-    data, usual = config.data, DataConfig()
+    data, defaults = config.data, DataConfig()
     options = {"train": data.train, "model": config.model, "encoder": data.encoder, "vectors": data.vectors}
     options |= {
         name: ",".join(value) if name == "labels" else value
         for name in ("format", "labels", "conflict", "unit")
-        if (value := getattr(data, name)) != getattr(usual, name)
+        if (value := getattr(data, name)) != getattr(defaults, name)
     }
     options |= {"columns": str(Columns.of(data.columns)), "seed": str(config.seed or "")}
     return [word for name, value in options.items() if value for word in option_arguments(name, value)]

@@ -102,17 +102,17 @@ def require_usable(classifier: Classifier, name: str) -> str:
 
 def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
     """Return the saliencies that apply to the classifier's model, the default first."""
-    usual = usual_saliency(classifier)
+    default = usual_saliency(classifier)
     passes_states_on = not models.uses_encoder(classifier.name) or models.attends(classifier.name)
     refined = _refined(classifier)
-    unusable = {usual}
+    unusable = {default}
     if not (refined or models.attends(classifier.name)):
         unusable.add("attention")
     if not refined:
         unusable.add("self_attention")
     if not (passes_states_on or refined):
         unusable.update(OF_STATES)
-    return usual, *(name for name in saliencies.names() if name not in unusable)
+    return default, *(name for name in saliencies.names() if name not in unusable)
 
 
 def usual_saliency(classifier: Classifier) -> str:
@@ -197,5 +197,5 @@ def trusted_saliencies(classifier: Classifier, names: Sequence[str] = ()) -> tup
     """
     if names:
         return tuple(dict.fromkeys(require_usable(classifier, name) for name in names))
-    usual = usual_saliency(classifier)
-    return tuple(name for name in usable_saliencies(classifier) if name == usual or name not in _ON_REQUEST)
+    default = usual_saliency(classifier)
+    return tuple(name for name in usable_saliencies(classifier) if name == default or name not in _ON_REQUEST)

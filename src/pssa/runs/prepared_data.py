@@ -138,7 +138,7 @@ def _name(source: Source | None, configured: str | None) -> str | None:
 def _with_full_names(config: Config) -> Config:
     """Return the configuration with its files by their full names, so that it means the same in every directory."""
     data = config.data
-    # A name that is no folder here is one of the hub's.
+    # A name that is not a folder here is one of the hub's.
     is_folder = data.encoder is not None and Path(data.encoder).is_dir()
     sources = replace(
         data,

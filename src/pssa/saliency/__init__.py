@@ -33,12 +33,12 @@ _SALIENCIES = Registry(__name__, "saliency")
 
 
 def names() -> tuple[str, ...]:
-    """Every saliency there is, by looking into this folder."""
+    """Return every saliency: the modules of this folder."""
     return _SALIENCIES.names()
 
 
 def build(name: str, options: Mapping[str, Any]) -> Saliency:
-    """The saliency called `name` with these options; what they do not name keeps its default.
+    """Build the saliency called `name` with these options, the rest at their defaults.
 
     :raises InputError: for a saliency or an option that does not exist; the message lists those that do.
     """
@@ -51,7 +51,7 @@ def build(name: str, options: Mapping[str, Any]) -> Saliency:
 
 
 def option_defaults(name: str) -> dict[str, Any]:
-    """The saliency's options with their default values."""
+    """Return the saliency's options with their default values."""
     return {field.name: field.default for field in fields(_kind(name))}
 
 

@@ -55,7 +55,7 @@ def _repeat(values: Tensor, times: int) -> Tensor:
     return values.repeat(times, *([1] * (values.dim() - 1)))
 
 
-# Positions per draw: a generator's values depend on how many are asked for at once.
+# Positions per draw: a generator's values depend on how many are drawn at once.
 _BLOCK = 32
 
 

@@ -46,7 +46,7 @@ def score_words(saliency: Saliency, model: AspectClassifier, batch: Batch) -> Te
 def normalise(scores: Tensor, candidates: Tensor) -> Tensor:
     """Return the share of each word: (..., B, N) scores masked to `candidates` (B, N) and divided by their sum.
 
-    A negative score speaks against the word and gets no share. A row without a positive score is all zero.
+    A negative score counts against the word and gets no share. A row without a positive score is all zero.
     """
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     positive = scores.clamp(min=0).masked_fill(~candidates, 0)

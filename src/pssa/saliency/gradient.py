@@ -46,7 +46,7 @@ class Gradient:
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
         """(B, N) mean shares of the words.
 
-        :raises InputError: if the gold class is asked for and an example has none.
+        :raises InputError: if `target` is "gold" and an example has no label.
         """
         with torch.no_grad():
             encoding = model.encode(batch)

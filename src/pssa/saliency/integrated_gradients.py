@@ -25,7 +25,7 @@ _MOST_POSITIONS = 1 << 16  # that go through the head at once, padding included,
 
 @dataclass(frozen=True)
 class IntegratedGradients:
-    """Absolute attributions, summed over a word's positions; steps go through the head together, as many as memory is for."""
+    """Absolute attributions, summed over a word's positions; as many steps as memory allows go through the head together."""
 
     steps: int = 20  # points of the path, each in the middle of its piece
 

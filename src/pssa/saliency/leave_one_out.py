@@ -1,7 +1,7 @@
 """Leave one out: the saliency of a word is what the predicted class's probability loses when the word is hidden.
 
 A hidden word is the mask token to the encoder and no candidate to the attention, as in mining. The encoder reads the
-sentence again for every candidate word, so this is the dearest of the definitions.
+sentence again for every candidate word, so this is the slowest of the definitions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Random scores: the control that a faithfulness measure must tell from a real saliency.
+"""Random scores: the control that a faithfulness measure must distinguish from a real saliency.
 
 The paper's random masking (RM) is not this: it gates and routes on the gradient's scores and only then picks a word at
 random, which is a matter of mining.
@@ -30,7 +30,7 @@ class Random:
             raise InputError(f"seed is {self.seed}; expected 0 or more")
 
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
-        """(B, N) numbers between zero and one; the model is not asked."""
+        """Return (B, N) numbers between zero and one; the model is not used."""
         n_words = batch.candidates.shape[1]
         rows = [np.random.default_rng((self.seed, index)).random(n_words) for index in batch.index.tolist()]
         return torch.tensor(np.array(rows), dtype=torch.float32, device=batch.candidates.device)

@@ -1,6 +1,6 @@
-"""PG for refined self-attention: the saliency of a word is what the prediction owes to the top layer's attention on it.
+"""PG for refined self-attention: the saliency of a word is how much of the logit depends on the top layer's attention on it.
 
-The paper asks for the effect of a word on the representation of the aspect, or of [CLS], by head. All heads share the gradient
+The paper describes the effect of a word on the representation of the aspect, or of [CLS], by head. All heads share the gradient
 at the words' states, so the head's own attention A_h is taken instead: |sum over the rows that count of A_h * d logit / d A_h|,
 normalised over the candidate words, then mixed by the heads that are refined. The logit is the predicted class's. As in
 `gradient`, this is the mean of n samples with noise, here on the top layer's input, and the samples go through the layer as one

@@ -30,12 +30,12 @@ class EpochRecord:
     dev_macro_f1: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
+        """Return plain values, for JSON."""
         return asdict(self)
 
 
 class Observer(Protocol):
-    """Somebody who watches a training; nothing it does changes the result."""
+    """Callbacks of a training; they cannot change its result. `on_finish(metrics, evidence)` of a run is optional."""
 
     def on_stage(self, stage: str, steps: int) -> None:
         """A stage of at most `steps` epochs or rounds begins."""
@@ -55,7 +55,7 @@ class Observer(Protocol):
 
 
 class NullObserver:
-    """An observer that looks away."""
+    """An observer that ignores everything."""
 
     def on_stage(self, stage: str, steps: int) -> None:
         """Ignore."""
@@ -71,9 +71,9 @@ class NullObserver:
 
 
 def best_epoch(history: Sequence[EpochRecord], window: int = 1) -> int:
-    """The epoch with the highest development macro-F1, averaged over `window` epochs around it; the earliest of equals.
+    """Return the epoch with the highest development macro-F1, averaged over `window` epochs around it; the earliest of equals.
 
-    Development data is small, so that the best single epoch is as much luck as merit.
+    Development data is small, so the best single epoch is as much luck as merit.
     """
     scores = [record.dev_macro_f1 or 0.0 for record in history]
     means = []
@@ -96,10 +96,10 @@ class Checkpoint:
 
 
 class CheckpointStore(Protocol):
-    """Where the newest checkpoint of one training lives."""
+    """Storage of the newest checkpoint of one training."""
 
     def load(self) -> Checkpoint | None:
-        """The newest checkpoint, if there is one."""
+        """Return the newest checkpoint, if there is one."""
         ...
 
     def save(self, checkpoint: Checkpoint) -> None:
@@ -108,17 +108,17 @@ class CheckpointStore(Protocol):
 
 
 class NullStore:
-    """A store that keeps nothing, for trainings that need not survive."""
+    """A store that keeps nothing."""
 
     def load(self) -> None:
-        """Nothing."""
+        """Return nothing."""
 
     def save(self, checkpoint: Checkpoint) -> None:
         """Ignore."""
 
 
 def take(model: nn.Module, optimizer: torch.optim.Optimizer | None, history: list[EpochRecord]) -> Checkpoint:
-    """The state after the last epoch of `history`; a training that is over needs no optimiser, two thirds of it."""
+    """Return the state after the last epoch of `history`; a finished training needs no optimiser, two thirds of the size."""
     tensors = {_MODEL + name: parameter.detach() for name, parameter in model.named_parameters()}
     for number, state in optimizer.state_dict()["state"].items() if optimizer else ():
         tensors |= {f"{_OPTIMIZER}{number}.{key}": value for key, value in state.items()}
@@ -126,7 +126,7 @@ def take(model: nn.Module, optimizer: torch.optim.Optimizer | None, history: lis
 
 
 def restore(checkpoint: Checkpoint, model: nn.Module, optimizer: torch.optim.Optimizer) -> list[EpochRecord]:
-    """Put model and optimiser back where they were; returns the history until then."""
+    """Restore model and optimiser, and return the history so far."""
     load_parameters(checkpoint, model)
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in checkpoint.tensors.items():
@@ -145,6 +145,6 @@ def load_parameters(checkpoint: Checkpoint, model: nn.Module) -> None:
 
 
 def epoch_seed(seed: int, stage: str, epoch: int) -> int:
-    """The seed of everything random in one epoch of one stage."""
+    """Return the seed of everything random in one epoch of one stage."""
     digest = hashlib.sha256(f"{seed}/{stage}/{epoch}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1

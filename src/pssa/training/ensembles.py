@@ -1,7 +1,7 @@
-"""How several models answer as one: majority vote (Boosting) and SAMME (AdaBoost; Hastie et al. 2009).
+"""Ensembles: majority vote (Boosting) and SAMME (AdaBoost; Hastie et al. 2009).
 
 Members vote with their predicted class. The combined shares of the votes are returned as probabilities, with the mean
-probability of the members as a last, smaller voice that decides between equals.
+probability of the members as a small addition that breaks ties.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _VOICE = 1e-3
 
 
 def combine(probabilities: Tensor, vote_weights: Tensor) -> Tensor:
-    """(n, C) answers of M members with `probabilities` (M, n, C), each vote weighing `vote_weights` (M,)."""
+    """Return the (n, C) answers of M members with `probabilities` (M, n, C) and `vote_weights` (M,)."""
     n_classes = probabilities.shape[2]
     votes = torch.nn.functional.one_hot(probabilities.argmax(dim=2), n_classes).to(probabilities.dtype)
     total = torch.einsum("m,mnc->nc", vote_weights, votes)

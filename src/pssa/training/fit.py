@@ -1,4 +1,4 @@
-"""The training loop, as a ladder: `fit` runs epochs, `run_epoch` runs steps, `Step` changes the parameters once."""
+"""The training loop: `fit` runs epochs, `run_epoch` runs steps, `Step` changes the parameters once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def fit(
     store: CheckpointStore | None = None,
     observer: Observer | None = None,
 ) -> list[EpochRecord]:
-    """Train `model` in place for `epochs` epochs, going on from the checkpoint in `store` where there is one.
+    """Train `model` in place for `epochs` epochs, continuing from the checkpoint in `store` where there is one.
 
     With development data, stop once its macro-F1 has not risen for `settings.patience` epochs. The processes of `task.team`
     train together; the first of them alone reads and writes the store.
@@ -71,7 +71,7 @@ def search_epochs(
     store: CheckpointStore | None = None,
     observer: Observer | None = None,
 ) -> tuple[int, list[EpochRecord]]:
-    """How many epochs serve the development data best, by training until it gets no better."""
+    """Return the best number of epochs on development data, by training until its score stops rising."""
     history = fit(model, task, settings, settings.max_epochs, store, observer)
     return best_epoch(history, settings.smoothing), history
 
@@ -84,10 +84,10 @@ def run_epoch(
     settings: Settings,
     epoch: int,
 ) -> EpochRecord:
-    """See every training example once.
+    """Train on every example once.
 
     :param step: changes the model and returns (3,) sums of loss, penalty and right predictions, like `Step`.
-    :param schedule: hears the number of each step before it, counted from 1 over all epochs, like `Schedule`.
+    :param schedule: is called with the number of each step before it, from 1 over all epochs, like `Schedule`.
     """
     device = next(model.parameters()).device
     model.train()
@@ -106,7 +106,7 @@ def run_epoch(
 
 
 def _begin(model: nn.Module, optimizer: torch.optim.Optimizer, store: CheckpointStore, team: Team) -> list[EpochRecord]:
-    """Put every process where the first one is, by its checkpoint or its parameters; returns the history until then."""
+    """Give every process the main one's checkpoint or parameters, and return the history so far."""
     checkpoint = store.load() if team.is_main else None
     if team.is_main and team.size > 1 and checkpoint is None:
         checkpoint = take(model, optimizer, [])
@@ -134,7 +134,7 @@ def _score_dev(model: nn.Module, dev: IndexedCorpus) -> tuple[float, float]:
 def _seeded(seed: int, device: torch.device, rank: int) -> Iterator[torch.Generator]:
     """Seed dropout and shuffling for one epoch, and leave the caller's random state as it was.
 
-    All processes shuffle alike; each has a dropout of its own.
+    All processes shuffle alike; each draws its own dropout.
     """
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed + rank)

@@ -1,6 +1,6 @@
-"""Learning rate and gamma over a training, from the number of the step alone, so that a resumed training needs no record.
+"""Learning rate and gamma over a training, by the number of the step alone, so that a resumed training needs no record.
 
-The rate is as `get_linear_schedule_with_warmup` of transformers has it, but for the warm-up: there, step s of w has s - 1 of w
+The rate is that of `get_linear_schedule_with_warmup` of transformers, except for the warm-up: there, step s of w has s - 1 of w
 parts of the rate, and the first step of a training changes nothing. Here it has s of w parts; from step w + 1 on the two are
 the same.
 """
@@ -17,7 +17,7 @@ from pssa.training.task import Settings
 
 
 def rate_factor(step: int, steps: int, schedule: str = "constant", warmup: float = 0.0) -> float:
-    """What the rate is multiplied with in step `step` of `steps`, from 1.
+    """Return the factor of the rate in step `step` of `steps`, from 1.
 
     :param warmup: share of the steps over which the factor rises to one; a part of a step counts as a step.
     """
@@ -30,7 +30,7 @@ def rate_factor(step: int, steps: int, schedule: str = "constant", warmup: float
 
 
 def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Let the optimiser's next step have this rate; a rate that is a tensor is filled, for those who hold on to it."""
+    """Set the rate of the optimiser's next step; a rate that is a tensor is filled, since recorded steps hold on to it."""
     for group in optimizer.param_groups:
         if isinstance(group["lr"], Tensor):
             group["lr"].fill_(rate)
@@ -47,7 +47,7 @@ class Ramp:
     rising: int  # steps
 
     def reach(self, step: int) -> None:
-        """Step `step`, from 1, comes next; it has `step` of `rising` parts."""
+        """Set gamma for step `step`, from 1: `step` of `rising` parts."""
         self.gamma.fill_(self.full * min(1.0, step / self.rising))
 
 
@@ -61,7 +61,7 @@ class Schedule:
     ramp: Ramp | None = None  # of gamma, where it rises
 
     def __call__(self, step: int) -> None:
-        """Step `step`, from 1, comes next."""
+        """Set the rate for step `step`, from 1."""
         if self.ramp is not None:
             self.ramp.reach(step)
         schedule, warmup = self.settings.schedule, self.settings.warmup

@@ -24,7 +24,7 @@ from pssa.training.task import Settings, Task
 class Step:
     """Changes a model once per batch.
 
-    What it is made of can be called one by one: `accumulate` leaves gradients, `update` follows them.
+    Its two parts can be called one by one: `accumulate` leaves gradients, `update` applies them.
     """
 
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, task: Task, settings: Settings) -> None:
@@ -35,13 +35,13 @@ class Step:
         self.ramp = _ramp(task, self.device)
 
     def __call__(self, batch: Batch) -> Tensor:
-        """(3,) sums of loss, penalty and right predictions over this process's rows of the batch, left on the device."""
+        """Take a step; return (3,) sums of loss, penalty and right predictions over this process's rows, left on the device."""
         sums = self.accumulate(self.task.team.take(batch), len(batch.labels))
         self.update()
         return sums
 
     def accumulate(self, batch: Batch, size: int) -> Tensor:
-        """Gradients of the objective's mean over a batch of `size` rows, of which `batch` are some; returns (3,) sums."""
+        """Add gradients of the objective's mean over `size` rows, of which `batch` are some; return (3,) sums."""
         self.optimizer.zero_grad(set_to_none=True)
         shares = torch.zeros(3, device=self.device)
         for part in cut(batch, self.settings.accumulation):
@@ -49,7 +49,7 @@ class Step:
         return shares * size
 
     def update(self) -> None:
-        """Clip the gradients of the whole team and let the optimiser follow them."""
+        """Clip the gradients of the whole team and take the optimiser's step."""
         self.task.team.add_gradients(self.parameters)
         nn.utils.clip_grad_norm_(self.parameters, self.settings.clip_norm)
         self.optimizer.step()
@@ -69,7 +69,7 @@ class Step:
 
 
 def cut(batch: Batch, parts: int) -> Iterator[Batch]:
-    """The batch in `parts` parts of like size; fewer where it has fewer rows."""
+    """Yield the batch in `parts` parts of similar size; fewer where it has fewer rows."""
     n_rows = len(batch.labels)
     ends = [n_rows * part // parts for part in range(parts + 1)]
     for start, end in pairwise(ends):
@@ -78,13 +78,13 @@ def cut(batch: Batch, parts: int) -> Iterator[Batch]:
 
 
 def trainable(model: nn.Module) -> list[nn.Parameter]:
-    """The parameters that training changes."""
-    # An embedding that stays as it is has zero rows of parameters; optimisers need not hear of it.
+    """Return the parameters that training changes."""
+    # An embedding that is not trained has zero rows of parameters, which the optimiser skips.
     return [parameter for parameter in model.parameters() if parameter.requires_grad and parameter.numel()]
 
 
 def new_optimizer(model: nn.Module, settings: Settings, recorded: bool = False) -> torch.optim.Optimizer:
-    """Adam, at the beginning; where its steps are recorded, the rate is a tensor that a replay reads again."""
+    """Return a fresh Adam; where its steps are recorded, the rate is a tensor that a replay reads again."""
     parameters = trainable(model)
     if not recorded:
         return torch.optim.Adam(parameters, lr=settings.learning_rate, fused=True)
@@ -93,11 +93,11 @@ def new_optimizer(model: nn.Module, settings: Settings, recorded: bool = False) 
 
 
 def _ramp(task: Task, device: torch.device) -> Ramp | None:
-    """How gamma rises, if it does: the schedule fills its tensor before each step, and recorded steps read it again."""
-    wanted = task.supervision
-    if wanted is None or not wanted.rising:
+    """Return how gamma rises, if it does: the schedule fills its tensor before each step, and recorded steps read it again."""
+    supervision = task.supervision
+    if supervision is None or not supervision.rising:
         return None
-    return Ramp(torch.zeros((), device=device), wanted.gamma, wanted.rising)
+    return Ramp(torch.zeros((), device=device), supervision.gamma, supervision.rising)
 
 
 def _calls(model: nn.Module, settings: Settings) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -109,7 +109,7 @@ def _calls(model: nn.Module, settings: Settings) -> tuple[Callable[..., Any], Ca
 
 
 def compiled(call: Callable[..., Any], device: torch.device) -> Callable[..., Any]:
-    """The same call, compiled for `device` when it is first made.
+    """Return the call, compiled for `device` when it is first made.
 
     :raises InputError: where there is no compiler.
     """

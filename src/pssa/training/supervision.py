@@ -40,27 +40,27 @@ DISTANCES: dict[str, Callable[[Tensor], Tensor]] = {"squared": _squared, "norm":
 
 @dataclass(frozen=True)
 class Supervision:
-    """What attention should be, for each word of a corpus of n examples."""
+    """The expected attention of each word of a corpus of n examples."""
 
-    expected: Tensor  # (n, N) wanted attention
+    expected: Tensor  # (n, N) attention
     supervised: Tensor  # (n, N) bool: words that have an expectation
     gamma: float
     distance: str = "squared"  # a name in DISTANCES
     rising: int = 0  # steps over which gamma rises from zero; 0: it is the same in all
 
     def to(self, device: torch.device) -> Supervision:
-        """The same on `device`."""
+        """Return the same on `device`."""
         return replace(self, expected=self.expected.to(device), supervised=self.supervised.to(device))
 
 
 def cross_entropy(prediction: Prediction, batch: Batch, weights: Tensor | None) -> Tensor:
-    """(B,) negative log-likelihood of each example, counted `weights[index]` times."""
+    """Return the (B,) negative log-likelihood of each example, counted `weights[index]` times."""
     losses = functional.cross_entropy(prediction.logits.float(), batch.labels, reduction="none")
     return losses if weights is None else losses * weights[batch.index]
 
 
 def attention_penalty(prediction: Prediction, batch: Batch, supervision: Supervision) -> Tensor:
-    """(B,) distance between attention and expectation of each example, before gamma."""
+    """Return the (B,) distance between attention and expectation of each example, before gamma."""
     assert prediction.attention is not None, "supervision needs a model that attends"
     n_words = batch.candidates.shape[1]
     attention = pool_words(prediction.attention.float(), batch.word_of, n_words)
@@ -80,10 +80,10 @@ WEIGHTINGS = ("equal", "round", "score", "confidence")
 
 @dataclass(frozen=True)
 class Penalty:
-    """How far attention is from what is expected, and how much that weighs."""
+    """The distance between attention and expectation, and its weight."""
 
     distance: str
-    equal_shares: bool  # active words share the attention (1/|active| each); otherwise each is to have all of it
+    equal_shares: bool  # active words share the attention (1/|active| each); otherwise each expects all of it
     gamma: float
 
 
@@ -97,7 +97,7 @@ PENALTIES = {
 def supervise(
     evidence: Evidence, n_words: int, penalty: Penalty, words: str = "both", weighting: str = "equal"
 ) -> Supervision:
-    """Expected attention for every word of a corpus whose longest sentence has `n_words`.
+    """Return the expected attention of every word of a corpus whose longest sentence has `n_words`.
 
     :param words: which kind of evidence to use; `active` and `misleading` are the paper's AS_a and AS_m.
     :param weighting: how the active words of a sentence share its attention.
@@ -107,32 +107,32 @@ def supervise(
     supervised = torch.zeros(len(evidence.examples), n_words, dtype=torch.bool)
     for row, example in enumerate(evidence.examples):
         shares = _shares(example.active, weighting) if penalty.equal_shares else [1.0] * len(example.active)
-        usual = {finding.word: share for finding, share in zip(example.active, shares, strict=True)}
+        by_word = {finding.word: share for finding, share in zip(example.active, shares, strict=True)}
         for finding in example.findings:
             if words in ("both", finding.kind):
-                wanted = usual.get(finding.word, 0.0) if finding.expected is None else finding.expected
-                expected[row, finding.word] = wanted
+                own = by_word.get(finding.word, 0.0) if finding.expected is None else finding.expected
+                expected[row, finding.word] = own
                 supervised[row, finding.word] = True
     return Supervision(expected, supervised, penalty.gamma, penalty.distance)
 
 
 def check_use(penalty: Penalty, words: str, weighting: str) -> None:
-    """Refuse names that do not exist, and to share where nothing is shared."""
+    """Refuse unknown names, and a weighting where nothing is shared."""
     for name, value, known in (("words", words, WORDS), ("weighting", weighting, WEIGHTINGS)):
         if value not in known:
             raise InputError(f"{name} is {value!r}; it can be {', '.join(known)}")
     if weighting != "equal" and not penalty.equal_shares:
         raise InputError(
-            f"weighting is {weighting!r}, but this penalty wants all of the attention on each active word; "
+            f"weighting is {weighting!r}, but this penalty expects all of the attention on each active word; "
             "take weighting equal, or penalty tuned or letter"
         )
 
 
 def _shares(active: Sequence[Finding], weighting: str) -> list[float]:
-    """What each active word of a sentence is to have."""
+    """Return the expected share of each active word of a sentence."""
     weights = [_weight(finding, weighting) for finding in active]
     total = sum(weights)
-    # Scores that say nothing, as of words that a person added, leave the words alike.
+    # Without scores, as of words that a person added, all words share alike.
     if weighting == "equal" or total <= 0:
         return [1 / len(active) for _ in active]
     whole = max(total, 1.0) if weighting == "confidence" else total

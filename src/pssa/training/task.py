@@ -61,7 +61,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Task:
-    """What one training learns from; `weights` and `supervision` are looked up by `Batch.index`."""
+    """The data of one training; `weights` and `supervision` are looked up by `Batch.index`."""
 
     train: IndexedCorpus
     seed: int
@@ -73,7 +73,7 @@ class Task:
     horizon: int = 0  # epochs over which a schedule falls, where these are more than are trained
 
     def to(self, device: torch.device) -> Task:
-        """The same with everything on `device`."""
+        """Return the same with everything on `device`."""
         weights = None if self.weights is None else self.weights.to(device)
         supervision = None if self.supervision is None else self.supervision.to(device)
         dev = None if self.dev is None else self.dev.to(device)

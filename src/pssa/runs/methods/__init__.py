@@ -1,7 +1,7 @@
 """The methods: ways from a corpus to a classifier, by the names that `--method` takes. Each family has a file.
 
 `find("pg-as")` is a `Method`, which knows how it trains, whether and how it mines, and which settings it uses. Nothing else in
-the package asks for the name of a method.
+the package compares the names of methods.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def train_final(context: RunContext, epochs: int, evidence: Evidence) -> Trained
 def record_evidence(
     context: RunContext, mined: Mined, saliency: str, epsilon: float | None, iterations: int
 ) -> Evidence:
-    """Return what was mined as evidence, with a header that says how."""
+    """Return what was mined as evidence, with a header that records how."""
     from pssa.data.evidence import Evidence, Header
 
     config, corpus = context.config, context.prepared_data.corpus

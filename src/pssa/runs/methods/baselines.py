@@ -56,7 +56,7 @@ def _train_adaboost(context: RunContext) -> Trained:
         vote_weight, weights = samme_round(weights, predicted != data.labels, len(context.config.data.labels))
         members.append(model)
         vote_weights.append(vote_weight)
-    # Where no member beats chance the first must answer alone, or nobody would.
+    # Where no member beats chance, the first answers alone.
     return Trained(tuple(members), tuple(vote_weights) if any(vote_weights) else (1.0,) + (0.0,) * (_MEMBERS - 1))
 
 

@@ -26,11 +26,11 @@ _OF_ROUNDS = ("epsilon", "iterations", "round_epochs", "start", "folds", "random
 
 
 class Consensus(Method):
-    """Judges of several seeds and folds; the words that those agree on who were right are active."""
+    """Judges of several seeds and folds; the words that the right ones agree on are active."""
 
     mines = True
     extent_settings = ("consensus_words", "consensus_threshold")
-    default_saliency = "leave_one_out"  # it says more of a word than attention does (results/ideas.md)
+    default_saliency = "leave_one_out"  # closer to human words than attention (results/ideas.md)
 
     def __init__(self, name: str) -> None:
         super().__init__(name, self._train)
@@ -55,7 +55,7 @@ class Consensus(Method):
         return replace(config, mining=mining)
 
     def check(self, config: Config) -> None:
-        """Refuse judges that would each look at another head of the encoder.
+        """Refuse judges that would each score by another head of the encoder.
 
         A head is drawn with the weights, so judges of other seeds would not score by the head that is supervised.
         """
