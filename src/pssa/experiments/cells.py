@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from pssa.runs import methods
 
@@ -22,7 +22,7 @@ def settings(**values: Any) -> tuple[Setting, ...]:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an experiment takes place: a model on a data set, with a seed."""
+    """The place of an experiment: a model on a data set, with a seed."""
 
     data: str  # name of a data set
     model: str
@@ -65,6 +65,7 @@ class Training:
     rounds: int = 0  # of mining that count; 0: all
     above: float = 0.0  # only words with a higher score count
     settings: tuple[Setting, ...] = ()
+    needs_weights: ClassVar[bool] = False  # every training starts from initial parameters
 
     @property
     def is_baseline(self) -> bool:
@@ -76,11 +77,6 @@ class Training:
         """The baseline's number of epochs, and the evidence."""
         return () if self.is_baseline else (Training(self.place), *self.evidence)
 
-    @property
-    def needs_weights(self) -> bool:
-        """Never: every training starts from initial parameters."""
-        return False
-
 
 @dataclass(frozen=True)
 class Analysis:
@@ -89,6 +85,7 @@ class Analysis:
     training: Training
     what: str
     settings: tuple[Setting, ...] = ()
+    needs_weights: ClassVar[bool] = True
 
     @property
     def place(self) -> Place:
@@ -100,11 +97,6 @@ class Analysis:
         """The model."""
         return (self.training,)
 
-    @property
-    def needs_weights(self) -> bool:
-        """Always."""
-        return True
-
 
 @dataclass(frozen=True)
 class Timing:
@@ -112,16 +104,8 @@ class Timing:
 
     place: Place
     methods: tuple[str, ...]  # the first is what the others are compared with
-
-    @property
-    def needs(self) -> tuple[Cell, ...]:
-        """Nothing: every method runs from the start, as `pssa train` does."""
-        return ()
-
-    @property
-    def needs_weights(self) -> bool:
-        """Never."""
-        return False
+    needs: ClassVar[tuple[Cell, ...]] = ()  # every method runs from the start, as `pssa train` does
+    needs_weights: ClassVar[bool] = False
 
 
 Cell = Mining | Training | Analysis | Timing

@@ -1,4 +1,4 @@
-"""Where numbers come from: the command, the code, the libraries, the machine and the files; never the user or a path.
+"""Provenance of numbers: the command, the code, the libraries, the machine and the files; never the user or a path.
 
 Every record names the environment that made it, so one ledger can hold records of several machines and versions.
 """

@@ -1,4 +1,4 @@
-"""What experiments read: data sets, human opinion words, word vectors, an encoder; and the device they run on.
+"""Resources of experiments: data sets, human opinion words, word vectors, an encoder; and the device they run on.
 
     DIR/laptop/train.txt  DIR/laptop/test.txt  DIR/opinion_words/laptop/train.tsv  test.tsv
 
@@ -40,7 +40,7 @@ _TAGS = {"positive": "/p", "negative": "/n", "neutral": "/0"}
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a file of instances is read."""
+    """Options for reading a file of instances."""
 
     format: str = ""  # empty: recognised
     columns: Columns = field(default_factory=Columns)

@@ -100,7 +100,7 @@ class CellCounts:
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a reproduction would execute."""
+    """Counts of the cells that a reproduction would execute."""
 
     exhibits: Mapping[str, CellCounts]
     total: CellCounts  # cells that exhibits share count once

@@ -40,7 +40,7 @@ from pssa.studies.tables import cells_csv
 
 @dataclass(frozen=True)
 class ExecutionOptions:
-    """How cells are executed."""
+    """Options for executing cells."""
 
     engine: str = "local"
     workers: int = 0  # 0: as many as fit
@@ -64,7 +64,7 @@ class ExecutionOptions:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What became of the exhibits and their cells."""
+    """The outcome of a reproduction: exhibits and cells."""
 
     page: Path
     shown: tuple[str, ...]

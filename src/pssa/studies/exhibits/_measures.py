@@ -94,7 +94,7 @@ Measure = Callable[[ClaimRecords], ClaimResult | None]
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper says, and the rule by which it holds."""
+    """A sentence of the paper, and the rule by which it holds."""
 
     says: str
     rule: str
