@@ -66,7 +66,7 @@ def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Comma
         "+AW-AS",
         "+PG-AS",
         "misleading",
-        "predictions",
+        "predicted labels",
         "made-up",
         str(out / "report.html"),
     ):

@@ -41,20 +41,6 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class ShareChange:
-    """A word whose share differs between two explanations."""
-
-    word: str
-    before: float
-    after: float
-
-    @property
-    def difference(self) -> float:
-        """Growth of the share."""
-        return self.after - self.before
-
-
-@dataclass(frozen=True, slots=True)
 class Pair:
     """An explanation and, if two classifiers are compared, the other's explanation of the same aspect."""
 
@@ -149,13 +135,13 @@ def by_sentence(given: Sequence[Pair]) -> list[list[Pair]]:
     return [list(group) for _, group in groupby(given, key=lambda pair: pair.now.text)]
 
 
-def changes(now: Explanation, before: Explanation) -> list[ShareChange]:
-    """Return the words whose share changed most, the largest change first; small changes are left out."""
+def changes(now: Explanation, before: Explanation) -> list[tuple[str, float, float]]:
+    """Return the words whose share changed most, with the shares before and now; small changes are left out."""
     text = clean(now.text)
     words = [text[start:end] for start, end in now.spans]
     rows = zip(words, before.shares, now.shares, strict=True)
-    found = [ShareChange(word, old, new) for word, old, new in rows if abs(new - old) >= _MIN_CHANGE]
-    return sorted(found, key=lambda change: -abs(change.difference))[:_N_CHANGES]
+    found = [(word, old, new) for word, old, new in rows if abs(new - old) >= _MIN_CHANGE]
+    return sorted(found, key=lambda change: -abs(change[2] - change[1]))[:_N_CHANGES]
 
 
 def _subject(explanation: Explanation) -> tuple[object, ...]:

@@ -83,7 +83,8 @@ class _Drawing:
             self._add(pair.before, f"{names[1]}: ")
             self._add(pair.now, f"{names[0]}: ")
             found = [
-                f"{c.word} {format_share(c.before)} to {format_share(c.after)}" for c in changes(pair.now, pair.before)
+                f"{word} {format_share(old)} to {format_share(new)}"
+                for word, old, new in changes(pair.now, pair.before)
             ]
             self._add_heading(f"changed most: {', '.join(found) or 'nothing'}")
         self.y += _GAP

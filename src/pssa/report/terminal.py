@@ -66,8 +66,8 @@ def _block(pair: Pair, names: tuple[str, str], draw: Drawing) -> list[Text]:
     both = ((names[1], pair.before), (names[0], pair.now))
     lines = [line for name, given in both for line in (_heading(given, f"{name}: "), *draw(given))]
     found = [
-        f"{_one_line(c.word)} {format_share(c.before)} to {format_share(c.after)}"
-        for c in changes(pair.now, pair.before)
+        f"{_one_line(word)} {format_share(old)} to {format_share(new)}"
+        for word, old, new in changes(pair.now, pair.before)
     ]
     return [*lines, Text(f"changed most: {', '.join(found) or 'nothing'}")]
 
