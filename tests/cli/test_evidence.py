@@ -191,4 +191,4 @@ def test_a_file_that_is_no_evidence_is_refused_with_its_line(
 ) -> None:
     other = tmp_path / "data.jsonl"
     other.write_text('{"text": "a bar", "aspect": "bar"}\n')
-    assert f"{other}, line 1: is no header of an evidence file" in _refused(capsys, "stats", other)
+    assert f"{other}, line 1: is not the header of an evidence file" in _refused(capsys, "stats", other)

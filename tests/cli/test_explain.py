@@ -122,7 +122,7 @@ def test_existing_files_are_kept_unless_force_is_used(command: Command, run: Pat
         (("--input", "f.csv", "--aspect", "screen"), "--text and --aspect go together"),
         (("--text", TEXT, "--aspect", "keyboard"), "aspect 'keyboard' is not in the text"),
         (("--text", TEXT, "--aspect", "40:90"), "aspect offsets 40-90 are not inside the text of 50 characters"),
-        (("--text", TEXT, "--aspect", "10:11"), "hold no word"),
+        (("--text", TEXT, "--aspect", "10:11"), "contain no word"),
         (("--text", TEXT, "--aspect", "screen", "--saliency", "magic"), "saliency 'magic' cannot explain model memnet"),
         (("--text", TEXT, "--aspect", "screen", "--html", "nowhere/map.html"), "nowhere does not exist"),
         (("--text", TEXT, "--aspect", "screen", "--svg", "."), "is a folder; name a file"),

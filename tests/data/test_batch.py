@@ -176,10 +176,10 @@ def test_words_that_the_vocabulary_lacks_are_unknown_not_padding() -> None:
 
 
 def test_an_empty_corpus_is_refused() -> None:
-    with pytest.raises(InputError, match="there are no examples"):
+    with pytest.raises(InputError, match="the corpus is empty"):
         index()
 
 
 def test_a_label_that_was_not_declared_is_refused() -> None:
-    with pytest.raises(InputError, match="label 'negative' is not one of good, positive, which the model has; relabel"):
+    with pytest.raises(InputError, match=r"label 'negative' is not one of .*good, positive"):
         index_words([SHORT, LONG], VOCABULARY, ("good", "positive"))

@@ -50,10 +50,10 @@ def test_every_bad_line_is_listed_and_the_good_ones_counted(tmp_path: Path) -> N
     ("name", "content", "what"),
     [
         ("data.csv", "", "is empty; expected at least one instance"),
-        ("data.csv", "text,aspect,label\n", "holds no instance; expected at least one"),
-        ("data.csv", "text,aspect,label\n\n\n", "holds no instance; expected at least one"),
-        ("data.jsonl", "\n\n", "holds no instance; expected at least one"),
-        ("data.xml", "<sentences></sentences>", "holds no instance; expected at least one"),
+        ("data.csv", "text,aspect,label\n", "has no instance; expected at least one"),
+        ("data.csv", "text,aspect,label\n\n\n", "has no instance; expected at least one"),
+        ("data.jsonl", "\n\n", "has no instance; expected at least one"),
+        ("data.xml", "<sentences></sentences>", "has no instance; expected at least one"),
     ],
 )
 def test_a_file_without_instances_is_refused(tmp_path: Path, name: str, content: str, what: str) -> None:
@@ -68,7 +68,7 @@ def test_a_file_of_which_everything_is_dropped_is_a_warning(tmp_path: Path) -> N
     path.write_text("text,aspect,label\na good menu,menu,conflict\n")
     report = check(path)
     assert (report.instances, report.words_mean, report.rejected, report.dropped) == (0, 0.0, 0, {"conflict": 1})
-    assert [problem.what for problem in report.problems] == ["every instance was dropped; none is left to train on"]
+    assert [problem.what for problem in report.problems] == ["every instance was dropped; none is left for training"]
 
 
 def test_a_file_that_cannot_be_read_at_all_is_refused(tmp_path: Path) -> None:

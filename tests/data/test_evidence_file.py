@@ -109,7 +109,7 @@ def test_numbers_may_be_whole_and_the_last_line_end_may_be_missing(path: Path) -
         (1, lambda f: f.pop("seed"), "line 1: the line has no `seed`"),
         (1, lambda f: f.update(time=3), "line 1: the line has the unknown key 'time'"),
         (1, lambda f: f.update(epsilon="3"), "line 1: `epsilon` is '3'"),
-        (1, lambda f: f.pop("schema"), "line 1: is no header of an evidence file"),
+        (1, lambda f: f.pop("schema"), "line 1: is not the header of an evidence file"),
         (1, lambda f: f.update(schema=2), "line 1: has schema 2; this version reads schema 1 only; use the newer"),
         (1, lambda f: f.update(schema=0), "line 1: has schema 0; this version reads schema 1 only; mine again"),
         (1, lambda f: f.update(schema=True), "line 1: `schema` is True; expected a whole number"),
@@ -152,7 +152,7 @@ def test_a_wrong_line_is_an_error_with_its_number(path: Path, line: int, change:
         (b'"entropy":1.25', b'"entropy":NaN', "line 2: contains NaN"),
         (b'"entropy":1.25', b'"entropy":1e999', "line 2: `findings.*finite number"),
         (b"caf\xc3\xa9", b"caf\xe9", "line 3: is not UTF-8 .byte 0xe9"),
-        (b'"findings":[]}\n', b'"findings":[]}\n\n', "line 4: is one too many, for the header says 2 examples"),
+        (b'"findings":[]}\n', b'"findings":[]}\n\n', "line 4: is one too many: the header says 2 examples"),
         (b'\n{"id":"2"', b'\n\n{"id":"2"', "line 3: is not valid JSON"),
         (b'{"id":"2"', b'[{"id":"2"', "line 3: is not valid JSON"),
     ],
@@ -195,7 +195,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_beside_it(path: Path) ->
 
 
 def test_a_compressed_name_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="written as plain text"):
+    with pytest.raises(InputError, match="plain text"):
         write_evidence(_EVIDENCE, tmp_path / "evidence.jsonl.gz")
 
 

@@ -60,7 +60,7 @@ def test_offsets_outside_the_text_are_refused(aspect: tuple[int, int]) -> None:
 
 
 def test_an_aspect_of_nothing_but_space_is_refused() -> None:
-    with pytest.raises(InputError, match="aspect offsets 3-4 hold no word: ' '"):
+    with pytest.raises(InputError, match="aspect offsets 3-4 contain no word: ' '"):
         Example.from_text(TEXT, (3, 4))
 
 

@@ -94,7 +94,7 @@ def test_an_ambiguous_aspect_is_an_error_in_training_and_a_warning_in_prediction
         ({"text": "a menu", "from": 2, "to": 7}, "2-7 are not inside the text of 6"),
         ({"text": "a menu", "from": -4, "to": 6}, "not inside"),
         ({"text": "a menu", "from": 6, "to": 2}, "not inside"),
-        ({"text": "a menu", "from": 1, "to": 2}, "hold no word"),
+        ({"text": "a menu", "from": 1, "to": 2}, "contain no word"),
         ({"text": "a menu", "from": "x", "to": 6}, "`from` is 'x'; expected a whole number"),
         ({"text": "a menu", "from": True, "to": 6}, "expected a whole number"),
         ({"text": "a menu", "from": 0.5, "to": 6}, "expected a whole number"),

@@ -114,7 +114,7 @@ def test_a_placeholder_that_grows_to_just_a_sentence_is_read(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ({"schema": 2}, "line 1: has schema 2; this version reads schema 1 only; use the newer pssa that wrote it"),
+        ({"schema": 2}, "line 1: has schema 2; this version reads schema 1 only; use the newer"),
         ({"schema": 0}, "line 1: has schema 0; .*; mine again"),
         ({"iterations": 10**15}, "`iterations` is 1000000000000000; expected 0 to 10000"),
         ({"epsilon": float("nan")}, "line 1: contains NaN"),
@@ -185,8 +185,8 @@ def test_opinion_words_without_a_line_end_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_list_of_problems_comes_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["pssa.data.check"], "_MOST_PROBLEMS", 3)  # the room has a function of that name
+    monkeypatch.setattr(sys.modules["pssa.data.check"], "_MAX_PROBLEMS", 3)  # the room has a function of that name
     (tmp_path / "x.jsonl").write_bytes(b"no\n" * 10)
     problems = check(tmp_path / "x.jsonl").problems
     assert [problem.line for problem in problems] == [1, 2, 3, 3]
-    assert problems[-1].what == "too many problems; what follows was not looked at"
+    assert problems[-1].what == "too many problems; the rest was not checked"

@@ -203,7 +203,7 @@ def test_one_instance_is_too_few_whatever_it_would_be_cut_into(
 
 def test_too_few_sentences_for_a_search_write_nothing(train_tiny: TrainTiny, corpus: Corpus, tmp_path: Path) -> None:
     alike = Corpus(tuple(replace(example, sentence_id="one") for example in corpus))
-    with pytest.raises(InputError, match="1 different sentences cannot be cut into 2 parts"):
+    with pytest.raises(InputError, match="1 different sentences cannot be split into 2 parts"):
         train(alike, tmp_path / "run", model="memnet", dimension=8, min_steps=0)
     assert not (tmp_path / "run").exists()
     # Neither a given number of epochs nor development data of its own needs a part of train.

@@ -66,7 +66,7 @@ def test_offsets_count_code_points() -> None:
         ("huge", "screen", "aspect 'screen' is not in the text 'huge'"),
         ("huge", place(2, 9), "aspect offsets 2-9 are not inside the text of 4 characters"),
         ("huge", place(3, 3), "aspect offsets 3-3 are not inside the text of 4 characters"),
-        ("a  b", place(1, 3), "aspect offsets 1-3 hold no word"),
+        ("a  b", place(1, 3), "aspect offsets 1-3 contain no word"),
         ("huge", " ", "the aspect is blank"),
         (" ", "screen", "the text is blank"),
     ],

@@ -1,4 +1,4 @@
-"""Data: instances, files, splits, vocabularies and batches."""
+"""Instances, file formats, splits, vocabularies, batches and evidence."""
 
 from pssa.data.check import Report, check
 from pssa.data.evidence import Evidence

@@ -1,7 +1,7 @@
-"""`Batch`, padded tensors for a model, and `IndexedCorpus`, a corpus turned into tensors once and cut into batches many times.
+"""`Batch`, padded tensors for a model, and `IndexedCorpus`, a corpus as tensors that is cut into batches.
 
-A position is what the model sees (a word, or a piece of one); a word is what everybody else speaks of. `word_of` maps
-one to the other. Batches are bucketed by length, so little of a batch is padding, and no batch is wider than its longest row.
+A position is what the model reads: a word, or a piece of one. Evidence and explanations are about words; `word_of` maps positions
+to words. Batches are bucketed by length, so that little of a batch is padding, and none is wider than its longest row.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from torch import Tensor
 
 from pssa.data.example import Example
 from pssa.data.vocabulary import Vocabulary
-from pssa.errors import InputError
+from pssa.errors import InputError, setting
 
-__all__ = ["PADDING", "SECOND", "SPECIAL", "Batch", "IndexedCorpus", "index_words", "label_ids"]
-
-# Positions of no word, in `word_of`.
+# Values of `word_of` for positions without a word.
 PADDING = -1
 SPECIAL = -2  # the first segment's own tokens: [CLS], [SEP]
 SECOND = -3  # all of the second segment: the aspect again and the closing [SEP]
 
-# Batches whose rows are sorted by length together: enough to waste little padding, few enough to keep epochs shuffled.
+# Number of batches whose rows are sorted by length together: enough for little padding, few enough to keep epochs shuffled.
 _BUCKET = 16
 
 
@@ -33,12 +31,12 @@ class Batch:
     """Padded tensors of B examples, P positions and N words."""
 
     positions: Tensor  # (B, P) ids
-    word_of: Tensor  # (B, P) the word of each position; PADDING, SPECIAL or SECOND where there is none
+    word_of: Tensor  # (B, P) the word of each position; PADDING, SPECIAL or SECOND if it has none
     aspect: Tensor  # (B, M) ids of the aspect's words or pieces, then the padding id: 0 for words
     aspect_span: Tensor  # (B, 2) word offsets, half-open
     candidates: Tensor  # (B, N) words that may be attended or mined: not padding, aspect or hidden
-    labels: Tensor  # (B,) class of each example, -1 where unknown
-    index: Tensor  # (B,) place of each example in its corpus
+    labels: Tensor  # (B,) class of each example, -1 if unknown
+    index: Tensor  # (B,) position of each example in its corpus
 
     @property
     def real(self) -> Tensor:
@@ -57,7 +55,7 @@ class Batch:
 
     @property
     def lengths(self) -> Tensor:
-        """(B,) number of words, by the real positions."""
+        """(B,) number of words."""
         return self.word_of.amax(dim=1) + 1
 
     @property
@@ -71,16 +69,16 @@ class Batch:
         return self.candidates.gather(1, self.word_of.clamp(min=0)) & self.real
 
     def to(self, device: torch.device) -> Batch:
-        """The same batch on `device`."""
+        """Return the batch on `device`."""
         moved = {f.name: getattr(self, f.name).to(device, non_blocking=True) for f in fields(self)}
         return Batch(**moved)
 
     def take(self, rows: Tensor | slice) -> Batch:
-        """Some rows of the batch, as wide as it was."""
+        """Return some rows of the batch, as wide as it is."""
         return Batch(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
 
     def repeat(self, times: int) -> Batch:
-        """The batch stacked `times` times: rows 0..B-1, then again."""
+        """Return the batch stacked `times` times: rows 0..B-1, then again."""
         return Batch(**{f.name: _stack(getattr(self, f.name), times) for f in fields(self)})
 
 
@@ -90,7 +88,7 @@ class IndexedCorpus:
 
     table: Batch
     widths: Tensor  # (n, 3) positions, aspect words and words of each row
-    mask_id: int  # what stands in place of a hidden word
+    mask_id: int  # the token in place of a hidden word
 
     def __len__(self) -> int:
         return len(self.table.labels)
@@ -101,11 +99,11 @@ class IndexedCorpus:
         return self.table.labels
 
     def to(self, device: torch.device) -> IndexedCorpus:
-        """The same on `device`, so that no batch has to travel; widths stay on the CPU, which decides how to crop."""
+        """Return the corpus on `device`, so that batches need no copy; widths stay on the CPU, which decides how to crop."""
         return replace(self, table=self.table.to(device))
 
     def batch(self, rows: Tensor, multiple: int = 1) -> Batch:
-        """The examples at `rows` (on the CPU), no wider than needed but for a `multiple`, so that few shapes occur."""
+        """Return the examples at `rows` (on the CPU), as wide as needed, rounded up to a `multiple` so that few shapes occur."""
         needed = self.widths[rows].amax(dim=0)
         # Slices end with the table, which need not be as wide as the multiple.
         positions, aspect, words = (needed + (-needed) % multiple).tolist()
@@ -118,12 +116,12 @@ class IndexedCorpus:
         return Batch(**taken)
 
     def select(self, rows: Sequence[int] | Tensor) -> IndexedCorpus:
-        """The corpus of these rows alone; `index` still points into the corpus it came from."""
+        """Return the corpus of these rows; `index` still refers to this corpus."""
         rows = torch.as_tensor(rows, dtype=torch.long)
         return IndexedCorpus(self.table.take(rows), self.widths[rows], self.mask_id)
 
     def hide(self, words: Tensor) -> IndexedCorpus:
-        """The corpus with more words hidden, `words` being (n, N): mask token, and out of the candidates."""
+        """Return the corpus with `words` (n, N) hidden: replaced by the mask token and removed from the candidates."""
         position_hidden = words.gather(1, self.table.word_of.clamp(min=0)) & self.table.real
         table = replace(
             self.table,
@@ -133,11 +131,11 @@ class IndexedCorpus:
         return replace(self, table=table)
 
     def length_order(self) -> Tensor:
-        """(n,) rows from the longest to the shortest, for scoring in batches with little padding."""
+        """Return (n,): rows from the longest to the shortest, for batches with little padding."""
         return self.widths[:, 0].argsort(descending=True, stable=True)
 
     def shuffled_batches(self, size: int, generator: torch.Generator, multiple: int = 1) -> Iterator[Batch]:
-        """Every example once, in random batches of rows of like length; `multiple` as in `batch`."""
+        """Yield every example once, in random batches of rows of similar length; `multiple` as in `batch`."""
         shuffled = iter(torch.randperm(len(self), generator=generator).tolist())
         batches: list[Tensor] = []
         while bucket := list(islice(shuffled, size * _BUCKET)):
@@ -150,7 +148,7 @@ class IndexedCorpus:
 def index_words(examples: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str]) -> IndexedCorpus:
     """Turn examples into tensors for models whose positions are words."""
     if not examples:
-        raise InputError("there are no examples to work on; the corpus is empty")
+        raise InputError("the corpus is empty; give at least one example")
     width = max(len(example.spans) for example in examples)
     aspect_width = max(end - start for start, end in (example.aspect for example in examples))
     positions = torch.zeros(len(examples), width, dtype=torch.long)
@@ -180,12 +178,12 @@ def index_words(examples: Sequence[Example], vocabulary: Vocabulary, labels: Seq
 
 
 def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> Tensor:
-    """(n,) the place of each example's label among `labels`, -1 where it has none."""
+    """Return (n,): the position of each example's label in `labels`, -1 if it has none."""
     place = {label: number for number, label in enumerate(labels)}
     unknown = {example.label for example in examples if example.label is not None} - set(labels)
     if unknown:
-        known = f"label {sorted(unknown)[0]!r} is not one of {', '.join(labels)}, which the model has"
-        raise InputError(f"{known}; relabel the data, or train with all `labels` (--labels)")
+        known = f"label {sorted(unknown)[0]!r} is not one of the model's labels {', '.join(labels)}"
+        raise InputError(f"{known}; relabel the data, or train with all of them in {setting('labels')}")
     return torch.tensor([-1 if example.label is None else place[example.label] for example in examples])
 
 

@@ -1,4 +1,4 @@
-"""What is in a file and what is wrong with it, line by line; reading goes on after a bad line."""
+"""Check a file of instances: what is in it, and what is wrong in which line."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from pssa.data.io import Accepted, format_of, outcomes
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem
 from pssa.errors import InputError
 
-__all__ = ["Report", "check"]
-
-_MOST_PROBLEMS = 100_000
-_MOST_LABELS = 20  # where there are more, it is no column of labels
+_MAX_PROBLEMS = 100_000
+_MAX_LABELS = 20  # a column with more values does not hold labels
 
 
 @dataclass(frozen=True)
 class Report:
-    """The counts of a file, over the instances that can be trained on, and its problems in file order."""
+    """Counts of the instances that can be trained on, and the problems of a file in file order."""
 
     format: str
     instances: int
@@ -32,13 +30,13 @@ class Report:
     sentences_with_several_aspects: int
     words_mean: float
     words_max: int
-    duplicates: int  # instances that repeat an earlier one: same words, aspect and label
+    duplicates: int  # instances with the words, aspect and label of an earlier one
     problems: tuple[Problem, ...]
-    labels_to_declare: tuple[str, ...]  # that take every label of the file; empty where none needs to be declared
+    labels_to_declare: tuple[str, ...]  # declaring these accepts every label of the file; empty if not needed
 
     @property
     def rejected(self) -> int:
-        """How many problems cost an instance."""
+        """Number of rejected instances."""
         return sum(problem.rejected for problem in self.problems)
 
 
@@ -50,10 +48,9 @@ def check(
     labels: tuple[str, ...] = DEFAULT_LABELS,
     conflict: str = "drop",
 ) -> Report:
-    """Look at every instance of a file; the parameters are those of `read`.
+    """Check every instance of a file; the parameters are those of `read`. A bad line does not stop the check.
 
-    :raises InputError: if there is no reading it at all: no such file, a directory, binary, a column missing, or
-        nothing in it.
+    :raises InputError: if the file cannot be read at all: missing, a directory, binary, empty, or without a column.
     """
     rule = LabelRule.of(labels, conflict)
     named, name = Columns.of(columns), format_of(path, format)
@@ -69,14 +66,14 @@ def check(
                 dropped[outcome.reason] += 1
             case Problem():
                 problems.append(outcome)
-                if len(problems) >= _MOST_PROBLEMS:
-                    problems.append(Problem(outcome.line, "too many problems; what follows was not looked at"))
+                if len(problems) >= _MAX_PROBLEMS:
+                    problems.append(Problem(outcome.line, "too many problems; the rest was not checked"))
                     break
     problems.extend(_contradictions(accepted))
     if not accepted and not problems:
         if not dropped:
-            raise InputError.at(path, None, "holds no instance; expected at least one")
-        problems.append(Problem(None, "every instance was dropped; none is left to train on", rejected=False))
+            raise InputError.at(path, None, "has no instance; expected at least one")
+        problems.append(Problem(None, "every instance was dropped; none is left for training", rejected=False))
     examples = [one.example for one in accepted]
     return _report(name, examples, rule, dropped, problems)
 
@@ -104,19 +101,19 @@ def _report(
 
 
 def _labels_to_declare(known: Sequence[str], problems: Sequence[Problem]) -> tuple[str, ...]:
-    """The declared labels that occur, then the others; empty where there are no others or `labels` cannot name them."""
+    """Return the declared labels that occur, then the others; empty if there are no others or they cannot be declared."""
     unknown: dict[str, str] = {}
     for label in (problem.unknown_label.strip() for problem in problems):
-        unknown.setdefault(label.casefold(), label)  # case does not count
-    # The first is of other problems; `conflict` is unknown only to those who refuse it.
+        unknown.setdefault(label.casefold(), label)  # case does not matter
+    # An empty label belongs to another problem; `conflict` is unknown only if the caller refuses it.
     others = [label for key, label in unknown.items() if key not in ("", CONFLICT)]
     found = (*known, *others)
     can_be_named = all(len(label) <= MAX_LABEL and label.isprintable() and "," not in label for label in others)
-    return found if others and can_be_named and 2 <= len(found) <= _MOST_LABELS else ()
+    return found if others and can_be_named and 2 <= len(found) <= _MAX_LABELS else ()
 
 
 def _contradictions(accepted: Sequence[Accepted]) -> list[Problem]:
-    """A warning for each instance that an earlier one gives another label."""
+    """Return a warning for each instance that has another label than an earlier one with the same aspect."""
     first: dict[tuple[tuple[str, ...], tuple[int, int]], Accepted] = {}
     found = []
     for one in accepted:

@@ -1,11 +1,11 @@
-"""The evidence file: JSON Lines, a header and then one line for each example, also for those without findings.
+"""The evidence file: JSON Lines with a header and one line for each example, also for those without findings.
 
     {"schema":1,"examples":2,"model":"memnet","saliency":"gradient",...,"rounds":[...],"edits":[...]}
     {"id":"1","words":["Huge","menu"],"spans":[[0,4],[5,9]],"aspect":[1,2],"label":"positive","findings":[...]}
 
-A finding repeats its word's text and span for the person who reads the file. The same evidence always gives the same
-bytes: no time, host or path is in it, keys have one order and floats their shortest form. It is meant to be edited by
-hand, so it is read strictly: whatever is not as written here is an error with the number of its line.
+A finding repeats the text and span of its word for human readers. The same evidence always gives the same bytes: the file
+has no time, host or path, keys have one order and floats their shortest form. People edit it by hand, so it is read strictly: any
+deviation is an error with the number of its line.
 """
 
 from __future__ import annotations
@@ -33,12 +33,10 @@ from pssa.data.validation import (
     span,
     text,
 )
-from pssa.errors import InputError
-
-__all__ = ["FINDING", "example_fields", "read_evidence", "stream_evidence", "write_evidence"]
+from pssa.errors import InputError, setting
 
 _NAME = "evidence.jsonl"  # in a run
-_LONGEST_LINE = 1 << 24  # bytes: a header names every edit
+_MAX_LINE = 1 << 24  # bytes: a header names every edit
 _ROUND: dict[str, Parser] = {
     "iteration": integer,
     "accuracy": number,
@@ -70,7 +68,7 @@ FINDING: dict[str, Parser] = {
     "gold": text,
     "expected": optional(number),
 }
-# In this order: the word, what it is, what was found.
+# The order of keys: the word, its text and span, the finding.
 _FINDING_WITH_TEXT: dict[str, Parser] = {"word": integer, "text": text, "span": span, **FINDING}
 _EXAMPLE: dict[str, Parser] = {
     "id": text,
@@ -86,7 +84,7 @@ def write_evidence(evidence: Evidence, path: str | Path) -> None:
     """Write line by line to a temporary name beside `path`, then rename it; a failure leaves `path` as it was."""
     path = Path(path)
     if path.suffix == ".gz":
-        raise InputError.at(path, None, "evidence is written as plain text; choose a name such as evidence.jsonl")
+        raise InputError.at(path, None, "evidence is plain text; choose a name such as evidence.jsonl")
     header = {"schema": SCHEMA, "examples": len(evidence.examples), **asdict(evidence.header)}
     with atomic_path(path) as part, part.open("wb") as stream:
         stream.write(_line(parse_fields(header, "", _HEADER)))
@@ -96,7 +94,7 @@ def write_evidence(evidence: Evidence, path: str | Path) -> None:
 def read_evidence(path: str | Path) -> Evidence:
     """Read a whole file.
 
-    :raises InputError: naming the file and the first line that is not as it should be.
+    :raises InputError: naming the file and the first invalid line.
     """
     header, examples = stream_evidence(path)
     return Evidence(header, tuple(examples))
@@ -107,7 +105,7 @@ def stream_evidence(path: str | Path) -> tuple[Header, Iterator[ExampleEvidence]
     path = Path(path)
     if (path / _NAME).is_file():
         raise InputError.at(path, None, f"is a directory; its evidence is {path / _NAME}")
-    contents = read_text(path, _LONGEST_LINE)
+    contents = read_text(path, _MAX_LINE)
     line, content = next(contents)
     with _place(path, line):
         header, count = _parse_header(content)
@@ -115,7 +113,7 @@ def stream_evidence(path: str | Path) -> tuple[Header, Iterator[ExampleEvidence]
 
 
 def example_fields(example: ExampleEvidence) -> dict[str, Any]:
-    """What the line of an example holds."""
+    """Return the content of an example's line."""
     fields = {
         "id": example.id,
         "words": example.words,
@@ -141,7 +139,7 @@ def _parse_examples(
     for line, content in contents:
         with _place(path, line):
             if line > count + 1:
-                raise InputError(f"is one too many, for the header says {count} examples; remove it")
+                raise InputError(f"is one too many: the header says {count} examples; remove it")
             example = _parse_example(content)
             header.check(example)
         yield example
@@ -155,16 +153,17 @@ def _place(path: Path, line: int) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError.at(path, line, str(error)) from None
+        raise InputError.at(path, line, error.message) from None
 
 
 def _parse_header(content: str) -> tuple[Header, int]:
     fields = _parse_line(content)
     if "schema" not in fields:
-        raise InputError("is no header of an evidence file, which has a `schema`; make one with: pssa mine")
+        mine = setting("pssa.mine", option="pssa mine")
+        raise InputError(f"is not the header of an evidence file: it has no `schema`; create evidence with {mine}")
     schema = integer(fields["schema"], "schema")
     if schema != SCHEMA:
-        remedy = "use the newer pssa that wrote it" if schema > SCHEMA else "mine again"
+        remedy = "use the newer version of pssa that wrote it" if schema > SCHEMA else "mine again"
         raise InputError(f"has schema {schema}; this version reads schema {SCHEMA} only; {remedy}")
     values = parse_fields(fields, "", _HEADER)
     del values["schema"]

@@ -1,6 +1,6 @@
-"""`Example`, one aspect of one sentence, and `Corpus`, a sequence of them with what was dropped on the way.
+"""`Example`, one aspect of one sentence, and `Corpus`, a sequence of examples with counts of what the reader dropped.
 
-Offsets are half-open. Words are slices of the text, so whatever is said about a word can be shown in the text.
+Offsets are half-open. Words are slices of the text, so that anything about a word can be shown in the text.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from pssa.data.tokenize import Span, tokenize
 from pssa.data.validation import shorten
 from pssa.errors import InputError
-
-__all__ = ["DEFAULT_LABELS", "Corpus", "Example", "sentence_key"]
 
 DEFAULT_LABELS = ("positive", "negative", "neutral")
 
@@ -34,7 +32,7 @@ class Example:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words as they stand in the text, hidden ones included."""
+        """The words as they appear in the text, including hidden ones."""
         return tuple(self.text[start:end] for start, end in self.spans)
 
     @property
@@ -44,7 +42,7 @@ class Example:
 
     @property
     def aspect_text(self) -> str:
-        """The aspect as it stands in the text."""
+        """The aspect as it appears in the text."""
         start, end = self.aspect_chars
         return self.text[start:end]
 
@@ -54,16 +52,16 @@ class Example:
         return frozenset(range(len(self.spans))) - frozenset(range(*self.aspect)) - self.hidden
 
     def hide(self, words: Iterable[int]) -> Example:
-        """The same example with these words hidden as well."""
+        """Return the example with these words hidden as well."""
         return replace(self, hidden=self.hidden | frozenset(words))
 
     @classmethod
     def from_text(
         cls, text: str, aspect: Span, *, label: str | None = None, id: str = "0", sentence_id: str | None = None
     ) -> Example:
-        """Tokenise `text` and place the aspect by its character offsets.
+        """Tokenise `text` and build the example of the aspect at these character offsets.
 
-        :raises InputError: if the offsets are not inside the text or hold no word.
+        :raises InputError: if the offsets are outside the text or contain no word.
         """
         start, end = aspect
         if not 0 <= start < end <= len(text):
@@ -81,14 +79,14 @@ class Example:
     def from_spans(
         cls, text: str, spans: tuple[Span, ...], aspect: Span, *, label: str | None, id: str, sentence_id: str
     ) -> Example:
-        """Place the aspect, given by character offsets, on words that are already cut.
+        """Build an example from given words and the character offsets of the aspect.
 
         :raises InputError: if no word lies inside the offsets.
         """
         inside = [index for index, (start, end) in enumerate(spans) if aspect[0] <= start and end <= aspect[1]]
         if not inside:
             raise InputError(
-                f"aspect offsets {aspect[0]}-{aspect[1]} hold no word: {shorten(text[aspect[0] : aspect[1]])}"
+                f"aspect offsets {aspect[0]}-{aspect[1]} contain no word: {shorten(text[aspect[0] : aspect[1]])}"
             )
         return cls(id, sentence_id, text, spans, (inside[0], inside[-1] + 1), label)
 
@@ -111,16 +109,16 @@ class Corpus(Sequence[Example]):
         return self.examples[index]
 
     def select(self, indices: Iterable[int]) -> Corpus:
-        """The examples at these positions, as a corpus with the same labels."""
+        """Return the corpus of the examples at these positions, with the same labels."""
         return Corpus(tuple(self.examples[index] for index in indices), self.labels)
 
     def label_counts(self) -> dict[str, int]:
-        """How many examples have each of the declared labels."""
+        """Count the examples of each declared label."""
         counts = Counter(example.label for example in self.examples)
         return {label: counts[label] for label in self.labels}
 
     def hash(self) -> str:
-        """A digest of what is trained on: texts, words, aspects and labels, in order; not ids or paths."""
+        """Return a digest of the texts, words, aspects and labels, in order; ids and paths do not matter."""
         digest = hashlib.sha256()
         for example in self.examples:
             digest.update(repr((example.text, example.spans, example.aspect, example.label)).encode())
@@ -128,5 +126,5 @@ class Corpus(Sequence[Example]):
 
 
 def sentence_key(text: str) -> str:
-    """A short id for a sentence that has none of its own: equal for texts that differ in case or white space only."""
+    """Return a short id for a sentence without one, equal for texts that differ in case or white space only."""
     return hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()[:16]

@@ -1,8 +1,8 @@
-"""Human opinion words (TOWE) as evidence: what mining can be measured against.
+"""Human opinion words (TOWE) as evidence, to compare mining with.
 
-The file is tab-separated with the columns s_id, sentence, target_tags and opinion_words_tags, each tag B, I or O behind
-a backslash, without quoting. Its words are cut and cased differently from those of a corpus, so both are reduced to
-letters a-z and digits: sentences are the same if these are, and a mark goes from one to the other through them.
+The file is tab-separated with the columns s_id, sentence, target_tags and opinion_words_tags, each tag B, I or O after a
+backslash, without quoting. Its tokenisation and case differ from those of a corpus, so both are reduced to the letters a-z and
+digits: sentences with the same letters are the same, and marks are transferred by letter.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from pssa.data.text_file import describe_damage, read_text
 from pssa.data.validation import shorten
 from pssa.errors import InputError
 
-__all__ = ["METHOD", "OpinionEvidence", "OpinionRow", "Target", "evidence_from_opinion_words", "read_opinion_words"]
-
 METHOD = "opinion-words"
 _COLUMNS = ["s_id", "sentence", "target_tags", "opinion_words_tags"]
 _TAGS = ("\\B", "\\I", "\\O")
@@ -28,7 +26,7 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A place in a sentence; both are in letters and digits only."""
+    """A span of a sentence, both in letters and digits only."""
 
     sentence: str
     start: int
@@ -36,13 +34,13 @@ class Target:
 
     @property
     def text(self) -> str:
-        """What is at the place."""
+        """The text of the span."""
         return self.sentence[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
 class OpinionRow:
-    """One target and the offsets of what its sentence says of it."""
+    """One target and the offsets of its opinion words."""
 
     target: Target
     opinion: frozenset[int]
@@ -50,16 +48,16 @@ class OpinionRow:
 
 @dataclass(frozen=True, slots=True)
 class OpinionEvidence:
-    """Evidence made from opinion words, and for how many examples of each label there was a row."""
+    """Evidence made from opinion words, and the number of examples of each label that have a row."""
 
     evidence: Evidence
     matched: Mapping[str, int]
 
 
 def read_opinion_words(path: str | Path) -> tuple[OpinionRow, ...]:
-    """Read a file of opinion words; rows whose target has neither letter nor digit are passed over.
+    """Read a file of opinion words; skip rows whose target has neither letter nor digit.
 
-    :raises InputError: naming the file and the first line that is not as it should be.
+    :raises InputError: naming the file and the first invalid line.
     """
     rows = []
     for line, content in read_text(Path(path)):
@@ -69,15 +67,15 @@ def read_opinion_words(path: str | Path) -> tuple[OpinionRow, ...]:
             else:
                 rows.append(_parse_row(content))
         except InputError as error:
-            raise InputError.at(path, line, str(error)) from None
+            raise InputError.at(path, line, error.message) from None
     return tuple(row for row in rows if row is not None)
 
 
 def evidence_from_opinion_words(rows: Iterable[OpinionRow], corpus: Corpus) -> OpinionEvidence:
     """Make every opinion word active at iteration 1, each with an equal share of the score.
 
-    A row belongs to the examples with the same sentence and the same place of the aspect. If only the place differs,
-    because the aspect occurs more than once, the nearest row that belongs to no other example is taken.
+    A row belongs to the examples with the same sentence and the same span of the aspect. If only the span differs, because the
+    aspect occurs more than once, the nearest row that belongs to no other example is taken.
     """
     letters = [_Letters.of(example.words) for example in corpus]
     targets = [each.target(range(*example.aspect)) for each, example in zip(letters, corpus, strict=True)]
@@ -94,7 +92,7 @@ def evidence_from_opinion_words(rows: Iterable[OpinionRow], corpus: Corpus) -> O
 
 @dataclass(frozen=True, slots=True)
 class _Letters:
-    """The letters and digits of a sentence, and the word of each."""
+    """Letters and digits of a sentence, and the word of each."""
 
     text: str
     word_of: tuple[int, ...]
@@ -125,7 +123,7 @@ def _parse_row(content: str) -> OpinionRow | None:
     if len(columns) != len(_COLUMNS):
         raise InputError(f"has {len(columns)} columns; expected {len(_COLUMNS)}, separated by tabs")
     _, sentence, target_tags, opinion_tags = columns
-    # The sentence's words, not those of the tags, of which the public files misspell a few.
+    # The words of the sentence: those in the tags are sometimes misspelt in the public files.
     words = sentence.split()
     letters = _Letters.of(words)
     target = letters.target(_marked(target_tags, "target_tags", len(words)))
@@ -146,7 +144,7 @@ def _marked(tags: str, column: str, words: int) -> frozenset[int]:
 def _match(rows: Iterable[OpinionRow], targets: Sequence[Target | None]) -> list[frozenset[int] | None]:
     opinions: dict[Target, frozenset[int]] = {}
     for row in rows:
-        # A target that was marked twice has the words of both.
+        # A target that is marked twice has the words of both.
         opinions[row.target] = opinions.get(row.target, frozenset()) | row.opinion
     free: dict[tuple[str, str], list[Target]] = defaultdict(list)
     for other in opinions.keys() - set(targets):
@@ -162,7 +160,7 @@ def _match(rows: Iterable[OpinionRow], targets: Sequence[Target | None]) -> list
 
 
 def _nearest(target: Target, others: Sequence[Target]) -> Target | None:
-    # The earlier one of two that are equally near.
+    # The earlier of two that are equally near.
     return min(others, key=lambda other: (abs(other.start - target.start), other.start), default=None)
 
 

@@ -1,8 +1,10 @@
-"""`PieceCutter`: examples to tensors for encoders that read pieces of words, `[CLS] x [SEP]` or `[CLS] x [SEP] aspect [SEP]`.
+"""`PieceCutter`: examples to tensors for encoders that read word pieces, `[CLS] x [SEP]` or `[CLS] x [SEP] aspect [SEP]`.
 
-A text is read as a whole, as the encoder knows it from pretraining, and a piece belongs to the word that its characters
-lie in. Where a piece reaches over the end of a word (`'t` for our `'` and `t`), or leaves a word without any, the text is
-cut there before it is read again.
+A text is tokenised as a whole, as in the encoder's pretraining, and a piece belongs to the word that contains it. If a piece
+crosses the end of a word (`'t` for our `'` and `t`), or a word gets no piece, the text is cut there and tokenised again.
+
+`PlainTokenizer` wraps a copy of the encoder's fast tokenizer. Special tokens that a text spells out (`[SEP]`, `<mask>`) are plain
+characters to it, and a text can be cut at given offsets.
 """
 
 from __future__ import annotations
@@ -23,16 +25,16 @@ from pssa.data.batch import PADDING, SECOND, SPECIAL, Batch, IndexedCorpus, labe
 from pssa.data.example import Example
 from pssa.data.tokenize import Span
 from pssa.data.validation import format_error, is_fault
-from pssa.errors import InputError
+from pssa.errors import InputError, PssaWarning
 
-# Text after a cut does not begin a sentence: it gets no space that it did not have, and keeps the one that it had.
+# Text after a cut does not begin a sentence: the tokenizer must not add a space before it, nor strip the one that it has.
 _AFTER_A_CUT: dict[str, dict[str, Any]] = {
     "ByteLevel": {"add_prefix_space": False},
     "Metaspace": {"prepend_scheme": "never"},
     "Prepend": {"type": "Sequence", "normalizers": []},
     "Strip": {"strip_left": False},
 }
-# Before a token's name, what no text can spell: tokenizers split at spaces or replace them.
+# A prefix that no text can spell: tokenizers split at spaces or replace them.
 _UNREACHABLE = "\0 "
 
 
@@ -50,7 +52,7 @@ class Template:
 
 @dataclass(frozen=True)
 class PlainTokenizer:
-    """Reads texts with a fast tokenizer.
+    """A fast tokenizer that reads text as nothing but text.
 
     :raises InputError: if the tokenizer is a slow one, or has no mask or padding token.
     """
@@ -61,7 +63,7 @@ class PlainTokenizer:
         name = type(self.tokenizer).__name__
         if not getattr(self.tokenizer, "is_fast", False):
             raise InputError(
-                f"{name} is a slow tokenizer, which knows no offsets; use a fast one (an encoder with a tokenizer.json)"
+                f"{name} is a slow tokenizer, without offsets; use a fast one (an encoder with a tokenizer.json)"
             )
         for token in ("mask", "pad"):
             if getattr(self.tokenizer, f"{token}_token_id") is None:
@@ -69,23 +71,23 @@ class PlainTokenizer:
 
     @property
     def mask_id(self) -> int:
-        """The mask token."""
+        """Id of the mask token."""
         return int(self.tokenizer.mask_token_id)
 
     @property
     def pad_id(self) -> int:
-        """The padding token."""
+        """Id of the padding token."""
         return int(self.tokenizer.pad_token_id)
 
     @property
     def unknown_id(self) -> int:
-        """The token of characters that have none: the mask where the tokenizer reads bytes and needs no other."""
+        """Id of the unknown token; of the mask token if the tokenizer reads bytes and has none."""
         unknown = self.tokenizer.unk_token_id
         return self.mask_id if unknown is None else int(unknown)
 
     def template(self, pair: bool) -> Template:
-        """The special tokens that the tokenizer itself puts around a text, or around a text and a second one."""
-        with _told_by_the_tokenizer():
+        """Return the special tokens that the tokenizer puts around a text, or around a pair of texts."""
+        with _tokenizer_errors():
             sample = self._first.encode("a", "a" if pair else None)
         sides: tuple[list[int], ...] = ([], [], [])
         passed = 0
@@ -97,13 +99,13 @@ class PlainTokenizer:
         return Template(*map(tuple, sides))
 
     def read(self, texts: Sequence[str], cuts: Sequence[Sequence[int]]) -> list[list[tuple[int, Span]]]:
-        """Ids and character spans of the pieces of each text, no piece reaching over one of its ascending cuts."""
-        # Half of a surrogate pair is no character to a tokenizer; any other keeps the offsets.
+        """Return ids and character spans of the pieces of each text; no piece crosses one of its ascending cuts."""
+        # A tokenizer refuses half of a surrogate pair; any other character keeps the offsets.
         texts = [text.encode("utf-8", "replace").decode() for text in texts]
         parts = [list(pairwise([0, *places, len(text)])) for text, places in zip(texts, cuts, strict=True)]
         heads = [text[: cut[0][1]] for text, cut in zip(texts, parts, strict=True)]
         tails = [text[start:end] for text, cut in zip(texts, parts, strict=True) for start, end in cut[1:]]
-        with _told_by_the_tokenizer():
+        with _tokenizer_errors():
             pieces = [_pieces(head, 0) for head in self._first.encode_batch(heads, add_special_tokens=False)]
             rest = iter(self._rest.encode_batch(tails, add_special_tokens=False) if tails else ())
         for row, cut in zip(pieces, parts, strict=True):
@@ -121,24 +123,24 @@ class PlainTokenizer:
 
 
 class _Pieces(NamedTuple):
-    """The pieces of one example, a list for each of their sides: there are too many of them for an object each."""
+    """The pieces of one example as parallel lists: an object for each piece would be too slow."""
 
     ids: list[int]
-    spans: list[Span]  # characters of the text, without white space around them
-    words: list[int]  # SPECIAL where a piece belongs to none
+    spans: list[Span]  # character offsets, without white space around the piece
+    words: list[int]  # SPECIAL for a piece without a word
 
     def part(self, first: int, end: int) -> _Pieces:
-        """Some of them."""
+        """Return the pieces from `first` to `end`."""
         return _Pieces(self.ids[first:end], self.spans[first:end], self.words[first:end])
 
     def aspect(self, example: Example) -> list[int]:
-        """Those of the aspect, by their places."""
+        """Return the positions of the aspect's pieces."""
         first, end = example.aspect
         return [place for place, word in enumerate(self.words) if first <= word < end]
 
 
 class _Row(NamedTuple):
-    """What is read of one example."""
+    """The ids that the encoder reads of one example."""
 
     ids: list[int]
     word_of: list[int]
@@ -147,42 +149,44 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class PieceCutter:
-    """Cuts for an encoder with so many positions; `pair` adds the aspect as a second segment.
+    """Turns examples into tensors for an encoder; `pair` adds the aspect as a second segment.
 
     :raises InputError: if the tokenizer is a slow one, or has no mask or padding token, or there is no room for a sentence.
     """
 
-    tokenizer: Any  # a fast tokenizer of Hugging Face; it is not changed
+    tokenizer: Any  # a fast tokenizer of Hugging Face, never changed
     max_positions: int
     pair: bool = False
 
     def __post_init__(self) -> None:
         least = len(self._template) + 1 + self.pair
         if self.max_positions < least:
-            raise InputError(f"{self.max_positions} positions have no room for a sentence; give at least {least}")
+            raise InputError(f"{self.max_positions} positions are too few for a sentence; give at least {least}")
 
     def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
         """Turn examples into tensors for models whose positions are pieces.
 
-        A sentence that is too long is read in a window around its aspect; one warning counts them.
+        Of a sentence that is too long the encoder reads a window around the aspect; one warning counts these sentences.
         """
         if not examples:
-            raise InputError("there are no examples to work on; the corpus is empty")
+            raise InputError("the corpus is empty; give at least one example")
         cut = self._cut(examples)
         read = [self._window(example, pieces) for example, pieces in zip(examples, cut, strict=True)]
-        if lost := self._lost(examples, cut, read):
-            warnings.warn(lost, stacklevel=2)
+        if lost := self._describe_lost(examples, cut, read):
+            warnings.warn(PssaWarning(lost), stacklevel=2)
         rows = [self._row(example, pieces) for example, pieces in zip(examples, read, strict=True)]
         return self._tensors(examples, rows, labels)
 
     def recut(self, example: Example) -> Example:
-        """The example with its pieces for words, bytes of one character being one word.
+        """Return the example with pieces as its words; the bytes of one character are one word.
 
         :raises InputError: if words are hidden.
         """
         if example.hidden:
-            raise InputError(f"example {example.id} has hidden words, which have no pieces; cut it first, then hide")
-        # The aspect's ends are the only ones to keep.
+            raise InputError(
+                f"example {example.id} has hidden words, which have no pieces; recut it before hiding words"
+            )
+        # Only the ends of the aspect have to be kept.
         [pieces] = self._cut([replace(example, spans=(example.aspect_chars,), aspect=(0, 1))])
         word_at = _word_at(example)
         spans: list[Span] = []
@@ -207,7 +211,7 @@ class PieceCutter:
         return self._reader.template(self.pair)
 
     def _cut(self, examples: Sequence[Example]) -> list[_Pieces]:
-        """The pieces of each example, each in one word and, where that can be, one for each word."""
+        """Return the pieces of each example, each within one word and, if possible, at least one for each word."""
         found: list[_Pieces] = [_Pieces([], [], [])] * len(examples)
         cuts: list[set[int]] = [set() for _ in examples]
         word_at = [_word_at(example) for example in examples]
@@ -225,7 +229,7 @@ class PieceCutter:
         return [self._with_aspect(example, pieces) for example, pieces in zip(examples, found, strict=True)]
 
     def _with_aspect(self, example: Example, pieces: _Pieces) -> _Pieces:
-        """The pieces, with the unknown token in place of an aspect that the tokenizer drops."""
+        """Return the pieces, with the unknown token for an aspect that the tokenizer drops."""
         if not set(range(*example.aspect)).isdisjoint(pieces.words):
             return pieces
         start, end = example.aspect_chars
@@ -238,7 +242,7 @@ class PieceCutter:
         )
 
     def _window(self, example: Example, pieces: _Pieces) -> _Pieces:
-        """The pieces that there is room for: the aspect's, then as many left and right of it, evenly."""
+        """Return the pieces that fit: those of the aspect, then equally many left and right of it."""
         room, count = self.max_positions - len(self._template), len(pieces.ids)
         if count * (1 + self.pair) <= room:
             return pieces
@@ -252,8 +256,8 @@ class PieceCutter:
         left = min(first, max(spare // 2, spare - (count - end)))
         return pieces.part(first - left, end + spare - left)
 
-    def _lost(self, examples: Sequence[Example], cut: list[_Pieces], read: list[_Pieces]) -> str:
-        """What there is to say of sentences that are not read as a whole."""
+    def _describe_lost(self, examples: Sequence[Example], cut: list[_Pieces], read: list[_Pieces]) -> str:
+        """Return a warning about sentences that are not read as a whole; empty if there are none."""
         rows = [
             row for row, (window, pieces) in enumerate(zip(read, cut, strict=True)) if len(window.ids) < len(pieces.ids)
         ]
@@ -262,16 +266,12 @@ class PieceCutter:
             return ""
         return (
             f"{len(rows)} of {len(examples)} sentences are longer than {self.max_positions} pieces;"
-            " each is read in a window around its aspect"
-            + (
-                f"; {aspects} of the aspects are longer than that themselves and are cut at their end"
-                if aspects
-                else ""
-            )
+            " of each, only a window around the aspect is read"
+            + (f"; {aspects} of the aspects are too long themselves and are cut at their end" if aspects else "")
         )
 
     def _row(self, example: Example, pieces: _Pieces) -> _Row:
-        """The pieces with special tokens around them and, in a pair, the aspect again."""
+        """Return the pieces with special tokens around them and, in a pair, the aspect again."""
         template, ids = self._template, pieces.ids
         aspect = [ids[place] for place in pieces.aspect(example)]
         if example.hidden:
@@ -299,7 +299,7 @@ class PieceCutter:
 
 
 def _candidates(examples: Sequence[Example], word_of: Tensor) -> Tensor:
-    """Words that are read and may be attended or mined, by example."""
+    """Return (n, N): words that are read and may be attended or mined."""
     most = max(len(example.spans) for example in examples)
     candidates = torch.zeros(len(examples), most, dtype=torch.bool)
     rows, places = (word_of >= 0).nonzero(as_tuple=True)
@@ -314,7 +314,7 @@ def _candidates(examples: Sequence[Example], word_of: Tensor) -> Tensor:
 
 
 def _word_at(example: Example) -> list[int]:
-    """The word of each character, SPECIAL where there is none."""
+    """Return the word of each character, SPECIAL if it has none."""
     words = [SPECIAL] * len(example.text)
     for word, (start, end) in enumerate(example.spans):
         words[start:end] = [word] * (end - start)
@@ -322,7 +322,7 @@ def _word_at(example: Example) -> list[int]:
 
 
 def _placed(pieces: list[tuple[int, Span]], text: str, word_at: list[int]) -> _Pieces:
-    """Each piece in the word of its first character; white space alone is in none."""
+    """Assign each piece to the word of its first character; white space alone belongs to none."""
     spans, words = [], []
     for _, (start, end) in pieces:
         while start < end and text[start].isspace():
@@ -335,7 +335,7 @@ def _placed(pieces: list[tuple[int, Span]], text: str, word_at: list[int]) -> _P
 
 
 def _cuts(pieces: _Pieces, example: Example, word_at: list[int]) -> set[int]:
-    """Where the text has to be cut: between words that share a piece, and around words that have none."""
+    """Return where the text has to be cut: between words that share a piece, and around words without one."""
     text, cuts = example.text, set[int]()
     for (start, end), word in zip(pieces.spans, pieces.words, strict=True):
         if start < end and word_at[end - 1] != word:
@@ -343,7 +343,7 @@ def _cuts(pieces: _Pieces, example: Example, word_at: list[int]) -> set[int]:
             cuts.update(place + 1 for place, after in pairwise(solid) if word_at[place] != word_at[after])
     for word in set(range(len(example.spans))).difference(pieces.words):
         start, end = example.spans[word]
-        # White space goes with the word that it precedes.
+        # White space belongs to the word after it.
         cuts.update({len(text[:start].rstrip()), end})
     return {place for place in cuts if 0 < place < len(text)}
 
@@ -360,8 +360,8 @@ def _lengths(rows: Iterable[list[int]]) -> Tensor:
 
 
 @contextmanager
-def _told_by_the_tokenizer() -> Iterator[None]:
-    """Say in one line what a tokenizer finds wrong with itself."""
+def _tokenizer_errors() -> Iterator[None]:
+    """Turn an error of the tokenizer about its own files into an `InputError`."""
     try:
         yield
     except BaseException as error:
@@ -378,7 +378,7 @@ def _pieces(encoding: Any, shift: int) -> list[tuple[int, Span]]:
 
 
 def _copy(tokenizer: Any, changes: dict[str, dict[str, Any]]) -> Any:
-    """The tokenizer within, without special tokens in text, and with `changes` to its steps, by their types."""
+    """Return a copy of the inner tokenizer that finds no special tokens in text, with `changes` to its steps by type."""
     backend = tokenizer.backend_tokenizer
     state = json.loads(backend.to_str())
     added = state["added_tokens"]
@@ -386,7 +386,7 @@ def _copy(tokenizer: Any, changes: dict[str, dict[str, Any]]) -> Any:
     names = {name: _UNREACHABLE + name for name in special}
     for token in added:
         token["content"] = names.get(token["content"], token["content"])
-    # The switch below is not enough: a model finds the names in its vocabulary too, as one of unigrams does.
+    # The switch below is not enough: some models, such as unigrams, find the names in their vocabulary.
     state["model"] = _renamed(state["model"], names)
     state |= {"truncation": None, "padding": None}
     state |= {step: _changed(state[step], changes) for step in ("normalizer", "pre_tokenizer")}
@@ -396,7 +396,7 @@ def _copy(tokenizer: Any, changes: dict[str, dict[str, Any]]) -> Any:
 
 
 def _renamed(model: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    """A tokenizer's model with new names for some tokens, and without chance."""
+    """Return a tokenizer's model with new names for some tokens, and without dropout."""
     vocabulary = model["vocab"]
     if isinstance(vocabulary, dict):
         renamed: Any = {names.get(token, token): place for token, place in vocabulary.items()}
@@ -412,7 +412,7 @@ def _renamed(model: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
 
 
 def _changed(step: Any, changes: dict[str, dict[str, Any]]) -> Any:
-    """A step of a tokenizer, or a sequence of steps, with new values for some types."""
+    """Return a step of a tokenizer, or a sequence of steps, with new values for some types."""
     if isinstance(step, list):
         return [_changed(part, changes) for part in step]
     if not isinstance(step, dict):

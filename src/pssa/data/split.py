@@ -1,7 +1,7 @@
-"""Splits by sentence: all aspects of a sentence, and all copies of it, fall on the same side.
+"""Splits by sentence: all aspects of a sentence, and all copies of it, are in the same part.
 
-Groups are dealt one by one, the large first, each to the part where it brings the counts of labels nearest to their
-target; the seed decides the order among groups of one size.
+Groups are assigned one by one, the large first, each to the part whose label counts it brings nearest to their target; the seed
+decides the order among groups of one size.
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from pssa.data.example import Corpus, sentence_key
 from pssa.errors import InputError
 
-__all__ = ["folds", "hold_out"]
-
 
 def hold_out(corpus: Corpus, fraction: float, seed: int) -> tuple[list[int], list[int]]:
-    """Positions to train on and positions held out, about `fraction` of all with the same shares of labels.
+    """Return positions to train on and positions held out, about `fraction` of all, with similar shares of labels.
 
     :raises InputError: if `fraction` is not between 0 and 1 or there are fewer than two sentences.
     """
@@ -28,7 +26,7 @@ def hold_out(corpus: Corpus, fraction: float, seed: int) -> tuple[list[int], lis
 
 
 def folds(corpus: Corpus, n: int, seed: int) -> list[list[int]]:
-    """Cut the corpus into `n` disjoint lists of positions of like size and like shares of labels.
+    """Split the corpus into `n` disjoint lists of positions of similar size and shares of labels.
 
     :raises InputError: if `n` is below 2 or there are fewer than `n` sentences.
     """
@@ -40,7 +38,7 @@ def folds(corpus: Corpus, n: int, seed: int) -> list[list[int]]:
 def _deal(corpus: Corpus, shares: Sequence[float], seed: int) -> list[list[int]]:
     groups = _sentence_groups(corpus)
     if len(groups) < len(shares):
-        raise InputError(f"{len(groups)} different sentences cannot be cut into {len(shares)} parts; give more data")
+        raise InputError(f"{len(groups)} different sentences cannot be split into {len(shares)} parts; give more data")
     random.Random(seed).shuffle(groups)
     groups.sort(key=len, reverse=True)  # stable: the shuffled order stays among groups of one size
     labels = [example.label for example in corpus]
@@ -58,7 +56,7 @@ def _deal(corpus: Corpus, shares: Sequence[float], seed: int) -> list[list[int]]
 
 
 def _cost(counts: Counter[str | None], dealt: Counter[str | None], target: dict[str | None, float]) -> float:
-    """How much a part's chi-square distance to its target, by label and in size, grows with a group of these labels."""
+    """Return how much a group adds to the part's chi-square distance from its target, by label and in size."""
     by_label = sum(_growth(count, dealt[label] - target[label], target[label]) for label, count in counts.items())
     size = sum(target.values())
     return by_label + _growth(counts.total(), dealt.total() - size, size)
@@ -69,14 +67,14 @@ def _growth(count: int, surplus: float, target: float) -> float:
 
 
 def _fill_empty(parts: list[list[list[int]]]) -> None:
-    """Give every part that got nothing the smallest group of the part with the most; small corpora need it."""
+    """Give every empty part the smallest group of the largest part; small corpora need it."""
     for part in parts:
         if not part:
             part.append(max(parts, key=len).pop())
 
 
 def _sentence_groups(corpus: Corpus) -> list[list[int]]:
-    """Positions that share a sentence id or a text, directly or through others, in order of first appearance."""
+    """Return groups of positions that share a sentence id or a text, directly or through others, by first appearance."""
     parent = list(range(len(corpus)))
 
     def root(position: int) -> int:

@@ -1,7 +1,7 @@
-"""`Vocabulary`: the words that have a row of their own in an embedding matrix.
+"""`Vocabulary`: the words with a row in an embedding matrix.
 
-Row 0 is padding, 1 any unknown word, 2 a hidden word; then the training words, the frequent first; then words that only
-the vector file has. Training never meets the last part, so its rows stay as the file gave them.
+Row 0 is padding, 1 any unknown word, 2 a hidden word; then the training words, the most frequent first; then words that only the
+vector file has. Training never sees the last part, so that its rows stay as in the file.
 """
 
 from __future__ import annotations
@@ -18,11 +18,9 @@ from pssa.data.files import read_bounded, write_atomically
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError
 
-__all__ = ["Vocabulary"]
-
 _SPECIAL = ("<pad>", "<unk>", "<mask>")
 _SCHEMA = 1
-_MOST_BYTES = 1 << 28
+_MAX_BYTES = 1 << 28
 _Value = TypeVar("_Value")
 
 
@@ -31,8 +29,8 @@ class Vocabulary:
     """Words by id; `Vocabulary.build` makes one from the words of a corpus."""
 
     words: tuple[str, ...]
-    n_trained: int  # rows that training can see: the special ones and the training words
-    counts: tuple[int, ...] = ()  # how often each training word occurs, by id; empty where it is not known
+    n_trained: int  # rows that training sees: the special ones and the training words
+    counts: tuple[int, ...] = ()  # occurrences of each training word, by id; empty if unknown
 
     pad_id: ClassVar[int] = 0
     unk_id: ClassVar[int] = 1
@@ -53,7 +51,7 @@ class Vocabulary:
     def build(cls, words: Iterable[str], extra: Iterable[str] = ()) -> Vocabulary:
         """Collect the words of a training corpus, repeats included, and those that only the vector file has."""
         counts = Counter(words)
-        for word in _SPECIAL:  # what a text spells like a special word is an unknown word
+        for word in _SPECIAL:  # in a text, a special word is an unknown word
             counts.pop(word, None)
         trained = sorted(counts, key=lambda word: (-counts[word], word))
         seen = {*_SPECIAL, *trained}
@@ -69,7 +67,7 @@ class Vocabulary:
 
     @property
     def training_words(self) -> tuple[str, ...]:
-        """The words of the training corpus, the frequent first."""
+        """The words of the training corpus, the most frequent first."""
         return self.words[len(_SPECIAL) : self.n_trained]
 
     @cached_property
@@ -77,18 +75,18 @@ class Vocabulary:
         return {word: number for number, word in enumerate(self.words) if number >= len(_SPECIAL)}
 
     def index(self, word: str) -> int:
-        """The id of the word as it stands, else of its lower-case form, else of the unknown word."""
+        """Return the id of the word, else of its lower-case form, else of the unknown word."""
         found = self._ids.get(word)
         return self._ids.get(word.lower(), self.unk_id) if found is None else found
 
     def encode(self, words: Iterable[str]) -> list[int]:
-        """The ids of the words, in order."""
+        """Return the ids of the words, in order."""
         return [self.index(word) for word in words]
 
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as JSON."""
         record = {"schema": _SCHEMA, "n_trained": self.n_trained, "counts": self.counts, "words": self.words}
-        # Escaped, since a word may hold half a surrogate pair, which UTF-8 cannot write.
+        # Escaped: a word may contain half a surrogate pair, which UTF-8 cannot encode.
         write_atomically(path, json.dumps(record).encode("ascii") + b"\n")
 
     @classmethod
@@ -98,7 +96,7 @@ class Vocabulary:
         :raises InputError: if the file is missing or damaged, or has another schema.
         """
         try:
-            record = json.loads(read_bounded(Path(path), _MOST_BYTES))
+            record = json.loads(read_bounded(Path(path), _MAX_BYTES))
             if not isinstance(record, dict) or record.get("schema") != _SCHEMA:
                 raise InputError(f"expected a JSON object with schema {_SCHEMA}")
             words, counts = _typed_list(record, "words", str), _typed_list(record, "counts", int)
@@ -108,9 +106,8 @@ class Vocabulary:
         except OSError as error:
             raise InputError.at(path, None, f"the vocabulary cannot be read: {error.strerror}") from error
         except (ValueError, RecursionError) as error:
-            raise InputError.at(
-                path, None, f"not a vocabulary: {format_error(error)}; copy it again or train again"
-            ) from error
+            what = f"is not a vocabulary: {format_error(error)}; copy it again or train again"
+            raise InputError.at(path, None, what) from error
 
 
 def _typed_list(record: dict[str, object], name: str, kind: type[_Value]) -> list[_Value]:

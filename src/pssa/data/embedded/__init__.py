@@ -9,14 +9,12 @@ from pssa.data.example import Corpus
 from pssa.data.io import read
 from pssa.errors import InputError
 
-__all__ = ["SPLITS", "load"]
-
 SPLITS = ("train", "test")
 
 
 @cache
 def load(split: str) -> Corpus:
-    """The `train` or the `test` split.
+    """Return the `train` or the `test` split.
 
     Test examples carry the tag `misleading` or `plain`; all carry their origin (`hand`, `grammar`) and their domain
     (`laptop`, `restaurant`).
