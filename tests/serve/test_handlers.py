@@ -15,7 +15,7 @@ from pssa.bulk.rows import RejectedRow, ScorableRow
 from pssa.runs import Classifier
 from pssa.serve import handlers
 from pssa.serve.errors import ApiError
-from pssa.serve.handlers import CsvTable, find_aspect, score
+from pssa.serve.handlers import CsvTable, find_aspect, wait_for_results
 from pssa.serve.schemas import Offsets
 
 CSV = {"Content-Type": "text/csv; charset=utf-8"}
@@ -259,10 +259,10 @@ def test_windows_after_the_first_wait_for_their_turn(start: Start, monkeypatch: 
         asked.append(arguments)
         if len(asked) == 2:
             raise ApiError(503, "overloaded", "full")
-        return await score(*arguments)
+        return await wait_for_results(*arguments)
 
     monkeypatch.setattr(handlers, "_WINDOW", 1)
-    monkeypatch.setattr(handlers, "score", sometimes)
+    monkeypatch.setattr(handlers, "wait_for_results", sometimes)
     assert len(scored(start(), "text,aspect\na x,x\nb x,x\n")) == 2
     assert len(asked) == 3
 
@@ -271,5 +271,5 @@ def test_the_first_window_is_refused_where_there_is_no_room(start: Start, monkey
     async def never(*arguments: Any) -> Any:
         raise ApiError(503, "overloaded", "full")
 
-    monkeypatch.setattr(handlers, "score", never)
+    monkeypatch.setattr(handlers, "wait_for_results", never)
     assert start().post("/v1/csv", content="text,aspect\na x,x\n", headers=CSV).status_code == 503

@@ -65,8 +65,8 @@ async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | No
     return json.dumps({"items": items}, ensure_ascii=False, allow_nan=False).encode()
 
 
-async def score(batcher: Batcher, request: PendingRequest, receive: Receive) -> list[Result]:
-    """Return the results of a request.
+async def wait_for_results(batcher: Batcher, request: PendingRequest, receive: Receive) -> list[Result]:
+    """Have a request scored and return its results.
 
     :raises ApiError: 503 if the queue is full.
     :raises ClientDisconnect: if the client leaves; what is left of the request is dropped.
@@ -93,13 +93,13 @@ def find_aspect(text: str, aspect: str | Offsets) -> ParsedRow:
     if not text.strip():
         return RejectedRow(None, "the text is blank; expected a sentence")
     if isinstance(aspect, Offsets):
-        return _parse(Row(0, {"text": text, "from": aspect.start, "to": aspect.end}))
+        return _parse_row(Row(0, {"text": text, "from": aspect.start, "to": aspect.end}))
     if not aspect.strip():
         return RejectedRow(None, "the aspect is blank; expected words of the text, or `from` and `to`")
-    return _parse(Row(0, {"text": text, "aspect": aspect}))
+    return _parse_row(Row(0, {"text": text, "aspect": aspect}))
 
 
-def _parse(row: Row) -> ParsedRow:
+def _parse_row(row: Row) -> ParsedRow:
     """Find the aspect of a row, with a warning if it is only inside a word."""
     parsed = parse_row(row)
     if isinstance(parsed, RejectedRow):
@@ -125,7 +125,7 @@ async def _score_rows(
 ) -> list[Result]:
     """Return the result of each row; a rejected one has an error."""
     examples = [row.example for row in rows if isinstance(row, ScorableRow)]
-    results = iter(await score(batcher, PendingRequest(examples, run, saliency), receive))
+    results = iter(await wait_for_results(batcher, PendingRequest(examples, run, saliency), receive))
     return [_result(row, results) for row in rows]
 
 
@@ -148,7 +148,8 @@ class CsvTable:
     """A CSV to score: its header, and its records that are not read yet."""
 
     header: CsvHeader
-    columns: Columns  # which of its columns is which field
+    names: list[str]  # of its columns, without space around them
+    columns: Columns  # which of them is which field
     records: io.StringIO
     max_characters: int  # of a cell
 
@@ -162,22 +163,23 @@ class CsvTable:
         # What is not UTF-8 is replaced and scored; the replacement characters show in the response.
         records = io.StringIO(body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"), newline="\n")
         header = CsvHeader.read(records)
+        names = header.names
         try:
-            found = Columns.of(columns or None).spelled_by(_TABLE, header.names)
-            if not found.suffice(header.names):
-                names = format_error(", ".join(header.names) or "nothing")
+            found = Columns.of(columns or None).spelled_by(_TABLE, names)
+            if not found.suffice(names):
+                given = format_error(", ".join(names) or "nothing")
                 advice = "if they have other names, name them, as in ?columns=text=review,aspect=term"
-                raise InputError(f"the header needs text and aspect, or text, from and to; found {names}; {advice}")
-            found.check_header(_TABLE, header.names)
+                raise InputError(f"the header needs text and aspect, or text, from and to; found {given}; {advice}")
+            found.check_header(_TABLE, names)
         except InputError as error:
             raise ApiError(422, "no_columns", str(error)) from error
-        return cls(header, found, records, max_characters)
+        return cls(header, names, found, records, max_characters)
 
     def rows(self) -> Iterator[tuple[list[str], ParsedRow]]:
         """Yield the cells of each record, as many as there are columns, and what was parsed from them."""
         # strict: a stray quote is an error of its record instead of a silent change of the text.
         reader = csv.reader(self.records, delimiter=self.header.delimiter, strict=True)
-        blank = [""] * len(self.header.names)
+        blank = [""] * len(self.names)
         while True:
             line = self.header.line + reader.line_num + 1
             try:
@@ -191,12 +193,11 @@ class CsvTable:
                 yield [*record, *blank][: len(blank)], self._parse(line, record)
 
     def _parse(self, line: int, record: list[str]) -> ParsedRow:
-        names = self.header.names
-        if len(record) != len(names):
-            return RejectedRow(line, f"has {len(record)} cells, the header {len(names)}")
+        if len(record) != len(self.names):
+            return RejectedRow(line, f"has {len(record)} cells, the header {len(self.names)}")
         if any(len(cell) > self.max_characters for cell in record):
             return RejectedRow(line, f"a cell has more than {self.max_characters} characters")
-        return _parse(self.columns.row(line, dict(zip(names, record, strict=True))))
+        return _parse_row(self.columns.row(line, dict(zip(self.names, record, strict=True))))
 
 
 async def score_table(batcher: Batcher, table: CsvTable, run: str, receive: Receive) -> AsyncIterator[bytes]:

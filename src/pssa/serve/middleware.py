@@ -1,6 +1,6 @@
 """Middleware: what is checked before a request reaches its route, and what is done with every response.
 
-The order is: host name (`TrustedHostMiddleware`), origin, token, whether the service is closing or full, media type, body.
+The order is: host name (`TrustedHostMiddleware`), origin, token, whether the service is closing or full, body, media type.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class AccessPolicy:
 def add_middleware(app: FastAPI, batcher: Batcher, access: AccessPolicy) -> None:
     """Put the checks around an application; what is added last runs first."""
     app.add_middleware(RequestGuard, batcher=batcher, access=access)
-    if access.hosts is not None:  # else a page elsewhere could point its own name at this machine
+    if access.hosts is not None:  # otherwise a site elsewhere could point its own name here
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=sorted(access.hosts), www_redirect=False)
     app.add_middleware(ResponseGuard, metrics=batcher.metrics)
 
