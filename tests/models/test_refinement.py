@@ -121,8 +121,6 @@ def test_supervision_of_the_attention_reaches_the_encoder(name: str) -> None:
     assert query.any()
 
 
-pytestmark = pytest.mark.slow
-
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 
 
@@ -136,6 +134,7 @@ def cut(architecture: str, dropout: float = 0.0) -> Any:
     return body
 
 
+@pytest.mark.slow
 @every_architecture
 @pytest.mark.parametrize("rows", [[0, 1, 2], [0]])
 def test_the_two_parts_are_the_whole(architecture: str, rows: list[int]) -> None:
@@ -148,6 +147,7 @@ def test_the_two_parts_are_the_whole(architecture: str, rows: list[int]) -> None
         torch.testing.assert_close(states, whole.repeat(times, 1, 1), rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 @every_architecture
 def test_attention_is_that_of_the_top_layer_and_none_goes_to_padding(architecture: str) -> None:
     body, batch = cut(architecture), index("bertabsa", architecture).batch(torch.arange(5))
@@ -159,6 +159,7 @@ def test_attention_is_that_of_the_top_layer_and_none_goes_to_padding(architectur
     assert torch.all(weights[rows & ~present] == 0)
 
 
+@pytest.mark.slow
 @every_architecture
 def test_attention_stays_a_distribution_in_training(architecture: str) -> None:
     body, batch = cut(architecture, dropout=0.5).train(), index("bertabsa", architecture).batch(torch.arange(5))
@@ -169,6 +170,7 @@ def test_attention_stays_a_distribution_in_training(architecture: str) -> None:
     assert not torch.equal(states, above(body, words, top)[0])  # other dropouts are as they were
 
 
+@pytest.mark.slow
 @every_architecture
 def test_the_logit_depends_on_the_attention_that_is_read(architecture: str) -> None:
     body, batch = cut(architecture), index("bertabsa", architecture).batch(torch.arange(5))
@@ -178,6 +180,7 @@ def test_the_logit_depends_on_the_attention_that_is_read(architecture: str) -> N
     assert gradient[:, :, 2:].abs().sum() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refine", ["random_head", "smallest_entropy", "average"])
 @pytest.mark.parametrize("name", ["bertabsa", "bertabsa_cls"])
 @every_architecture
@@ -203,12 +206,14 @@ def test_several_threads_can_use_one_model() -> None:
     assert all(torch.equal(one, two) for one, two in zip(found, expected, strict=True))
 
 
+@pytest.mark.slow
 def test_the_body_still_works_by_itself() -> None:
     body, batch = cut("bert"), index("bertabsa").batch(torch.arange(5))
     below(body, inputs_of(batch))
     assert body(**inputs_of(batch)).last_hidden_state.shape == (*batch.positions.shape, 16)
 
 
+@pytest.mark.slow
 def test_an_architecture_that_cannot_be_cut_is_refused() -> None:
     # One layer, used several times over.
     tokenizer = word_piece()

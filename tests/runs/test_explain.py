@@ -156,9 +156,6 @@ def test_several_models_are_explained_by_the_first(train_tiny: TrainTiny, tmp_pa
     assert voted.answer == load(out).answer(corpus[:1])[0]
 
 
-pytestmark = pytest.mark.slow
-
-
 @pytest.fixture(scope="module")
 def classifier(finished_run: Path) -> Classifier:
     return pssa.load(finished_run)
@@ -185,6 +182,7 @@ def without_control(found: Faithfulness) -> list[float]:
     return [each.value.mean for part in (found.comprehensiveness, found.sufficiency) for each in part.values()]
 
 
+@pytest.mark.slow
 def test_all_that_is_asked_for_is_found(
     classifier: Classifier, corpus: Corpus, opinion_words: tuple[OpinionRow, ...]
 ) -> None:
@@ -205,6 +203,7 @@ def test_all_that_is_asked_for_is_found(
     }
 
 
+@pytest.mark.slow
 def test_plain_values_survive_json(
     classifier: Classifier, corpus: Corpus, opinion_words: tuple[OpinionRow, ...]
 ) -> None:
@@ -218,6 +217,7 @@ def test_plain_values_survive_json(
     assert "agreement" not in trust(classifier, corpus.select(range(3)), ("attention",)).as_dict()
 
 
+@pytest.mark.slow
 def test_a_memory_network_cannot_tell_a_masked_word_from_a_missing_one(classifier: Classifier, corpus: Corpus) -> None:
     # It attends to candidates only and knows of no order.
     ways = trust(classifier, corpus, ("attention",)).faithfulness
@@ -225,6 +225,7 @@ def test_a_memory_network_cannot_tell_a_masked_word_from_a_missing_one(classifie
     assert masked == pytest.approx(deleted, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_word_left_out_loses_what_leave_one_out_says(classifier: Classifier, corpus: Corpus) -> None:
     found = trust(classifier, corpus, ("leave_one_out",)).faithfulness["deletion"]["leave_one_out"]
     drops = []
@@ -235,6 +236,7 @@ def test_a_word_left_out_loses_what_leave_one_out_says(classifier: Classifier, c
     assert found.comprehensiveness["1"].value.mean == pytest.approx(sum(drops) / len(drops), abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["tnet", "bertabsa_att", "bertabsa"])
 def test_every_kind_of_model_can_be_judged(
     model: str, train_tiny: Callable[..., Path], corpus: Corpus, tmp_path: Path
@@ -253,6 +255,7 @@ def test_every_kind_of_model_can_be_judged(
     )
 
 
+@pytest.mark.slow
 def test_where_several_vote_the_first_is_judged(classifier: Classifier, corpus: Corpus) -> None:
     silent = copy.deepcopy(classifier.model)
     with torch.no_grad():
@@ -263,6 +266,7 @@ def test_where_several_vote_the_first_is_judged(classifier: Classifier, corpus: 
     assert trust(team, few, ("attention",)) == trust(classifier, few, ("attention",))
 
 
+@pytest.mark.slow
 def test_a_limit_draws_examples_by_the_seed(classifier: Classifier, corpus: Corpus) -> None:
     def found(seed: int) -> Trust:
         return trust(classifier, corpus, ("attention",), seed=seed, limit=5)
@@ -275,6 +279,7 @@ def test_a_limit_draws_examples_by_the_seed(classifier: Classifier, corpus: Corp
     assert trust(classifier, corpus, ("attention",), limit=24) == trust(classifier, corpus, ("attention",))
 
 
+@pytest.mark.slow
 def test_sentences_of_the_aspect_alone_are_counted(classifier: Classifier, corpus: Corpus) -> None:
     alone = Example.from_text("screen", (0, 6), label="neutral")
     found = trust(classifier, Corpus((*corpus[:3], alone)), ("attention",))
@@ -282,6 +287,7 @@ def test_sentences_of_the_aspect_alone_are_counted(classifier: Classifier, corpu
     assert found.as_dict()["faithfulness"]["instances"] == 3
 
 
+@pytest.mark.slow
 def test_labels_are_not_needed(classifier: Classifier, corpus: Corpus) -> None:
     bare = Corpus(tuple(replace(example, label=None) for example in corpus[:4]))
     assert (
@@ -290,11 +296,13 @@ def test_labels_are_not_needed(classifier: Classifier, corpus: Corpus) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_saliency_that_was_asked_for_twice_is_judged_once(classifier: Classifier) -> None:
     assert trusted_saliencies(classifier, ("random", "attention", "random")) == ("random", "attention")
     assert trusted_saliencies(classifier) == ("attention", "gradient", "integrated_gradients")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_judged_is_refused(
     classifier: Classifier, corpus: Corpus, opinion_words: tuple[OpinionRow, ...]
 ) -> None:
