@@ -31,14 +31,14 @@ FILES: dict[str, tuple[bytes, str]] = {
     "NaN": (b"menu nan 2\n", "line 1: has the value 'nan'; expected a finite number of 32 bits"),
     "infinity": (ROW + b"soup 1 -inf\n", "line 2: has the value '-inf'; expected a finite"),
     "beyond 32 bits": (ROW + b"soup 1 1e39\n", "line 2: has the value '1e39'; expected a finite"),
-    "very wide": (b"w" + b" 0" * 4097 + b"\n", "line 1: a vector of 4097 values; expected at most 4096"),
+    "very wide": (b"w" + b" 0" * 4097 + b"\n", "line 1: has 4097 values; expected at most 4096"),
     "digits and a letter": (b"menu " + b"1" * 900_000 + b"x\n", "has the value '1{40}'; expected a number"),
     "digits after a space": (ROW + b"a " + b"1" * 900_000 + b"x 1 2\nend\n", "line 3: has 0 values"),
     "a bomb": (zipped(b"\n" * 1_100_000), "line 1000001: comes after 1000000 blank lines"),
     "packed by bzip2": (zipped(ROW, zipfile.ZIP_BZIP2), "packed in an unusual way, not deflated; unpack it first"),
     "packed by lzma": (zipped(ROW, zipfile.ZIP_LZMA), "packed in an unusual way"),
-    "UTF-16": ("menu 1 2\n".encode("utf-16"), "a binary or UTF-16 file"),
-    "an archive cut short": (zipped(ROW * 99)[:60], "the archive cannot be opened"),
+    "UTF-16": ("menu 1 2\n".encode("utf-16"), "is binary or UTF-16"),
+    "an archive cut short": (zipped(ROW * 99)[:60], "archive that cannot be opened"),
 }
 
 

@@ -59,7 +59,7 @@ def test_the_observer_sees_the_packed_bytes_grow_to_the_total(tmp_path: Path, pa
 @pytest.mark.parametrize("pack", PACKERS)
 def test_a_line_longer_than_a_mebibyte_is_refused(tmp_path: Path, pack: Pack) -> None:
     path = pack(tmp_path / "bomb", b"a 1\n" + b"0" * (64 << 20))
-    with pytest.raises(InputError, match="line 2: longer than 1048576 bytes"):
+    with pytest.raises(InputError, match="line 2: is longer than 1048576 bytes"):
         list(read_packed(path))
 
 

@@ -95,7 +95,7 @@ def test_sentences_without_candidates_are_left_out() -> None:
     corpus = indexed(examples)
     looked = Sentences.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
     assert looked.rows.tolist() == [1]
-    with pytest.raises(InputError, match="none of the 2 sentences has a word beside its aspect"):
+    with pytest.raises(InputError, match="none of the 2 sentences has a word besides its aspect"):
         Sentences.predict(corpus.table.candidates[[0, 2]], looked.remove)
 
 
