@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from pssa.errors import InputError, PssaWarning, for_command_line, setting
+from pssa.errors import InputError, MissingExtra, PssaWarning, for_command_line, setting
 
 
 def test_a_setting_reads_as_python_or_as_an_option() -> None:
@@ -39,6 +39,12 @@ def test_an_error_inside_another_keeps_its_settings() -> None:
 def test_a_setting_survives_the_way_between_processes() -> None:
     error = pickle.loads(pickle.dumps(InputError(f"set {setting('seed')}")))  # noqa: S301
     assert for_command_line(error) == "set --seed"
+
+
+def test_a_missing_extra_survives_the_way_between_processes() -> None:
+    error = pickle.loads(pickle.dumps(MissingExtra("pandas", "report")))  # noqa: S301
+    assert isinstance(error, MissingExtra)
+    assert "pssa[report]" in str(error)
 
 
 def test_a_warning_names_settings_too() -> None:

@@ -86,6 +86,11 @@ class MissingExtra(InputError):
 
     def __init__(self, module: str, extra: str) -> None:
         super().__init__(f"{module} is not installed; get it with: pip install 'pssa[{extra}]'")
+        self._arguments = module, extra
+
+    def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
+        # An exception is unpickled from its message unless it says otherwise.
+        return MissingExtra, self._arguments
 
 
 class RunError(PssaError):
