@@ -51,53 +51,54 @@ def judged(measured: ClaimResult | None) -> tuple[str, bool | None]:
 
 def test_scores_are_compared_with_their_significance(found: ClaimRecords) -> None:
     better, worse = twice(found, ours=[knowing()], theirs=[blind()]), twice(found, ours=[blind()], theirs=[knowing()])
-    assert judged(by.is_better(better)) == ("+83.33**", True)
-    assert judged(by.is_worse(better)) == judged(by.is_no_better(better)) == ("+83.33**", False)
-    assert judged(by.is_worse(worse)) == judged(by.is_no_better(worse)) == ("-83.33**", True)
-    assert judged(by.is_better(worse)) == ("-83.33**", False)
+    assert judged(by.MEASURES["is_better"](better)) == ("+83.33**", True)
+    assert judged(by.MEASURES["is_worse"](better)) == judged(by.MEASURES["is_no_better"](better)) == ("+83.33**", False)
+    assert judged(by.MEASURES["is_worse"](worse)) == judged(by.MEASURES["is_no_better"](worse)) == ("-83.33**", True)
+    assert judged(by.MEASURES["is_better"](worse)) == ("-83.33**", False)
 
 
 def test_one_seed_decides_nothing(found: ClaimRecords) -> None:
     rows = given(found, ours=[knowing()], theirs=[blind()])
-    for measure in (by.is_better, by.is_worse, by.is_no_better, by.is_no_different):
-        assert judged(measure(rows)) == ("+83.33", None)
+    for name in ("is_better", "is_worse", "is_no_better", "is_no_different"):
+        assert judged(by.MEASURES[name](rows)) == ("+83.33", None)
 
 
 def test_seeds_that_disagree_decide_nothing(found: ClaimRecords) -> None:
     # One gains all and the other nothing: a quarter of the resamples have the second alone.
     rows = given(found, ours=[knowing(), blind()], theirs=[blind(), blind()])
-    assert judged(by.is_better(rows)) == ("+41.67", None)
+    assert judged(by.MEASURES["is_better"](rows)) == ("+41.67", None)
 
 
 def test_what_chance_explains_decides_nothing(found: ClaimRecords) -> None:
     # One of the answers differs, in which half of the resamples and more have no say.
     nearly = knowing(predicted=GOLD[:-1] + str((int(GOLD[-1]) + 1) % 3))
     rows = twice(found, ours=[knowing()], theirs=[nearly])
-    assert by.is_better(rows) == by.is_worse(rows)
-    told, holds = judged(by.is_better(rows))
+    assert by.MEASURES["is_better"](rows) == by.MEASURES["is_worse"](rows)
+    told, holds = judged(by.MEASURES["is_better"](rows))
     assert (told.startswith("+"), told.endswith("*"), holds) == (True, False, None)
     same = twice(found, ours=[blind()], theirs=[blind()])
-    assert judged(by.is_better(same)) == judged(by.is_worse(same)) == ("+0.00", None)
+    assert judged(by.MEASURES["is_better"](same)) == judged(by.MEASURES["is_worse"](same)) == ("+0.00", None)
 
 
 def test_a_resample_without_a_difference_speaks_for_no_loss_either(found: ClaimRecords) -> None:
     # The same answer differs the other way round: that is as little of a loss as it was of a gain.
     nearly = knowing(predicted=GOLD[:-1] + str((int(GOLD[-1]) + 1) % 3))
     gain, loss = (
-        by.is_better(twice(found, ours=[a], theirs=[b])) for a, b in ((knowing(), nearly), (nearly, knowing()))
+        by.MEASURES["is_better"](twice(found, ours=[a], theirs=[b]))
+        for a, b in ((knowing(), nearly), (nearly, knowing()))
     )
     assert gain is not None
     assert loss is not None
     assert loss.chances == gain.chances
     assert loss.chances[0] > 0.3
-    assert judged(by.is_no_different(twice(found, ours=[nearly], theirs=[knowing()])))[1] is True
+    assert judged(by.MEASURES["is_no_different"](twice(found, ours=[nearly], theirs=[knowing()])))[1] is True
 
 
 def test_a_significant_loss_is_a_difference_too(found: ClaimRecords) -> None:
     better, worse = twice(found, ours=[knowing()], theirs=[blind()]), twice(found, ours=[blind()], theirs=[knowing()])
-    assert judged(by.is_no_different(better)) == ("+83.33**", False)
-    assert judged(by.is_no_different(worse)) == ("-83.33**", False)
-    assert judged(by.is_no_different(twice(found, ours=[blind()], theirs=[blind()]))) == ("+0.00", True)
+    assert judged(by.MEASURES["is_no_different"](better)) == ("+83.33**", False)
+    assert judged(by.MEASURES["is_no_different"](worse)) == ("-83.33**", False)
+    assert judged(by.MEASURES["is_no_different"](twice(found, ours=[blind()], theirs=[blind()]))) == ("+0.00", True)
 
 
 def test_every_pair_must_gain(found: ClaimRecords) -> None:
@@ -113,7 +114,7 @@ def test_every_pair_must_gain(found: ClaimRecords) -> None:
 
 def test_scores_of_different_seeds_are_not_compared(found: ClaimRecords) -> None:
     rows = {"ours": {0: knowing()}, "theirs": {1: blind()}}
-    assert by.is_better(replace(found, rows=rows)) is None
+    assert by.MEASURES["is_better"](replace(found, rows=rows)) is None
 
 
 def test_gaps_are_means_over_both_saliencies(found: ClaimRecords) -> None:
@@ -124,26 +125,26 @@ def test_gaps_are_means_over_both_saliencies(found: ClaimRecords) -> None:
         for name, pair in scores.items()
         for kind, score in zip("am", pair, strict=True)
     }
-    assert judged(by.gap_is_larger(given(found, **rows))) == ("+3.00 against +0.50", None)
-    assert judged(by.gap_is_larger(twice(found, **rows))) == ("+3.00 against +0.50", True)
+    assert judged(by.MEASURES["gap_is_larger"](given(found, **rows))) == ("+3.00 against +0.50", None)
+    assert judged(by.MEASURES["gap_is_larger"](twice(found, **rows))) == ("+3.00 against +0.50", True)
 
 
 def test_frequencies_are_geometric_means(found: ClaimRecords) -> None:
     # Words that stand in train 2 and 8 times, and one that stands there 3 times.
     first, last = one_round(2, log_frequency=math.log(16)), one_round(1, log_frequency=math.log(3))
-    assert judged(by.frequency_by_round(twice(found, mined=mined(first, last)))) == ("4.0 → 3.0", True)
-    assert judged(by.frequency_by_round(twice(found, mined=mined(last, first)))) == ("3.0 → 4.0", False)
-    assert judged(by.frequency_by_round(twice(found, mined=mined(first, one_round(0, 3))))) == ("4.0", None)
+    assert judged(by.MEASURES["frequency_by_round"](twice(found, mined=mined(first, last)))) == ("4.0 → 3.0", True)
+    assert judged(by.MEASURES["frequency_by_round"](twice(found, mined=mined(last, first)))) == ("3.0 → 4.0", False)
+    assert judged(by.MEASURES["frequency_by_round"](twice(found, mined=mined(first, one_round(0, 3))))) == ("4.0", None)
 
 
 def test_every_seed_has_its_say(found: ClaimRecords) -> None:
     rare, common = one_round(1, log_frequency=math.log(3)), one_round(1, log_frequency=math.log(9))
     falling, rising = mined(common, rare), mined(rare, common)
-    assert judged(by.frequency_by_round(given(found, mined=falling)))[1] is None
+    assert judged(by.MEASURES["frequency_by_round"](given(found, mined=falling)))[1] is None
     # Together they have not moved: 3 and 9 in both rounds.
-    assert judged(by.frequency_by_round(given(found, mined=[*falling, *rising]))) == ("5.2 → 5.2", None)
+    assert judged(by.MEASURES["frequency_by_round"](given(found, mined=[*falling, *rising]))) == ("5.2 → 5.2", None)
     both_rare = mined(rare, one_round(1, log_frequency=math.log(4)))
-    assert judged(by.frequency_by_round(given(found, mined=[*falling, *both_rare])))[1] is None
+    assert judged(by.MEASURES["frequency_by_round"](given(found, mined=[*falling, *both_rare])))[1] is None
 
 
 def test_opinion_words_are_compared_by_when_they_were_found(found: ClaimRecords) -> None:
@@ -153,26 +154,26 @@ def test_opinion_words_are_compared_by_when_they_were_found(found: ClaimRecords)
         "missed": {"words": 1, "log_frequency": math.log(5)},
     }
     told = twice(found, mined=mined(opinion=opinion))
-    assert judged(by.later_is_rarer(told)) == ("4.0 against 2.0", True)
-    assert judged(by.common_first(told)) == ("4.0 against 5.0", False)
+    assert judged(by.MEASURES["later_is_rarer"](told)) == ("4.0 against 2.0", True)
+    assert judged(by.MEASURES["common_first"](told)) == ("4.0 against 5.0", False)
     none = opinion | {"later": {"words": 0, "log_frequency": 0.0}}
-    assert by.later_is_rarer(given(found, mined=mined(opinion=none))) is None
-    assert by.common_first(given(found, mined=mined())) is None
+    assert by.MEASURES["later_is_rarer"](given(found, mined=mined(opinion=none))) is None
+    assert by.MEASURES["common_first"](given(found, mined=mined())) is None
 
 
 def test_active_words_are_counted_against_misleading_ones(found: ClaimRecords) -> None:
-    assert judged(by.mostly_active(given(found, mined=mined(one_round(900, 50), one_round(200, 150))))) == (
+    assert judged(by.MEASURES["mostly_active"](given(found, mined=mined(one_round(900, 50), one_round(200, 150))))) == (
         "1,100 : 200",
         True,
     )
-    assert judged(by.mostly_active(given(found, mined=mined(one_round(1, 1))))) == ("1 : 1", None)
-    assert judged(by.mostly_active(given(found, mined=mined(one_round(1, 2))))) == ("1 : 2", False)
+    assert judged(by.MEASURES["mostly_active"](given(found, mined=mined(one_round(1, 1))))) == ("1 : 1", None)
+    assert judged(by.MEASURES["mostly_active"](given(found, mined=mined(one_round(1, 2))))) == ("1 : 2", False)
 
 
 def test_words_rise_with_epsilon_in_the_order_asked_for(found: ClaimRecords) -> None:
     few, more = mined(one_round(1, 1)), mined(one_round(2, 1), one_round(1))
-    assert judged(by.rises_with_epsilon(given(found, a=few, b=few, c=more))) == ("2 → 2 → 4", True)
-    assert judged(by.rises_with_epsilon(given(found, a=more, b=few))) == ("4 → 2", False)
+    assert judged(by.MEASURES["rises_with_epsilon"](given(found, a=few, b=few, c=more))) == ("2 → 2 → 4", True)
+    assert judged(by.MEASURES["rises_with_epsilon"](given(found, a=more, b=few))) == ("4 → 2", False)
 
 
 def test_noise_is_judged_by_the_first_rounds_words(found: ClaimRecords) -> None:
@@ -181,21 +182,39 @@ def test_noise_is_judged_by_the_first_rounds_words(found: ClaimRecords) -> None:
         return mined(*rounds, judged=4)
 
     rows = {"0": precision(1), "1": precision(3), "10": precision(2)}
-    assert judged(by.noise_helps(twice(found, **rows))) == ("0.250, 0.750, 0.500", True)
-    assert judged(by.noise_helps(twice(found, **rows | {"10": precision(0)}))) == ("0.250, 0.750, 0.000", False)
-    assert judged(by.noise_helps(twice(found, **rows | {"10": precision(1)}))) == ("0.250, 0.750, 0.250", None)
-    assert by.noise_helps(given(found, **rows | {"10": mined(one_round(4), judged=0)})) is None
+    assert judged(by.MEASURES["noise_helps"](twice(found, **rows))) == ("0.250, 0.750, 0.500", True)
+    assert judged(by.MEASURES["noise_helps"](twice(found, **rows | {"10": precision(0)}))) == (
+        "0.250, 0.750, 0.000",
+        False,
+    )
+    assert judged(by.MEASURES["noise_helps"](twice(found, **rows | {"10": precision(1)}))) == (
+        "0.250, 0.750, 0.250",
+        None,
+    )
+    assert by.MEASURES["noise_helps"](given(found, **rows | {"10": mined(one_round(4), judged=0)})) is None
 
 
 def test_correlations_are_means_over_seeds(found: ClaimRecords) -> None:
     def looked(tau: float | None) -> Record:
         return {"found": {"correlation": [{"kendall": None if tau is None else {"mean": tau}}]}}
 
-    assert judged(by.rank_correlation(given(found, analysed=[looked(0.25), looked(0.375)]))) == ("tau 0.31", True)
-    assert judged(by.rank_correlation(given(found, analysed=[looked(0.5), looked(0.75)]))) == ("tau 0.62", False)
-    assert judged(by.rank_correlation(given(found, analysed=[looked(0.25), looked(0.5)]))) == ("tau 0.38", None)
-    assert judged(by.rank_correlation(given(found, analysed=[looked(0.25), looked(None)]))) == ("tau 0.25", None)
-    assert by.rank_correlation(given(found, analysed=[looked(None)])) is None
+    assert judged(by.MEASURES["rank_correlation"](given(found, analysed=[looked(0.25), looked(0.375)]))) == (
+        "tau 0.31",
+        True,
+    )
+    assert judged(by.MEASURES["rank_correlation"](given(found, analysed=[looked(0.5), looked(0.75)]))) == (
+        "tau 0.62",
+        False,
+    )
+    assert judged(by.MEASURES["rank_correlation"](given(found, analysed=[looked(0.25), looked(0.5)]))) == (
+        "tau 0.38",
+        None,
+    )
+    assert judged(by.MEASURES["rank_correlation"](given(found, analysed=[looked(0.25), looked(None)]))) == (
+        "tau 0.25",
+        None,
+    )
+    assert by.MEASURES["rank_correlation"](given(found, analysed=[looked(None)])) is None
 
 
 def test_attention_is_told_of_the_first_and_of_later_rounds(found: ClaimRecords) -> None:
@@ -214,9 +233,9 @@ def test_numbers_keep_their_places_where_the_first_round_found_nothing(found: Cl
 
 def test_misleading_words_should_lose_attention(found: ClaimRecords) -> None:
     before, after = seen([(2, 0.5), (2, 0.5)], "misleading"), seen([(2, 0.25), (2, 0.25)], "misleading")
-    assert judged(by.attention_leaves(twice(found, before=before, after=after))) == ("0.250 → 0.125", True)
-    assert judged(by.attention_leaves(twice(found, before=after, after=before))) == ("0.125 → 0.250", False)
-    assert by.attention_leaves(given(found, before=seen([(1, 1.0)]), after=after)) is None
+    assert judged(by.MEASURES["attention_leaves"](twice(found, before=before, after=after))) == ("0.250 → 0.125", True)
+    assert judged(by.MEASURES["attention_leaves"](twice(found, before=after, after=before))) == ("0.125 → 0.250", False)
+    assert by.MEASURES["attention_leaves"](given(found, before=seen([(1, 1.0)]), after=after)) is None
 
 
 def test_attention_of_one_round_can_be_asked_for() -> None:

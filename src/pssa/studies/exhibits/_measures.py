@@ -10,7 +10,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from pssa.experiments.cells import Cell, Place
@@ -19,11 +19,9 @@ from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.mining_stats import count_round
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import FormattedValue, PlainValue
-from pssa.studies.exhibits._rows import ATTENDING
 
 _MARKS = {True: "", False: " (no)", None: " (?)"}
 _SIGNIFICANT = 0.05
-_LATER = range(2, 100)  # rounds
 _UNCORRELATED = 0.5  # mean rank correlation below which two saliencies disagree
 _FEW = 2  # seeds without which chance is unknown
 
@@ -90,6 +88,7 @@ class ClaimResult:
 
 
 Measure = Callable[[ClaimRecords], ClaimResult | None]
+Numbers = Callable[[ClaimRecords], tuple[float, ...]]  # empty: not measured
 
 
 @dataclass(frozen=True)
@@ -99,8 +98,8 @@ class Claim:
     says: str
     rule: str
     measure: Measure
-    queries: Mapping[str, CellQuery] = field(default_factory=dict)
-    models: tuple[str, ...] = ATTENDING  # empty: it is about the data alone
+    queries: Mapping[str, CellQuery]
+    models: tuple[str, ...]  # empty: it is about the data alone
 
     def models_in(self, scope: Scope) -> tuple[str, ...]:
         """Return the models in scope to measure with; an empty name if the claim is about the data."""
@@ -131,29 +130,6 @@ def verdict(results: Sequence[ClaimResult | None]) -> str:
     return "undecided" if None in known else "holds"
 
 
-def is_better(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether macro-F1 rises from `theirs` to `ours`, or falls, by more than chance."""
-    return _judge(found, _rises)
-
-
-def is_worse(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether macro-F1 falls from `theirs` to `ours`, or rises, by more than chance."""
-    return _judge(found, lambda between: None if (rises := _rises(between)) is None else not rises)
-
-
-def is_no_better(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether chance explains the gain in macro-F1, if there is any."""
-    return _judge(found, lambda between: between.p_rise >= _SIGNIFICANT if _is_tested(between) else None)
-
-
-def is_no_different(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether chance explains the change in macro-F1; both directions share the level."""
-    return _judge(
-        found,
-        lambda between: min(between.p_rise, between.p_fall) >= _SIGNIFICANT / 2 if _is_tested(between) else None,
-    )
-
-
 def gains_throughout(found: ClaimRecords) -> ClaimResult | None:
     """Measure whether macro-F1 rises in each of several pairs, named `ours ...` and `theirs ...`, or falls in one."""
     pairs = [(name, f"theirs{name.removeprefix('ours')}") for name in found.rows if name.startswith("ours")]
@@ -162,11 +138,6 @@ def gains_throughout(found: ClaimRecords) -> ClaimResult | None:
         return None
     risen = [_rises(each) for each in between]
     return _tested(between, False if False in risen else None if None in risen else True)
-
-
-def gap_is_larger(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether active words help more than misleading ones by a wider gap than in MN, over both saliencies."""
-    return _falling(found, _gaps, "{:+.2f} against {:+.2f}")
 
 
 def _gaps(found: ClaimRecords) -> tuple[float, ...]:
@@ -179,11 +150,6 @@ def _gaps(found: ClaimRecords) -> tuple[float, ...]:
         statistics.mean(macro_f1(f"{who} {way}_a") - macro_f1(f"{who} {way}_m") for way in ("AW", "PG"))
         for who in ("own", "MN")
     )
-
-
-def frequency_by_round(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether the words of the last round are rarer in training than those of the first."""
-    return _falling(found, _frequencies, " → ".join(["{:.1f}"] * len(_frequencies(found))))
 
 
 def _frequencies(found: ClaimRecords) -> tuple[float, ...]:
@@ -199,17 +165,7 @@ def mean_frequency(records: Sequence[Record], number: int) -> float | None:
     return math.exp(sum(each["log_frequency"] for each in rounds) / words) if words else None
 
 
-def common_first(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether the opinion words that the first round finds are more common than those that no round finds."""
-    return _falling(found, partial(_opinion_frequencies, "missed"), "{:.1f} against {:.1f}")
-
-
-def later_is_rarer(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether the opinion words of later rounds are rarer than those of the first."""
-    return _falling(found, partial(_opinion_frequencies, "later"), "{:.1f} against {:.1f}")
-
-
-def _opinion_frequencies(other: str, found: ClaimRecords) -> tuple[float, ...]:
+def _opinion_frequencies(found: ClaimRecords, other: str) -> tuple[float, ...]:
     """Return the geometric mean frequency of opinion words of the first round, and of others; empty if there are none."""
     opinion = [record["opinion"] for record in found.records("mined") if "opinion" in record]
     sums = [
@@ -219,21 +175,9 @@ def _opinion_frequencies(other: str, found: ClaimRecords) -> tuple[float, ...]:
     return tuple(math.exp(total / words) for total, words in sums) if all(words for _, words in sums) else ()
 
 
-def mostly_active(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether mining finds more active words than misleading ones."""
-    return _falling(found, _kinds, "{:,} : {:,}", least=1)
-
-
 def _kinds(found: ClaimRecords) -> tuple[int, ...]:
     rounds = [each for record in found.records("mined") for each in record["rounds"].values()]
     return tuple(sum(each[kind] for each in rounds) for kind in ("active", "misleading"))
-
-
-def rises_with_epsilon(found: ClaimRecords) -> ClaimResult:
-    """Measure whether a higher threshold never finds fewer words."""
-    counts = _words_by_query(found)
-    holds = _agreed(found, lambda one: _words_by_query(one) == tuple(sorted(_words_by_query(one))), least=1)
-    return ClaimResult(" → ".join(f"{count:,}" for count in counts), holds, counts)
 
 
 def _words_by_query(found: ClaimRecords) -> tuple[int, ...]:
@@ -243,50 +187,27 @@ def _words_by_query(found: ClaimRecords) -> tuple[int, ...]:
     )
 
 
-def noise_helps(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether people marked more of the first round's words with the noise of ten samples than without noise."""
-    return _falling(found, _marked_shares, "{:.3f}, {:.3f}, {:.3f}", rising=True)
-
-
 def _marked_shares(found: ClaimRecords) -> tuple[float, ...]:
     """Return the share of the first round's words that people marked, by query; empty if one is unknown."""
     shares = [count_round(found.records(name), 1).precision for name in found.rows]
     return () if None in shares else tuple(share for share in shares if share is not None)
 
 
-def rank_correlation(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether attention and gradients order words differently."""
-    mean = _mean_tau(found)
-    if mean is None:
-        return None
-    return ClaimResult(f"tau {mean:.2f}", _agreed(found, _is_uncorrelated), (mean,))
-
-
-def _mean_tau(found: ClaimRecords) -> float | None:
+def _mean_tau(found: ClaimRecords) -> tuple[float, ...]:
     """Return Kendall's tau of attention and gradients, over the seeds that have one."""
     pairs = [record["found"]["correlation"][0]["kendall"] for record in found.records("analysed")]
     known = [pair["mean"] for pair in pairs if pair is not None]
-    return statistics.mean(known) if known else None
-
-
-def _is_uncorrelated(found: ClaimRecords) -> bool | None:
-    mean = _mean_tau(found)
-    return None if mean is None else mean < _UNCORRELATED
+    return (statistics.mean(known),) if known else ()
 
 
 def attention_spreads(found: ClaimRecords) -> ClaimResult | None:
     """Measure whether supervision raises attention on the active words of later rounds."""
     first = _attention(found, "active", (1,))
-    later = _falling(found, partial(_attention, kind="active", numbers=_LATER), "later {:.3f} → {:.3f}", rising=True)
+    later = _by_seed(partial(_attention, kind="active", numbers=range(2, 100)), "{:.3f}", " → ", _last_is_higher)(found)
     if later is None:
         return None
-    text = f"first {first[0]:.3f} → {first[1]:.3f}, {later.text}" if first else later.text
+    text = f"first {first[0]:.3f} → {first[1]:.3f}, later {later.text}" if first else f"later {later.text}"
     return replace(later, text=text, numbers=(*(first or (None, None)), *later.numbers))
-
-
-def attention_leaves(found: ClaimRecords) -> ClaimResult | None:
-    """Measure whether supervision lowers attention on misleading words."""
-    return _falling(found, partial(_attention, kind="misleading"), "{:.3f} → {:.3f}")
 
 
 def _attention(found: ClaimRecords, kind: str, numbers: Collection[int] = ()) -> tuple[float, ...]:
@@ -316,37 +237,51 @@ def word_is_always_positive(found: ClaimRecords) -> ClaimResult | None:
     return ClaimResult(text, set(counts) == {"positive"}, tuple(counts[label] for label in train.labels))
 
 
-def _falling(
-    found: ClaimRecords,
-    numbers: Callable[[ClaimRecords], tuple[float, ...]],
-    text: str,
-    rising: bool = False,
-    least: int = _FEW,
-) -> ClaimResult | None:
-    """Measure whether the last of several numbers is below the first, or above it, for every seed; None without numbers."""
-    values = numbers(found)
-    if not values:
-        return None
-    holds = _agreed(found, lambda one: _falls(numbers(one)[:: -1 if rising else 1]), least)
-    return ClaimResult(text.format(*values), holds, values)
-
-
-def _falls(numbers: Sequence[float]) -> bool | None:
+def _last_is_lower(numbers: Sequence[float]) -> bool | None:
     """Return whether the last is below the first; None if they are equal or there are no two."""
-    if len(numbers) < 2 or numbers[0] == numbers[-1]:
-        return None
-    return numbers[-1] < numbers[0]
+    return None if len(numbers) < 2 or numbers[0] == numbers[-1] else numbers[-1] < numbers[0]
 
 
-def _agreed(found: ClaimRecords, holds: Callable[[ClaimRecords], bool | None], least: int = _FEW) -> bool | None:
-    """Return what all seeds say, if there are enough of them; None if they disagree."""
-    said = {holds(found.only(seed)) for seed in found.seeds}
-    return said.pop() if len(found.seeds) >= least and len(said) == 1 else None
+def _last_is_higher(numbers: Sequence[float]) -> bool | None:
+    return _last_is_lower(numbers[::-1])
 
 
-def _judge(found: ClaimRecords, holds: Callable[[Difference], bool | None]) -> ClaimResult | None:
-    between = found.difference()
-    return None if between is None else _tested([between], holds(between))
+def _never_falls(numbers: Sequence[float]) -> bool:
+    return list(numbers) == sorted(numbers)
+
+
+def _is_uncorrelated(tau: Sequence[float]) -> bool | None:
+    return tau[0] < _UNCORRELATED if tau else None
+
+
+def _by_seed(
+    numbers: Numbers,
+    form: str,
+    between: str = "",
+    holds: Callable[[Sequence[float]], bool | None] = _last_is_lower,
+    least: int = _FEW,
+) -> Measure:
+    """Return a measure that is decided where all seeds agree, if there are enough of them; None without numbers."""
+
+    def measure(found: ClaimRecords) -> ClaimResult | None:
+        values, seeds = numbers(found), found.seeds
+        if not values:
+            return None
+        said = {holds(numbers(found.only(seed))) for seed in seeds}
+        agreed = said.pop() if len(seeds) >= least and len(said) == 1 else None
+        return ClaimResult(between.join(map(form.format, values)), agreed, values)
+
+    return measure
+
+
+def _by_test(holds: Callable[[Difference], bool | None]) -> Measure:
+    """Return a measure of the difference in macro-F1 between `ours` and `theirs`; None without common seeds."""
+
+    def measure(found: ClaimRecords) -> ClaimResult | None:
+        between = found.difference()
+        return None if between is None else _tested([between], holds(between))
+
+    return measure
 
 
 def _tested(between: Sequence[Difference], holds: bool | None) -> ClaimResult:
@@ -362,6 +297,37 @@ def _is_tested(between: Difference) -> bool:
 
 
 def _rises(between: Difference) -> bool | None:
-    if not _is_tested(between) or between.p >= _SIGNIFICANT:
-        return None
-    return between.macro_f1 > 0
+    return between.macro_f1 > 0 if _is_tested(between) and between.p < _SIGNIFICANT else None
+
+
+def _falls(between: Difference) -> bool | None:
+    return between.macro_f1 <= 0 if _is_tested(between) and between.p < _SIGNIFICANT else None
+
+
+def _is_no_rise(between: Difference) -> bool | None:
+    return between.p_rise >= _SIGNIFICANT if _is_tested(between) else None
+
+
+def _is_no_change(between: Difference) -> bool | None:
+    # Both directions share the level.
+    return min(between.p_rise, between.p_fall) >= _SIGNIFICANT / 2 if _is_tested(between) else None
+
+
+MEASURES: dict[str, Measure] = {
+    "is_better": _by_test(_rises),
+    "is_worse": _by_test(_falls),
+    "is_no_better": _by_test(_is_no_rise),
+    "is_no_different": _by_test(_is_no_change),
+    "gains_throughout": gains_throughout,
+    "gap_is_larger": _by_seed(_gaps, "{:+.2f}", " against "),
+    "frequency_by_round": _by_seed(_frequencies, "{:.1f}", " → "),
+    "common_first": _by_seed(partial(_opinion_frequencies, other="missed"), "{:.1f}", " against "),
+    "later_is_rarer": _by_seed(partial(_opinion_frequencies, other="later"), "{:.1f}", " against "),
+    "mostly_active": _by_seed(_kinds, "{:,}", " : ", least=1),
+    "rises_with_epsilon": _by_seed(_words_by_query, "{:,}", " → ", _never_falls, least=1),
+    "noise_helps": _by_seed(_marked_shares, "{:.3f}", ", ", _last_is_higher),
+    "rank_correlation": _by_seed(_mean_tau, "tau {:.2f}", holds=_is_uncorrelated),
+    "attention_spreads": attention_spreads,
+    "attention_leaves": _by_seed(partial(_attention, kind="misleading"), "{:.3f}", " → "),
+    "word_is_always_positive": word_is_always_positive,
+}

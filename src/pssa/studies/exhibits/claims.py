@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pssa.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
@@ -11,8 +13,7 @@ from pssa.experiments.comparison import gather
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow
-from pssa.studies.exhibits import _measures as by
-from pssa.studies.exhibits._measures import CellQuery, Claim, Measure, attention_on, mean_frequency, verdict
+from pssa.studies.exhibits._measures import MEASURES, CellQuery, Claim, attention_on, mean_frequency, verdict
 from pssa.studies.exhibits._rows import ATTENDING, METHODS, NAMES, refined
 from pssa.studies.exhibits.corpus_size import SHARES
 from pssa.studies.exhibits.epsilon import EPSILONS
@@ -23,14 +24,6 @@ __all__ = ["EXHIBIT"]
 def _row(name: str, model: str = "") -> CellQuery:
     """Return the trainings of a row of the overall results."""
     return CellQuery(METHODS[name].training_in, METHODS[name].seeds, model)
-
-
-def _compare(says: str, measure: Measure, ours: str, theirs: str) -> Claim:
-    """Return a claim that one row is better or worse than another of the same model."""
-    side = "above" if measure is by.is_better else "below"
-    other = f"that of {theirs}" if theirs else "the plain model's"
-    rule = f"macro-F1 of {ours} is {side} {other}, p < .05"
-    return Claim(says, rule, measure, {"ours": _row(ours), "theirs": _row(theirs)})
 
 
 def _mined(method: str, seeds: int = 3, held_out: bool = False, **changes: Any) -> CellQuery:
@@ -48,6 +41,9 @@ def _part(name: str, share: float) -> CellQuery:
     return CellQuery(lambda place: METHODS[name].training_in(replace(place, share=share)))
 
 
+_OURS_AND_THEIRS = (("ours", "+PG-AS"), ("theirs", ""))
+
+
 def _restart(place: Place) -> Training:
     return Training(place, evidence=(Mining(place, "pg-as", settings(start="restart")),))
 
@@ -55,167 +51,38 @@ def _restart(place: Place) -> Training:
 # The row `again` has the evidence and random numbers of +AW-AS, and a penalty of zero weight.
 BEFORE, AFTER = _attention("again"), _attention("+AW-AS")
 MINED = {"AW": _mined("aw-as"), "PG": _mined("pg-as")}
-_PG = {"mined": MINED["PG"]}
-_GAPS = {
-    f"{who} {way}_{kind}": _row(f"+{way}-AS_{kind}", model)
-    for who, model in (("own", ""), ("MN", "memnet"))
-    for way in MINED
-    for kind in "am"
+# Groups of queries, and single ones, that claims.toml names; other names there are rows of the overall results.
+_GROUPS: dict[str, dict[str, CellQuery]] = {
+    "none": {},
+    "mined": {"mined": MINED["PG"]},
+    "attention": {"before": BEFORE, "after": AFTER},
+    "agreement": {"analysed": CellQuery(lambda place: Analysis(Training(place), "agreement"))},
+    "sizes": {f"{who} {share:.0%}": _part(name, share) for share in SHARES for who, name in _OURS_AND_THEIRS},
+    "epsilons": {f"{value:g}": _mined("pg-as", seeds=1, held_out=True, epsilon=value) for value in EPSILONS},
+    "noise": {f"{samples}": _mined("pg-as", samples=samples, iterations=1) for samples in (0, 1)} | {"10": MINED["PG"]},
+    "gaps": {
+        f"{who} {way}_{kind}": _row(f"+{way}-AS_{kind}", model)
+        for who, model in (("own", ""), ("MN", "memnet"))
+        for way in MINED
+        for kind in "am"
+    },
 }
-_SIZES = {
-    f"{who} {share:.0%}": _part(name, share) for share in SHARES for who, name in (("ours", "+PG-AS"), ("theirs", ""))
-}
+_SINGLE = {"restarted": CellQuery(_restart, seeds=1), "refined": CellQuery(refined("average").training_in)}
 
-_OF_EFFECT = (
-    _compare("Attention weights: supervision significantly enhances all models", by.is_better, "+AW-AS", ""),
-    _compare("Partial gradients: supervision significantly enhances all models", by.is_better, "+PG-AS", ""),
-    _compare("Partial gradients are a better choice than attention weights", by.is_better, "+PG-AS", "+AW-AS"),
-    Claim(
-        "More training alone (+KT) changes nothing",
-        "neither a gain nor a loss in macro-F1 at p < .025 each",
-        by.is_no_different,
-        {"ours": _row("+KT"), "theirs": _row("")},
-    ),
-    _compare("+PG-AS is better than boosting", by.is_better, "+PG-AS", "+Boosting"),
-    _compare("+PG-AS is better than Adaboost", by.is_better, "+PG-AS", "+Adaboost"),
-    _compare(
-        "Random words instead of mined ones (+RM-AS) significantly degrade the results",
-        by.is_worse,
-        *("+RM-AS", "+PG-AS"),
-    ),
-    Claim(
-        "Supervision gains with training corpora of every size",
-        "macro-F1 of +PG-AS is above the plain model's with 25, 50, 75 and 100 % of train, p < .05",
-        by.gains_throughout,
-        _SIZES,
-    ),
-    Claim(
-        "TNet-ATT is slightly inferior to TNet",
-        "macro-F1 is below TNet's, p < .05",
-        by.is_worse,
-        {"ours": _row(""), "theirs": _row("", "tnet")},
-        models=("tnet_att",),
-    ),
-    Claim(
-        "With supervision TNet-ATT significantly surpasses TNet",
-        "macro-F1 of +PG-AS is above TNet's, p < .05",
-        by.is_better,
-        {"ours": _row("+PG-AS"), "theirs": _row("", "tnet")},
-        models=("tnet_att",),
-    ),
-    Claim(
-        "BERTABSA-ATT is slightly inferior to BERTABSA",
-        "macro-F1 is below BERTABSA's, p < .05",
-        by.is_worse,
-        {"ours": _row(""), "theirs": _row("", "bertabsa")},
-        models=("bertabsa_att",),
-    ),
-    Claim(
-        "Refining BERT's own self-attention falls behind BERTABSA-ATT (+PG-AS)",
-        "macro-F1 of BERTABSA with its average head refined is below that of BERTABSA-ATT (+PG-AS), p < .05",
-        by.is_worse,
-        {"ours": CellQuery(refined("average").training_in), "theirs": _row("+PG-AS", "bertabsa_att")},
-        models=("bertabsa",),
-    ),
-    _compare(
-        "Active words are more effective than misleading ones (attention weights)",
-        by.is_better,
-        *("+AW-AS_a", "+AW-AS_m"),
-    ),
-    _compare(
-        "Active words are more effective than misleading ones (partial gradients)",
-        by.is_better,
-        *("+PG-AS_a", "+PG-AS_m"),
-    ),
-    Claim(
-        "The gap between active and misleading words is smaller in MN",
-        "macro-F1 of AS_a less AS_m, mean of AW and PG, is above MN's",
-        by.gap_is_larger,
-        _GAPS,
-        models=("tnet_att", "bertabsa_att"),
-    ),
-)
-_OF_MINING = (
-    Claim(
-        "Correctly predicted training instances outnumber others, so active words do",
-        "more active words than misleading ones in five rounds of PG",
-        by.mostly_active,
-        _PG,
-    ),
-    Claim(
-        "Masking frequent words lets later rounds find rarer ones",
-        "mean training frequency of active words (PG) falls from the first round to the last",
-        by.frequency_by_round,
-        _PG,
-    ),
-    Claim(
-        "The same for opinion words that people marked",
-        "those of the first round are more common in train than those of later rounds",
-        by.later_is_rarer,
-        _PG,
-    ),
-    Claim(
-        "Infrequent sentiment words are ignored",
-        "marked opinion words of the first round are more common in train than those that no round finds",
-        by.common_first,
-        _PG,
-    ),
-    Claim(
-        "Epsilon controls the amount of supervision",
-        "words found (PG, held-out split) never fall from 1.0 to 7.0 bits",
-        by.rises_with_epsilon,
-        {f"{epsilon:g}": _mined("pg-as", seeds=1, held_out=True, epsilon=epsilon) for epsilon in EPSILONS},
-    ),
-    Claim(
-        "Noise makes gradient saliency more accurate",
-        "share of the first round's words that people marked, with 0, 1 and 10 samples: higher with 10 than with 0",
-        by.noise_helps,
-        {
-            "0": _mined("pg-as", samples=0, iterations=1),
-            "1": _mined("pg-as", samples=1, iterations=1),
-            "10": MINED["PG"],
-        },
-    ),
-    Claim(
-        "Rounds continue from the parameters of the one before (the released code restarts each)",
-        "restarting gains nothing in macro-F1 at p < .05",
-        by.is_no_better,
-        {"ours": CellQuery(_restart, seeds=1), "theirs": _row("+PG-AS")},
-    ),
-)
-_OF_ATTENTION = (
-    Claim(
-        "Attention is frequently uncorrelated with gradients",
-        "mean Kendall's tau by test sentence is below 0.5",
-        by.rank_correlation,
-        {"analysed": CellQuery(lambda place: Analysis(Training(place), "agreement"))},
-    ),
-    Claim(
-        "Supervision evens attention out: active words of later rounds, under-fitted before, get more of it",
-        "mean attention in train on the active words of rounds 2 to 5 (AW) rises",
-        by.attention_spreads,
-        {"before": BEFORE, "after": AFTER},
-    ),
-    Claim(
-        "Supervision moves attention off misleading words",
-        "mean attention in train on misleading words (AW) falls",
-        by.attention_leaves,
-        {"before": BEFORE, "after": AFTER},
-    ),
-    Claim(
-        "Our control: a final training with a penalty of zero weight is no better than the plain model",
-        "no gain in macro-F1 at p < .05",
-        by.is_no_better,
-        {"ours": _row("again"), "theirs": _row("")},
-    ),
-    Claim(
-        "`huge` always occurs in sentences with positive sentiment",
-        "it does in LAPTOP train",
-        by.word_is_always_positive,
-        models=(),
-    ),
-)
-CLAIMS = (*_OF_EFFECT, *_OF_MINING, *_OF_ATTENTION)
+
+def _query(name: str) -> CellQuery:
+    """Return a query by name: `+PG-AS` is a row of the claim's model, and `tnet/+PG-AS` one of another model."""
+    model, _, method = name.rpartition("/")
+    return _SINGLE.get(name) or _row(method, model)
+
+
+def _claim(entry: dict[str, Any]) -> Claim:
+    pair: dict[str, CellQuery] = {side: _query(entry[side]) for side in ("ours", "theirs") if side in entry}
+    measure, models = MEASURES[entry["measure"]], tuple(entry.get("models", ATTENDING))
+    return Claim(entry["says"], entry["rule"], measure, pair or _GROUPS[entry["queries"]], models)
+
+
+CLAIMS = tuple(map(_claim, tomllib.loads(Path(__file__).with_name("claims.toml").read_text("utf-8"))["claim"]))
 
 
 _ROUNDS = range(1, 6)
