@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.experiments.described import from_description
 from tests.experiments.rooms import tiny_resources
 
 import pssa
 from pssa.experiments import cell_key
 from pssa.experiments.cell_key import changed_settings
-from pssa.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, describe, from_description
+from pssa.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, describe
 from pssa.runs import Config, defaults
 
 RESULTS = Path(__file__).parents[2] / "results"

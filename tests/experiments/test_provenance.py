@@ -7,7 +7,9 @@ import json
 import platform
 import re
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,6 @@ from pssa import __version__
 from pssa.experiments import provenance
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.provenance import (
-    Contribution,
     Environment,
     Provenance,
     commit,
@@ -36,6 +37,10 @@ def _nothing_remembered() -> None:
     commit.cache_clear()
 
 
+def contribution(by: Environment, cells: int, seconds: float) -> dict[str, Any]:
+    return {**asdict(by), "cells": cells, "seconds": seconds}
+
+
 def record(sources: str | None, seconds: float = 1.0) -> Record:
     made = {} if sources is None else {"made": {"sources": sources, "commit": None, "torch": "2.9", "device": "a GPU"}}
     return {"key": f"k{sources}{seconds}", "cell": {}, "seconds": seconds, **made}
@@ -43,7 +48,7 @@ def record(sources: str | None, seconds: float = 1.0) -> Record:
 
 def test_plain_values_hold_everything() -> None:
     found = Provenance("pssa reproduce x", MAKER, {"vectors": "0123"}, range(2), 1.23456).as_dict(
-        [Contribution(OTHER, 3, 4.5)]
+        [contribution(OTHER, 3, 4.5)]
     )
     assert found == {
         "command": "pssa reproduce x",
@@ -65,7 +70,7 @@ def test_plain_values_hold_everything() -> None:
 
 
 def test_the_paragraph_is_the_same_for_the_same_outcomes() -> None:
-    made = [Contribution(MAKER, 3, 4.5), Contribution(OTHER, 1, 2.0)]
+    made = [contribution(MAKER, 3, 4.5), contribution(OTHER, 1, 2.0)]
     quick, slow = (Provenance("pssa x", MAKER, {"rest/train": "0123"}, range(1), spent) for spent in (1.0, 99.0))
     assert quick.paragraph(made) == slow.paragraph(made)
     assert quick.paragraph(made).startswith(f"Made by `pssa x`, pssa {__version__}, python {platform.python_version()}")
@@ -77,7 +82,7 @@ def test_the_paragraph_is_the_same_for_the_same_outcomes() -> None:
 
 def test_what_was_only_shown_names_no_libraries_and_took_no_time() -> None:
     shown = Provenance("pssa x", MAKER, {"rest/train": "0123"}, range(2), None)
-    assert shown.paragraph([Contribution(OTHER, 1, 2.0)]) == (
+    assert shown.paragraph([contribution(OTHER, 1, 2.0)]) == (
         f"Shown by `pssa x`, pssa {__version__}; 2 seeds at most. Outcomes: 1 cell by sources `def`, torch 2.8 on a GPU. "
         "Files, by the beginning of their SHA-256: rest/train `0123`."
     )
@@ -86,7 +91,7 @@ def test_what_was_only_shown_names_no_libraries_and_took_no_time() -> None:
 
 def test_nothing_tells_who_or_where() -> None:
     maker = this_environment(device_name("cpu"))
-    told = json.dumps(Provenance("pssa x", maker, {}, range(1), 0.0).as_dict([Contribution(maker, 1, 1.0)]))
+    told = json.dumps(Provenance("pssa x", maker, {}, range(1), 0.0).as_dict([contribution(maker, 1, 1.0)]))
     # Short names such as `root` and `vm` could be part of a word, or of a digest.
     assert not re.search(rf"\b{re.escape(platform.node())}\b", told)
     assert str(Path.home()) not in told
@@ -96,7 +101,7 @@ def test_nothing_tells_who_or_where() -> None:
 
 def test_outcomes_are_counted_by_who_made_them() -> None:
     found = contributions([record("abc", 1.0), record(None, 2.0), record("abc", 0.5)])
-    assert [(share.environment.sources, share.cells, share.seconds) for share in found] == [
+    assert [(share["sources"], share["cells"], share["seconds"]) for share in found] == [
         ("abc", 2, 1.5),
         ("unknown", 1, 2.0),
     ]

@@ -29,7 +29,7 @@ SOME = embedded.load("train")[:40]
 def records_of(room: Workspace, *cells: Cell) -> list[dict[str, object]]:
     with Ledger.open(room.folder / "cells.jsonl") as ledger, open_pool("local", 1) as pool:
         outcome = CellSchedule(room, ledger).execute(cells, pool)
-        assert outcome.failures == []
+        assert not outcome.failures
         return [ledger.find(room.key(cell)) or {} for cell in cells]
 
 

@@ -84,7 +84,7 @@ def test_a_failing_cell_is_told_and_the_others_go_on(scope: Scope, stand_in: Sta
     left.mkdir(parents=True)
     report = reproduce([QUICK, MORE], scope, tmp_path, ONE)
     assert stand_in.done == [BASE, KT]
-    assert [(cell_name(failure.cell), failure.reason) for failure in report.failures] == [
+    assert [(cell_name(cell), reason) for cell, reason in report.failures.items()] == [
         (MINE, "MemoryError: out of it"),
         (FINAL, f"needs {MINE}, which failed"),
     ]
@@ -120,8 +120,8 @@ def test_a_cell_whose_process_is_ended_from_outside_is_tried_once_more_and_then_
     stand_in.failing = {MINE: WorkerLost("A process in the process pool was terminated abruptly")}
     report = reproduce([QUICK, MORE], scope, tmp_path, ONE)
     assert stand_in.done == [BASE, KT]
-    assert "and again when it ran alone" in report.failures[0].reason
-    assert "fewer workers" in report.failures[0].reason
+    assert "and again when it ran alone" in next(iter(report.failures.values()))
+    assert "fewer workers" in next(iter(report.failures.values()))
 
 
 def test_another_process_in_the_folder_is_refused(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:

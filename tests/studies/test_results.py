@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.experiments.described import from_description
 
-from pssa.experiments.cells import Cell, from_description
+from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.resources import Resources, Scope
 from pssa.studies import exhibits

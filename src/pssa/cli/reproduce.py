@@ -143,18 +143,16 @@ def _plan(arguments: argparse.Namespace, scope: Scope, options: ExecutionOptions
     from pssa.studies.filters import dry_run
 
     found = dry_run(arguments.names, scope, arguments.out, options.accepts)
-    code = _FAILED if found.broken else 0
+    code = _FAILED if found["broken"] else 0
     if arguments.json:
-        print_json(found.as_dict())
+        print_json(found)
         return code
-    counts = {**found.exhibits, "in all": found.total}
-    rows = [
-        [name, *(f"{number:,}" for number in (count.cells, count.there, count.to_do))] for name, count in counts.items()
-    ]
+    counts = {**found["exhibits"], "in all": found["total"]}
+    rows = [[name, *(f"{number:,}" for number in count.values())] for name, count in counts.items()]
     print_table("", ("exhibit", "cells", "there", "to do"), rows)
-    for model, reason in found.left_out.items():
+    for model, reason in found["left_out"].items():
         say(f"left out: {model} {reason}")
-    for name, reason in {**found.skipped, **found.broken}.items():
+    for name, reason in {**found["skipped"], **found["broken"]}.items():
         say(f"not shown: {name} {reason}")
     return code
 

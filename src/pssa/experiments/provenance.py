@@ -24,6 +24,7 @@ _PACKAGE = Path(__file__).parents[1]
 _OUTSIDE = ("bulk", "cli", "serve", "report", "studies")
 _LIBRARIES = ("torch", "transformers", "numpy")
 _UNKNOWN = "unknown"
+Contribution = dict[str, Any]  # an environment, and the number of its cells and their seconds
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,6 @@ class Environment:
     commit: str | None = None
     torch: str | None = None
     device: str | None = None
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """Number of cells, and their seconds, that one environment contributed."""
-
-    environment: Environment
-    cells: int
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -70,9 +62,7 @@ class Provenance:
             "files": dict(self.files),
             "seeds": list(self.seeds),
             "wall_seconds": None if self.seconds is None else round(self.seconds, 3),
-            "made_by": [
-                {**asdict(share.environment), "cells": share.cells, "seconds": share.seconds} for share in made
-            ],
+            "made_by": list(made),
         }
 
     def paragraph(self, made: Sequence[Contribution]) -> str:
@@ -94,12 +84,11 @@ class Provenance:
         return ", ".join([f"Made by {command}pssa {__version__}", *libraries])
 
 
-def _describe(share: Contribution) -> str:
-    made = share.environment
-    code = f"commit `{made.commit}`, sources `{made.sources}`" if made.commit else f"sources `{made.sources}`"
-    library = f", torch {made.torch}" if made.torch else ""
-    where = f" on {made.device}" if made.device else ""
-    return f"{share.cells} {'cell' if share.cells == 1 else 'cells'} by {code}{library}{where}"
+def _describe(made: Contribution) -> str:
+    commit = f"commit `{made['commit']}`, " if made["commit"] else ""
+    library = f", torch {made['torch']}" if made["torch"] else ""
+    where = f" on {made['device']}" if made["device"] else ""
+    return f"{made['cells']} {'cell' if made['cells'] == 1 else 'cells'} by {commit}sources `{made['sources']}`{library}{where}"
 
 
 def this_environment(device: str) -> Environment:
@@ -117,16 +106,8 @@ def contributions(records: Iterable[Record]) -> list[Contribution]:
     found: dict[Environment, list[float]] = {}
     for record in records:
         found.setdefault(_environment_of(record), []).append(float(record.get("seconds", 0.0)))
-    made = [Contribution(environment, len(seconds), round(sum(seconds), 3)) for environment, seconds in found.items()]
-    return sorted(
-        made,
-        key=lambda share: (
-            -share.cells,
-            share.environment.sources,
-            share.environment.torch or "",
-            share.environment.device or "",
-        ),
-    )
+    made = [{**asdict(by), "cells": len(each), "seconds": round(sum(each), 3)} for by, each in found.items()]
+    return sorted(made, key=lambda each: (-each["cells"], each["sources"], each["torch"] or "", each["device"] or ""))
 
 
 def _environment_of(record: Record) -> Environment:

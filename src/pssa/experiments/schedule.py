@@ -31,21 +31,13 @@ _KILLED = (
 Progress = Callable[[int, int, str], None]  # cells done, cells to do, the cell that finished last
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A cell without a record, and the reason."""
-
-    cell: Cell
-    reason: str
-
-
 @dataclass
 class ScheduleResult:
     """Counts of executed and reused cells, and the failures."""
 
     done: int = 0
     reused: int = 0
-    failures: list[Failure] = field(default_factory=list)
+    failures: dict[Cell, str] = field(default_factory=dict)  # cells without a record, with the reason
 
 
 def check_engine(name: str, workers: int, address: str) -> None:
@@ -128,54 +120,51 @@ def _add_need(cell: Cell, need: Cell, planned: dict[Cell, None], workspace: Work
             _add_need(need, earlier, planned, workspace, ledger)
 
 
-@dataclass(frozen=True)
 class CellSchedule:
-    """Executes cells and appends their records to a ledger."""
+    """Executes cells and appends their records to a ledger.
 
-    workspace: Workspace
-    ledger: Ledger
-    environment: Environment | None = None  # recorded with each cell
-    progress: Progress | None = None
+    :param environment: is recorded with each cell.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: Ledger,
+        environment: Environment | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.workspace, self.ledger, self.progress = workspace, ledger, progress
+        self._made = {"made": asdict(environment)} if environment else {}
+        self._waiting: list[Cell] = []
+        self._open: set[Cell] = set()  # neither done nor failed
+        self._failed: dict[Cell, str] = {}
+        self._lost: set[Cell] = set()  # with a killed process; each is tried once more, alone
+        self._running: dict[Future[Record], Cell] = {}
 
     def execute(self, cells: Iterable[Cell], pool: WorkerPool) -> ScheduleResult:
         """Execute the cells without a record, and what they need; return once all are done or have failed."""
-        requested = list(dict.fromkeys(cells))
-        todo = plan(requested, self.workspace, self.ledger)
-        result = ScheduleResult(reused=len(set(requested) - set(todo)))
-        queue = _CellQueue(todo, self.workspace, self.ledger, pool)
-        for number, (cell, outcome) in enumerate(queue.run(), start=1):
-            if isinstance(outcome, Failure):
-                result.failures.append(outcome)
-            else:
-                self._append(cell, outcome)
+        requested = dict.fromkeys(cells)
+        self._waiting = plan(requested, self.workspace, self.ledger)
+        self._open, n_cells = set(self._waiting), len(self._waiting)
+        result = ScheduleResult(reused=len(requested.keys() - self._open), failures=self._failed)
+        for number, (cell, record) in enumerate(self._outcomes(pool), start=1):
+            if record is not None:
+                self._append(cell, record)
                 result.done += 1
-            queue.release(cell)
+            self._release(cell)
             if self.progress:
-                self.progress(number, len(todo), cell_name(cell))
+                self.progress(number, n_cells, cell_name(cell))
         return result
 
     def _append(self, cell: Cell, record: Record) -> None:
         # A model that was trained again for its parameters keeps the record that others were compared with.
         if not isinstance(cell, Training) or self.ledger.find(record["key"]) is None:
-            made = {"made": asdict(self.environment)} if self.environment else {}
-            self.ledger.append({**record, **made})
+            self.ledger.append({**record, **self._made})
 
-
-class _CellQueue:
-    """Cells that wait, run or have failed, and the parameters that are still needed."""
-
-    def __init__(self, todo: list[Cell], workspace: Workspace, ledger: Ledger, pool: WorkerPool) -> None:
-        self._workspace, self._ledger, self._pool = workspace, ledger, pool
-        self._waiting = list(todo)
-        self._open = set(todo)  # neither done nor failed
-        self._failed: dict[Cell, str] = {}
-        self._lost: set[Cell] = set()  # with a killed process; each is tried once more, alone
-        self._running: dict[Future[Record], Cell] = {}
-
-    def run(self) -> Iterator[tuple[Cell, Record | Failure]]:
-        """Yield every cell with its outcome, as it finishes; the caller releases each before the next."""
+    def _outcomes(self, pool: WorkerPool) -> Iterator[tuple[Cell, Record | None]]:
+        """Yield every cell with its record as it finishes, or None if it fails; the caller releases each before the next."""
         while self._waiting or self._running:
-            yield from self._start()
+            yield from ((cell, None) for cell in self._start(pool))
             if not self._running:
                 continue
             done, _ = wait(self._running, return_when=FIRST_COMPLETED)
@@ -189,42 +178,39 @@ class _CellQueue:
                     self._waiting.insert(0, cell)
                 else:
                     self._failed[cell] = _KILLED if cell in self._lost else f"{type(error).__name__}: {error}"
-                    yield cell, Failure(cell, self._failed[cell])
+                    yield cell, None
 
-    def release(self, cell: Cell) -> None:
+    def _release(self, cell: Cell) -> None:
         """Close a cell, and remove parameters that no other cell needs."""
         self._open.discard(cell)
         for need in (cell, *cell.needs):
             if isinstance(need, Training) and not self._is_needed(need):
-                self._workspace.drop_weights(need)
+                self.workspace.drop_weights(need)
 
-    def _start(self) -> Iterator[tuple[Cell, Failure]]:
-        """Start the cells that can start, as long as workers are free."""
+    def _start(self, pool: WorkerPool) -> Iterator[Cell]:
+        """Start the cells that can start, as long as workers are free; yield those that need a failed one."""
         for cell in list(self._waiting):
             failed = [need for need in cell.needs if need in self._failed]
             if failed:
                 self._waiting.remove(cell)
                 self._failed[cell] = f"needs {cell_name(failed[0])}, which failed"
-                yield cell, Failure(cell, self._failed[cell])
-            elif self._can_start(cell):
+                yield cell
+            elif self._can_start(cell, pool.n_workers):
                 self._waiting.remove(cell)
-                self._running[self._pool.submit(execute_cell, self._job(cell))] = cell
+                self._running[pool.submit(execute_cell, self._job(cell))] = cell
 
-    def _can_start(self, cell: Cell) -> bool:
+    def _can_start(self, cell: Cell, n_workers: int) -> bool:
         if any(need in self._open for need in cell.needs):
             return False
-        if any(self._runs_alone(each) for each in (cell, *self._running.values())):
-            return not self._running
-        return len(self._running) < self._pool.n_workers
-
-    def _runs_alone(self, cell: Cell) -> bool:
-        return isinstance(cell, Timing) or cell in self._lost
+        if any(isinstance(each, Timing) or each in self._lost for each in (cell, *self._running.values())):
+            return not self._running  # it runs alone
+        return len(self._running) < n_workers
 
     def _job(self, cell: Cell) -> CellJob:
-        baseline = self._ledger.find(self._workspace.key(Training(cell.place)))
+        baseline = self.ledger.find(self.workspace.key(Training(cell.place)))
         epochs = 0 if baseline is None or isinstance(cell, Timing) else int(baseline["epochs"])
         keep = isinstance(cell, Training) and self._is_needed(cell)
-        return CellJob(cell, self._workspace, epochs, keep)
+        return CellJob(cell, self.workspace, epochs, keep)
 
     def _is_needed(self, training: Training) -> bool:
         # The next run tries failed cells again.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -89,34 +89,13 @@ class Selection:
         return list(dict.fromkeys(cell for cells in self.exhibits.values() for cell in cells))
 
 
-@dataclass(frozen=True)
-class CellCounts:
-    """Counts of cells and all that they need, each once."""
-
-    cells: int
-    there: int  # with a record in the ledger
-    to_do: int  # includes models and evidence that are needed again although their record exists
-
-
-@dataclass(frozen=True)
-class DryRun:
-    """Counts of the cells that a reproduction would execute."""
-
-    exhibits: Mapping[str, CellCounts]
-    total: CellCounts  # cells that exhibits share count once
-    skipped: Mapping[str, str]  # exhibits whose needs are missing, with the reason
-    broken: Mapping[str, str]  # exhibits that cannot be planned, with the reason
-    left_out: Mapping[str, str]  # models that cannot be trained, with the reason
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return values for JSON."""
-        return asdict(self)
-
-
 def dry_run(
     names: Sequence[str | Exhibit], scope: Scope, out: Path, accepts: Callable[[Record], bool] | None = None
-) -> DryRun:
+) -> dict[str, dict[str, Any]]:
     """Count the cells that the exhibits need and those that the folder has; execute and write nothing.
+
+    Return counts by exhibit, their total, in which shared cells count once, and what is left out, with the reason: exhibits
+    (`skipped`, `broken`) and models (`left_out`). `to_do` includes models and evidence that are needed again.
 
     :param accepts: which records are reused; None: all.
     :raises InputError: if a name or the folder cannot be used, or no exhibit can be shown.
@@ -125,13 +104,14 @@ def dry_run(
     selection = Selection.find(choose(names), scope)
     workspace, ledger = Workspace(out, scope.resources), Ledger.read(out / LEDGER, accepts)
 
-    def count(cells: Sequence[Cell]) -> CellCounts:
+    def count(cells: Sequence[Cell]) -> dict[str, int]:
         needed = with_needs(cells)
         there = sum(ledger.find(workspace.key(cell)) is not None for cell in needed)
-        return CellCounts(len(needed), there, len(plan(cells, workspace, ledger)))
+        return {"cells": len(needed), "there": there, "to_do": len(plan(cells, workspace, ledger))}
 
     counts = {exhibit.name: count(cells) for exhibit, cells in selection.exhibits.items()}
-    return DryRun(counts, count(selection.cells), selection.skipped, selection.broken, untrainable_models(scope))
+    reasons = {"skipped": selection.skipped, "broken": selection.broken, "left_out": untrainable_models(scope)}
+    return {"exhibits": counts, "total": count(selection.cells), **reasons}
 
 
 def _require_folder(out: Path) -> None:

@@ -29,7 +29,7 @@ from pssa.experiments.provenance import (
     this_environment,
 )
 from pssa.experiments.resources import Scope
-from pssa.experiments.schedule import CellSchedule, Failure, Progress, ScheduleResult, check_engine, open_pool, plan
+from pssa.experiments.schedule import CellSchedule, Progress, ScheduleResult, check_engine, open_pool, plan
 from pssa.experiments.workspace import Workspace
 from pssa.models import uses_encoder
 from pssa.studies.exhibit import Exhibit, Paragraph, Part, Table
@@ -71,7 +71,7 @@ class Reproduction:
     skipped: Mapping[str, str]  # exhibits whose needs are missing, with the reason
     left_out: Mapping[str, str]  # models whose vectors or encoder are missing, with the reason
     broken: Mapping[str, str]  # exhibits that could not be planned or shown, with the reason
-    failures: tuple[Failure, ...]
+    failures: Mapping[Cell, str]  # cells that failed, with the reason
     made: int  # cells executed now
     reused: int
     missing: int  # cells without a record
@@ -91,7 +91,7 @@ class Reproduction:
             "left_out": dict(self.left_out),
             "broken": dict(self.broken),
             "cells": {"made": self.made, "reused": self.reused, "missing": self.missing},
-            "failed": [{"cell": cell_name(failure.cell), "reason": failure.reason} for failure in self.failures],
+            "failed": [{"cell": cell_name(cell), "reason": reason} for cell, reason in self.failures.items()],
             "seconds": round(self.seconds, 3),
         }
 
@@ -114,13 +114,21 @@ def reproduce(
     results = _Results(choose(names), scope, out, command)
     device = "a Ray cluster" if options.engine == "ray" else device_name(scope.resources.device)
     workspace, cells = options.workspace(out, scope), results.selection.cells
-    counter = _Counter(progress)
+    counts = (0, 0)
+
+    def count(done: int, total: int, name: str) -> None:
+        nonlocal counts
+        counts = (done, total)
+        if progress:
+            progress(done, total, name)
+
     with Ledger.open(out / LEDGER, options.accepts) as ledger:
         _warn_of_other_code(cells, workspace, ledger)
         try:
-            outcome = _execute(cells, CellSchedule(workspace, ledger, this_environment(device), counter), options)
+            outcome = _execute(cells, CellSchedule(workspace, ledger, this_environment(device), count), options)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"{counter}; resume with: {command or 'the same call'}") from None
+            kept = f"{counts[0]} of {counts[1]} cells are done, and their records are kept"
+            raise KeyboardInterrupt(f"{kept}; resume with: {command or 'the same call'}") from None
         if not outcome.failures:
             workspace.clear(with_needs(cells))
         return results.write(ledger, outcome)
@@ -167,23 +175,6 @@ def _warn_of_other_code(cells: Iterable[Cell], workspace: Workspace, ledger: Led
 
 
 @dataclass
-class _Counter:
-    """Progress of the cells, for the message of an interrupt."""
-
-    progress: Progress | None
-    done: int = 0
-    total: int = 0
-
-    def __call__(self, done: int, total: int, name: str) -> None:
-        self.done, self.total = done, total
-        if self.progress:
-            self.progress(done, total, name)
-
-    def __str__(self) -> str:
-        return f"{self.done} of {self.total} cells are done, and their records are kept"
-
-
-@dataclass
 class _Results:
     """Exhibits to be shown in a folder."""
 
@@ -217,7 +208,7 @@ class _Results:
             skipped=selection.skipped,
             left_out=untrainable_models(self.scope),
             broken=broken,
-            failures=tuple(outcome.failures),
+            failures=outcome.failures,
             made=outcome.done,
             reused=outcome.reused,
             missing=sum(lookup(cell) is None for cell in selection.cells),
@@ -243,14 +234,14 @@ class _Results:
         return broken
 
     def _write_page(
-        self, lookup: RecordLookup, provenance: Provenance, notes: Sequence[str], failures: Sequence[Failure]
+        self, lookup: RecordLookup, provenance: Provenance, notes: Sequence[str], failures: Mapping[Cell, str]
     ) -> Path:
         made = contributions(_records(lookup, with_needs(self.selection.cells)))
         text = json.dumps(provenance.as_dict(made), ensure_ascii=False, indent=1) + "\n"
         write_atomically(self.out / "provenance.json", text.encode())
         about = [make_section("provenance", "Provenance", [Paragraph(provenance.paragraph(made))])]
         if failures:
-            rows = tuple((cell_name(failure.cell), failure.reason) for failure in failures)
+            rows = tuple((cell_name(cell), reason) for cell, reason in failures.items())
             table = Table("failed", "Reasons", ("cell", "reason"), rows)
             about.insert(0, make_section("failed", "Cells that failed", [table]))
         return write_page(self.out, notes, about)

@@ -58,6 +58,6 @@ def carried_out(cells: Iterable[Cell], resources: Resources, folder: Path) -> Fa
     """What really comes of the cells."""
     wanted, room = list(cells), Workspace(folder, resources)
     with Ledger.open(folder / "cells.jsonl") as ledger, open_pool("local", 1) as pool:
-        assert CellSchedule(room, ledger).execute(wanted, pool).failures == []
+        assert not CellSchedule(room, ledger).execute(wanted, pool).failures
         found = {cell: ledger.find(room.key(cell)) for cell in wanted}
     return FakeLookup({cell: record for cell, record in found.items() if record})
