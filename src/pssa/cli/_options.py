@@ -8,6 +8,7 @@ from dataclasses import Field
 from pathlib import Path
 from typing import Any
 
+from pssa.cli._parser import option
 from pssa.errors import InputError
 from pssa.runs.config import Config, option_fields, parse_value
 
@@ -25,7 +26,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def add_device(container: argparse._ActionsContainer) -> None:
     """Add `--device`."""
-    container.add_argument("--device", metavar="NAME", default="auto", help="auto, cpu or cuda (default auto)")
+    option(container, "--device NAME", "auto, cpu or cuda", "auto")
 
 
 def add_data(container: argparse._ActionsContainer) -> None:
@@ -37,49 +38,41 @@ def add_data(container: argparse._ActionsContainer) -> None:
 def add_run_data(container: argparse._ActionsContainer) -> None:
     """Add the options of a file of instances for a run, which knows its labels."""
     add_format(container)
-    container.add_argument(
-        "--conflict", choices=("drop", "keep", "error"), help="treatment of the label `conflict` (default drop)"
-    )
+    add_conflict(container, "drop")
 
 
-def add_format(container: argparse._ActionsContainer) -> None:
+def add_format(container: argparse._ActionsContainer, name: str = "--format", file: str = "the file") -> None:
     """Add `--format` and `--columns`, for commands that read rows."""
-    container.add_argument("--format", metavar="NAME", help="format of the file (default: detected)")
-    add_columns(container)
+    option(container, f"{name} NAME", f"format of {file} (default: detected)", dest="format")
+    columns = "column names, such as text=review,aspect=term,label=polarity"
+    option(container, "--columns FIELD=COLUMN,...", columns)
 
 
-def add_columns(container: argparse._ActionsContainer) -> None:
-    """Add `--columns`."""
-    container.add_argument(
-        "--columns",
-        metavar="FIELD=COLUMN,...",
-        help="column names, such as text=review,aspect=term,label=polarity",
-    )
+def add_conflict(container: argparse._ActionsContainer, default: str) -> None:
+    """Add `--conflict`."""
+    # No default in the parser: `pssa train --resume` refuses every option that has a value.
+    text = f"treatment of the label `conflict` (default {default})"
+    container.add_argument("--conflict", choices=("drop", "keep", "error"), help=text)
 
 
 def add_labels(container: argparse._ActionsContainer) -> None:
     """Add `--labels`."""
-    container.add_argument(
-        "--labels",
-        metavar="NAME,...",
-        type=label_names,
-        help="label names, separated by commas (default positive,negative,neutral)",
-    )
+    text = "label names, separated by commas (default positive,negative,neutral)"
+    option(container, "--labels NAME,...", text, type=label_names)
+
+
+def add_engine(container: argparse._ActionsContainer) -> None:
+    """Add `--engine`."""
+    option(container, "--engine NAME", "local, or ray for a Ray cluster", "local")
 
 
 def add_cells(container: argparse._ActionsContainer) -> None:
     """Add the options of commands that execute cells."""
-    container.add_argument(
-        "--workers", type=int, metavar="N", default=0, help="cells executed at a time (default: as many as fit)"
-    )
+    option(container, "--workers N", "cells executed at a time (default: as many as fit)", default=0)
     add_device(container)
-    container.add_argument(
-        "--engine", metavar="NAME", default="local", help="local, or ray for a Ray cluster (default local)"
-    )
-    container.add_argument("--address", default="", metavar="A", help="address of the Ray cluster (default: detected)")
-    container.add_argument(
-        "--fresh", action="store_true", help="recompute results that another version of the code produced"
-    )
+    add_engine(container)
+    option(container, "--address A", "address of the Ray cluster (default: detected)", default="")
+    option(container, "--fresh", "recompute results that another version of the code produced")
 
 
 def names_in(room: str) -> str:
@@ -88,12 +81,17 @@ def names_in(room: str) -> str:
     return ", ".join(sorted(module.name for module in found if not module.name.startswith("_")))
 
 
-def reading(arguments: argparse.Namespace, labels: tuple[str, ...]) -> dict[str, Any]:
-    """Return the keyword arguments of `read` that the options give."""
+def reading(arguments: argparse.Namespace, labels: tuple[str, ...] | None = None) -> dict[str, Any]:
+    """Return the keyword arguments of `read` that the options give.
+
+    :param labels: those of a run; None: those of `--labels`.
+    """
+    from pssa.data.example import DEFAULT_LABELS
+
     return {
         "format": arguments.format,
         "columns": arguments.columns,
-        "labels": labels,
+        "labels": labels or arguments.labels or DEFAULT_LABELS,
         "conflict": arguments.conflict or "drop",
     }
 
@@ -103,32 +101,33 @@ def label_names(given: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in given.split(","))
 
 
-def training_options(hidden: tuple[str, ...] = ()) -> argparse.ArgumentParser:
-    """Return a parser of the settings of a training, in groups.
+def add_training(parser: argparse.ArgumentParser, hidden: tuple[str, ...] = ()) -> None:
+    """Add the settings of a training, in groups.
 
     :param hidden: groups that the command refuses, with a reason, and that its help leaves out.
     """
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="TOML file of settings; command-line options override it"
-    )
-    parser.add_argument(
-        "--set",
+    option(parser, "--config FILE", "TOML file of settings; command-line options override it")
+    option(
+        parser,
+        "--set KEY=VALUE",
+        "any other setting, such as options.hidden=100; repeatable",
         action="append",
         default=[],
-        metavar="KEY=VALUE",
-        help="any other setting, such as options.hidden=100; repeatable",
     )
     groups: dict[str, argparse._ArgumentGroup] = {}
     for title, setting, kind in option_fields():
         if title not in groups:
             groups[title] = parser.add_argument_group(title)
         text = argparse.SUPPRESS if title in hidden else _help_text(setting)
-        option = "--" + _option_name(setting).replace("_", "-")
+        name = "--" + _option_name(setting).replace("_", "-")
         metavar = "FILE" if setting.name in _FILES else _METAVARS[kind]
-        groups[title].add_argument(option, type=kind, metavar=metavar, help=text)
+        groups[title].add_argument(name, type=kind, metavar=metavar, help=text)
     add_data(groups["data"])
-    return parser
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add `--model`."""
+    option(parser, "--model NAME", f"{names_in('models')} (default tnet_att)")
 
 
 def _option_name(setting: Field[Any]) -> str:

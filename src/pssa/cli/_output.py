@@ -32,17 +32,18 @@ def say(text: str) -> None:
     Console(highlight=False, soft_wrap=True).print(text, markup=False)
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table for people; the first column is text, the others are numbers."""
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table for people, without markup; the first column is text, the others are numbers."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console, table = Console(highlight=False), Table()
     for number, column in enumerate(columns):
         # A narrow terminal folds names to the next line: labels and words must not be cut off.
-        table.add_column(column, justify="left" if number == 0 else "right", overflow="fold")
+        table.add_column(Text(column), justify="left" if number == 0 else "right", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(str(cell)) for cell in row))
     if title:
         # rich would wrap the table's own title to the width of the table.
         console.print(title, style="italic", markup=False, soft_wrap=True)

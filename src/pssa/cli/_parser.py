@@ -1,14 +1,18 @@
-"""Argument parsers with short errors, the help page of a command, and the options that every command has."""
+"""Argument parsers with short errors, and short forms to declare a command and an option."""
 
 from __future__ import annotations
 
 import argparse
 import re
 from collections.abc import Callable
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
 
 BAD_USAGE = 2
 _EXAMPLES = "examples:\n"
+_TYPES: dict[str, Callable[[str], Any]] = {"N": int, **dict.fromkeys(("FILE", "DIR", "RUN", "RUN2", "TSV"), Path)}
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 class Parser(argparse.ArgumentParser):
@@ -21,20 +25,38 @@ class Parser(argparse.ArgumentParser):
         self.exit(BAD_USAGE, f"pssa: {message}; see {self.prog} --help\n")
 
 
-def page(description: str, *examples: str) -> dict[str, Any]:
-    """Return the arguments of `add_parser` for a help page: a description of one or two sentences, and examples."""
-    return {
-        "description": description,
-        "epilog": _EXAMPLES + "\n".join(f"  {example}" for example in examples),
-        "formatter_class": HelpFormatter,
-    }
+def add_command(commands: Commands, name: str, help: str, doc: str | None) -> argparse.ArgumentParser:
+    """Add a command whose help page is a docstring: one or two sentences and, in a second paragraph, examples."""
+    description, _, examples = (doc or "").strip().partition("\n\n")
+    return commands.add_parser(
+        name,
+        help=help,
+        description=" ".join(description.split()),
+        epilog=_EXAMPLES + "\n".join(f"  {example.strip()}" for example in examples.splitlines()),
+        formatter_class=HelpFormatter,
+    )
+
+
+def option(container: argparse._ActionsContainer, usage: str, help: str, default: Any = None, **settings: Any) -> None:
+    """Add an option written as in its usage, such as `--seed N`, or a flag.
+
+    The metavar implies the type, the help gets the default unless it mentions one, and other settings are those of
+    `add_argument`.
+    """
+    name, _, metavar = usage.partition(" ")
+    usual = {"metavar": metavar, "type": _TYPES.get(metavar)} if metavar else {"action": "store_true"}
+    if default is not None:
+        usual["default"] = default
+    if default not in (None, "", []) and "(default" not in help:
+        help += f" (default {default})"
+    container.add_argument(name, help=help, **usual | settings)
 
 
 def finish(parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace], int]) -> None:
     """Add the options that every command has, last in its help, and set the function that runs it."""
     group = parser.add_argument_group("common options")
-    group.add_argument("--json", action="store_true", help="print one JSON object on standard output")
-    group.add_argument("--debug", action="store_true", help="print the traceback of an error")
+    option(group, "--json", "print one JSON object on standard output")
+    option(group, "--debug", "print the traceback of an error")
     parser.set_defaults(run=run)
 
 
@@ -49,3 +71,12 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
+
+
+def page(description: str, *examples: str) -> dict[str, Any]:
+    """Return the arguments of `add_parser` for a help page."""
+    return {
+        "description": description,
+        "epilog": _EXAMPLES + "\n".join(f"  {example}" for example in examples),
+        "formatter_class": HelpFormatter,
+    }

@@ -1,4 +1,8 @@
-"""`pssa data check` and `pssa data convert`: check a file of instances, or write it in another format."""
+"""Check a file of labelled instances for mistakes, or write it in another format.
+
+pssa data check reviews.csv
+pssa data convert reviews.csv reviews.jsonl
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_columns, add_data, add_labels, reading
+from pssa.cli._options import add_conflict, add_data, add_format, add_labels, reading
 from pssa.cli._output import counted, print_json, say
-from pssa.cli._parser import finish, page
+from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.data.formats import FORMATS
 from pssa.errors import for_command_line
 
 if TYPE_CHECKING:
@@ -19,33 +24,46 @@ if TYPE_CHECKING:
     from pssa.data.io import ReadResult
 
 _SHOWN_PROBLEMS, _SHOWN_SKIPPED = 20, 3
-_FORMATS = "csv, hugging_face, json_lines, parquet, semeval_xml, tagged or three_line"
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare `data` with its two actions."""
-    parser = commands.add_parser(
-        "data",
-        help="check or convert a file of labelled instances",
-        **page(
-            "Check a file of labelled instances for mistakes, or write it in another format.",
-            "pssa data check reviews.csv",
-            "pssa data convert reviews.csv reviews.jsonl",
-        ),
-    )
+    parser = add_command(commands, "data", "check or convert a file of labelled instances", __doc__)
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    _add_check(actions)
-    _add_convert(actions)
+    *most, last = FORMATS.names()
+    instances = f"labelled instances: {', '.join(most)} or {last}"
+
+    check = add_command(actions, "check", "count instances and report invalid lines", run_check.__doc__)
+    check.add_argument("file", metavar="FILE", help=instances)
+    add_data(check.add_argument_group("data format"))
+    finish(check, run_check)
+
+    convert = add_command(actions, "convert", "write a file in another format", run_convert.__doc__)
+    convert.add_argument("input", metavar="IN", help=instances)
+    convert.add_argument("output", metavar="OUT", help="file to write; hf:DIRECTORY for a Hugging Face dataset")
+    add_format(convert, "--from", "IN")
+    option(convert, "--to NAME", "format of OUT (default: by its extension)", dest="target")
+    add_labels(convert)
+    add_conflict(convert, "keep")
+    convert.set_defaults(conflict="keep")
+    option(convert, "--errors MODE", "on invalid lines: fail or skip", "fail")
+    option(convert, "--force", "replace an existing OUT")
+    finish(convert, run_convert)
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Report on a file; the exit code is 2 if an instance was rejected or there is none."""
+    """Read a whole file of labelled instances, count them, and report every line that is suspicious or invalid. The exit
+    code is 2 if a line is invalid or there are no instances.
+
+    pssa data check reviews.csv
+    pssa data check reviews.csv --columns text=review,aspect=term,label=polarity
+    pssa data check reviews.csv --labels good,bad --json
+    """
     from dataclasses import asdict
 
     from pssa.data.check import check
-    from pssa.data.example import DEFAULT_LABELS
 
-    report = check(arguments.file, **reading(arguments, arguments.labels or DEFAULT_LABELS))
+    report = check(arguments.file, **reading(arguments))
     if arguments.json:
         found = asdict(report)
         for problem in found["problems"]:
@@ -59,8 +77,13 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 
 def run_convert(arguments: argparse.Namespace) -> int:
-    """Read one file and write another."""
-    from pssa.data.example import DEFAULT_LABELS
+    """Write a file of labelled instances in another format, chosen by the name of OUT or by --to. Every format keeps words,
+    aspects and labels.
+
+    pssa data convert reviews.xml reviews.csv
+    pssa data convert reviews.csv reviews.txt --to tagged --errors skip
+    pssa data convert reviews.csv hf:reviews
+    """
     from pssa.data.formats.hugging_face import PREFIX
     from pssa.data.io import read_or_skip, write
     from pssa.errors import InputError
@@ -68,9 +91,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
         raise InputError.at(output, None, "exists; choose another name, or replace it with --force")
-    found = read_or_skip(
-        arguments.input, **reading(arguments, arguments.labels or DEFAULT_LABELS), errors=arguments.errors
-    )
+    found = read_or_skip(arguments.input, **reading(arguments), errors=arguments.errors)
     corpus = found.corpus
     write(corpus, arguments.output, format=arguments.target)
     if arguments.json:
@@ -82,54 +103,6 @@ def run_convert(arguments: argparse.Namespace) -> int:
         say(f"{arguments.output}: {counted(len(corpus), 'instance')}{dropped}")
         _warn_of_losses(found)
     return 0
-
-
-def _add_check(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser(
-        "check",
-        help="count instances and report invalid lines",
-        **page(
-            "Read a whole file of labelled instances, count them, and report every line that is suspicious or invalid. The"
-            " exit code is 2 if a line is invalid or there are no instances.",
-            "pssa data check reviews.csv",
-            "pssa data check reviews.csv --columns text=review,aspect=term,label=polarity",
-            "pssa data check reviews.csv --labels good,bad --json",
-        ),
-    )
-    parser.add_argument("file", metavar="FILE", help=f"labelled instances: {_FORMATS}")
-    add_data(parser.add_argument_group("data format"))
-    finish(parser, run_check)
-
-
-def _add_convert(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser(
-        "convert",
-        help="write a file in another format",
-        **page(
-            "Write a file of labelled instances in another format, chosen by the name of OUT or by --to. Every format keeps"
-            " words, aspects and labels.",
-            "pssa data convert reviews.xml reviews.csv",
-            "pssa data convert reviews.csv reviews.txt --to tagged --errors skip",
-            "pssa data convert reviews.csv hf:reviews",
-        ),
-    )
-    parser.add_argument("input", metavar="IN", help=f"labelled instances: {_FORMATS}")
-    parser.add_argument("output", metavar="OUT", help="file to write; hf:DIRECTORY for a Hugging Face dataset")
-    parser.add_argument("--from", dest="format", metavar="NAME", help="format of IN (default: detected)")
-    add_columns(parser)
-    parser.add_argument("--to", dest="target", metavar="NAME", help="format of OUT (default: by its extension)")
-    add_labels(parser)
-    parser.add_argument(
-        "--conflict",
-        choices=("drop", "keep", "error"),
-        default="keep",
-        help="treatment of the label `conflict` (default keep)",
-    )
-    parser.add_argument(
-        "--errors", metavar="MODE", default="fail", help="on invalid lines: fail or skip (default fail)"
-    )
-    parser.add_argument("--force", action="store_true", help="replace an existing OUT")
-    finish(parser, run_convert)
 
 
 def _show(name: str, report: Report) -> None:

@@ -1,8 +1,4 @@
-"""`pssa demo`: the whole method on the embedded corpus, in a minute or two.
-
-Trains a baseline and two classifiers with mined evidence, scores them on the test split and on its misleading part, and writes
-a report.
-"""
+"""`pssa demo`: the whole method on the embedded corpus, in a minute or two."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._output import print_json, print_table, say
-from pssa.cli._parser import finish, page
+from pssa.cli._parser import Commands, add_command, finish, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,29 +31,21 @@ _WITHOUT_VECTORS = (
 )
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = commands.add_parser(
-        "demo",
-        help="run the whole method on the embedded corpus",
-        **page(
-            "Train a baseline and two classifiers with mined evidence on the embedded corpus of made-up reviews, compare"
-            " them on its test split, and write a report for the browser.",
-            "pssa demo",
-            "pssa demo --vectors glove.840B.300d.zip --out runs/demo",
-        ),
-    )
-    parser.add_argument(
-        "--out", type=Path, metavar="DIR", default=Path("demo"), help="folder for the runs (default demo, demo-2, ...)"
-    )
-    parser.add_argument(
-        "--vectors", type=Path, metavar="FILE", help="word vectors to start from (default: embeddings are learned)"
-    )
+    parser = add_command(commands, "demo", "run the whole method on the embedded corpus", run.__doc__)
+    option(parser, "--out DIR", "folder for the runs (default demo, demo-2, ...)", Path("demo"))
+    option(parser, "--vectors FILE", "word vectors to start from (default: embeddings are learned)")
     finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, evaluate, and print scores, mined words and predictions."""
+    """Train a baseline and two classifiers with mined evidence on the embedded corpus of made-up reviews, compare them on
+    its test split, and write a report for the browser.
+
+    pssa demo
+    pssa demo --vectors glove.840B.300d.zip --out runs/demo
+    """
     from pssa.data import embedded
 
     out = _free_name(arguments.out)

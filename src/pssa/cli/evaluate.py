@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_run, add_run_data, label_names, reading
 from pssa.cli._output import counted, print_json, print_table, say
-from pssa.cli._parser import finish, page
+from pssa.cli._parser import Commands, add_command, finish, option
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
@@ -25,51 +25,31 @@ _HITS = ("precision_at_1", "recall_at_3", "mass")
 _NARROW = 14  # characters of a name that need no second line
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = commands.add_parser(
-        "evaluate",
-        help="score a run on labelled data",
-        **page(
-            "Score a run on labelled instances: accuracy and macro-F1, by label and by tag. Optionally test whether it is"
-            " better than another run and whether its saliencies can be trusted.",
-            "pssa evaluate runs/reviews --data test.csv",
-            "pssa evaluate runs/reviews --data test.csv --versus runs/base",
-            "pssa evaluate runs/reviews --data test.csv --faithfulness --saliency attention,gradient",
-        ),
-    )
+    parser = add_command(commands, "evaluate", "score a run on labelled data", run.__doc__)
     add_run(parser)
-    parser.add_argument(
-        "--data", type=Path, metavar="FILE", required=True, help="labelled instances unseen in training"
-    )
-    parser.add_argument("--versus", type=Path, metavar="RUN2", help="run to compare with")
-    parser.add_argument(
-        "--resamples", type=int, metavar="N", default=1000, help="resamples of the paired bootstrap (default 1000)"
-    )
-    parser.add_argument(
-        "--seed", type=int, metavar="N", default=0, help="seed of bootstraps and random orders (default 0)"
-    )
-    parser.add_argument(
-        "--faithfulness",
-        action="store_true",
-        help="measure whether predictions depend on the words with high saliency",
-    )
-    parser.add_argument(
-        "--saliency",
-        type=label_names,
-        metavar="S,...",
-        help="saliencies to measure, separated by commas (default: all but the slow ones)",
-    )
-    parser.add_argument(
-        "--opinion-words", type=Path, metavar="TSV", help="TOWE file of opinion words to compare saliencies with"
-    )
+    option(parser, "--data FILE", "labelled instances unseen in training", required=True)
+    option(parser, "--versus RUN2", "run to compare with")
+    option(parser, "--resamples N", "resamples of the paired bootstrap", 1000)
+    option(parser, "--seed N", "seed of bootstraps and random orders", 0)
+    option(parser, "--faithfulness", "measure whether predictions depend on the words with high saliency")
+    saliencies = "saliencies to measure, separated by commas (default: all but the slow ones)"
+    option(parser, "--saliency S,...", saliencies, type=label_names)
+    option(parser, "--opinion-words TSV", "TOWE file of opinion words to compare saliencies with")
     add_device(parser)
     add_run_data(parser.add_argument_group("data format"))
     finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate and print the scores."""
+    """Score a run on labelled instances: accuracy and macro-F1, by label and by tag. Optionally test whether it is better
+    than another run and whether its saliencies can be trusted.
+
+    pssa evaluate runs/reviews --data test.csv
+    pssa evaluate runs/reviews --data test.csv --versus runs/base
+    pssa evaluate runs/reviews --data test.csv --faithfulness --saliency attention,gradient
+    """
     from pssa.data.io import read_for
     from pssa.runs import load
     from pssa.runs.evaluate import compare, count_train_overlap, evaluate, require_same_labels

@@ -1,23 +1,27 @@
-"""`pssa evidence`: count, show, compare, edit and make evidence files."""
+"""Show, compare, edit and make evidence files: lists of words that a model should attend to, or that misled it.
+
+pssa evidence stats runs/reviews/evidence.jsonl
+pssa evidence show runs/reviews/evidence.jsonl --word huge
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_data, reading
 from pssa.cli._output import counted, print_json, print_table, require_new_file, say
-from pssa.cli._parser import finish, page
+from pssa.cli._parser import Commands, add_command, finish, option
 from pssa.data.evidence import (
     ACTIVE,
     KINDS,
     Evidence,
     ExampleEvidence,
     Finding,
+    RoundReport,
     drop_word,
     flip,
     keep_above,
@@ -25,7 +29,7 @@ from pssa.data.evidence import (
     keep_kind,
 )
 from pssa.data.evidence_file import example_fields, read_evidence, write_evidence
-from pssa.data.evidence_stats import Diff, Mark, Stats, WordProfile, diff, stats
+from pssa.data.evidence_stats import ClassCount, Diff, IterationCount, Mark, Stats, diff, stats
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,144 +37,72 @@ if TYPE_CHECKING:
 
 _FILE = "evidence file, such as RUN/evidence.jsonl"
 
-_SHOWN = 20
 
-
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command with its actions."""
-    parser = commands.add_parser(
-        "evidence",
-        help="show, compare, edit and make evidence files",
-        **page(
-            "Show, compare, edit and make evidence files: lists of words that a model should attend to, or that misled it.",
-            "pssa evidence stats runs/reviews/evidence.jsonl",
-            "pssa evidence show runs/reviews/evidence.jsonl --word huge",
-        ),
-    )
+    parser = add_command(commands, "evidence", "show, compare, edit and make evidence files", __doc__)
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    _add_stats(actions)
-    _add_show(actions)
-    _add_diff(actions)
-    _add_edit(actions)
-    _add_from_opinion_words(actions)
-
-
-def _add_stats(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser(
-        "stats",
-        help="count words by round, label and word",
-        **page(
-            "Count the active and misleading words of an evidence file by round of mining, by label and by word.",
-            "pssa evidence stats runs/reviews/evidence.jsonl",
-            "pssa evidence stats evidence.jsonl --top 50 --json",
+    for add_options, run, name, text in (
+        (_add_stats, _run_stats, "stats", "count words by round, label and word"),
+        (_add_show, _run_show, "show", "show sentences with their words marked"),
+        (_add_diff, _run_diff, "diff", "compare two evidence files"),
+        (_add_edit, _run_edit, "edit", "write an edited copy"),
+        (
+            _add_from_opinion_words,
+            _run_from_opinion_words,
+            "from-opinion-words",
+            "make evidence from opinion words marked by people",
         ),
-    )
+    ):
+        action = add_command(actions, name, text, run.__doc__)
+        add_options(action)
+        finish(action, run)
+
+
+def _add_stats(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
-    parser.add_argument(
-        "--top", type=_natural, metavar="N", default=_SHOWN, help="number of words of each kind (default %(default)s)"
-    )
-    finish(parser, _run_stats)
+    option(parser, "--top N", "number of words of each kind", 20, type=_natural)
 
 
-def _add_show(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser(
-        "show",
-        help="show sentences with their words marked",
-        **page(
-            "Show sentences with their words marked: the [aspect], active[+round] and misleading[-round] words.",
-            "pssa evidence show runs/reviews/evidence.jsonl --limit 5",
-            "pssa evidence show runs/reviews/evidence.jsonl --word huge",
-            "pssa evidence show runs/reviews/evidence.jsonl --index 0",
-        ),
-    )
+def _add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--id", help="id of the example to show")
-    which.add_argument(
-        "--index", type=_natural, metavar="N", help="position of the example in the corpus, counted from 0"
-    )
+    option(which, "--index N", "position of the example in the corpus, counted from 0", type=_natural)
     which.add_argument("--word", help="word found in the examples to show")
-    parser.add_argument(
-        "--limit", type=_natural, metavar="N", default=_SHOWN, help="number of examples (default %(default)s)"
-    )
-    finish(parser, _run_show)
+    option(parser, "--limit N", "number of examples", 20, type=_natural)
 
 
-def _add_diff(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser(
-        "diff",
-        help="compare two evidence files",
-        **page(
-            "Compare two evidence files of the same instances: the words that B adds, removes, or flips between active and"
-            " misleading.",
-            "pssa evidence diff runs/reviews/evidence.jsonl edited.jsonl",
-            "pssa evidence diff first.jsonl second.jsonl --limit 5",
-        ),
-    )
+def _add_diff(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="A", type=Path, help=_FILE)
     parser.add_argument("second", metavar="B", type=Path, help="evidence file of the same instances")
-    parser.add_argument(
-        "--limit", type=_natural, metavar="N", default=_SHOWN, help="number of examples (default %(default)s)"
-    )
-    finish(parser, _run_diff)
+    option(parser, "--limit N", "number of examples", 20, type=_natural)
 
 
-def _add_edit(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser(
-        "edit",
-        help="write an edited copy",
-        **page(
-            "Write an edited copy of an evidence file, with a record of the edits in its header. Edits apply in the order"
-            " of the options.",
-            "pssa evidence edit evidence.jsonl --drop-word . , the --flip was --out edited.jsonl",
-            "pssa evidence edit evidence.jsonl --keep-iterations 2 --keep active --out active.jsonl",
-        ),
-    )
+def _add_edit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
     _add_output(parser)
-    add: Callable[..., argparse.Action] = partial(
-        parser.add_argument, dest="edits", action="extend", nargs=1, default=[]
-    )
-    add("--drop-word", metavar="W", nargs="+", type=_edit(drop_word, str), help="words to remove everywhere")
-    add(
-        "--flip",
-        metavar="W",
-        nargs="+",
-        type=_edit(flip, str),
-        help="words to swap between active and misleading, everywhere",
-    )
-    add(
-        "--keep-above",
-        metavar="S",
-        type=_edit(keep_above, float),
-        help="score above which findings are kept",
-    )
-    add("--keep-iterations", metavar="K", type=_edit(keep_iterations, int), help="last round whose findings are kept")
-    add("--keep", metavar="|".join(KINDS), type=_edit(keep_kind, str), help="kind of findings to keep")
-    finish(parser, _run_edit)
+    for usage, nargs, edit, kind, text in (
+        ("--drop-word W", "+", drop_word, str, "words to remove everywhere"),
+        ("--flip W", "+", flip, str, "words to swap between active and misleading, everywhere"),
+        ("--keep-above S", 1, keep_above, float, "score above which findings are kept"),
+        ("--keep-iterations K", 1, keep_iterations, int, "last round whose findings are kept"),
+        (f"--keep {'|'.join(KINDS)}", 1, keep_kind, str, "kind of findings to keep"),
+    ):
+        made = _edit(edit, kind)
+        option(parser, usage, text, dest="edits", action="extend", nargs=nargs, default=[], type=made)
 
 
-def _add_from_opinion_words(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = actions.add_parser(
-        "from-opinion-words",
-        help="make evidence from opinion words marked by people",
-        **page(
-            "Make an evidence file, without mining, from the opinion words that people marked in a TOWE file. Each becomes an"
-            " active word of its instances.",
-            "pssa evidence from-opinion-words --opinion-words towe.tsv --train reviews.csv --out human.jsonl",
-            "pssa evidence from-opinion-words --opinion-words towe.tsv --train laptop.xml --out human.jsonl --force",
-        ),
-    )
-    parser.add_argument("--opinion-words", metavar="TSV", type=Path, required=True, help="TOWE file of opinion words")
-    parser.add_argument("--train", metavar="FILE", type=Path, required=True, help="labelled instances to match")
+def _add_from_opinion_words(parser: argparse.ArgumentParser) -> None:
+    option(parser, "--opinion-words TSV", "TOWE file of opinion words", required=True)
+    option(parser, "--train FILE", "labelled instances to match", required=True)
     _add_output(parser)
     add_data(parser.add_argument_group("data format"))
-    finish(parser, _run_from_opinion_words)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="evidence file to write")
-    parser.add_argument("--force", action="store_true", help="replace an existing file")
+    option(parser, "--out FILE", "evidence file to write", required=True)
+    option(parser, "--force", "replace an existing file")
 
 
 def _edit(make: Callable[[Evidence, Any], Evidence], kind: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -192,6 +124,11 @@ def _natural(given: str) -> int:
 
 
 def _run_stats(arguments: argparse.Namespace) -> int:
+    """Count the active and misleading words of an evidence file by round of mining, by label and by word.
+
+    pssa evidence stats runs/reviews/evidence.jsonl
+    pssa evidence stats evidence.jsonl --top 50 --json
+    """
     found = stats(read_evidence(arguments.file), arguments.top)
     if arguments.json:
         print_json(asdict(found))
@@ -201,6 +138,12 @@ def _run_stats(arguments: argparse.Namespace) -> int:
 
 
 def _run_show(arguments: argparse.Namespace) -> int:
+    """Show sentences with their words marked: the [aspect], active[+round] and misleading[-round] words.
+
+    pssa evidence show runs/reviews/evidence.jsonl --limit 5
+    pssa evidence show runs/reviews/evidence.jsonl --word huge
+    pssa evidence show runs/reviews/evidence.jsonl --index 0
+    """
     examples = _select(read_evidence(arguments.file), arguments)
     if arguments.json:
         shown = examples[: arguments.limit]
@@ -234,6 +177,12 @@ def _finds(example: ExampleEvidence, word: str) -> bool:
 
 
 def _run_diff(arguments: argparse.Namespace) -> int:
+    """Compare two evidence files of the same instances: the words that B adds, removes, or flips between active and
+    misleading.
+
+    pssa evidence diff runs/reviews/evidence.jsonl edited.jsonl
+    pssa evidence diff first.jsonl second.jsonl --limit 5
+    """
     difference = diff(read_evidence(arguments.first), read_evidence(arguments.second))
     if arguments.json:
         print_json(asdict(difference))
@@ -243,6 +192,12 @@ def _run_diff(arguments: argparse.Namespace) -> int:
 
 
 def _run_edit(arguments: argparse.Namespace) -> int:
+    """Write an edited copy of an evidence file, with a record of the edits in its header. Edits apply in the order of the
+    options.
+
+    pssa evidence edit evidence.jsonl --drop-word . , the --flip was --out edited.jsonl
+    pssa evidence edit evidence.jsonl --keep-iterations 2 --keep active --out active.jsonl
+    """
     if not arguments.edits:
         raise InputError(
             "pssa evidence edit needs an edit: --drop-word, --flip, --keep-above, --keep-iterations or --keep"
@@ -255,9 +210,8 @@ def _run_edit(arguments: argparse.Namespace) -> int:
     write_evidence(evidence, arguments.out)
     edits, found = evidence.header.edits[before:], stats(evidence)
     if arguments.json:
-        print_json(
-            {"output": str(arguments.out), "edits": edits, "active": found.active, "misleading": found.misleading}
-        )
+        counts = {"active": found.active, "misleading": found.misleading}
+        print_json({"output": str(arguments.out), "edits": edits, **counts})
     else:
         for edit in edits:
             say(edit)
@@ -266,12 +220,17 @@ def _run_edit(arguments: argparse.Namespace) -> int:
 
 
 def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
-    from pssa.data.example import DEFAULT_LABELS
+    """Make an evidence file, without mining, from the opinion words that people marked in a TOWE file. Each becomes an
+    active word of its instances.
+
+    pssa evidence from-opinion-words --opinion-words towe.tsv --train reviews.csv --out human.jsonl
+    pssa evidence from-opinion-words --opinion-words towe.tsv --train laptop.xml --out human.jsonl --force
+    """
     from pssa.data.io import read
     from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
 
     require_new_file(arguments.out, force=arguments.force)
-    corpus = read(arguments.train, **reading(arguments, arguments.labels or DEFAULT_LABELS))
+    corpus = read(arguments.train, **reading(arguments))
     made = evidence_from_opinion_words(read_opinion_words(arguments.opinion_words), corpus)
     write_evidence(made.evidence, arguments.out)
     instances, matched = corpus.label_counts(), sum(made.matched.values())
@@ -295,13 +254,22 @@ def print_stats(given: Stats) -> None:
         f"{given.active} active and {given.misleading} misleading words"
     )
     if given.rounds:
-        columns = ("round", "accuracy", "mean entropy", "open", "active", "misleading")
-        print_table("as mined", columns, _round_rows(given))
-    print_table("findings", ("round", "active", "misleading", "mean entropy"), _finding_rows(given))
-    print_table("", ("label", "examples", "active", "misleading"), _class_rows(given))
+        rows: list[Sequence[object]] = [
+            (one.iteration, f"{one.accuracy:.4f}", f"{one.mean_entropy:.3f}", f"{one.open_share:.1%}", *_counts(one))
+            for one in given.rounds
+        ]
+        print_table("as mined", ("round", "accuracy", "mean entropy", "open", "active", "misleading"), rows)
+    rows = [
+        (number, *_counts(one), "" if one.mean_entropy is None else f"{one.mean_entropy:.3f}")
+        for number, one in enumerate(given.per_iteration, 1)
+    ]
+    print_table("findings", ("round", "active", "misleading", "mean entropy"), rows)
+    rows = [(label, one.examples, *_counts(one)) for label, one in given.per_class.items()]
+    print_table("", ("label", "examples", "active", "misleading"), rows)
     for kind, profiles in (("active", given.active_words), ("misleading", given.misleading_words)):
         if profiles:
-            _print_words(f"most frequent {kind} words", profiles, tuple(given.per_class))
+            rows = [(one.word, one.count, *(one.labels.get(label, 0) for label in given.per_class)) for one in profiles]
+            print_table(f"most frequent {kind} words", ("word", "count", *given.per_class), rows)
 
 
 def print_diff(given: Diff, limit: int) -> None:
@@ -352,51 +320,8 @@ def _styled(word: str, finding: Finding | None) -> tuple[str, str]:
     return f"{word}[{sign}{finding.iteration}]", style
 
 
-def _round_rows(given: Stats) -> list[list[str]]:
-    return [
-        [
-            str(report.iteration),
-            f"{report.accuracy:.4f}",
-            f"{report.mean_entropy:.3f}",
-            f"{report.open_share:.1%}",
-            str(report.active),
-            str(report.misleading),
-        ]
-        for report in given.rounds
-    ]
-
-
-def _finding_rows(given: Stats) -> list[list[str]]:
-    return [
-        [
-            str(number),
-            str(count.active),
-            str(count.misleading),
-            "" if count.mean_entropy is None else f"{count.mean_entropy:.3f}",
-        ]
-        for number, count in enumerate(given.per_iteration, 1)
-    ]
-
-
-def _class_rows(given: Stats) -> list[list[str]]:
-    return [
-        [_escape(label), str(count.examples), str(count.active), str(count.misleading)]
-        for label, count in given.per_class.items()
-    ]
-
-
-def _print_words(title: str, profiles: Sequence[WordProfile], labels: Sequence[str]) -> None:
-    rows = [
-        [_escape(profile.word), str(profile.count), *(str(profile.labels.get(label, 0)) for label in labels)]
-        for profile in profiles
-    ]
-    print_table(title, ("word", "count", *map(_escape, labels)), rows)
-
-
-def _escape(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
+def _counts(found: RoundReport | IterationCount | ClassCount) -> tuple[int, int]:
+    return found.active, found.misleading
 
 
 def _named(marks: Sequence[Mark]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_format, add_run
 from pssa.cli._output import counted, print_json, require_new_file, say
-from pssa.cli._parser import finish, page
+from pssa.cli._parser import Commands, add_command, finish, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,39 +23,31 @@ if TYPE_CHECKING:
 _OFFSETS = re.compile(r"(\d+):(\d+)")
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = commands.add_parser(
-        "explain",
-        help="explain predictions with heat maps",
-        **page(
-            "Label aspects and show how much each word contributed, as a heat map in the terminal, as HTML or as SVG.",
-            'pssa explain runs/reviews --text "Great view, but a rude waiter." --aspect view --aspect waiter',
-            "pssa explain runs/reviews --input test.csv --limit 5 --html heat.html",
-            "pssa explain runs/reviews --input test.csv --versus runs/base --saliency leave_one_out",
-        ),
-    )
+    parser = add_command(commands, "explain", "explain predictions with heat maps", run.__doc__)
     add_run(parser)
     parser.add_argument("--text", help="sentence to explain")
-    parser.add_argument(
-        "--aspect", action="append", metavar="A", help="aspect in the text, as words or offsets FROM:TO; repeatable"
-    )
-    parser.add_argument("--input", type=Path, metavar="FILE", help="file of sentences and aspects, instead of --text")
+    option(parser, "--aspect A", "aspect in the text, as words or offsets FROM:TO; repeatable", action="append")
+    option(parser, "--input FILE", "file of sentences and aspects, instead of --text")
     add_format(parser)
-    parser.add_argument("--limit", type=int, metavar="N", default=20, help="number of rows of the input (default 20)")
-    parser.add_argument(
-        "--saliency", metavar="NAME", default="", help="saliency that scores the words (default: by model)"
-    )
-    parser.add_argument("--versus", type=Path, metavar="RUN2", help="run to compare with")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="HTML page to write")
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="SVG drawing to write")
-    parser.add_argument("--force", action="store_true", help="replace existing files")
+    option(parser, "--limit N", "number of rows of the input", 20)
+    option(parser, "--saliency NAME", "saliency that scores the words (default: by model)", default="")
+    option(parser, "--versus RUN2", "run to compare with")
+    option(parser, "--html FILE", "HTML page to write")
+    option(parser, "--svg FILE", "SVG drawing to write")
+    option(parser, "--force", "replace existing files")
     add_device(parser)
     finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explain, print and write the heat maps."""
+    """Label aspects and show how much each word contributed, as a heat map in the terminal, as HTML or as SVG.
+
+    pssa explain runs/reviews --text "Great view, but a rude waiter." --aspect view --aspect waiter
+    pssa explain runs/reviews --input test.csv --limit 5 --html heat.html
+    pssa explain runs/reviews --input test.csv --versus runs/base --saliency leave_one_out
+    """
     from pssa.runs import load
     from pssa.runs.explain import explain
 

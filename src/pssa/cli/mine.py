@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import shlex
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import file_config, names_in, training_options, training_settings
-from pssa.cli._parser import finish, page
+from pssa.cli._options import add_model, add_training, file_config, names_in, training_settings
+from pssa.cli._parser import Commands, add_command, finish, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,38 +17,28 @@ if TYPE_CHECKING:
 _PROGRESSIVE = "progressive"  # the family, of which the saliency names a method
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = commands.add_parser(
-        "mine",
-        parents=[_first_options(), training_options(hidden=("supervision",))],
-        help="mine evidence, without the final training",
-        **page(
-            "Mine evidence from labelled instances and write it to a file, without the final training.",
-            "pssa mine --train reviews.csv --iterations 2 --out evidence.jsonl",
-            "pssa mine --train reviews.csv --method consensus --out consensus.jsonl",
-        ),
-    )
-    finish(parser, run)
-
-
-def _first_options() -> argparse.ArgumentParser:
-    """Return the options that are nearly always given, which help shows first."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--train", metavar="FILE", help="labelled instances to mine")
-    parser.add_argument("--model", metavar="NAME", help=f"{names_in('models')} (default tnet_att)")
-    parser.add_argument("--saliency", metavar="NAME", help=f"{names_in('saliency')} (default: by method and model)")
+    parser = add_command(commands, "mine", "mine evidence, without the final training", run.__doc__)
+    option(parser, "--train FILE", "labelled instances to mine", type=str)
+    add_model(parser)
+    option(parser, "--saliency NAME", f"{names_in('saliency')} (default: by method and model)")
     parser.add_argument(
         "--method",
         choices=(_PROGRESSIVE, "consensus", "aw-as", "pg-as", "rm-as"),
         help="mining method; aw-as, pg-as and rm-as fix the saliency (default progressive)",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="evidence file to write")
-    return parser
+    option(parser, "--out FILE", "evidence file to write", required=True)
+    add_training(parser, hidden=("supervision",))
+    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Mine, write the evidence and print a summary."""
+    """Mine evidence from labelled instances and write it to a file, without the final training.
+
+    pssa mine --train reviews.csv --iterations 2 --out evidence.jsonl
+    pssa mine --train reviews.csv --method consensus --out consensus.jsonl
+    """
     from pssa.cli._output import counted, print_json, say, warn_no_evidence
     from pssa.cli._progress import TrainingProgress
     from pssa.data.evidence_stats import stats

@@ -10,99 +10,52 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_device, add_format, add_run
-from pssa.cli._parser import finish, page
+from pssa.cli._options import add_device, add_engine, add_format, add_run
+from pssa.cli._parser import Commands, add_command, finish, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.bulk import Engine, Job, Progress, Summary
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = commands.add_parser(
-        "predict",
-        help="label the rows of files of any size",
-        **page(
-            "Label every row of one or more files of any size, in order and in bounded memory.",
-            "pssa predict runs/reviews --input new.csv --output labelled.csv",
-            "pssa predict runs/reviews --input 'parts/*.jsonl.gz' --output labelled.jsonl --errors skip",
-            "pssa predict runs/reviews --input new.csv --output explained.jsonl --explain gradient",
-        ),
-    )
+    parser = add_command(commands, "predict", "label the rows of files of any size", run.__doc__)
     add_run(parser)
-    parser.add_argument(
-        "--input",
-        nargs="+",
-        action="extend",
-        required=True,
-        metavar="FILE",
-        help="JSON Lines, CSV or Parquet, also .gz or .zst; -: standard input",
-    )
-    parser.add_argument(
-        "--output",
-        required=True,
-        metavar="FILE",
-        help="JSON Lines, CSV or Parquet, also .gz or .zst; -: standard output",
-    )
+    files, required = "JSON Lines, CSV or Parquet, also .gz or .zst", {"type": str, "required": True}
+    option(parser, "--input FILE", f"{files}; -: standard input", nargs="+", action="extend", **required)
+    option(parser, "--output FILE", f"{files}; -: standard output", **required)
     add_format(parser)
-    parser.add_argument(
-        "--output-format", metavar="NAME", help="json_lines, csv or parquet (default: by the extension)"
-    )
-    parser.add_argument(
-        "--explain",
-        nargs="?",
-        const="",
-        metavar="SALIENCY",
-        help="add word scores by this saliency (default: by model)",
-    )
-    parser.add_argument(
-        "--errors", metavar="MODE", default="fail", help="on invalid rows: fail, or skip and report them (default fail)"
-    )
-    parser.add_argument(
-        "--rejected", metavar="FILE", help="file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)"
-    )
-    parser.add_argument("--resume", action="store_true", help="resume an interrupted job")
-    parser.add_argument("--force", action="store_true", help="replace an existing output")
+    option(parser, "--output-format NAME", "json_lines, csv or parquet (default: by the extension)")
+    option(parser, "--explain SALIENCY", "add word scores by this saliency (default: by model)", nargs="?", const="")
+    option(parser, "--errors MODE", "on invalid rows: fail, or skip and report them", "fail")
+    option(parser, "--rejected FILE", "file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)", type=str)
+    option(parser, "--resume", "resume an interrupted job")
+    option(parser, "--force", "replace an existing output")
     _add_scoring(parser.add_argument_group("scoring"))
     finish(parser, run)
 
 
-def _add_scoring(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument(
-        "--batch-size",
-        type=int,
-        metavar="N",
-        help="sentences in one step (default: by model and device)",
-    )
-    add_device(parser)
-    parser.add_argument(
-        "--precision",
-        metavar="NAME",
-        default="auto",
-        help="float32, or bfloat16 for encoders (default auto: bfloat16 on a GPU)",
-    )
-    parser.add_argument("--runtime", metavar="NAME", help="torch, or onnx for ONNX Runtime on the CPU (default torch)")
-    parser.add_argument("--quantize", metavar="int8", help="quantize linear layers to eight bits; needs ONNX Runtime")
-    parser.add_argument(
-        "--workers", type=int, metavar="N", help="number of worker processes (default: threads of one process)"
-    )
-    parser.add_argument(
-        "--engine", metavar="NAME", default="local", help="local, or ray for a Ray cluster (default local)"
-    )
-    parser.add_argument(
-        "--address", metavar="A", help="address of the Ray cluster (default: RAY_ADDRESS, or one on this machine)"
-    )
-    parser.add_argument(
-        "--actors",
-        type=int,
-        metavar="N",
-        help="models in the cluster (default: one per CPU, or four per GPU)",
-    )
+def _add_scoring(group: argparse._ActionsContainer) -> None:
+    option(group, "--batch-size N", "sentences in one step (default: by model and device)")
+    add_device(group)
+    precision = "float32, or bfloat16 for encoders (default auto: bfloat16 on a GPU)"
+    option(group, "--precision NAME", precision, default="auto")
+    option(group, "--runtime NAME", "torch, or onnx for ONNX Runtime on the CPU (default torch)")
+    option(group, "--quantize int8", "quantize linear layers to eight bits; needs ONNX Runtime")
+    option(group, "--workers N", "number of worker processes (default: threads of one process)")
+    add_engine(group)
+    option(group, "--address A", "address of the Ray cluster (default: RAY_ADDRESS, or one on this machine)")
+    option(group, "--actors N", "models in the cluster (default: one per CPU, or four per GPU)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score the rows and print a summary."""
+    """Label every row of one or more files of any size, in order and in bounded memory.
+
+    pssa predict runs/reviews --input new.csv --output labelled.csv
+    pssa predict runs/reviews --input 'parts/*.jsonl.gz' --output labelled.jsonl --errors skip
+    pssa predict runs/reviews --input new.csv --output explained.jsonl --explain gradient
+    """
     from pssa.bulk import STANDARD, predict
 
     job, engine = _job(arguments), _engine(arguments)

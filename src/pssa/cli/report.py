@@ -3,49 +3,33 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from pssa.cli._options import add_run, add_run_data, reading
 from pssa.cli._output import print_json, require_new_file, say
-from pssa.cli._parser import finish, page
+from pssa.cli._parser import Commands, add_command, finish, option
 from pssa.errors import InputError
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = commands.add_parser(
-        "report",
-        help="write a self-contained HTML report about a run",
-        **page(
-            "Write a self-contained HTML report about a run: its settings, scores, training curves and mined evidence, the"
-            " predictions that changed against another run, and the faithfulness of its heat maps.",
-            "pssa report runs/reviews --data test.csv --out report.html",
-            "pssa report runs/reviews --versus runs/base --data test.csv --sample 30 --out versus.html",
-        ),
-    )
+    parser = add_command(commands, "report", "write a self-contained HTML report about a run", run.__doc__)
     add_run(parser)
-    parser.add_argument(
-        "--versus",
-        type=Path,
-        metavar="RUN2",
-        help="run to compare with (default: the model before mining, if any)",
-    )
-    parser.add_argument("--data", type=Path, metavar="FILE", help="labelled instances unseen in training")
-    parser.add_argument(
-        "--sample",
-        type=int,
-        metavar="N",
-        default=100,
-        help="instances to measure faithfulness on (default 100)",
-    )
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="HTML file to write")
-    parser.add_argument("--force", action="store_true", help="replace an existing file")
+    option(parser, "--versus RUN2", "run to compare with (default: the model before mining, if any)")
+    option(parser, "--data FILE", "labelled instances unseen in training")
+    option(parser, "--sample N", "instances to measure faithfulness on", 100)
+    option(parser, "--out FILE", "HTML file to write", required=True)
+    option(parser, "--force", "replace an existing file")
     add_run_data(parser.add_argument_group("data format"))
     finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the report."""
+    """Write a self-contained HTML report about a run: its settings, scores, training curves and mined evidence, the
+    predictions that changed against another run, and the faithfulness of its heat maps.
+
+    pssa report runs/reviews --data test.csv --out report.html
+    pssa report runs/reviews --versus runs/base --data test.csv --sample 30 --out versus.html
+    """
     from pssa.data.io import read_for
     from pssa.report.run_report import write_report
     from pssa.runs.saved_model import Description
@@ -57,9 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.data is not None:
         labels = Description.load(arguments.run_path).labels
         data = read_for(arguments.run_path, arguments.data, **reading(arguments, labels))
-    written = write_report(
-        arguments.run_path, arguments.out, versus=arguments.versus, data=data, sample=arguments.sample
-    )
+    written = write_report(arguments.run_path, arguments.out, arguments.versus, data, arguments.sample)
     if arguments.json:
         print_json({"report": str(written), "bytes": written.stat().st_size})
     else:

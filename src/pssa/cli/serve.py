@@ -7,10 +7,10 @@ import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_data, add_device, add_run
-from pssa.cli._parser import finish, page
+from pssa.cli._parser import Commands, add_command, finish, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,42 +20,6 @@ if TYPE_CHECKING:
     from pssa.serve.review.session import Review
 
 _VARIABLE = "PSSA_TOKEN"
-_OPTIONS: dict[str, dict[str, Any]] = {
-    "--versus": {"metavar": "RUN2", "type": Path, "help": "run to compare with"},
-    "--evidence": {"metavar": "FILE", "type": Path, "help": "evidence to review at /evidence"},
-    "--corpus": {"metavar": "FILE", "type": Path, "help": "training data of the evidence"},
-    "--second": {"metavar": "FILE", "type": Path, "help": "second evidence file, to find disagreements"},
-    "--host": {
-        "metavar": "ADDRESS",
-        "default": "127.0.0.1",
-        "help": "address to listen on (default 127.0.0.1: this machine only)",
-    },
-    "--port": {
-        "metavar": "N",
-        "type": int,
-        "default": 8000,
-        "help": "port to listen on (default 8000; 0: any free port)",
-    },
-    "--allow-host": {
-        "action": "append",
-        "default": [],
-        "metavar": "NAME",
-        "help": "host name that may reach the service, such as *.example.com",
-    },
-    "--token-file": {
-        "metavar": "FILE",
-        "type": Path,
-        "help": f"file with the token that clients send (default: variable {_VARIABLE})",
-    },
-    "--threads": {"metavar": "N", "type": int, "help": "threads of the model (default: all cores but one)"},
-    "--grace": {
-        "metavar": "N",
-        "type": int,
-        "default": 30,
-        "help": "seconds to finish requests on shutdown (default 30)",
-    },
-    "--wait-ms": {"type": int, "metavar": "N", "help": "maximum milliseconds to wait for a fuller batch (default 4)"},
-}
 # By the name of the limit in the service.
 _LIMITS = {
     "items": "items per request (default 64)",
@@ -71,32 +35,38 @@ _LIMITS = {
 _READING = ("format", "columns", "labels", "conflict")  # how to read the corpus
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = commands.add_parser(
-        "serve",
-        help="serve a run over HTTP, with web pages",
-        **page(
-            "Serve a run over HTTP until Ctrl-C: an API for labels, explanations and scored tables, a page to try the model"
-            " and a page to review evidence.",
-            "pssa serve runs/reviews",
-            "pssa serve runs/reviews --host 0.0.0.0 --port 8080 --token-file token.txt",
-            "pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv",
-        ),
-    )
+    parser = add_command(commands, "serve", "serve a run over HTTP, with web pages", run.__doc__)
     add_run(parser)
-    for option, settings in _OPTIONS.items():
-        parser.add_argument(option, **settings)
+    option(parser, "--versus RUN2", "run to compare with")
+    option(parser, "--evidence FILE", "evidence to review at /evidence")
+    option(parser, "--corpus FILE", "training data of the evidence")
+    option(parser, "--second FILE", "second evidence file, to find disagreements")
+    option(parser, "--host ADDRESS", "address to listen on (default 127.0.0.1: this machine only)", "127.0.0.1")
+    option(parser, "--port N", "port to listen on (default 8000; 0: any free port)", 8000)
+    allowed = "host name that may reach the service, such as *.example.com"
+    option(parser, "--allow-host NAME", allowed, action="append", default=[])
+    option(parser, "--token-file FILE", f"file with the token that clients send (default: variable {_VARIABLE})")
+    option(parser, "--threads N", "threads of the model (default: all cores but one)")
+    option(parser, "--grace N", "seconds to finish requests on shutdown", 30)
+    option(parser, "--wait-ms N", "maximum milliseconds to wait for a fuller batch (default 4)")
     add_device(parser)
     limits = parser.add_argument_group("limits")
     for name, meaning in _LIMITS.items():
-        limits.add_argument(f"--max-{name}", type=int, metavar="N", help=f"maximum {meaning}")
+        option(limits, f"--max-{name} N", f"maximum {meaning}")
     add_data(parser.add_argument_group("format of --corpus (default: as for the run that contains the evidence)"))
     finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until a signal ends it."""
+    """Serve a run over HTTP until Ctrl-C: an API for labels, explanations and scored tables, a page to try the model and a
+    page to review evidence.
+
+    pssa serve runs/reviews
+    pssa serve runs/reviews --host 0.0.0.0 --port 8080 --token-file token.txt
+    pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv
+    """
     from pssa.serve.app import create_app
     from pssa.serve.batcher import open_batcher
     from pssa.serve.middleware import AccessPolicy

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import file_config, names_in, training_options, training_settings
-from pssa.cli._parser import finish, page
+from pssa.cli._options import add_model, add_training, file_config, training_settings
+from pssa.cli._parser import Commands, add_command, finish, option
 from pssa.errors import InputError
 from pssa.runs import methods
 
@@ -15,35 +15,25 @@ if TYPE_CHECKING:
     from pssa.data.evidence import Evidence
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = commands.add_parser(
-        "train",
-        parents=[_first_options(), training_options()],
-        help="train a classifier on labelled data",
-        **page(
-            "Train a classifier and save it in a new run directory, or resume an interrupted run.",
-            "pssa train --train reviews.csv --method pg-as --out runs/reviews",
-            "pssa train --train reviews.csv --model bertabsa --encoder FOLDER --out runs/encoder",
-            "pssa train --resume runs/reviews",
-        ),
-    )
+    parser = add_command(commands, "train", "train a classifier on labelled data", run.__doc__)
+    option(parser, "--train FILE", "labelled instances to learn from", type=str)
+    add_model(parser)
+    option(parser, "--method NAME", f"{', '.join(methods.names())} (default base)")
+    option(parser, "--out RUN", "run directory to create")
+    option(parser, "--resume RUN", "interrupted run to resume; takes no other option")
+    add_training(parser)
     finish(parser, run)
 
 
-def _first_options() -> argparse.ArgumentParser:
-    """Return the options that are nearly always given, which help shows first."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--train", metavar="FILE", help="labelled instances to learn from")
-    parser.add_argument("--model", metavar="NAME", help=f"{names_in('models')} (default tnet_att)")
-    parser.add_argument("--method", metavar="NAME", help=f"{', '.join(methods.names())} (default base)")
-    parser.add_argument("--out", type=Path, metavar="RUN", help="run directory to create")
-    parser.add_argument("--resume", type=Path, metavar="RUN", help="interrupted run to resume; takes no other option")
-    return parser
-
-
 def run(arguments: argparse.Namespace) -> int:
-    """Train, and print a summary."""
+    """Train a classifier and save it in a new run directory, or resume an interrupted run.
+
+    pssa train --train reviews.csv --method pg-as --out runs/reviews
+    pssa train --train reviews.csv --model bertabsa --encoder FOLDER --out runs/encoder
+    pssa train --resume runs/reviews
+    """
     from pssa.cli._progress import TrainingProgress
     from pssa.runs import resume, train
     from pssa.training import Team
