@@ -15,8 +15,7 @@ from tests.serve.review_toys import write_files
 from pssa.serve.errors import add_error_handlers
 from pssa.serve.metrics import Metrics
 from pssa.serve.middleware import ResponseGuard
-from pssa.serve.review.routes import review_router
-from pssa.serve.review.schemas import SentenceFilter, SentencePage, page_view
+from pssa.serve.review.routes import Json, SentenceFilter, review_router, sentence_page
 from pssa.serve.review.session import Review
 
 
@@ -190,8 +189,8 @@ def test_a_full_disk_is_the_service_s_fault(
     assert not review.sentence(0).is_changed
 
 
-def _places(page: SentencePage) -> list[int]:
-    return [sentence.index for sentence in page.sentences]
+def _places(page: Json) -> list[int]:
+    return [sentence["index"] for sentence in page["sentences"]]
 
 
 @pytest.mark.parametrize(
@@ -221,30 +220,29 @@ def _places(page: SentencePage) -> list[int]:
     ],
 )
 def test_a_filter_chooses_sentences(review: Review, query: SentenceFilter, places: list[int]) -> None:
-    page = page_view(review, query)
+    page = sentence_page(review, query)
     assert _places(page) == places
-    assert page.selected == len(places)
+    assert page["selected"] == len(places)
 
 
 def test_changed_sentences_can_be_asked_for(review: Review) -> None:
     review.change(2, 0, "active", 3)
-    assert _places(page_view(review, SentenceFilter(only="changed"))) == [2]
+    assert _places(sentence_page(review, SentenceFilter(only="changed"))) == [2]
     review.undo(1)
-    assert _places(page_view(review, SentenceFilter(only="changed"))) == []
+    assert _places(sentence_page(review, SentenceFilter(only="changed"))) == []
 
 
 def test_pages_go_forward_and_back(review: Review) -> None:
-    first = page_view(review, SentenceFilter(limit=2))
-    assert (_places(first), first.before, first.previous, first.next) == ([0, 1], 0, None, 2)
-    last = page_view(review, SentenceFilter(start=2, limit=2))
-    assert (_places(last), last.before, last.previous, last.next) == ([2], 2, 0, None)
-    beyond = page_view(review, SentenceFilter(start=99, limit=2))
-    assert (_places(beyond), beyond.before, beyond.previous, beyond.next) == ([], 3, 1, None)
+    first = sentence_page(review, SentenceFilter(limit=2))
+    assert (_places(first), first["before"], first["previous"], first["next"]) == ([0, 1], 0, None, 2)
+    last = sentence_page(review, SentenceFilter(start=2, limit=2))
+    assert (_places(last), last["before"], last["previous"], last["next"]) == ([2], 2, 0, None)
+    beyond = sentence_page(review, SentenceFilter(start=99, limit=2))
+    assert (_places(beyond), beyond["before"], beyond["previous"], beyond["next"]) == ([], 3, 1, None)
 
 
 def test_the_next_page_skips_nothing_when_sentences_leave_the_selection(review: Review) -> None:
-    page = page_view(review, SentenceFilter(kind="misleading", limit=1))
-    assert (_places(page), page.next) == ([0], 1)
+    page = sentence_page(review, SentenceFilter(kind="misleading", limit=1))
+    assert (_places(page), page["next"]) == ([0], 1)
     review.change(0, 0, "flip", 3)
-    assert page.next is not None
-    assert _places(page_view(review, SentenceFilter(kind="misleading", start=page.next, limit=1))) == [1]
+    assert _places(sentence_page(review, SentenceFilter(kind="misleading", start=page["next"], limit=1))) == [1]

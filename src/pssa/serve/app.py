@@ -89,12 +89,10 @@ def create_app(
     add_error_handlers(app)
     # The middleware checks the token; the dependency describes it in /openapi.json.
     bearer = [Security(HTTPBearer(scheme_name="token", auto_error=False))] if access.token else []
-    protected = APIRouter(dependencies=bearer)
-    protected.include_router(_scoring_router(batcher), prefix="/v1")
-    protected.include_router(_model_router(batcher, review is not None))
+    app.include_router(_scoring_router(batcher), prefix="/v1", dependencies=bearer)
+    app.include_router(_model_router(batcher, review is not None), dependencies=bearer)
     if review is not None:
-        protected.include_router(review_router(review), prefix="/v1")
-    app.include_router(protected)
+        app.include_router(review_router(review), prefix="/v1", dependencies=bearer)
     app.include_router(_health_router(batcher))
     app.include_router(_page_router(read_pages() if pages is None else pages, review is not None))
     return app
@@ -109,12 +107,12 @@ def _scoring_router(batcher: Batcher) -> APIRouter:
     @router.post("/predict", responses={200: {"model": ItemsResponse[AspectResult]}})
     async def predict(body: predict_request, request: Request) -> Response:  # type: ignore[valid-type]
         """Label aspects; one that cannot be labelled has an `error` in its place."""
-        return _json(await score_items(batcher, body, None, request.receive))
+        return await score_items(batcher, body, None, request.receive)
 
     @router.post("/explain", responses={200: {"model": ItemsResponse[AspectExplanation]}})
     async def explain(body: explain_request, request: Request) -> Response:  # type: ignore[valid-type]
         """Label aspects and return the share of each word."""
-        return _json(await score_items(batcher, body, choose_saliency(batcher, body), request.receive))
+        return await score_items(batcher, body, choose_saliency(batcher, body), request.receive)
 
     @router.post("/csv", response_class=Response, responses=_text("text/csv"), openapi_extra={"requestBody": _CSV_BODY})
     async def csv(
@@ -225,10 +223,6 @@ def _page(pages: Mapping[str, Response], name: str, request: Request) -> Respons
 def _text(media_type: str) -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI description of a response that is text."""
     return {200: {"content": {media_type: {"schema": {"type": "string"}}}}}
-
-
-def _json(content: bytes) -> Response:
-    return Response(content, media_type="application/json")
 
 
 async def _chain(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from fastapi import Response
 from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
@@ -52,8 +53,8 @@ def choose_saliency(batcher: Batcher, body: ExplainRequest) -> str:
     return saliency
 
 
-async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | None, receive: Receive) -> bytes:
-    """Return the JSON response: a label for each aspect and, with a saliency, the share of every word."""
+async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | None, receive: Receive) -> Response:
+    """Return the response: a label for each aspect and, with a saliency, the share of every word."""
     work = sum(len(item.text) * len(item.aspects) for item in body.items)
     is_quick = work <= _MAX_INLINE_CHARACTERS
     found = _find_aspects(body.items) if is_quick else await run_in_threadpool(_find_aspects, body.items)
@@ -62,7 +63,8 @@ async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | No
         found = [_explainable(row, saliency, most) for row in found]
     results = iter(await _score_rows(batcher, found, body.run, saliency, receive))
     items = [{"aspects": [next(results) for _ in item.aspects]} for item in body.items]
-    return json.dumps({"items": items}, ensure_ascii=False, allow_nan=False).encode()
+    content = json.dumps({"items": items}, ensure_ascii=False, allow_nan=False)
+    return Response(content, media_type="application/json")
 
 
 async def wait_for_results(batcher: Batcher, request: PendingRequest, receive: Receive) -> list[Result]:

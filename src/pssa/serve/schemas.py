@@ -133,17 +133,10 @@ class ModelResponse(StrictModel):
     version: str  # of pssa
 
 
-class ErrorDetail(StrictModel):
-    """A code for programs and a message for people."""
-
-    code: str
-    message: str
-
-
 class ErrorResponse(StrictModel):
     """Body of every response that reports an error."""
 
-    error: ErrorDetail
+    error: dict[Literal["code", "message"], str]  # a code for programs, a message for people
 
 
 def limited_requests(

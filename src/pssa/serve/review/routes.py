@@ -5,12 +5,80 @@ A change carries the version of the sentence that the reviewer saw, so that two 
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections import Counter
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
 
-from pssa.serve.review import schemas
-from pssa.serve.review.session import Review
+from pssa.data.evidence import ACTIVE, MISLEADING, Finding
+from pssa.serve.review.session import Review, ReviewedSentence
+from pssa.serve.schemas import Integer, StrictModel
+
+_MAX_INTEGER = 2**31 - 1
+_MAX_FREQUENT = 12  # words of each kind
+_UNDO_FIELDS = ("number", "action", "index", "example", "word", "text")  # of the last change
+
+Json = dict[str, Any]  # a response
+
+
+class SentenceFilter(BaseModel):
+    """Query that selects sentences; an empty value selects all. Word, kind and iteration must hold for the same finding."""
+
+    model_config = ConfigDict(extra="forbid")  # not strict: a query is text
+
+    word: str = Field(default="", max_length=200, description="a word, in any case")
+    where: Literal["found", "sentence"] = Field(
+        default="found", description="look for the word among findings, or anywhere"
+    )
+    kind: Literal["", "active", "misleading", "none"] = ""
+    iteration: int | None = Field(default=None, ge=1, le=_MAX_INTEGER)
+    label: str = Field(default="", max_length=200)
+    only: Literal["", "disagreements", "changed"] = ""
+    start: int = Field(default=0, ge=0, le=_MAX_INTEGER, description="position in the file to start at")
+    limit: int = Field(default=50, ge=1, le=200)
+
+    def matches(self, sentence: ReviewedSentence) -> bool:
+        """Return whether a sentence is selected."""
+        example, word = sentence.example, self.word.strip().casefold()
+        if self.label and example.label != self.label:
+            return False
+        if self.only == "changed" and not sentence.is_changed:
+            return False
+        if self.only == "disagreements" and not sentence.is_disputed:
+            return False
+        if word and self.where == "sentence":
+            return any(other.casefold() == word for other in example.words) and self._matches_findings(sentence, "")
+        return self._matches_findings(sentence, word)
+
+    def _matches_findings(self, sentence: ReviewedSentence, word: str) -> bool:
+        findings, words = sentence.example.findings, sentence.example.words
+        if self.kind == "none":
+            return not findings and not word and self.iteration is None
+        if not word and not self.kind and self.iteration is None:
+            return True
+        return any(
+            (not self.kind or finding.kind == self.kind)
+            and (self.iteration is None or finding.iteration == self.iteration)
+            and (not word or words[finding.word].casefold() == word)
+            for finding in findings
+        )
+
+
+class Change(StrictModel):
+    """A change of one word."""
+
+    index: Integer = Field(ge=0, le=_MAX_INTEGER, description="position of the sentence in the file, from 0")
+    version: Integer = Field(ge=0, le=_MAX_INTEGER, description="of the sentence, as it was read")
+    action: Literal["flip", "drop", "active", "misleading"]
+    word: Integer = Field(ge=0, le=_MAX_INTEGER, description="position in the sentence, from 0")
+
+
+class Undo(StrictModel):
+    """The change to take back."""
+
+    number: Integer = Field(ge=1, le=_MAX_INTEGER, description="of the last change that was not undone")
 
 
 def review_router(review: Review) -> APIRouter:
@@ -18,36 +86,127 @@ def review_router(review: Review) -> APIRouter:
     router = APIRouter(prefix="/evidence", tags=["evidence"])
 
     @router.get("/stats")
-    def stats() -> schemas.ReviewStats:
+    def stats() -> Json:
         """Return what is reviewed, and counts."""
-        return schemas.stats_view(review)
+        return _stats(review)
 
     @router.get("/sentences")
-    def sentences(query: Annotated[schemas.SentenceFilter, Query()]) -> schemas.SentencePage:
+    def sentences(query: Annotated[SentenceFilter, Query()]) -> Json:
         """Return the selected sentences in the order of the file, a page at a time."""
-        return schemas.page_view(review, query)
+        return sentence_page(review, query)
 
     @router.get("/sentences/{index}")
-    def sentence(index: Annotated[int, Path(ge=0)]) -> schemas.SentenceView:
+    def sentence(index: Annotated[int, Path(ge=0)]) -> Json:
         """Return one sentence as it is now."""
-        return schemas.sentence_view(review.sentence(index))
+        return _sentence(review.sentence(index))
 
     # Plain functions run in threads, so that waiting for the disk holds up no other request.
     @router.post("/changes")
-    def change(body: schemas.Change) -> schemas.Changed:
+    def change(body: Change) -> Json:
         """Flip, drop or add a word; the change is on disk when the response comes."""
-        return schemas.changed_view(review, review.change(body.index, body.version, body.action, body.word))
+        changed = review.change(body.index, body.version, body.action, body.word)
+        return {"sentence": _sentence(changed), "totals": _totals(review)}
 
     @router.post("/undo")
-    def undo(body: schemas.Undo) -> schemas.Changed:
+    def undo(body: Undo) -> Json:
         """Undo the last change."""
-        return schemas.changed_view(review, review.undo(body.number))
+        return {"sentence": _sentence(review.undo(body.number)), "totals": _totals(review)}
 
     @router.post("/export")
-    def export() -> schemas.Exported:
+    def export() -> Json:
         """Write the reviewed evidence as a new file beside the old one, and return the command that trains with it."""
         path, edits = review.export()
         command = review.sources.training_command(review.header, path)
-        return schemas.Exported(file=str(path), edits=list(edits), command=command)
+        return {"file": str(path), "edits": list(edits), "command": command}
 
     return router
+
+
+def _sentence(sentence: ReviewedSentence) -> Json:
+    """Return a sentence with everything that is known about its words."""
+    example, second = sentence.original, sentence.second or {}
+    now, mined = ({finding.word: finding for finding in one.findings} for one in (sentence.example, example))
+    return {
+        "index": sentence.index,
+        "id": example.id,
+        "label": example.label,
+        "version": sentence.version,
+        "changed": sentence.is_changed,
+        "disagrees": sentence.is_disputed,
+        "words": [
+            {
+                "word": word,
+                "from": start,
+                "to": end,
+                "aspect": example.aspect[0] <= place < example.aspect[1],
+                "finding": _finding(now.get(place)),
+                "mined": _finding(mined.get(place)),  # in the file
+                "second": second.get(place),  # its kind in the second file
+            }
+            for place, (word, (start, end)) in enumerate(zip(example.words, example.spans, strict=True))
+        ],
+    }
+
+
+def _finding(finding: Finding | None) -> Json | None:
+    return None if finding is None else {key: value for key, value in asdict(finding).items() if key != "word"}
+
+
+def sentence_page(review: Review, query: SentenceFilter) -> Json:
+    """Return the first `query.limit` selected sentences at or after position `query.start`.
+
+    A page starts at a position of the file, not at a number of matches: a change may remove a sentence from the selection,
+    and the next page must then not skip another.
+    """
+    selected = [sentence for sentence in review.sentences if query.matches(sentence)]
+    before = sum(sentence.index < query.start for sentence in selected)
+    after = selected[before + query.limit : before + query.limit + 1]
+    return {
+        "sentences": [_sentence(sentence) for sentence in selected[before : before + query.limit]],
+        "selected": len(selected),  # on all pages
+        "before": before,  # on earlier pages
+        "previous": selected[max(0, before - query.limit)].index if before else None,
+        "next": after[0].index if after else None,
+    }
+
+
+def _stats(review: Review) -> Json:
+    """Return names, counts and frequent words."""
+    sources, header = review.sources, review.header
+    labels = Counter(sentence.original.label for sentence in review.sentences)
+    return {
+        "evidence": str(sources.evidence),
+        "log": str(review.log.path),
+        "corpus": None if sources.corpus is None else str(sources.corpus),
+        "second": None if sources.second is None else str(sources.second),
+        "note": review.log.note,
+        "model": header.model,
+        "method": header.method,
+        "saliency": header.saliency,
+        "iterations": header.iterations,
+        "labels": dict(sorted(labels.items())),
+        "sentences": len(review.sentences),
+        "changed": sum(sentence.is_changed for sentence in review.sentences),
+        "totals": _totals(review),
+        "active_words": _frequent_words(review, ACTIVE),
+        "misleading_words": _frequent_words(review, MISLEADING),
+    }
+
+
+def _totals(review: Review) -> Json:
+    kinds = Counter(finding.kind for sentence in review.sentences for finding in sentence.example.findings)
+    last = review.last_change
+    undo = None if last is None else {name: getattr(last, name) for name in _UNDO_FIELDS}
+    counts = {"active": kinds[ACTIVE], "misleading": kinds[MISLEADING]}
+    return counts | {"changes": review.n_changes, "undo": undo}
+
+
+def _frequent_words(review: Review, kind: str) -> list[Json]:
+    counts = Counter(
+        sentence.example.words[finding.word].casefold()
+        for sentence in review.sentences
+        for finding in sentence.example.findings
+        if finding.kind == kind
+    )
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [{"word": word, "count": number} for word, number in ordered[:_MAX_FREQUENT]]
