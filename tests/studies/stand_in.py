@@ -11,7 +11,7 @@ from pssa.experiments.cells import Cell, Mining, cell_name, describe
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.experiments.work import CellJob
-from pssa.studies.exhibit import Exhibit, Paragraph, Part
+from pssa.studies.exhibit import Exhibit, Part
 
 BASE = "laptop memnet seed 0 base"
 MINE = "laptop memnet seed 0 mine aw-as"
@@ -46,7 +46,7 @@ def counting(name: str, cells: Callable[[Scope], Iterable[Cell]], **more: Any) -
     """An exhibit that only counts its outcomes."""
 
     def show(scope: Scope, lookup: RecordLookup) -> list[Part]:
-        return [Paragraph(f"{sum(lookup(cell) is not None for cell in cells(scope))} outcomes.")]
+        return [f"{sum(lookup(cell) is not None for cell in cells(scope))} outcomes."]
 
     return Exhibit(name, name.title(), cells, show, **more)
 

@@ -11,7 +11,7 @@ import pytest
 from defusedxml import ElementTree
 
 from pssa.errors import MissingExtra
-from pssa.studies.exhibit import Figure, Panel, PlotLine
+from pssa.studies.exhibit import Figure, PlotLine
 from pssa.studies.figures import draw
 
 FIGURE = Figure(
@@ -20,11 +20,11 @@ FIGURE = Figure(
     "epsilon, $bits$",
     "macro-F1",
     (
-        Panel(
+        (
             "MN",
             (PlotLine("LAPTOP", (1.0, 2.0, 4.0), (60.0, 61.0, math.nan), (0.5, 1.0, 0.0)), PlotLine("REST", (), ())),
         ),
-        Panel("nothing yet", (PlotLine("LAPTOP", (1.0,), (math.nan,)),)),
+        ("nothing yet", (PlotLine("LAPTOP", (1.0,), (math.nan,)),)),
     ),
 )
 
@@ -58,7 +58,7 @@ def test_a_figure_has_no_date_and_no_version(drawn: tuple[str, bytes]) -> None:
 
 def test_points_without_a_spread_are_outside_of_the_band() -> None:
     line = PlotLine("l", (1.0, 2.0, 3.0, 4.0, 5.0), (1.0,) * 5, (0.5, 0.5, None, 0.5, None))
-    svg = draw(Figure("f", "F", "x", "y", (Panel("p", (line,)),)))[0]
+    svg = draw(Figure("f", "F", "x", "y", (("p", (line,)),)))[0]
     (band,) = re.findall(r'PolyCollection_1">(.*?)</g>', svg, re.DOTALL)
     across = set(re.findall(r"[ML] (\S+)", band))
     assert len(across) == 3  # the first two points, and the fourth alone

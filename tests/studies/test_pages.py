@@ -16,8 +16,6 @@ from pssa.studies import pages
 from pssa.studies.exhibit import (
     Exhibit,
     Figure,
-    Panel,
-    Paragraph,
     Part,
     Picture,
     PlotLine,
@@ -31,7 +29,7 @@ SVG = (
     '<?xml version="1.0"?>\n<!DOCTYPE svg>\n<svg width="9pt" viewBox="0 0 9 9"><metadata>when</metadata>'
     '<defs><path id="m1" d="M 0 0"/></defs><g clip-path="url(#p1)"><use xlink:href="#m1"/></g></svg>\n'
 )
-FIGURE = Figure("curve", "A <curve>", "x", "y", (Panel("p", (PlotLine("l", (1.0,), (2.0,)),)),), ("Below `it`.",))
+FIGURE = Figure("curve", "A <curve>", "x", "y", (("p", (PlotLine("l", (1.0,), (2.0,)),)),), ("Below `it`.",))
 TABLE = Table("numbers", "Numbers & more", ("model", "F1", "words"), (("MN<b>", 61.5, "a " * 40), ("TNet", None, "")))
 
 
@@ -44,14 +42,14 @@ def names_in(document: Element) -> list[str]:
 
 
 def test_text_is_escaped_and_code_is_marked() -> None:
-    found = parse(section(Paragraph("a < b & `x < y`")).html)
+    found = parse(section("a < b & `x < y`")["html"])
     (paragraph,) = found.all("p")
     assert paragraph.text == "a < b & x < y"
     assert [code.text for code in paragraph.all("code")] == ["x < y"]
 
 
 def test_a_table_scrolls_in_a_box_of_its_own_that_the_keyboard_reaches() -> None:
-    found = parse(section(TABLE).html)
+    found = parse(section(TABLE)["html"])
     (box,) = found.all("div", "wide")
     assert (box.attributes["tabindex"], box.attributes["role"]) == ("0", "region")
     (title,) = found.all("h3")
@@ -78,20 +76,20 @@ def test_a_drawing_is_part_of_the_page_and_meets_no_other() -> None:
 
 
 def test_without_a_drawing_a_figure_is_its_numbers() -> None:
-    found = parse(section(FIGURE).html)
+    found = parse(section(FIGURE)["html"])
     assert found.all("svg") == []
     assert found.all("details") == []
     assert [cell.text for cell in found.all("td")] == ["l", "2.00"]
 
 
 def test_a_picture_is_taken_as_it_is() -> None:
-    found = parse(section(Picture("map", "Map", '<p class="heat">words</p>', "<svg/>")).html)
+    found = parse(section(Picture("map", "Map", '<p class="heat">words</p>', "<svg/>"))["html"])
     assert found.all("p", "heat")[0].text == "words"
 
 
 def test_contents_name_every_section_what_is_beyond_the_paper_apart() -> None:
     ours, more = section(name="ours"), section(name="more", beyond=True)
-    about = PageSection("provenance", "Provenance", "<h2>Provenance</h2>")
+    about = {"name": "provenance", "title": "Provenance", "html": "<h2>Provenance</h2>"}
     document = parse(make_page([more, ours], ["Left out: `x`."], [about]))
     (contents,) = document.all("nav")
     assert [title.text for title in contents.all("h2")] == ["In the paper", "Beyond the paper", "About"]
@@ -105,7 +103,7 @@ def test_contents_name_every_section_what_is_beyond_the_paper_apart() -> None:
 
 
 def test_the_page_fetches_and_runs_nothing() -> None:
-    page = make_page([section(TABLE, FIGURE, Paragraph("<script>"), curve=SVG)])
+    page = make_page([section(TABLE, FIGURE, "<script>", curve=SVG)])
     document = parse(page)
     assert document.all("script") == document.all("img") == document.all("link") == document.all("iframe") == []
     for element in document.all():
@@ -169,21 +167,21 @@ def test_many_rows_are_not_all_named() -> None:
 
 def test_a_whole_table_stays_as_it_is() -> None:
     whole, free = scores(DONE), scores(OPEN, outcomes=())
-    assert drop_empty_rows([whole, free, Paragraph("So.")]) == [whole, free, Paragraph("So.")]
+    assert drop_empty_rows([whole, free, "So."]) == [whole, free, "So."]
 
 
 def test_what_has_no_outcome_at_all_is_named_in_one_line() -> None:
-    empty = Figure("curve", "Curve", "x", "y", (Panel("MN", ()),))
-    assert drop_empty_rows([scores(OPEN), Paragraph("So."), empty]) == [
-        Paragraph("So."),
-        Paragraph("No outcome yet: Scores; Curve."),
+    empty = Figure("curve", "Curve", "x", "y", (("MN", ()),))
+    assert drop_empty_rows([scores(OPEN), "So.", empty]) == [
+        "So.",
+        "No outcome yet: Scores; Curve.",
     ]
-    drawn = Figure("curve", "Curve", "x", "y", (Panel("MN", (PlotLine("a", (1.0,), (2.0,)),)),))
+    drawn = Figure("curve", "Curve", "x", "y", (("MN", (PlotLine("a", (1.0,), (2.0,)),)),))
     assert drop_empty_rows([drawn]) == [drawn]
 
 
 SMALL = Table("numbers", "Numbers", ("a", "b"), (("x", 1),))
-DRAWN = Figure("curve", "Curve", "x", "y", (Panel("p", (PlotLine("l", (1.0,), (2.0,)),)),))
+DRAWN = Figure("curve", "Curve", "x", "y", (("p", (PlotLine("l", (1.0,), (2.0,)),)),))
 PICTURE = Picture("map", "Map", "<p>words</p>", "<svg/>")
 
 
@@ -201,7 +199,7 @@ def written(folder: Path) -> set[str]:
 
 
 def test_every_part_has_every_format_it_can_have(tmp_path: Path) -> None:
-    write_exhibit(tmp_path, exhibit(), [Paragraph("Hello."), SMALL, DRAWN, PICTURE])
+    write_exhibit(tmp_path, exhibit(), ["Hello.", SMALL, DRAWN, PICTURE])
     assert written(tmp_path) == {
         "ours.md",
         "ours/section.json",
@@ -275,9 +273,9 @@ def test_parts_that_cannot_be_written_are_refused(tmp_path: Path, parts: list[Pa
 
 
 def test_the_page_holds_every_exhibit_that_was_shown_in_the_folder(tmp_path: Path) -> None:
-    write_exhibit(tmp_path, exhibit("first"), [Paragraph("The first.")])
-    write_exhibit(tmp_path, exhibit("second"), [Paragraph("The second.")])
-    write_exhibit(tmp_path, exhibit("first"), [Paragraph("The first, again.")])
+    write_exhibit(tmp_path, exhibit("first"), ["The first."])
+    write_exhibit(tmp_path, exhibit("second"), ["The second."])
+    write_exhibit(tmp_path, exhibit("first"), ["The first, again."])
     page = write_page(tmp_path).read_text("utf-8")
     assert "The first, again." in page
     assert "The second." in page
@@ -298,14 +296,14 @@ def test_texts_that_have_no_bytes_are_written_all_the_same(tmp_path: Path) -> No
 
 
 def test_what_was_half_written_takes_no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_exhibit(tmp_path, exhibit(), [Paragraph("Before.")])
+    write_exhibit(tmp_path, exhibit(), ["Before."])
 
     def fail(self: Path, content: bytes) -> int:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", fail)
     with pytest.raises(OSError, match="No space left"):
-        write_exhibit(tmp_path, exhibit(), [Paragraph("After.")])
+        write_exhibit(tmp_path, exhibit(), ["After."])
     assert "Before." in (tmp_path / "ours.md").read_text("utf-8")
     assert not list(tmp_path.rglob("*.part"))
 

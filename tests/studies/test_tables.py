@@ -17,8 +17,6 @@ from pssa.experiments.ledger import Record
 from pssa.studies.exhibit import (
     Exhibit,
     Figure,
-    Panel,
-    Paragraph,
     Part,
     Picture,
     PlotLine,
@@ -49,14 +47,14 @@ FIGURE = Figure(
     "epsilon",
     "macro-F1",
     (
-        Panel(
+        (
             "MN",
             (
                 PlotLine("LAPTOP", (1.0, 2.0, 3.0), (60.0, 61.256, 62.0), (0.5, 1.0, None)),
                 PlotLine("REST", (2.0,), (math.nan,)),
             ),
         ),
-        Panel("TNet", ()),
+        ("TNet", ()),
     ),
     ("A note.",),
 )
@@ -136,13 +134,13 @@ def test_a_figure_can_be_read_as_a_grid() -> None:
 
 def test_numbers_of_a_figure_have_as_many_decimals() -> None:
     lines = PlotLine("LAPTOP", (1.0, 2.0), (0.534, 0.0979)), PlotLine("REST", (1.0, 2.0), (0.0123, 0.0), (0.001, None))
-    found = grid_table(Figure("f", "F", "x", "words", (Panel("MN", lines),)))
+    found = grid_table(Figure("f", "F", "x", "words", (("MN", lines),)))
     assert found.rows == (("MN", "LAPTOP", "0.534", "0.098"), ("MN", "REST", "0.012 ± 0.001", "0.000"))
 
 
 def test_a_line_with_more_places_than_values_is_an_error() -> None:
     with pytest.raises(ValueError, match="zip"):
-        points_table(Figure("f", "F", "x", "y", (Panel("p", (PlotLine("l", (1.0, 2.0), (1.0,)),)),)))
+        points_table(Figure("f", "F", "x", "y", (("p", (PlotLine("l", (1.0, 2.0), (1.0,)),)),)))
 
 
 def test_a_table_has_rules_caption_label_and_notes() -> None:
@@ -249,7 +247,7 @@ def test_columns_never_take_more_than_the_line(fields: list[str]) -> None:
 
 def paragraph(text: str) -> str:
     exhibit = Exhibit("x", "X", lambda scope: (), lambda scope, lookup: ())
-    return markdown_document(exhibit, [Paragraph(text)]).split("\n\n")[1].rstrip("\n")
+    return markdown_document(exhibit, [text]).split("\n\n")[1].rstrip("\n")
 
 
 def test_a_table_is_set_by_its_columns() -> None:
@@ -289,10 +287,10 @@ def test_code_in_a_table_cannot_end_its_field() -> None:
 
 
 def test_an_exhibit_shows_its_parts_in_their_order() -> None:
-    figure = Figure("curve", "A curve", "x", "y", (Panel("p", (PlotLine("l", (1.0,), (2.0,)),)),), ("Below.",))
+    figure = Figure("curve", "A curve", "x", "y", (("p", (PlotLine("l", (1.0,), (2.0,)),)),), ("Below.",))
     picture = Picture("maps", "Heat maps", "<p>", "<svg/>")
     exhibit = Exhibit("two-words", "Two words", lambda scope: (), lambda scope, lookup: ())
-    parts: list[Part] = [Paragraph("First."), figure, picture]
+    parts: list[Part] = ["First.", figure, picture]
     blocks = markdown_document(exhibit, parts, {"curve"}).split("\n\n")
     assert blocks[:4] == ["# Two words", "First.", "## A curve", "![A curve](two-words/curve.svg)"]
     assert [field.strip() for field in blocks[4].splitlines()[2].split("|")] == ["", "p", "l", "2.00", ""]

@@ -24,7 +24,7 @@ from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.resources import ReadOptions, Resources, Scope
 from pssa.experiments.tuning import DATA, GridResult, GridSearch, Point
 from pssa.runs import Config
-from pssa.studies.exhibit import Paragraph, Table
+from pssa.studies.exhibit import Table
 from pssa.studies.reproduce import ExecutionOptions
 from pssa.studies.tune import TuningRun, describe, exhibit_of, settings_table, tune, tuning_resources
 
@@ -60,7 +60,7 @@ def test_a_study_is_an_exhibit_of_its_cells_with_their_baselines(resources: Reso
     assert len(cells) == 2 * (1 + 2)
     assert {cell.place.seed for cell in cells} == {0, 1}
     prose, table = exhibit.show(Scope(resources, 2), FakeLookup())
-    assert isinstance(prose, Paragraph)
+    assert isinstance(prose, str)
     assert isinstance(table, Table)
 
 

@@ -14,7 +14,7 @@ from tests.experiments.rooms import tiny_resources
 from pssa.experiments.cells import Cell, Training
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
-from pssa.studies.exhibit import Exhibit, Figure, Panel, Part, PlotLine, Table
+from pssa.studies.exhibit import Exhibit, Figure, Part, PlotLine, Table
 from pssa.studies.exhibits._rows import METHODS
 from pssa.studies.reproduce import ExecutionOptions, reproduce
 
@@ -47,7 +47,7 @@ def show_supervised(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     table = _scores(scope, lookup, supervised_cells(scope))
     points = [(x, y) for _, x, y, _ in table.rows if isinstance(x, int) and isinstance(y, float)]
     line = PlotLine("all", tuple(x for x, _ in points), tuple(y for _, y in points))
-    return [table, Figure("curve", "Scores by seed", "seed", "accuracy", (Panel("MN", (line,)),))]
+    return [table, Figure("curve", "Scores by seed", "seed", "accuracy", (("MN", (line,)),))]
 
 
 def show_longer(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:

@@ -85,12 +85,7 @@ class PlotLine:
     spread: tuple[float | None, ...] = ()  # by point; None: a single measurement; empty: no point has one
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One of the plots of a figure."""
-
-    title: str
-    lines: tuple[PlotLine, ...]
+Panel = tuple[str, tuple[PlotLine, ...]]  # one of the plots of a figure: its title and lines
 
 
 @dataclass(frozen=True)
@@ -120,14 +115,7 @@ class Picture:
     svg: str
 
 
-@dataclass(frozen=True)
-class Paragraph:
-    """A paragraph of text; `code` stands between backticks."""
-
-    text: str
-
-
-Part = Table | Figure | Picture | Paragraph
+Part = Table | Figure | Picture | str  # a paragraph is a text; `code` in it stands between backticks
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def _canvas(figure: Figure) -> Any:
 
 def _styles(panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
     """Return the style of each curve by name, the same in every plot."""
-    names = dict.fromkeys(line.name for panel in panels for line in panel.lines)
+    names = dict.fromkeys(line.name for _, lines in panels for line in lines)
     return {
         name: {
             "color": _COLOURS[number % len(_COLOURS)],
@@ -92,8 +92,9 @@ def _styles(panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
 
 
 def _draw_panel(plot: Any, panel: Panel, styles: dict[str, dict[str, Any]]) -> None:
-    plot.set_title(_plain(panel.title))
-    for line in panel.lines:
+    title, lines = panel
+    plot.set_title(_plain(title))
+    for line in lines:
         x, y, spread = _finite(line)
         if not x:
             continue
@@ -128,7 +129,7 @@ def _finite(line: PlotLine) -> tuple[list[float], list[float], list[float]]:
 
 def _label_ticks(plot: Any, figure: Figure) -> None:
     """Label the measured places of the axis, if there are not too many; the other plots share it."""
-    places = sorted({x for panel in figure.panels for line in panel.lines for x in _finite(line)[0]})
+    places = sorted({x for _, lines in figure.panels for line in lines for x in _finite(line)[0]})
     if 0 < len(places) <= _MAX_TICKS:
         plot.set_xticks(places, [_plain(figure.tick_label(place)) for place in places])
 

@@ -12,7 +12,7 @@ import json
 import re
 import warnings
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from pssa.data.files import write_atomically
 from pssa.errors import InputError, MissingExtra, PssaWarning, setting
 from pssa.report.heat_map import clean
 from pssa.report.html import make_environment
-from pssa.studies.exhibit import Exhibit, Figure, Paragraph, Part, Picture, Table, Value
+from pssa.studies.exhibit import Exhibit, Figure, Part, Picture, Table, Value
 from pssa.studies.exhibits import reading_order
 from pssa.studies.figures import draw
 from pssa.studies.tables import (
@@ -47,43 +47,44 @@ _LONG_NUMBER = 24  # characters from which a field of numbers may break
 _LONG_TEXT = 48  # characters from which a field is text to be read in several lines
 _LIST_MARK = re.compile(r"^(\d{0,9})([#>]|[-+.)=](?=\s))")  # begins a heading or a list in Markdown
 _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
+PageSection = dict[str, Any]  # of the page, with its entry in the contents: name, title, html, beyond
 _SHAPE_NAMES = re.compile(r'(\bid="|href="#|url\(#)')
-
-
-@dataclass(frozen=True)
-class PageSection:
-    """A section of the page, with its entry in the contents."""
-
-    name: str
-    title: str
-    html: str
-    beyond: bool = False
 
 
 def write_exhibit(folder: Path, exhibit: Exhibit, parts: Sequence[Part]) -> None:
     """Write all files of an exhibit; without pandas or matplotlib, warn and leave out what they write.
 
-    Files of parts that the exhibit had when it was last shown in this folder, and has no more, are removed.
+    Files of parts that the exhibit had when it was last shown in this folder, and has no more, are removed; other files are the
+    user's own and stay.
 
     :raises ValueError: if two parts would have the same files, or a name cannot be the name of a file.
     """
     _check_names(exhibit, parts)
-    files = _ExhibitFolder(folder / exhibit.name)
-    drawings = _draw_all(files, parts)
-    has_pandas = _has_pandas()
+    drawings, has_pandas = _draw_all(parts), _has_pandas()
+    files: dict[str, str | bytes] = {}
+    for name, (svg, png) in drawings.items():
+        files |= {f"{name}.svg": svg, f"{name}.png": png}
     for part in parts:
-        files.write_part(part, exhibit.title, has_pandas)
-    section = make_section(exhibit.name, exhibit.title, parts, drawings, exhibit.beyond)
-    files.finish(section)
+        files |= _files_of(part, exhibit.title, has_pandas)
+    as_svg = {name: svg for name, (svg, _) in drawings.items()}
+    section = make_section(exhibit.name, exhibit.title, parts, as_svg, exhibit.beyond)
+    home = folder / exhibit.name
+    home.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        _write(home / name, content)
+    for name in _written_before(home):
+        if name not in files:
+            (home / name).unlink(missing_ok=True)
+    _write(home / _SECTION, json.dumps({**section, _FILES: list(files)}, ensure_ascii=False) + "\n")
     if has_pandas:
-        _write_text(folder / f"{exhibit.name}.md", markdown_document(exhibit, parts, drawings))
+        _write(folder / f"{exhibit.name}.md", markdown_document(exhibit, parts, drawings))
 
 
 def write_page(folder: Path, notes: Sequence[str] = (), about: Sequence[PageSection] = ()) -> Path:
     """Write the page of all exhibits that have been shown in this folder; return its path."""
     found = {path.parent.name: _read_section(path) for path in sorted(folder.glob(f"*/{_SECTION}"))}
     sections = [found[name] for name in sorted(found, key=reading_order)]
-    return _write_text(folder / "index.html", make_page(sections, notes, about))
+    return _write(folder / "index.html", make_page(sections, notes, about))
 
 
 def drop_empty_rows(parts: Iterable[Part]) -> list[Part]:
@@ -94,13 +95,13 @@ def drop_empty_rows(parts: Iterable[Part]) -> list[Part]:
         left: Part | None = part
         if isinstance(part, Table) and part.outcomes:
             left = _filled_rows(part)
-        elif isinstance(part, Figure) and not any(panel.lines for panel in part.panels):
+        elif isinstance(part, Figure) and not any(lines for _, lines in part.panels):
             left = None
         if left is not None:
             kept.append(left)
-        elif not isinstance(part, Paragraph):
+        elif not isinstance(part, str):
             empty.append(part.title)
-    return [*kept, *([Paragraph(f"No outcome yet: {'; '.join(empty)}.")] if empty else [])]
+    return [*kept, *([f"No outcome yet: {'; '.join(empty)}."] if empty else [])]
 
 
 def _filled_rows(table: Table) -> Table | None:
@@ -131,8 +132,8 @@ def markdown_document(exhibit: Exhibit, parts: Sequence[Part], drawn: Container[
 
 
 def _markdown_blocks(part: Part, folder: str, drawn: Container[str]) -> Iterator[str]:
-    if isinstance(part, Paragraph):
-        yield _markdown_paragraph(part.text)
+    if isinstance(part, str):
+        yield _markdown_paragraph(part)
         return
     yield f"## {escape_markdown(part.title)}"
     if isinstance(part, Picture) or part.name in drawn:
@@ -155,7 +156,7 @@ def make_section(
     """
     blocks = [_block(part, f"{name}-{number}", drawings or {}) for number, part in enumerate(parts, start=1)]
     html = _render("exhibit.html.jinja", name=name, title=title, beyond=beyond, parts=blocks)
-    return PageSection(name, title, html.strip(), beyond)
+    return {"name": name, "title": title, "html": html.strip(), "beyond": beyond}
 
 
 def make_page(sections: Sequence[PageSection], notes: Sequence[str] = (), about: Sequence[PageSection] = ()) -> str:
@@ -164,14 +165,16 @@ def make_page(sections: Sequence[PageSection], notes: Sequence[str] = (), about:
     :param notes: what the reader must know first.
     :param about: sections after the exhibits, such as the provenance.
     """
-    paper = [section for section in sections if not section.beyond]
-    beyond = [section for section in sections if section.beyond]
+    paper = [section for section in sections if not section["beyond"]]
+    beyond = [section for section in sections if section["beyond"]]
     groups = (("In the paper", paper), ("Beyond the paper", beyond), ("About", about))
     return _render("results.html.jinja", title=_TITLE, notes=notes, groups=groups)
 
 
 def _block(part: Part, anchor: str, drawings: Mapping[str, str]) -> dict[str, Any]:
     """Return the values from which the template builds one part."""
+    if isinstance(part, str):
+        return {"text": part}
     values: dict[str, Any] = {"kind": type(part).__name__, **vars(part), "svg": ""}
     if isinstance(part, Picture):
         values["notes"] = ()
@@ -219,63 +222,40 @@ def _render(template: str, **values: Any) -> str:
     return _ENVIRONMENT.get_template(template).render(values)
 
 
-class _ExhibitFolder:
-    """The folder of an exhibit, which knows its files, so that the next showing can remove those that it leaves out.
+def _files_of(part: Part, within: str, has_pandas: bool) -> dict[str, str | bytes]:
+    """Return the files of a part by name, except drawings of figures.
 
-    Other files in it are the user's own and stay.
+    :param within: title of the exhibit.
     """
+    if isinstance(part, str):
+        return {}
+    if isinstance(part, Picture):
+        page = _render("picture.html.jinja", title=part.title, html=part.html)
+        return {f"{part.name}.svg": part.svg, f"{part.name}.html": page}
+    files: dict[str, str | bytes] = {}
+    if has_pandas and isinstance(part, Table):
+        files[f"{part.name}.md"] = "\n\n".join(_markdown_blocks(part, "", ())) + "\n"
+        files[f"{part.name}.tex"] = latex_document(part, within)
+    table = points_table(part) if isinstance(part, Figure) else part
+    if has_pandas:
+        files[f"{part.name}.csv"] = table_csv(table)
+    return {**files, f"{part.name}.json": table_json(table)}
 
-    def __init__(self, path: Path) -> None:
-        path.mkdir(parents=True, exist_ok=True)
-        self._path = path
-        self._written: list[str] = []
 
-    def write(self, name: str, content: str | bytes) -> None:
-        """Write a file."""
-        if isinstance(content, str):
-            _write_text(self._path / name, content)
-        else:
-            write_atomically(self._path / name, content)
-        self._written.append(name)
-
-    def write_part(self, part: Part, within: str, has_pandas: bool) -> None:
-        """Write a part in its formats, except drawings of figures.
-
-        :param within: title of the exhibit.
-        """
-        if isinstance(part, Picture):
-            self.write(f"{part.name}.svg", part.svg)
-            self.write(f"{part.name}.html", _render("picture.html.jinja", title=part.title, html=part.html))
-        elif isinstance(part, Table | Figure):
-            table = points_table(part) if isinstance(part, Figure) else part
-            if has_pandas and isinstance(part, Table):
-                self.write(f"{part.name}.md", "\n\n".join(_markdown_blocks(part, "", ())) + "\n")
-                self.write(f"{part.name}.tex", latex_document(part, within))
-            if has_pandas:
-                self.write(f"{part.name}.csv", table_csv(table))
-            self.write(f"{part.name}.json", table_json(table))
-
-    def finish(self, section: PageSection) -> None:
-        """Remove files that the last showing wrote and this one did not, and keep the section of the page."""
-        for name in self._written_before():
-            if name not in self._written:
-                (self._path / name).unlink(missing_ok=True)
-        value = {**asdict(section), _FILES: self._written}
-        _write_text(self._path / _SECTION, json.dumps(value, ensure_ascii=False) + "\n")
-
-    def _written_before(self) -> Iterator[str]:
-        try:
-            names = json.loads((self._path / _SECTION).read_text("utf-8"))[_FILES]
-        except (OSError, ValueError, KeyError, TypeError):
-            return  # nothing was shown here, or an old version wrote no list
-        for name in names if isinstance(names, list) else ():
-            # Anybody may have changed the list: a name must be that of a file in this folder.
-            if isinstance(name, str) and _FILE_NAME.fullmatch(name) and (self._path / name).is_file():
-                yield name
+def _written_before(home: Path) -> Iterator[str]:
+    """Yield the names of the files that the last showing of an exhibit wrote."""
+    try:
+        names = json.loads((home / _SECTION).read_text("utf-8"))[_FILES]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # nothing was shown here, or an old version wrote no list
+    for name in names if isinstance(names, list) else ():
+        # Anybody may have changed the list: a name must be that of a file in this folder.
+        if isinstance(name, str) and _FILE_NAME.fullmatch(name) and (home / name).is_file():
+            yield name
 
 
 def _check_names(exhibit: Exhibit, parts: Sequence[Part]) -> None:
-    names = [part.name for part in parts if not isinstance(part, Paragraph)]
+    names = [part.name for part in parts if not isinstance(part, str)]
     for name in (exhibit.name, *names):
         if not _FILE_NAME.fullmatch(name):
             raise ValueError(f"{name!r} in exhibit {exhibit.name} cannot name a file; use letters, digits, - and _")
@@ -284,19 +264,13 @@ def _check_names(exhibit: Exhibit, parts: Sequence[Part]) -> None:
         raise ValueError(f"exhibit {exhibit.name} has several parts called {', '.join(sorted(twice))}")
 
 
-def _draw_all(files: _ExhibitFolder, parts: Sequence[Part]) -> dict[str, str]:
-    """Draw the figures and write them; return their SVG by name."""
-    drawings = {}
-    for figure in (part for part in parts if isinstance(part, Figure)):
-        try:
-            svg, png = draw(figure)
-        except MissingExtra as error:
-            _warn_missing("figures", error)
-            return {}
-        files.write(f"{figure.name}.svg", svg)
-        files.write(f"{figure.name}.png", png)
-        drawings[figure.name] = svg
-    return drawings
+def _draw_all(parts: Sequence[Part]) -> dict[str, tuple[str, bytes]]:
+    """Return the figures by name, as SVG and PNG."""
+    try:
+        return {figure.name: draw(figure) for figure in parts if isinstance(figure, Figure)}
+    except MissingExtra as error:
+        _warn_missing("figures", error)
+        return {}
 
 
 def _has_pandas() -> bool:
@@ -316,12 +290,12 @@ def _warn_missing(what: str, error: MissingExtra) -> None:
 def _read_section(path: Path) -> PageSection:
     try:
         value = json.loads(path.read_text("utf-8"))
-        return PageSection(**{name: field for name, field in value.items() if name != _FILES})
-    except (ValueError, TypeError, AttributeError) as error:
+        return {name: value[name] for name in ("name", "title", "html", "beyond")}
+    except (ValueError, TypeError, LookupError) as error:
         raise InputError(f"{path} is not a section of the page; remove it and show its exhibit again") from error
 
 
-def _write_text(path: Path, text: str) -> Path:
+def _write(path: Path, content: str | bytes) -> Path:
     # Lone surrogates, which a stranger's text may hold, cannot be encoded.
-    write_atomically(path, text.encode("utf-8", "replace"))
+    write_atomically(path, content.encode("utf-8", "replace") if isinstance(content, str) else content)
     return path

@@ -32,7 +32,7 @@ from pssa.experiments.resources import Scope
 from pssa.experiments.schedule import CellSchedule, Progress, ScheduleResult, check_engine, open_pool, plan
 from pssa.experiments.workspace import Workspace
 from pssa.models import uses_encoder
-from pssa.studies.exhibit import Exhibit, Paragraph, Part, Table
+from pssa.studies.exhibit import Exhibit, Part, Table
 from pssa.studies.filters import Selection, choose, untrainable_models
 from pssa.studies.pages import drop_empty_rows, make_section, write_exhibit, write_page
 from pssa.studies.tables import cells_csv
@@ -225,7 +225,7 @@ class _Results:
                 # A fault in one exhibit must not cost the others, which may have taken days.
                 broken[exhibit.name] = f"{type(error).__name__}: {error}"
                 continue
-            origin = Paragraph(provenance.paragraph(contributions(_records(lookup, with_needs(cells)))))
+            origin = provenance.paragraph(contributions(_records(lookup, with_needs(cells))))
             try:
                 about = [*self._starting_points(cells), *_missing(lookup, cells)]
                 write_exhibit(self.out, exhibit, [*about, *drop_empty_rows(parts), origin])
@@ -239,7 +239,7 @@ class _Results:
         made = contributions(_records(lookup, with_needs(self.selection.cells)))
         text = json.dumps(provenance.as_dict(made), ensure_ascii=False, indent=1) + "\n"
         write_atomically(self.out / "provenance.json", text.encode())
-        about = [make_section("provenance", "Provenance", [Paragraph(provenance.paragraph(made))])]
+        about = [make_section("provenance", "Provenance", [provenance.paragraph(made)])]
         if failures:
             rows = tuple((cell_name(cell), reason) for cell, reason in failures.items())
             table = Table("failed", "Reasons", ("cell", "reason"), rows)
@@ -254,7 +254,7 @@ class _Results:
         found = [f"word vectors `{vectors.name}`"] if vectors and False in kinds else []
         if encoder and True in kinds:
             found.append(f"the encoder `{resources.encoder_name or encoder.name}`, where the paper has BERT-large")
-        return [Paragraph(f"Models start from {' and '.join(found)}.")] if found else []
+        return [f"Models start from {' and '.join(found)}."] if found else []
 
 
 def _records(lookup: RecordLookup, cells: Iterable[Cell]) -> list[Record]:
@@ -266,7 +266,7 @@ def _missing(lookup: RecordLookup, cells: Sequence[Cell]) -> list[Part]:
     text = (
         f"Incomplete: {count} of {len(cells)} cells have no outcome yet, or failed; their fields are empty or left out."
     )
-    return [Paragraph(text)] if count else []
+    return [text] if count else []
 
 
 def _write_cells(out: Path, ledger: Ledger) -> None:

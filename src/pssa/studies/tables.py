@@ -275,9 +275,9 @@ def cells_csv(records: Iterable[Record]) -> str:
 def points_table(figure: Figure) -> Table:
     """Return a row for every point of a figure."""
     rows = [
-        (panel.title, line.name, figure.tick_label(x) if figure.places else x, y, spread)
-        for panel in figure.panels
-        for line in panel.lines
+        (title, line.name, figure.tick_label(x) if figure.places else x, y, spread)
+        for title, lines in figure.panels
+        for line in lines
         for x, y, spread in _points(line)
     ]
     columns = ("plot", "line", figure.x_label, figure.y_label, "spread")
@@ -286,14 +286,13 @@ def points_table(figure: Figure) -> Table:
 
 def grid_table(figure: Figure) -> Table:
     """Return a row for every curve of a figure and a column for every x, with the same decimals throughout."""
-    lines = [line for panel in figure.panels for line in panel.lines]
-    places = sorted({x for line in lines for x in line.x})
-    decimals = _n_decimals([y for line in lines for y in line.y if math.isfinite(y)])
+    lines = [(title, line) for title, lines in figure.panels for line in lines]
+    places = sorted({x for _, line in lines for x in line.x})
+    decimals = _n_decimals([y for _, line in lines for y in line.y if math.isfinite(y)])
     rows = []
-    for panel in figure.panels:
-        for line in panel.lines:
-            found = {x: _with_spread(y, spread, decimals) for x, y, spread in _points(line)}
-            rows.append((panel.title, line.name, *(found.get(x) for x in places)))
+    for title, line in lines:
+        found = {x: _with_spread(y, spread, decimals) for x, y, spread in _points(line)}
+        rows.append((title, line.name, *(found.get(x) for x in places)))
     columns = ("plot", f"{figure.y_label} by {figure.x_label}", *map(figure.tick_label, places))
     return Table(figure.name, figure.title, columns, tuple(rows), figure.notes)
 

@@ -25,7 +25,7 @@ from pssa.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
 from pssa.experiments.resources import DataSource, ReadOptions, Resources, Scope
 from pssa.experiments.schedule import Progress
 from pssa.experiments.tuning import DATA, TIE, GridResult, GridSearch, Point, PointResult, bare_name, section_of
-from pssa.studies.exhibit import Exhibit, Paragraph, Part, Table, TableRow, format_count, format_mean, not_measured
+from pssa.studies.exhibit import Exhibit, Part, Table, TableRow, format_count, format_mean, not_measured
 from pssa.studies.reproduce import ExecutionOptions, Reproduction, reproduce
 
 _NAMES = {"accuracy": "accuracy", "macro_f1": "macro-F1"}  # of the metrics
@@ -95,7 +95,7 @@ def exhibit_of(search: GridSearch) -> Exhibit:
 
     def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
         result = GridResult.of(search, scope.seeds, lookup)
-        return [Paragraph(describe(result)), settings_table(result)]
+        return [describe(result), settings_table(result)]
 
     title = f"Settings of {search.method} for {search.model}, on held-out data"
     return Exhibit("tune", title, cells, show, beyond=True)

@@ -13,7 +13,7 @@ from pssa.data import read
 from pssa.data.tokenize import split_on_space
 from pssa.experiments.cells import Analysis, Cell, Mining, Place, Training, settings
 from pssa.experiments.ledger import Record
-from pssa.studies.exhibit import Paragraph, Picture, Table
+from pssa.studies.exhibit import Picture, Table
 from pssa.studies.exhibits import case_study, find
 
 EXHIBIT = find("case-study")
@@ -53,7 +53,7 @@ def test_each_sentence_has_a_picture_of_all_models(tmp_path: Path) -> None:
     }
     scope = toy_scope(tmp_path, "bertabsa", "bertabsa_att")
     note, table, shares, picture = EXHIBIT.show(scope, FakeLookup(records))
-    assert isinstance(note, Paragraph)
+    assert isinstance(note, str)
     told = ("negative", "positive", "fast 1.00, not 0.00, as 0.00")
     assert row_of(table, "test 134", "i5", "BERTABSA") == told
     assert row_of(table, "test 134", "i5", "BERTABSA-ATT (+PG-AS)")[:2] == ("negative", "negative")

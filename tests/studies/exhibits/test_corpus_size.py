@@ -12,7 +12,7 @@ from tests.studies.exhibits.toys import ALL_OF_IT, blind, carried_out, knowing, 
 from pssa.experiments.cells import Cell, Mining, Place, Training
 from pssa.experiments.ledger import Record
 from pssa.experiments.resources import Scope
-from pssa.studies.exhibit import Figure, Paragraph
+from pssa.studies.exhibit import Figure
 from pssa.studies.exhibits import find
 from pssa.studies.pages import drop_empty_rows
 
@@ -51,8 +51,8 @@ def test_a_gain_is_over_the_same_model_on_the_same_part(tmp_path: Path) -> None:
     assert row_of(table, "50%", "MN (+PG-AS)") == (0, None, None, None, None, None)
     assert isinstance(figure, Figure)
     (panel,) = figure.panels
-    plain, guided = panel.lines
-    assert (panel.title, plain.name, guided.name) == ("LAPTOP", "MN", "MN (+PG-AS)")
+    plain, guided = panel[1]
+    assert (panel[0], plain.name, guided.name) == ("LAPTOP", "MN", "MN (+PG-AS)")
     assert (plain.x, guided.x) == ((25.0, 100.0), (25.0,))
     assert plain.y == pytest.approx((100 / 6, 100))
 
@@ -69,8 +69,8 @@ def test_all_of_train_alone_is_no_outcome(tmp_path: Path) -> None:
     whole: dict[Cell, Record] = {Training(replace(QUARTER, share=1.0)): knowing()}
     figure, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(whole))
     assert isinstance(figure, Figure)
-    assert figure.panels[0].lines == ()
-    assert drop_empty_rows([table]) == [Paragraph("No outcome yet: MN, LAPTOP.")]
+    assert figure.panels[0][1] == ()
+    assert drop_empty_rows([table]) == ["No outcome yet: MN, LAPTOP."]
 
 
 def test_families_that_cannot_be_trained_are_left_out(tmp_path: Path) -> None:

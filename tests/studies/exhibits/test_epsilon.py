@@ -70,14 +70,14 @@ def test_curves_have_the_points_that_were_measured(tmp_path: Path) -> None:
     scores, words, *_ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert isinstance(scores, Figure)
     assert isinstance(words, Figure)
-    assert [panel.title for panel in scores.panels] == ["MN (+AW-AS)", "MN (+PG-AS)"]
-    ((curve,), nothing) = (panel.lines for panel in scores.panels)
+    assert [title for title, _ in scores.panels] == ["MN (+AW-AS)", "MN (+PG-AS)"]
+    ((curve,), nothing) = (lines for _, lines in scores.panels)
     assert nothing == ()
     assert (curve.name, curve.x) == ("LAPTOP", (2.0, 5.0))
     assert curve.y == pytest.approx((100, 100 / 6))
     assert curve.spread == (None, None)  # one seed has none
     # 6 and 10 words in ten instances: 0.6 and 1.0.
-    (counted,) = words.panels[0].lines
+    (counted,) = words.panels[0][1]
     assert counted.x == (2.0, 5.0)
     assert counted.y == pytest.approx((0.8, 1.0))
     assert counted.spread[0] == pytest.approx(0.2 * 2**0.5)

@@ -140,7 +140,7 @@ def test_the_figure_has_a_line_for_each_way_that_was_mined(tmp_path: Path) -> No
     records: dict[Cell, Record] = {Mining(PLACE, "pg-as"): mined(*rounds)}
     *_, figure = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup(records))
     assert isinstance(figure, Figure)
-    (line,) = figure.panels[0].lines
+    (line,) = figure.panels[0][1]
     assert (line.name, line.x, line.y) == ("PG", (1.0, 2.0), (0.75, 0.25))
 
 
@@ -151,4 +151,4 @@ def test_without_records_fields_are_empty(tmp_path: Path) -> None:
     assert isinstance(words, Table)
     assert all(row[2:] == (0, None, None, None, None, None) for row in words.rows)
     assert isinstance(figure, Figure)
-    assert figure.panels[0].lines == ()
+    assert figure.panels[0][1] == ()

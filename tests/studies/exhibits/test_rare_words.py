@@ -59,7 +59,7 @@ def test_a_single_seed_has_no_spread(tmp_path: Path) -> None:
     gains, _, accuracy, _ = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(gains, "MN (+Human)", "LAPTOP")[1] == "+3.33"
     assert isinstance(accuracy, Figure)
-    assert [line.spread for line in accuracy.panels[0].lines] == [(None,) * 4, (None,) * 4]
+    assert [line.spread for line in accuracy.panels[0][1]] == [(None,) * 4, (None,) * 4]
 
 
 def test_buckets_tell_accuracy_and_attention_of_every_method(tmp_path: Path) -> None:
@@ -79,12 +79,12 @@ def test_lines_leave_out_buckets_without_instances(tmp_path: Path) -> None:
     *_, accuracy, attention = EXHIBIT.show(marked_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert isinstance(accuracy, Figure)
     assert isinstance(attention, Figure)
-    (line,) = accuracy.panels[0].lines
+    (line,) = accuracy.panels[0][1]
     assert (accuracy.name, attention.name) == ("rare-words-accuracy", "rare-words-attention")
     assert (line.name, line.x) == ("plain", (1.0, 2.0, 3.0, 4.0))
     assert line.y == pytest.approx((25.0, 40.0, 60.0, 80.0))
     assert line.spread == pytest.approx((7.0710678, 0.0, 0.0, 0.0))
-    assert attention.panels[0].lines[0].y == pytest.approx((25.0,) * 4)
+    assert attention.panels[0][1][0].y == pytest.approx((25.0,) * 4)
 
 
 def test_without_records_fields_are_empty(tmp_path: Path) -> None:
@@ -92,4 +92,4 @@ def test_without_records_fields_are_empty(tmp_path: Path) -> None:
     assert isinstance(gains, Table)
     assert [as_read(row[2:]) for row in gains.rows] == [(0, None, None, None, None)] * 3
     assert row_of(table, "0") == (None,) * 10
-    assert [figure.panels[0].lines for figure in figures if isinstance(figure, Figure)] == [(), ()]
+    assert [figure.panels[0][1] for figure in figures if isinstance(figure, Figure)] == [(), ()]

@@ -12,7 +12,6 @@ from tests.studies.exhibits.toys import ALL_OF_IT, blind, carried_out, knowing, 
 from pssa.experiments.cells import Cell, Mining, Place, Training
 from pssa.experiments.ledger import Record
 from pssa.experiments.resources import Scope
-from pssa.studies.exhibit import Paragraph
 from pssa.studies.exhibits import find
 from pssa.studies.pages import drop_empty_rows
 
@@ -54,7 +53,7 @@ def test_what_is_missing_is_empty(tmp_path: Path) -> None:
 
 def test_sound_files_alone_are_no_outcome(tmp_path: Path) -> None:
     _, table = EXHIBIT.show(toy_scope(tmp_path, "tnet_att"), FakeLookup({Training(SOUND): blind()}))
-    assert drop_empty_rows([table]) == [Paragraph("No outcome yet: LAPTOP.")]
+    assert drop_empty_rows([table]) == ["No outcome yet: LAPTOP."]
 
 
 def test_damaged_targets_are_counted(tmp_path: Path) -> None:

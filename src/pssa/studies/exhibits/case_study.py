@@ -12,7 +12,7 @@ from pssa.report import html_fragment, to_svg
 from pssa.report.heat_map import top_words
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
-from pssa.studies.exhibit import Exhibit, FormattedValue, Paragraph, Part, Picture, PlainValue, Table, TableRow
+from pssa.studies.exhibit import Exhibit, FormattedValue, Part, Picture, PlainValue, Table, TableRow
 from pssa.studies.exhibits._rows import METHODS, row_name
 from pssa.studies.paper import CASE_STUDY
 
@@ -69,7 +69,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
             title = f"{case.title}, {case.part} line {case.line}, gold: {gold}"
             pictures.append(_draw(f"case-study-{number}", title, maps))
     columns = ("sentence", "aspect", "model", "gold", "predicted", "most attended words")
-    return [Paragraph(_NOTE), Table("case-study", "Answers", columns, tuple(rows)), *_share_table(seen), *pictures]
+    return [_NOTE, Table("case-study", "Answers", columns, tuple(rows)), *_share_table(seen), *pictures]
 
 
 def _share_table(seen: Mapping[str, Record | None]) -> list[Part]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
-from pssa.studies.exhibit import Exhibit, Figure, Panel, Part, Table, TableRow, format_percent
+from pssa.studies.exhibit import Exhibit, Figure, Part, Table, TableRow, format_percent
 from pssa.studies.exhibits._rows import COLUMNS, FAMILIES, FEW_SEEDS, NAMES, STARS, ModelRow, Scoreboard, entries
 from pssa.studies.paper import CORPUS_SIZE
 
@@ -76,7 +76,7 @@ def _figure(scope: Scope, board: Scoreboard, family: tuple[str, ...]) -> Figure:
             board.line(entry.name, {100 * share: _at(entry, share) for share in shares}, data)
             for entry in _entries(family)
         )
-        panels.append(Panel(data.upper(), tuple(line for line in drawn if line)))
+        panels.append((data.upper(), tuple(line for line in drawn if line)))
     title = f"{NAMES[family[-1]]}: macro-F1 by share of the training corpus"
     return Figure(f"corpus-size-{family[-1]}", title, "% of train", "macro-F1", tuple(panels))
 

@@ -19,7 +19,6 @@ from pssa.studies.exhibit import (
     Exhibit,
     Figure,
     FormattedValue,
-    Panel,
     Part,
     PlotLine,
     Table,
@@ -90,8 +89,8 @@ def cells(scope: Scope) -> Iterator[Cell]:
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return curves of scores and of mined words, the threshold that is best, and the numbers."""
     sweeps = _sweeps(scope)
-    scores = [Panel(sweep.name, _lines(sweep, partial(_macro_f1, lookup))) for sweep in sweeps]
-    words = [Panel(sweep.name, _lines(sweep, partial(_n_words, lookup))) for sweep in sweeps]
+    scores = [(sweep.name, _lines(sweep, partial(_macro_f1, lookup))) for sweep in sweeps]
+    words = [(sweep.name, _lines(sweep, partial(_n_words, lookup))) for sweep in sweeps]
     axis = "epsilon, bits"
     notes = (f"{_HELD_OUT} {_PAPER}.",)
     return [

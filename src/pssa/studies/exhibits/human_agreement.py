@@ -15,7 +15,7 @@ from pssa.experiments.mining_stats import MarkedWords, count_above, count_all_ro
 from pssa.experiments.resources import Scope
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_consensus_rule
-from pssa.studies.exhibit import Exhibit, Figure, Panel, Part, PlotLine, Table, TableRow, Value
+from pssa.studies.exhibit import Exhibit, Figure, Part, PlotLine, Table, TableRow, Value
 from pssa.studies.exhibits._rows import ANALYSED_ROWS, FEW_SEEDS, NAMES, analyses_of, marked_places, row_name
 
 __all__ = ["EXHIBIT"]
@@ -191,7 +191,7 @@ def _figure(scope: Scope, lookup: RecordLookup, places: Sequence[tuple[str, str]
             known = {number: precision for number, precision in points.items() if precision is not None}
             if known:
                 lines.append(PlotLine(way, tuple(known), tuple(known.values())))
-        panels.append(Panel(f"{NAMES[model]}, {data.upper()}", tuple(lines)))
+        panels.append((f"{NAMES[model]}, {data.upper()}", tuple(lines)))
     title = "Share of the active words that people marked, by round"
     return Figure("mined-by-round", title, "round", "precision", tuple(panels))
 

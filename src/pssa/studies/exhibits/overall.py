@@ -16,7 +16,6 @@ from pssa.experiments.resources import DATA_SETS, Scope
 from pssa.studies.exhibit import (
     Exhibit,
     FormattedValue,
-    Paragraph,
     Part,
     Table,
     TableRow,
@@ -115,12 +114,12 @@ def _best_rounds(board: Scoreboard, entry: ModelRow, data: str) -> FormattedValu
     return format_scores([mean_and_std([chosen[seed][metric] for seed in common])[0] for metric in METRICS])
 
 
-def _quoted() -> Paragraph:
+def _quoted() -> str:
     quoted = (
         f"{name}: {', '.join(f'{data.upper()} {numbers}' for data, numbers in rows.items())}"
         for name, rows in QUOTED.items()
     )
-    return Paragraph(f"Rows that the paper quotes from others, accuracy / macro-F1: {'; '.join(quoted)}.")
+    return f"Rows that the paper quotes from others, accuracy / macro-F1: {'; '.join(quoted)}."
 
 
 _SUPERVISED = ("+AW-AS", "+PG-AS", "+Consensus", "+Human")

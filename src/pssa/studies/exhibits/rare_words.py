@@ -13,7 +13,7 @@ from pssa.experiments.cells import Cell
 from pssa.experiments.comparison import gather, mean_and_std
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
-from pssa.studies.exhibit import Exhibit, Figure, FormattedValue, Panel, Part, PlotLine, Table, TableRow, format_mean
+from pssa.studies.exhibit import Exhibit, Figure, FormattedValue, Part, PlotLine, Table, TableRow, format_mean
 from pssa.studies.exhibits._rows import ANALYSED_ROWS, NAMES, analyses_of, marked_places, row_name
 
 __all__ = ["EXHIBIT"]
@@ -97,7 +97,7 @@ def _figure(measure: str, places: Mapping[tuple[str, str], _Sums]) -> Figure:
     panels = []
     for (data, model), found in places.items():
         lines = (_line(method, found[method], measure) for method in ANALYSED_ROWS)
-        panels.append(Panel(f"{NAMES[model]}, {data.upper()}", tuple(line for line in lines if line.x)))
+        panels.append((f"{NAMES[model]}, {data.upper()}", tuple(line for line in lines if line.x)))
     title = f"{_MEASURES[measure].capitalize()} by training frequency"
     name, label = f"rare-words-{_MEASURES[measure].split()[0]}", f"{_MEASURES[measure]} (%)"
     below = "training frequency of the rarest opinion word"
