@@ -17,7 +17,7 @@ from tests.cli.command import Command, parsers_of
 import pssa
 from pssa import cli
 from pssa.cli import build_parser
-from pssa.cli._parser import page
+from pssa.cli._parser import add_command
 from pssa.errors import InputError, MissingExtra, RunError
 
 COMMANDS = ("data", "demo", "evaluate", "evidence", "explain", "export", "mine", "predict", "report", "serve", "train")
@@ -182,6 +182,7 @@ def test_every_example_is_of_its_command_and_can_be_given(prog: str, example: st
 def test_a_narrow_terminal_breaks_the_description_and_no_example(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     example = "pssa predict runs/reviews --input new.csv --output labelled.csv"
-    said = argparse.ArgumentParser(**page("Label every row of files of any size, in order.", example)).format_help()
+    doc = f"Label every row of files of any size,\n    in order.\n\n    {example}\n    "
+    said = add_command(argparse.ArgumentParser().add_subparsers(), "predict", "", doc).format_help()
     assert "\nLabel every row of files of any size,\nin order.\n" in said
     assert said.endswith(f"\nexamples:\n  {example}\n")

@@ -21,6 +21,7 @@ from pssa.experiments.ledger import Ledger
 from pssa.studies import exhibits
 from pssa.studies.exhibit import Exhibit
 
+ENCODER_MODELS = tuple(filter(models.uses_encoder, models.names()))
 OURS = {
     "quick": QUICK,
     "more": MORE,
@@ -53,7 +54,7 @@ def test_the_exhibits_are_listed_in_two_groups(command: Command, stand_in: Stand
         "  quick    Quick",
         "  more     More",
         "Beyond the paper:",
-        "  lacking  Lacking (needs encoder)",
+        "  lacking  Lacking (needs --encoder)",
     ]
 
 
@@ -95,7 +96,7 @@ def test_bad_usage_is_refused_before_anything_happens(command: Command, words: t
         (("quick", "--engine", "spark", "--plan"), "engine is 'spark'; choose local or ray"),
         (("quick", "--address", "here:1"), "--address here:1 needs --engine ray; leave it out"),
         (("quick", "--device", "tpu"), "device is 'tpu'; it can be auto, cpu or cuda"),
-        (("lacking",), "no exhibit can be shown: lacking needs encoder"),
+        (("lacking",), "no exhibit can be shown: lacking needs --encoder"),
         (("quick", "--show-only"), "has no cells.jsonl, so there is nothing to show"),
     ],
 )
@@ -143,8 +144,8 @@ def test_all_does_what_the_resources_allow(
     assert result.out.splitlines() == [
         f"{out}/index.html: quick, more",
         "cells: 4 executed, 0 reused, 0 failed",
-        *(f"left out: {model} needs encoder" for model in ("bertabsa", "bertabsa_att", "bertabsa_cls")),
-        "not shown: lacking needs encoder",
+        *(f"left out: {model} needs --encoder" for model in ENCODER_MODELS),
+        "not shown: lacking needs --encoder",
     ]
     assert sorted(stand_in.done) == sorted([BASE, MINE, FINAL, KT])
     told = json.loads((out / "provenance.json").read_text("utf-8"))["command"]
@@ -161,7 +162,7 @@ def test_one_json_object_tells_everything(
         "page": str(tmp_path / "index.html"),
         "shown": ["quick", "more"],
         "skipped": {"lacking": "needs encoder"},
-        "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs encoder"),
+        "left_out": dict.fromkeys(ENCODER_MODELS, "needs encoder"),
         "broken": {},
         "cells": {"made": 4, "reused": 0, "missing": 0},
         "failed": [],
@@ -220,9 +221,9 @@ def test_a_plan_counts_and_carries_out_nothing(
         ["more", "2", "0", "2"],
         ["in", "all", "4", "0", "4"],
     ]
-    assert "left out: bertabsa needs encoder\n" in result.out
+    assert "left out: bertabsa needs --encoder\n" in result.out
     assert "left out: memnet" not in result.out
-    assert result.out.endswith("not shown: lacking needs encoder\n")
+    assert result.out.endswith("not shown: lacking needs --encoder\n")
 
 
 def test_a_plan_refuses_a_file_as_its_folder(
@@ -247,7 +248,7 @@ def test_a_plan_is_one_json_object_and_knows_what_is_there(
         "total": {"cells": 4, "there": 3, "to_do": 1},
         "skipped": {"lacking": "needs encoder"},
         "broken": {},
-        "left_out": dict.fromkeys(("bertabsa", "bertabsa_att", "bertabsa_cls"), "needs encoder"),
+        "left_out": dict.fromkeys(ENCODER_MODELS, "needs encoder"),
     }
     assert sorted(tmp_path.rglob("*")) == before
 

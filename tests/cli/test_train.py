@@ -96,10 +96,7 @@ def test_white_space_around_labels_is_not_theirs(command: Command, tiny: Tiny, t
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (
-            ("--model", "lstm"),
-            "unknown model 'lstm'; known: ",
-        ),
+        (("--model", "lstm"), "unknown model 'lstm'; known: "),
         (("--method", "magic"), "unknown method 'magic'; known: "),
         (("--set", "options.speed=1"), "unknown option 'speed' of model memnet; known: aspect_matrix"),
         (("--set", "colour=1"), "unknown setting 'colour'; known: model, method"),

@@ -66,6 +66,12 @@ def add_engine(container: argparse._ActionsContainer) -> None:
     option(container, "--engine NAME", "local, or ray for a Ray cluster", "local")
 
 
+def add_starts(container: argparse._ActionsContainer) -> None:
+    """Add `--vectors` and `--encoder`, from which models start."""
+    option(container, "--vectors FILE", "word vectors, for models on word vectors")
+    option(container, "--encoder NAME", "folder or hub name of a pretrained encoder")
+
+
 def add_cells(container: argparse._ActionsContainer) -> None:
     """Add the options of commands that execute cells."""
     option(container, "--workers N", "cells executed at a time (default: as many as fit)", default=0)

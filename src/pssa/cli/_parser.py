@@ -71,12 +71,3 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
-
-
-def page(description: str, *examples: str) -> dict[str, Any]:
-    """Return the arguments of `add_parser` for a help page."""
-    return {
-        "description": description,
-        "epilog": _EXAMPLES + "\n".join(f"  {example}" for example in examples),
-        "formatter_class": HelpFormatter,
-    }

@@ -7,13 +7,13 @@ import shlex
 import sys
 import threading
 import time
-from pathlib import Path
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_cells, label_names, names_in
-from pssa.cli._parser import finish, page
-from pssa.errors import InputError
+from pssa.cli._options import add_cells, add_starts, label_names, names_in
+from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.errors import InputError, for_command_line
 
 if TYPE_CHECKING:
     from pssa.experiments.resources import Scope
@@ -23,56 +23,33 @@ _FAILED = 1
 _QUIET_SECONDS = 60.0  # between two lines if no terminal shows a bar
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = commands.add_parser(
-        "reproduce",
-        help="rebuild the paper's tables and figures, and more",
-        **page(
-            "Rebuild the tables and figures of the paper beside its numbers, and further studies. Run again, it resumes from"
-            " the results in --out.",
-            "pssa reproduce --list",
-            "pssa reproduce overall --data data --vectors glove.840B.300d.zip --out experiments",
-            "pssa reproduce all --data data --vectors glove.840B.300d.zip --out experiments --plan",
-        ),
-    )
-    parser.add_argument(
-        "names", metavar="NAME", nargs="*", help="exhibits to build; all: every one that the resources allow"
-    )
-    parser.add_argument("--list", action="store_true", help="list the exhibits; train nothing")
-    parser.add_argument(
-        "--data", type=Path, metavar="DIR", help="folder of data sets, such as laptop/train.txt and laptop/test.txt"
-    )
-    parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, for models on word vectors")
-    parser.add_argument("--encoder", metavar="NAME", help="folder or hub name of a pretrained encoder")
-    parser.add_argument(
-        "--seeds", type=int, metavar="N", default=5, help="maximum number of seeds per training (default 5)"
-    )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="output folder; results in it are reused")
-    parser.add_argument(
-        "--models",
-        type=label_names,
-        metavar="NAME,...",
-        default=(),
-        help=f"models, separated by commas (default: {names_in('models')})",
-    )
-    parser.add_argument(
-        "--datasets",
-        type=label_names,
-        metavar="NAME,...",
-        default=(),
-        help="data sets, separated by commas (default: all of DIR)",
-    )
+    parser = add_command(commands, "reproduce", "rebuild the paper's tables and figures, and more", run.__doc__)
+    names = "exhibits to build; all: every one that the resources allow"
+    parser.add_argument("names", metavar="NAME", nargs="*", help=names)
+    option(parser, "--list", "list the exhibits; train nothing")
+    option(parser, "--data DIR", "folder of data sets, such as laptop/train.txt and laptop/test.txt")
+    add_starts(parser)
+    option(parser, "--seeds N", "maximum number of seeds per training", 5)
+    option(parser, "--out DIR", "output folder; results in it are reused")
+    several = {"type": label_names, "default": ()}
+    option(parser, "--models NAME,...", f"models, separated by commas (default: {names_in('models')})", **several)
+    option(parser, "--datasets NAME,...", "data sets, separated by commas (default: all of DIR)", **several)
     add_cells(parser)
-    parser.add_argument(
-        "--plan", action="store_true", help="count finished and remaining cells; execute and write nothing"
-    )
-    parser.add_argument("--show-only", action="store_true", help="render the finished results; execute nothing")
+    option(parser, "--plan", "count finished and remaining cells; execute and write nothing")
+    option(parser, "--show-only", "render the finished results; execute nothing")
     finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Reproduce, and print a summary."""
+    """Rebuild the tables and figures of the paper beside its numbers, and further studies. Run again, it resumes from the
+    results in --out.
+
+    pssa reproduce --list
+    pssa reproduce overall --data data --vectors glove.840B.300d.zip --out experiments
+    pssa reproduce all --data data --vectors glove.840B.300d.zip --out experiments --plan
+    """
     if arguments.list:
         return _list(arguments.json)
     _refuse(arguments)
@@ -93,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _list(as_json: bool) -> int:
     from pssa.cli._output import print_json, say
     from pssa.studies import exhibits
+    from pssa.studies.filters import mark_settings
 
     found = [exhibits.find(name) for name in exhibits.names()]
     if as_json:
@@ -103,7 +81,7 @@ def _list(as_json: bool) -> int:
     for title, beyond in (("In the paper", False), ("Beyond the paper", True)):
         say(f"{title}:")
         for exhibit in (exhibit for exhibit in found if exhibit.beyond == beyond):
-            needs = f" (needs {', '.join(exhibit.needs)})" if exhibit.needs else ""
+            needs = f" (needs {for_command_line(mark_settings(', '.join(exhibit.needs)))})" if exhibit.needs else ""
             say(f"  {exhibit.name:<{wide}}  {exhibit.title}{needs}")
     return 0
 
@@ -128,13 +106,13 @@ def _scope(arguments: argparse.Namespace) -> Scope:
     from pssa.experiments.resources import Resources, Scope
 
     resources = Resources.find(arguments.data, arguments.vectors, arguments.encoder, arguments.device)
-    for option, given, known in (
+    for name, given, known in (
         ("--models", arguments.models, models.names()),
         ("--datasets", arguments.datasets, tuple(resources.sources)),
     ):
-        unknown = [name for name in given if name not in known]
+        unknown = [each for each in given if each not in known]
         if unknown:
-            raise InputError(f"{option} names {', '.join(map(repr, unknown))}; there are {', '.join(known)}")
+            raise InputError(f"{name} names {', '.join(map(repr, unknown))}; there are {', '.join(known)}")
     return Scope(resources, arguments.seeds, tuple(arguments.models), tuple(arguments.datasets))
 
 
@@ -150,17 +128,26 @@ def _plan(arguments: argparse.Namespace, scope: Scope, options: ExecutionOptions
     counts = {**found["exhibits"], "in all": found["total"]}
     rows = [[name, *(f"{number:,}" for number in count.values())] for name, count in counts.items()]
     print_table("", ("exhibit", "cells", "there", "to do"), rows)
-    for model, reason in found["left_out"].items():
-        say(f"left out: {model} {reason}")
-    for name, reason in {**found["skipped"], **found["broken"]}.items():
+    _say_missing(found["left_out"], found["skipped"])
+    for name, reason in found["broken"].items():
         say(f"not shown: {name} {reason}")
     return code
+
+
+def _say_missing(left_out: Mapping[str, str], skipped: Mapping[str, str]) -> None:
+    """Print the models and exhibits whose needs are missing, with the options that give them."""
+    from pssa.cli._output import say
+    from pssa.studies.filters import mark_settings
+
+    for what, reasons in (("left out", left_out), ("not shown", skipped)):
+        for name, reason in reasons.items():
+            say(f"{what}: {name} {for_command_line(mark_settings(reason))}")
 
 
 def _command(arguments: argparse.Namespace) -> str:
     """Return the command that makes these results: without options that do not affect them, such as --show-only."""
     words = ["pssa", "reproduce", *arguments.names]
-    for name in (
+    for name in [
         "data",
         "vectors",
         "encoder",
@@ -172,7 +159,7 @@ def _command(arguments: argparse.Namespace) -> str:
         "device",
         "engine",
         "address",
-    ):
+    ]:
         value = getattr(arguments, name)
         given = ",".join(value) if isinstance(value, tuple) else value
         if given not in (None, "", 0, "auto", "local"):
@@ -189,10 +176,7 @@ def _print(report: Reproduction, as_json: bool) -> int:
     missing = f", {report.missing} missing" if report.missing else ""
     say(f"{report.page}: {', '.join(report.shown) or 'nothing'}")
     say(f"cells: {report.made} executed, {report.reused} reused, {len(report.failures)} failed{missing}")
-    for model, reason in report.left_out.items():
-        say(f"left out: {model} {reason}")
-    for name, reason in report.skipped.items():
-        say(f"not shown: {name} {reason}")
+    _say_missing(report.left_out, report.skipped)
     values = report.as_dict()
     for line in [f"{name}: {reason}" for name, reason in report.broken.items()] + [
         f"{failure['cell']}: {failure['reason']}" for failure in values["failed"]

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_cells, add_data, names_in, reading
-from pssa.cli._parser import finish, page
+from pssa.cli._options import add_cells, add_data, add_starts, names_in, reading
+from pssa.cli._parser import Commands, add_command, finish, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,51 +23,33 @@ _OUTPUT_OPTIONS = ("run", "json", "debug")
 _DEFAULTS = (None, "", 0, False, "auto", "local")
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = commands.add_parser(
-        "tune",
-        help="choose settings on held-out data",
-        **page(
-            "Evaluate a grid of settings of one model and method on held-out instances, with evidence mined once, and print"
-            " the best. Run again, it resumes from the results in --out.",
-            "pssa tune --train reviews.csv --method pg-as --grid gamma=0.5,2,8 --out tuned",
-            "pssa tune --train reviews.csv --method aw-as --grid gamma=0.5,2 --grid words=both,active --seeds 5 --out words",
-            "pssa tune --train reviews.csv --method consensus --grid-file grid.toml --set epochs=10 --out consensus",
-        ),
-    )
-    parser.add_argument(
-        "--train", type=Path, metavar="FILE", required=True, help="labelled instances; a fifth is held out"
-    )
-    parser.add_argument("--model", metavar="NAME", default="tnet_att", help=f"{names_in('models')} (default tnet_att)")
-    parser.add_argument("--method", metavar="NAME", required=True, help="aw-as, pg-as, rm-as or consensus")
-    parser.add_argument(
-        "--grid",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE,VALUE",
-        help="setting that varies, such as gamma=0.5,2,8; repeatable",
-    )
-    parser.add_argument("--grid-file", type=Path, metavar="FILE", help="TOML file of settings with lists of values")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="fixed setting, such as epochs=10; repeatable"
-    )
-    parser.add_argument("--seeds", type=int, metavar="N", default=3, help="trainings per setting (default 3)")
-    parser.add_argument(
-        "--metric", metavar="NAME", default="macro_f1", help="macro_f1 or accuracy, to choose by (default macro_f1)"
-    )
-    parser.add_argument("--vectors", type=Path, metavar="FILE", help="word vectors, for models on word vectors")
-    parser.add_argument("--encoder", metavar="NAME", help="folder or hub name of a pretrained encoder")
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="output folder; results in it are reused"
-    )
+    parser = add_command(commands, "tune", "choose settings on held-out data", run.__doc__)
+    option(parser, "--train FILE", "labelled instances; a fifth is held out", required=True)
+    option(parser, "--model NAME", names_in("models"), "tnet_att")
+    option(parser, "--method NAME", "aw-as, pg-as, rm-as or consensus", required=True)
+    varied = "setting that varies, such as gamma=0.5,2,8; repeatable"
+    option(parser, "--grid NAME=VALUE,VALUE", varied, action="append", default=[])
+    option(parser, "--grid-file FILE", "TOML file of settings with lists of values")
+    option(parser, "--set KEY=VALUE", "fixed setting, such as epochs=10; repeatable", action="append", default=[])
+    option(parser, "--seeds N", "trainings per setting", 3)
+    option(parser, "--metric NAME", "macro_f1 or accuracy, to choose by", "macro_f1")
+    add_starts(parser)
+    option(parser, "--out DIR", "output folder; results in it are reused", required=True)
     add_cells(parser)
     add_data(parser.add_argument_group("data format"))
     finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tune, and print a summary."""
+    """Evaluate a grid of settings of one model and method on held-out instances, with evidence mined once, and print the
+    best. Run again, it resumes from the results in --out.
+
+    pssa tune --train reviews.csv --method pg-as --grid gamma=0.5,2,8 --out tuned
+    pssa tune --train reviews.csv --method aw-as --grid gamma=0.5,2 --grid words=both,active --seeds 5 --out words
+    pssa tune --train reviews.csv --method consensus --grid-file grid.toml --set epochs=10 --out consensus
+    """
     if arguments.seeds < 1:
         raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
     from pssa.cli.reproduce import CellsBar
@@ -85,11 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _read_options(arguments: argparse.Namespace) -> ReadOptions:
-    from pssa.data.example import DEFAULT_LABELS
     from pssa.data.rows import Columns
     from pssa.experiments.resources import ReadOptions
 
-    options = reading(arguments, arguments.labels or DEFAULT_LABELS)
+    options = reading(arguments)
     return ReadOptions(options["format"] or "", Columns.of(options["columns"]), options["labels"], options["conflict"])
 
 

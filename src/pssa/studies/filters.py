@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,6 +48,11 @@ def missing_needs(exhibit: Exhibit, scope: Scope) -> str:
     return f"needs {' and '.join(missing)}" if missing else ""
 
 
+def mark_settings(reason: str) -> str:
+    """Mark the settings that a reason names, for an error or the command line."""
+    return re.sub(r"\b(vectors|encoder)\b", lambda found: setting(found[0]), reason)
+
+
 def untrainable_models(scope: Scope) -> dict[str, str]:
     """Return the models in scope that cannot be trained, with the reason."""
     resources = scope.resources
@@ -78,8 +84,8 @@ class Selection:
             except Exception as error:
                 selection.broken[exhibit.name] = f"{type(error).__name__}: {error}"
         if not selection.exhibits:
-            reasons = {**selection.skipped, **selection.broken}
-            listed = "; ".join(f"{name} {reason}" for name, reason in reasons.items())
+            reasons = {name: mark_settings(reason) for name, reason in selection.skipped.items()}
+            listed = "; ".join(f"{name} {reason}" for name, reason in {**reasons, **selection.broken}.items())
             raise InputError(f"no exhibit can be shown: {listed or 'none was named'}")
         return selection
 
