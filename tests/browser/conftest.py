@@ -79,7 +79,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     base = train(corpus, folder / "base", **settings)
     mined = train(corpus, folder / "mined", method="pg-as", iterations=2, epsilon=9.0, **settings)
     evidence = read_evidence(mined / "evidence.jsonl")
-    frequent = stats(evidence, 1).active_words[0].word
+    frequent = stats(evidence, 1).active_words[0]["word"]
     write_evidence(flip(evidence, frequent), folder / "second.jsonl")
     return Files(folder / "train.jsonl", base, mined, frequent, folder / "second.jsonl")
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pssa.data.evidence import Evidence, Finding, Header, RoundReport
-from pssa.data.evidence_stats import ClassCount, Diff, ExampleDiff, IterationCount, Mark, WordProfile, diff, stats
+from pssa.data.evidence_stats import diff, stats
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 
@@ -43,25 +43,28 @@ def test_findings_are_counted() -> None:
 
 def test_there_is_an_entry_for_each_iteration_of_the_header_also_for_an_empty_one() -> None:
     assert stats(_EVIDENCE).per_iteration == (
-        IterationCount(2, 0, mean_entropy=1.25),
-        IterationCount(0, 0, mean_entropy=None),
-        IterationCount(1, 1, mean_entropy=1.25),
-        IterationCount(0, 0, mean_entropy=None),
+        {"active": 2, "misleading": 0, "mean_entropy": 1.25},
+        {"active": 0, "misleading": 0, "mean_entropy": None},
+        {"active": 1, "misleading": 1, "mean_entropy": 1.25},
+        {"active": 0, "misleading": 0, "mean_entropy": None},
     )
 
 
 def test_findings_are_counted_by_the_label_of_their_example() -> None:
-    assert stats(_EVIDENCE).per_class == {"positive": ClassCount(1, 2, 1), "negative": ClassCount(2, 1, 0)}
+    assert stats(_EVIDENCE).per_class == {
+        "negative": {"examples": 2, "active": 1, "misleading": 0},
+        "positive": {"examples": 1, "active": 2, "misleading": 1},
+    }
 
 
 def test_words_come_by_frequency_with_their_gold_labels_and_without_regard_to_case() -> None:
     counted = stats(_EVIDENCE)
     assert counted.active_words == (
-        WordProfile("huge", 2, {"negative": 1, "positive": 1}),
-        WordProfile("slow", 1, {"positive": 1}),
+        {"word": "huge", "count": 2, "labels": {"negative": 1, "positive": 1}},
+        {"word": "slow", "count": 1, "labels": {"positive": 1}},
     )
-    assert counted.misleading_words == (WordProfile("but", 1, {"positive": 1}),)
-    assert [profile.word for profile in stats(_EVIDENCE, top=1).active_words] == ["huge"]
+    assert counted.misleading_words == ({"word": "but", "count": 1, "labels": {"positive": 1}},)
+    assert [profile["word"] for profile in stats(_EVIDENCE, top=1).active_words] == ["huge"]
 
 
 _EXAMPLE = Example.from_text("Huge menu but slow", (5, 9), label="positive", id="1")
@@ -80,31 +83,28 @@ def _evidence(first: dict[int, str], second: dict[int, str]) -> Evidence:
 def test_words_are_added_removed_or_flipped() -> None:
     first = _evidence({0: "active", 2: "active"}, {3: "active"})
     second = _evidence({3: "misleading", 2: "misleading"}, {3: "active"})
-    assert diff(first, second) == Diff(
-        added=1,
-        removed=1,
-        flipped=1,
-        same=1,
-        examples=(
-            ExampleDiff(
-                "1",
-                added=(Mark(3, "slow", "misleading"),),
-                removed=(Mark(0, "Huge", "active"),),
-                flipped=(Mark(2, "but", "misleading"),),
-            ),
-        ),
-    )
+    assert diff(first, second) == {
+        **{"added": 1, "removed": 1, "flipped": 1, "same": 1},
+        "examples": [
+            {
+                "id": "1",
+                "added": [{"word": 3, "text": "slow", "kind": "misleading"}],
+                "removed": [{"word": 0, "text": "Huge", "kind": "active"}],
+                "flipped": [{"word": 2, "text": "but", "kind": "misleading"}],
+            }
+        ],
+    }
 
 
 def test_the_other_way_round_what_was_added_is_removed() -> None:
     first, second = _evidence({0: "active"}, {}), _evidence({}, {0: "active", 2: "active"})
     there, back = diff(first, second), diff(second, first)
-    assert (there.added, there.removed) == (back.removed, back.added) == (2, 1)
+    assert (there["added"], there["removed"]) == (back["removed"], back["added"]) == (2, 1)
 
 
 def test_evidence_does_not_differ_from_itself() -> None:
     evidence = _evidence({0: "active"}, {2: "misleading"})
-    assert diff(evidence, evidence) == Diff(added=0, removed=0, flipped=0, same=2, examples=())
+    assert diff(evidence, evidence) == {"added": 0, "removed": 0, "flipped": 0, "same": 2, "examples": []}
 
 
 def test_evidence_of_different_corpora_is_not_compared() -> None:

@@ -7,7 +7,7 @@ pssa evidence show runs/reviews/evidence.jsonl --word huge
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from pssa.data.evidence import (
     Evidence,
     ExampleEvidence,
     Finding,
-    RoundReport,
     drop_word,
     flip,
     keep_above,
@@ -29,7 +28,7 @@ from pssa.data.evidence import (
     keep_kind,
 )
 from pssa.data.evidence_file import example_fields, read_evidence, write_evidence
-from pssa.data.evidence_stats import ClassCount, Diff, IterationCount, Mark, Stats, diff, stats
+from pssa.data.evidence_stats import Stats, diff, stats
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ def _run_diff(arguments: argparse.Namespace) -> int:
     """
     difference = diff(read_evidence(arguments.first), read_evidence(arguments.second))
     if arguments.json:
-        print_json(asdict(difference))
+        print_json(difference)
     else:
         print_diff(difference, arguments.limit)
     return 0
@@ -255,31 +254,40 @@ def print_stats(given: Stats) -> None:
     )
     if given.rounds:
         rows: list[Sequence[object]] = [
-            (one.iteration, f"{one.accuracy:.4f}", f"{one.mean_entropy:.3f}", f"{one.open_share:.1%}", *_counts(one))
+            (
+                one.iteration,
+                f"{one.accuracy:.4f}",
+                f"{one.mean_entropy:.3f}",
+                f"{one.open_share:.1%}",
+                one.active,
+                one.misleading,
+            )
             for one in given.rounds
         ]
         print_table("as mined", ("round", "accuracy", "mean entropy", "open", "active", "misleading"), rows)
     rows = [
-        (number, *_counts(one), "" if one.mean_entropy is None else f"{one.mean_entropy:.3f}")
-        for number, one in enumerate(given.per_iteration, 1)
+        (number, *counts, "" if entropy is None else f"{entropy:.3f}")
+        for number, (*counts, entropy) in enumerate((one.values() for one in given.per_iteration), 1)
     ]
     print_table("findings", ("round", "active", "misleading", "mean entropy"), rows)
-    rows = [(label, one.examples, *_counts(one)) for label, one in given.per_class.items()]
+    rows = [(label, *counts.values()) for label, counts in given.per_class.items()]
     print_table("", ("label", "examples", "active", "misleading"), rows)
     for kind, profiles in (("active", given.active_words), ("misleading", given.misleading_words)):
         if profiles:
-            rows = [(one.word, one.count, *(one.labels.get(label, 0) for label in given.per_class)) for one in profiles]
+            rows = [
+                (one["word"], one["count"], *(one["labels"].get(label, 0) for label in given.per_class))
+                for one in profiles
+            ]
             print_table(f"most frequent {kind} words", ("word", "count", *given.per_class), rows)
 
 
-def print_diff(given: Diff, limit: int) -> None:
+def print_diff(given: dict[str, Any], limit: int) -> None:
     """Print totals, and a line for each of the first examples that differ."""
-    say(f"{given.added} added, {given.removed} removed, {given.flipped} flipped, {given.same} the same")
-    for example in given.examples[:limit]:
-        signed = [("added", example.added), ("removed", example.removed), ("flipped", example.flipped)]
-        parts = [f"{name} {_named(marks)}" for name, marks in signed if marks]
-        say(f"{example.id}: {'; '.join(parts)}")
-    _print_rest(len(given.examples) - limit)
+    say("{added} added, {removed} removed, {flipped} flipped, {same} the same".format(**given))
+    for example in given["examples"][:limit]:
+        parts = [f"{name} {_named(example[name])}" for name in ("added", "removed", "flipped") if example[name]]
+        say(f"{example['id']}: {'; '.join(parts)}")
+    _print_rest(len(given["examples"]) - limit)
 
 
 def print_examples(examples: Sequence[ExampleEvidence], limit: int) -> None:
@@ -320,12 +328,8 @@ def _styled(word: str, finding: Finding | None) -> tuple[str, str]:
     return f"{word}[{sign}{finding.iteration}]", style
 
 
-def _counts(found: RoundReport | IterationCount | ClassCount) -> tuple[int, int]:
-    return found.active, found.misleading
-
-
-def _named(marks: Sequence[Mark]) -> str:
-    return ", ".join(f"{mark.text} ({mark.kind})" for mark in marks)
+def _named(marks: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{mark['text']} ({mark['kind']})" for mark in marks)
 
 
 def _print_rest(count: int) -> None:

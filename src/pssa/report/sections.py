@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from pssa import __version__, models
 from pssa.data.evidence import ACTIVE, Evidence, ExampleEvidence
-from pssa.data.evidence_stats import Stats, WordProfile, stats
+from pssa.data.evidence_stats import Stats, stats
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 from pssa.evaluation import Scores
@@ -244,18 +244,20 @@ def _round_table(found: Stats) -> Table:
         caption = "Training instances by round: mean entropy in bits; open: gave a word; right: predicted right"
         return caption, ("round", "active", "misleading", "entropy", "open", "right"), mined
     rows = [
-        [place, each.active, each.misleading, "" if each.mean_entropy is None else f"{each.mean_entropy:.3f}"]
-        for place, each in enumerate(found.per_iteration, start=1)
+        [place, *counts, "" if entropy is None else f"{entropy:.3f}"]
+        for place, (*counts, entropy) in enumerate((each.values() for each in found.per_iteration), start=1)
     ]
     return "By round; entropy in bits", ("round", "active", "misleading", "mean entropy"), rows
 
 
-def _word_table(kind: str, profiles: Sequence[WordProfile], labels: tuple[str, ...]) -> Table:
-    def cell(profile: WordProfile, label: str) -> Markup:
-        count = profile.labels.get(label, 0)
-        return _with_title(f"{count / profile.count:.0%}", f"{count} times")
+def _word_table(kind: str, profiles: Sequence[Mapping[str, Any]], labels: tuple[str, ...]) -> Table:
+    def cell(count: int, total: int) -> Markup:
+        return _with_title(f"{count / total:.0%}", f"{count} times")
 
-    rows = [[each.word, each.count, *(cell(each, label) for label in labels)] for each in profiles]
+    rows = [
+        [each["word"], each["count"], *(cell(each["labels"].get(label, 0), each["count"]) for label in labels)]
+        for each in profiles
+    ]
     return f"Most frequent {kind} words, by gold label", ("word", "times", *labels), rows
 
 
