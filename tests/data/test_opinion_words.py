@@ -9,7 +9,7 @@ import pytest
 from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
 from pssa.data.io import read
-from pssa.data.opinion_words import OpinionEvidence, evidence_from_opinion_words, read_opinion_words
+from pssa.data.opinion_words import count_matches, evidence_from_opinion_words, read_opinion_words
 from pssa.errors import InputError
 
 _COLUMNS = "s_id\tsentence\ttarget_tags\topinion_words_tags\n"
@@ -24,7 +24,7 @@ def _row(sentence: str, target: str, opinion: str) -> str:
     return "\t".join(("1", sentence, *columns)) + "\n"
 
 
-def _make(tmp_path: Path, rows: str, *examples: Example) -> OpinionEvidence:
+def _make(tmp_path: Path, rows: str, *examples: Example) -> Evidence:
     path = tmp_path / "opinion.tsv"
     path.write_text(_COLUMNS + rows)
     return evidence_from_opinion_words(read_opinion_words(path), Corpus(examples))
@@ -37,26 +37,24 @@ def _marked(evidence: Evidence) -> list[list[str]]:
 def test_marks_go_over_although_words_are_cut_and_cased_differently(tmp_path: Path) -> None:
     example = Example.from_text("the built-in camera doesn ' t work , well-made though", (4, 19), label="negative")
     row = _row("The built -in camera does n't work , well - made though", "OBIIOOOOOOOO", "OOOOBIIOBIIO")
-    assert _marked(_make(tmp_path, row, example).evidence) == [["doesn", "t", "work", "well-made"]]
+    assert _marked(_make(tmp_path, row, example)) == [["doesn", "t", "work", "well-made"]]
 
 
 def test_an_opinion_word_is_active_at_iteration_1_with_an_equal_share(tmp_path: Path) -> None:
-    made = _make(
-        tmp_path,
-        _row("a good cheap bar", "OOOB", "OBBO"),
-        Example.from_text("A good cheap bar", (13, 16), label="positive"),
-    )
-    first, second = made.evidence.examples[0].findings
+    example = Example.from_text("A good cheap bar", (13, 16), label="positive")
+    made = _make(tmp_path, _row("a good cheap bar", "OOOB", "OBBO"), example)
+    first, second = made.examples[0].findings
     assert (first.kind, first.iteration, first.entropy, first.score) == ("active", 1, 0.0, 0.5)
     assert (second.word, second.predicted, second.gold, second.expected) == (2, "positive", "positive", None)
-    assert (made.evidence.header.method, made.evidence.header.iterations) == ("opinion-words", 1)
-    assert made.matched == {"positive": 1, "negative": 0, "neutral": 0}
+    assert (made.header.method, made.header.iterations) == ("opinion-words", 1)
+    matched = count_matches(read_opinion_words(tmp_path / "opinion.tsv"), Corpus((example,)))
+    assert matched == {"positive": 1, "negative": 0, "neutral": 0}
 
 
 def test_words_of_the_aspect_are_passed_over(tmp_path: Path) -> None:
     example = Example.from_text("fast boot up", (0, 9), label="positive")
     made = _make(tmp_path, _row("fast boot up", "BIO", "BOB"), example)
-    assert _marked(made.evidence) == [["up"]]
+    assert _marked(made) == [["up"]]
 
 
 def test_an_example_without_a_row_is_there_without_findings(tmp_path: Path) -> None:
@@ -66,29 +64,29 @@ def test_an_example_without_a_row_is_there_without_findings(tmp_path: Path) -> N
         Example.from_text("a good bar", (2, 6), label="neutral"),
     ]
     made = _make(tmp_path, row, *unknown)
-    assert _marked(made.evidence) == [[], []]
-    assert sum(made.matched.values()) == 0
+    assert _marked(made) == [[], []]
+    assert not sum(count_matches(read_opinion_words(tmp_path / "opinion.tsv"), Corpus(tuple(unknown))).values())
 
 
 def test_an_aspect_that_occurs_twice_gets_the_row_of_its_place(tmp_path: Path) -> None:
     text = "good food here , bad food there"
     rows = _row(text, "OOOOOBO", "OOOOBOO") + _row(text, "OBOOOOO", "BOOOOOO")
     first, second = (Example.from_text(text, place, label="positive") for place in ((5, 9), (21, 25)))
-    assert _marked(_make(tmp_path, rows, first, second).evidence) == [["good"], ["bad"]]
+    assert _marked(_make(tmp_path, rows, first, second)) == [["good"], ["bad"]]
 
 
 def test_a_row_of_another_place_is_taken_only_if_it_belongs_to_no_other_example(tmp_path: Path) -> None:
     text = "good food here , bad food there"
     row = _row(text, "OBOOOOO", "BOOOOOO")
     first, second = (Example.from_text(text, place, label="positive") for place in ((5, 9), (21, 25)))
-    assert _marked(_make(tmp_path, row, second).evidence) == [["good"]]
-    assert _marked(_make(tmp_path, row, first, second).evidence) == [["good"], []]
+    assert _marked(_make(tmp_path, row, second)) == [["good"]]
+    assert _marked(_make(tmp_path, row, first, second)) == [["good"], []]
 
 
 def test_a_target_that_was_marked_twice_has_the_words_of_both(tmp_path: Path) -> None:
     rows = _row("a good cheap bar", "OOOB", "OBOO") + _row("a good cheap bar", "OOOB", "OOBO")
     made = _make(tmp_path, rows, Example.from_text("a good cheap bar", (13, 16), label="positive"))
-    assert _marked(made.evidence) == [["good", "cheap"]]
+    assert _marked(made) == [["good", "cheap"]]
 
 
 def test_quotes_are_characters_and_a_target_of_signs_only_is_passed_over(tmp_path: Path) -> None:
@@ -99,7 +97,7 @@ def test_quotes_are_characters_and_a_target_of_signs_only_is_passed_over(tmp_pat
         Example.from_text('a " good bar', (9, 12), label="positive"),
         Example.from_text("a bar !", (6, 7), label="neutral"),
     )
-    assert _marked(made.evidence) == [["good"], []]
+    assert _marked(made) == [["good"], []]
 
 
 @pytest.mark.parametrize(
@@ -126,8 +124,8 @@ def test_two_thirds_of_the_public_training_instances_have_opinion_words(
 ) -> None:
     corpus = read(shared_data / name / "train.txt")
     rows = read_opinion_words(shared_data / "opinion_words" / name / "train.tsv")
-    made = evidence_from_opinion_words(rows, corpus)
+    matches = count_matches(rows, corpus)
     assert len(corpus) == instances
-    assert sum(made.matched.values()) == matched
+    assert sum(matches.values()) == matched
     # Neutral instances seldom have an opinion word at all.
-    assert made.matched["neutral"] / corpus.label_counts()["neutral"] < 0.35
+    assert matches["neutral"] / corpus.label_counts()["neutral"] < 0.35

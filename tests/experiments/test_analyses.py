@@ -20,7 +20,7 @@ from pssa.data import read
 from pssa.data.batch import Batch
 from pssa.data.evidence import Evidence, Finding, Header
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.data.opinion_words import OpinionRow, read_opinion_words
+from pssa.data.opinion_words import OpinionWords, read_opinion_words
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.experiments.analyses import (
@@ -62,13 +62,11 @@ def classifier(attention: Sequence[Sequence[float]], classes: Sequence[int], *co
     return Classifier("memnet", DEFAULT_LABELS, featurizer, (scripted(attention, classes),), (1.0,))
 
 
-def subject(
-    train: Corpus, test: Corpus, model: Classifier, opinion_rows: Sequence[OpinionRow] | None = None
-) -> AnalysisInput:
+def subject(train: Corpus, test: Corpus, model: Classifier, opinion_rows: OpinionWords | None = None) -> AnalysisInput:
     return AnalysisInput(model, train, test, opinion_rows)
 
 
-def opinion_rows(folder: Path, given: Corpus, *marked: Sequence[str]) -> tuple[OpinionRow, ...]:
+def opinion_rows(folder: Path, given: Corpus, *marked: Sequence[str]) -> OpinionWords:
     """A row for each sentence, in which these words are marked."""
     return read_opinion_words(write_opinion_words(folder / "words.tsv", given, *marked))
 

@@ -15,7 +15,7 @@ import torch
 import pssa
 from pssa import saliency
 from pssa.data.example import Corpus, Example
-from pssa.data.opinion_words import OpinionRow, read_opinion_words
+from pssa.data.opinion_words import OpinionWords, read_opinion_words
 from pssa.errors import InputError
 from pssa.evaluation import Faithfulness
 from pssa.evaluation.agreement import NEAREST
@@ -162,7 +162,7 @@ def classifier(finished_run: Path) -> Classifier:
 
 
 @pytest.fixture(scope="module")
-def opinion_words(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> tuple[OpinionRow, ...]:
+def opinion_words(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> OpinionWords:
     """The last word but the full stop of every sentence: great, poor or usual."""
     lines = ["s_id\tsentence\ttarget_tags\topinion_words_tags"]
     for number, example in enumerate(corpus):
@@ -183,9 +183,7 @@ def without_control(found: Faithfulness) -> list[float]:
 
 
 @pytest.mark.slow
-def test_all_that_is_asked_for_is_found(
-    classifier: Classifier, corpus: Corpus, opinion_words: tuple[OpinionRow, ...]
-) -> None:
+def test_all_that_is_asked_for_is_found(classifier: Classifier, corpus: Corpus, opinion_words: OpinionWords) -> None:
     found = trust(classifier, corpus, ("gradient", "attention"), opinion_words)
     assert (found.instances, found.left_out) == (24, 0)
     assert {way: list(by_name) for way, by_name in found.faithfulness.items()} == {
@@ -204,9 +202,7 @@ def test_all_that_is_asked_for_is_found(
 
 
 @pytest.mark.slow
-def test_plain_values_survive_json(
-    classifier: Classifier, corpus: Corpus, opinion_words: tuple[OpinionRow, ...]
-) -> None:
+def test_plain_values_survive_json(classifier: Classifier, corpus: Corpus, opinion_words: OpinionWords) -> None:
     found = trust(classifier, corpus, ("attention",), opinion_words)
     values = found.as_dict()
     assert json.loads(json.dumps(values, allow_nan=False)) == values | {"correlation": []}
@@ -303,9 +299,7 @@ def test_a_saliency_that_was_asked_for_twice_is_judged_once(classifier: Classifi
 
 
 @pytest.mark.slow
-def test_what_cannot_be_judged_is_refused(
-    classifier: Classifier, corpus: Corpus, opinion_words: tuple[OpinionRow, ...]
-) -> None:
+def test_what_cannot_be_judged_is_refused(classifier: Classifier, corpus: Corpus, opinion_words: OpinionWords) -> None:
     with pytest.raises(InputError, match="saliency 'self_attention' cannot explain model memnet; it can be attention,"):
         trust(classifier, corpus, ("self_attention",))
     with pytest.raises(InputError, match="the corpus is empty"):

@@ -226,23 +226,24 @@ def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
     pssa evidence from-opinion-words --opinion-words towe.tsv --train laptop.xml --out human.jsonl --force
     """
     from pssa.data.io import read
-    from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
+    from pssa.data.opinion_words import count_matches, evidence_from_opinion_words, read_opinion_words
 
     require_new_file(arguments.out, force=arguments.force)
     corpus = read(arguments.train, **reading(arguments))
-    made = evidence_from_opinion_words(read_opinion_words(arguments.opinion_words), corpus)
-    write_evidence(made.evidence, arguments.out)
-    instances, matched = corpus.label_counts(), sum(made.matched.values())
-    active = stats(made.evidence).active
+    opinions = read_opinion_words(arguments.opinion_words)
+    evidence = evidence_from_opinion_words(opinions, corpus)
+    write_evidence(evidence, arguments.out)
+    instances, matches = corpus.label_counts(), count_matches(opinions, corpus)
+    matched, active = sum(matches.values()), stats(evidence).active
     if arguments.json:
-        per_label = {label: {"examples": instances[label], "matched": made.matched[label]} for label in corpus.labels}
+        per_label = {label: {"examples": instances[label], "matched": matches[label]} for label in corpus.labels}
         values = {"output": str(arguments.out), "examples": len(corpus), "matched": matched, "active": active}
         print_json(values | {"share": matched / len(corpus), "per_label": per_label})
     else:
         say(f"{arguments.out}: {matched} of {counted(len(corpus), 'example')} matched ({matched / len(corpus):.1%})")
         say(f"  {counted(active, 'active word')}")
         for label, count in instances.items():
-            say(f"  {label}: {made.matched[label]} of {count}")
+            say(f"  {label}: {matches[label]} of {count}")
     return 0
 
 

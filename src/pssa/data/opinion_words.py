@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
@@ -18,96 +17,70 @@ from pssa.data.text_file import describe_damage, read_text
 from pssa.data.validation import shorten
 from pssa.errors import InputError
 
+Target = tuple[str, int, int]  # the letters of a sentence, and the offsets of the target in them
+OpinionWords = Mapping[Target, frozenset[int]]  # the offsets of all letters of its opinion words
+
 METHOD = "opinion-words"
 _COLUMNS = ["s_id", "sentence", "target_tags", "opinion_words_tags"]
 _TAGS = ("\\B", "\\I", "\\O")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A span of a sentence, both in letters and digits only."""
-
-    sentence: str
-    start: int
-    end: int
-
-    @property
-    def text(self) -> str:
-        """The text of the span."""
-        return self.sentence[self.start : self.end]
-
-
-@dataclass(frozen=True, slots=True)
-class OpinionRow:
-    """One target and the offsets of its opinion words."""
-
-    target: Target
-    opinion: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class OpinionEvidence:
-    """Evidence made from opinion words, and the number of examples of each label that have a row."""
-
-    evidence: Evidence
-    matched: Mapping[str, int]
-
-
-def read_opinion_words(path: str | Path) -> tuple[OpinionRow, ...]:
+def read_opinion_words(path: str | Path) -> OpinionWords:
     """Read a file of opinion words; skip rows whose target has neither letter nor digit.
+
+    A target that is marked twice has the words of both rows.
 
     :raises InputError: naming the file and the first invalid line.
     """
-    rows = []
+    found: dict[Target, frozenset[int]] = {}
     for line, content in read_text(Path(path)):
         try:
             if line == 1:
                 _require_columns(content)
-            else:
-                rows.append(_parse_row(content))
+                continue
+            target, opinion = _parse_row(content)
         except InputError as error:
             raise InputError.at(path, line, error.message) from None
-    return tuple(row for row in rows if row is not None)
+        if target is not None:
+            found[target] = found.get(target, frozenset()) | opinion
+    return found
 
 
-def evidence_from_opinion_words(rows: Iterable[OpinionRow], corpus: Corpus) -> OpinionEvidence:
+def evidence_from_opinion_words(opinions: OpinionWords, corpus: Corpus) -> Evidence:
     """Make every opinion word active at iteration 1, each with an equal share of the score.
 
-    A row belongs to the examples with the same sentence and the same span of the aspect. If only the span differs, because the
-    aspect occurs more than once, the nearest row that belongs to no other example is taken.
+    Opinion words belong to the examples with the same sentence and the same span of the aspect. If only the span differs,
+    because the aspect occurs more than once, the nearest target that belongs to no other example is taken.
     """
-    letters = [_Letters.of(example.words) for example in corpus]
-    targets = [each.target(range(*example.aspect)) for each, example in zip(letters, corpus, strict=True)]
-    opinions = _match(rows, targets)
-    findings = [
-        _findings(example, {each.word_of[offset] for offset in opinion or ()})
-        for example, each, opinion in zip(corpus, letters, opinions, strict=True)
-    ]
+    findings = []
+    for example, opinion in zip(corpus, _match(opinions, corpus), strict=True):
+        _, word_of = _letters(example.words)
+        findings.append(_findings(example, {word_of[offset] for offset in opinion or ()}))
     header = Header("human", "human", None, iterations=1, corpus_hash=corpus.hash(), seed=0, method=METHOD)
-    counts = Counter(example.label for example, opinion in zip(corpus, opinions, strict=True) if opinion is not None)
-    matched = {label: counts[label] for label in corpus.labels}
-    return OpinionEvidence(Evidence.from_findings(header, corpus, findings), matched)
+    return Evidence.from_findings(header, corpus, findings)
 
 
-@dataclass(frozen=True, slots=True)
-class _Letters:
-    """Letters and digits of a sentence, and the word of each."""
+def count_matches(opinions: OpinionWords, corpus: Corpus) -> dict[str, int]:
+    """Count the examples of each label that opinion words belong to."""
+    matched = zip(corpus, _match(opinions, corpus), strict=True)
+    counts = Counter(example.label for example, opinion in matched if opinion is not None)
+    return {label: counts[label] for label in corpus.labels}
 
-    text: str
-    word_of: tuple[int, ...]
 
-    @classmethod
-    def of(cls, words: Sequence[str]) -> _Letters:
-        kept = [(letter, index) for index, word in enumerate(words) for letter in word.lower() if letter in _LETTERS]
-        return cls("".join(letter for letter, _ in kept), tuple(index for _, index in kept))
+def _letters(words: Sequence[str]) -> tuple[str, list[int]]:
+    """Return the letters and digits of a sentence, and the word of each."""
+    kept = [(letter, index) for index, word in enumerate(words) for letter in word.lower() if letter in _LETTERS]
+    return "".join(letter for letter, _ in kept), [index for _, index in kept]
 
-    def offsets(self, words: Container[int]) -> list[int]:
-        return [offset for offset, word in enumerate(self.word_of) if word in words]
 
-    def target(self, words: Container[int]) -> Target | None:
-        offsets = self.offsets(words)
-        return Target(self.text, offsets[0], offsets[-1] + 1) if offsets else None
+def _offsets(words: Sequence[str], marked: Container[int]) -> list[int]:
+    return [offset for offset, word in enumerate(_letters(words)[1]) if word in marked]
+
+
+def _target(words: Sequence[str], marked: Container[int]) -> Target | None:
+    offsets = _offsets(words, marked)
+    return (_letters(words)[0], offsets[0], offsets[-1] + 1) if offsets else None
 
 
 def _require_columns(content: str) -> None:
@@ -115,7 +88,7 @@ def _require_columns(content: str) -> None:
         raise InputError(f"is {content.strip()[:60]!r}; expected the columns {', '.join(_COLUMNS)}, separated by tabs")
 
 
-def _parse_row(content: str) -> OpinionRow | None:
+def _parse_row(content: str) -> tuple[Target | None, frozenset[int]]:
     fault = describe_damage(content)
     if fault:
         raise InputError(fault)
@@ -125,10 +98,8 @@ def _parse_row(content: str) -> OpinionRow | None:
     _, sentence, target_tags, opinion_tags = columns
     # The words of the sentence: those in the tags are sometimes misspelt in the public files.
     words = sentence.split()
-    letters = _Letters.of(words)
-    target = letters.target(_marked(target_tags, "target_tags", len(words)))
-    opinion = letters.offsets(_marked(opinion_tags, "opinion_words_tags", len(words)))
-    return None if target is None else OpinionRow(target, frozenset(opinion))
+    target = _target(words, _marked(target_tags, "target_tags", len(words)))
+    return target, frozenset(_offsets(words, _marked(opinion_tags, "opinion_words_tags", len(words))))
 
 
 def _marked(tags: str, column: str, words: int) -> frozenset[int]:
@@ -141,27 +112,23 @@ def _marked(tags: str, column: str, words: int) -> frozenset[int]:
     return frozenset(index for index, token in enumerate(tokens) if not token.endswith("O"))
 
 
-def _match(rows: Iterable[OpinionRow], targets: Sequence[Target | None]) -> list[frozenset[int] | None]:
-    opinions: dict[Target, frozenset[int]] = {}
-    for row in rows:
-        # A target that is marked twice has the words of both.
-        opinions[row.target] = opinions.get(row.target, frozenset()) | row.opinion
+def _match(opinions: OpinionWords, corpus: Corpus) -> list[frozenset[int] | None]:
+    """Return the offsets of each example's opinion words; None if it has no target."""
+    targets = [_target(example.words, range(*example.aspect)) for example in corpus]
     free: dict[tuple[str, str], list[Target]] = defaultdict(list)
-    for other in opinions.keys() - set(targets):
-        free[other.sentence, other.text].append(other)
+    for sentence, start, end in opinions.keys() - set(targets):
+        free[sentence, sentence[start:end]].append((sentence, start, end))
 
     def opinion_on(target: Target | None) -> frozenset[int] | None:
-        if target is None:
-            return None
-        marked = target if target in opinions else _nearest(target, free[target.sentence, target.text])
-        return None if marked is None else opinions[marked]
+        if target is None or target in opinions:
+            return opinions[target] if target else None
+        sentence, start, end = target
+        others = free[sentence, sentence[start:end]]
+        # The earlier of two that are equally near.
+        nearest = min(others, key=lambda other: (abs(other[1] - start), other[1]), default=None)
+        return None if nearest is None else opinions[nearest]
 
     return [opinion_on(target) for target in targets]
-
-
-def _nearest(target: Target, others: Sequence[Target]) -> Target | None:
-    # The earlier of two that are equally near.
-    return min(others, key=lambda other: (abs(other.start - target.start), other.start), default=None)
 
 
 def _findings(example: Example, words: Iterable[int]) -> list[Finding]:

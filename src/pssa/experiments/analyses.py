@@ -14,7 +14,7 @@ from torch import nn
 from pssa import models, saliency
 from pssa.data import Corpus, Evidence
 from pssa.data.evidence import KINDS
-from pssa.data.opinion_words import OpinionRow, evidence_from_opinion_words
+from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words
 from pssa.errors import InputError
 from pssa.evaluation import correlate, marked_words, measure_agreement
 from pssa.experiments.mining_stats import word_counts
@@ -33,7 +33,7 @@ class AnalysisInput:
     classifier: Classifier
     train: Corpus
     test: Corpus
-    opinion_rows: Sequence[OpinionRow] | None  # of the test corpus, if people marked words in it
+    opinion_rows: OpinionWords | None  # of the test corpus, if people marked words in it
     evidence: Evidence | None = None  # of the train corpus, if it supervised the model
 
     def cut_test(self) -> Corpus:
@@ -49,7 +49,7 @@ def agreement(given: AnalysisInput, saliencies: Sequence[str] = ("attention", "g
     scores = {name: observe(classifier.model, indexed, saliency.build(name, {})).scores for name in saliencies}
     found: dict[str, Any] = {"correlation": [asdict(pair) for pair in correlate(scores, candidates)]}
     if given.opinion_rows is not None:
-        marked = marked_words(evidence_from_opinion_words(given.opinion_rows, corpus).evidence, candidates.shape[1])
+        marked = marked_words(evidence_from_opinion_words(given.opinion_rows, corpus), candidates.shape[1])
         found["agreement"] = asdict(measure_agreement(scores, marked, indexed, classifier.labels))
     return found
 
@@ -86,7 +86,7 @@ def rare_words(given: AnalysisInput) -> dict[str, dict[str, float]]:
     if given.opinion_rows is None:
         raise InputError("this data set has no marked opinion words; analyse one that has")
     classifier, counts, corpus = given.classifier, word_counts(given.train), given.cut_test()
-    marked = evidence_from_opinion_words(given.opinion_rows, corpus).evidence.examples
+    marked = evidence_from_opinion_words(given.opinion_rows, corpus).examples
     seen = observe(classifier.model, classifier.index(corpus), saliency.build("attention", {}))
     found = {name: {"instances": 0, "right": 0, "mass": 0.0, "even": 0.0} for name in FREQUENCY_BUCKETS}
     for number, (example, marks) in enumerate(zip(corpus, marked, strict=True)):

@@ -18,7 +18,7 @@ from pssa import models
 from pssa.data import Corpus, Example, hold_out, read
 from pssa.data.evidence import Evidence
 from pssa.data.example import DEFAULT_LABELS
-from pssa.data.opinion_words import OpinionRow, evidence_from_opinion_words, read_opinion_words
+from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words, read_opinion_words
 from pssa.data.rows import Columns
 from pssa.errors import InputError, setting
 from pssa.experiments.cell_key import cell_key
@@ -167,12 +167,12 @@ class Resources:
         """Return the words that people marked in the training data of a place, if there are any."""
         rows = self.opinion_rows(place, "train")
         # A part of a data set is looked up among the rows of the whole.
-        return None if rows is None else evidence_from_opinion_words(rows, corpus).evidence
+        return None if rows is None else evidence_from_opinion_words(rows, corpus)
 
-    def opinion_rows(self, place: Place, part: str) -> list[OpinionRow] | None:
+    def opinion_rows(self, place: Place, part: str) -> OpinionWords | None:
         """Return the rows of a file of opinion words, `train` or `test`."""
         folder = self.sources[place.data].opinion_words
-        return None if folder is None else list(read_opinion_words(folder / f"{part}.tsv"))
+        return None if folder is None else read_opinion_words(folder / f"{part}.tsv")
 
     def key(self, cell: Cell) -> str:
         """Return what identifies this cell, with these files and settings."""

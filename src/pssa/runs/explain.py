@@ -5,7 +5,7 @@ An explanation is in words also where the model reads pieces of them. Where seve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ import torch
 from pssa import models
 from pssa import saliency as saliencies
 from pssa.data.example import Corpus, Example
-from pssa.data.opinion_words import OpinionRow, evidence_from_opinion_words
+from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 from pssa.evaluation import (
@@ -153,7 +153,7 @@ def trust(
     classifier: Classifier,
     corpus: Corpus,
     saliencies: Sequence[str] = (),
-    opinion_words: Iterable[OpinionRow] | None = None,
+    opinion_words: OpinionWords | None = None,
     seed: int = 0,
     limit: int = 0,
 ) -> Trust:
@@ -179,7 +179,7 @@ def trust(
     }
     agreement = None
     if opinion_words is not None:
-        marked = marked_words(evidence_from_opinion_words(opinion_words, corpus).evidence, candidates.shape[1])
+        marked = marked_words(evidence_from_opinion_words(opinion_words, corpus), candidates.shape[1])
         agreement = measure_agreement(scores, marked, indexed, first.labels, seed)
     return Trust(
         instances=len(corpus),
