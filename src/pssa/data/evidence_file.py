@@ -21,14 +21,12 @@ from pssa.data.evidence import SCHEMA, Evidence, ExampleEvidence, Finding, Heade
 from pssa.data.files import atomic_path
 from pssa.data.text_file import describe_damage, read_text
 from pssa.data.validation import (
-    Parser,
     integer,
     list_of,
-    number,
     object_of,
-    optional,
     parse_fields,
     parse_object,
+    parsers_of,
     shorten,
     span,
     text,
@@ -37,47 +35,13 @@ from pssa.errors import InputError, setting
 
 _NAME = "evidence.jsonl"  # in a run
 _MAX_LINE = 1 << 24  # bytes: a header names every edit
-_ROUND: dict[str, Parser] = {
-    "iteration": integer,
-    "accuracy": number,
-    "mean_entropy": number,
-    "open_share": number,
-    "active": integer,
-    "misleading": integer,
-}
-_HEADER: dict[str, Parser] = {
-    "schema": integer,
-    "examples": integer,
-    "model": text,
-    "saliency": text,
-    "epsilon": optional(number),
-    "iterations": integer,
-    "corpus_hash": text,
-    "seed": integer,
-    "method": text,
-    "rounds": list_of(object_of(_ROUND)),
-    "edits": list_of(text),
-}
-FINDING: dict[str, Parser] = {
-    "word": integer,
-    "kind": text,
-    "iteration": integer,
-    "entropy": number,
-    "score": number,
-    "predicted": text,
-    "gold": text,
-    "expected": optional(number),
+_HEADER = {
+    **{"schema": integer, "examples": integer},
+    **parsers_of(Header, rounds=list_of(object_of(parsers_of(RoundReport)))),
 }
 # The order of keys: the word, its text and span, the finding.
-_FINDING_WITH_TEXT: dict[str, Parser] = {"word": integer, "text": text, "span": span, **FINDING}
-_EXAMPLE: dict[str, Parser] = {
-    "id": text,
-    "words": list_of(text),
-    "spans": list_of(span),
-    "aspect": span,
-    "label": text,
-    "findings": list_of(object_of(_FINDING_WITH_TEXT)),
-}
+_FINDING = {"word": integer, "text": text, "span": span, **parsers_of(Finding)}
+_EXAMPLE = parsers_of(ExampleEvidence, findings=list_of(object_of(_FINDING)))
 
 
 def write_evidence(evidence: Evidence, path: str | Path) -> None:
@@ -114,18 +78,12 @@ def stream_evidence(path: str | Path) -> tuple[Header, Iterator[ExampleEvidence]
 
 def example_fields(example: ExampleEvidence) -> dict[str, Any]:
     """Return the content of an example's line."""
-    fields = {
-        "id": example.id,
-        "words": example.words,
-        "spans": example.spans,
-        "aspect": example.aspect,
-        "label": example.label,
-        "findings": [
-            {"text": example.words[finding.word], "span": example.spans[finding.word], **asdict(finding)}
-            for finding in example.findings
-        ],
-    }
-    return parse_fields(fields, "", _EXAMPLE)
+    findings = [
+        {"text": example.words[finding.word], "span": example.spans[finding.word], **asdict(finding)}
+        for finding in example.findings
+    ]
+    fields = {name: getattr(example, name) for name in _EXAMPLE}
+    return parse_fields(fields | {"findings": findings}, "", _EXAMPLE)
 
 
 def _line(fields: dict[str, Any]) -> bytes:

@@ -39,18 +39,6 @@ _UNREACHABLE = "\0 "
 
 
 @dataclass(frozen=True)
-class Template:
-    """Ids of the special tokens around a text and, in a pair, around the second segment."""
-
-    before: tuple[int, ...]
-    between: tuple[int, ...]  # after the text; in a pair, between the two
-    after: tuple[int, ...]  # after the second segment
-
-    def __len__(self) -> int:
-        return len(self.before) + len(self.between) + len(self.after)
-
-
-@dataclass(frozen=True)
 class PlainTokenizer:
     """A fast tokenizer that reads text as nothing but text.
 
@@ -85,8 +73,8 @@ class PlainTokenizer:
         unknown = self.tokenizer.unk_token_id
         return self.mask_id if unknown is None else int(unknown)
 
-    def template(self, pair: bool) -> Template:
-        """Return the special tokens that the tokenizer puts around a text, or around a pair of texts."""
+    def template(self, pair: bool) -> tuple[list[int], ...]:
+        """Return the special tokens that the tokenizer puts before a text, after it, and after the second of a pair."""
         with _tokenizer_errors():
             sample = self._first.encode("a", "a" if pair else None)
         sides: tuple[list[int], ...] = ([], [], [])
@@ -96,7 +84,7 @@ class PlainTokenizer:
                 sides[passed].append(token)
             else:
                 passed = segment + 1
-        return Template(*map(tuple, sides))
+        return sides
 
     def read(self, texts: Sequence[str], cuts: Sequence[Sequence[int]]) -> list[list[tuple[int, Span]]]:
         """Return ids and character spans of the pieces of each text; no piece crosses one of its ascending cuts."""
@@ -139,14 +127,6 @@ class _Pieces(NamedTuple):
         return [place for place, word in enumerate(self.words) if first <= word < end]
 
 
-class _Row(NamedTuple):
-    """The ids that the encoder reads of one example."""
-
-    ids: list[int]
-    word_of: list[int]
-    aspect: list[int]
-
-
 @dataclass(frozen=True)
 class PieceCutter:
     """Turns examples into tensors for an encoder; `pair` adds the aspect as a second segment.
@@ -159,7 +139,7 @@ class PieceCutter:
     pair: bool = False
 
     def __post_init__(self) -> None:
-        least = len(self._template) + 1 + self.pair
+        least = self._n_special + 1 + self.pair
         if self.max_positions < least:
             raise InputError(f"{self.max_positions} positions are too few for a sentence; give at least {least}")
 
@@ -174,8 +154,7 @@ class PieceCutter:
         read = [self._window(example, pieces) for example, pieces in zip(examples, cut, strict=True)]
         if lost := self._describe_lost(examples, cut, read):
             warnings.warn(PssaWarning(lost), stacklevel=2)
-        rows = [self._row(example, pieces) for example, pieces in zip(examples, read, strict=True)]
-        return self._tensors(examples, rows, labels)
+        return self._tensors(examples, map(self._row, examples, read), labels)
 
     def recut(self, example: Example) -> Example:
         """Return the example with pieces as its words; the bytes of one character are one word.
@@ -207,8 +186,12 @@ class PieceCutter:
         return PlainTokenizer(self.tokenizer)
 
     @cached_property
-    def _template(self) -> Template:
+    def _template(self) -> tuple[list[int], ...]:
         return self._reader.template(self.pair)
+
+    @property
+    def _n_special(self) -> int:
+        return sum(map(len, self._template))
 
     def _cut(self, examples: Sequence[Example]) -> list[_Pieces]:
         """Return the pieces of each example, each within one word and, if possible, at least one for each word."""
@@ -243,7 +226,7 @@ class PieceCutter:
 
     def _window(self, example: Example, pieces: _Pieces) -> _Pieces:
         """Return the pieces that fit: those of the aspect, then equally many left and right of it."""
-        room, count = self.max_positions - len(self._template), len(pieces.ids)
+        room, count = self.max_positions - self._n_special, len(pieces.ids)
         if count * (1 + self.pair) <= room:
             return pieces
         places = pieces.aspect(example)
@@ -270,31 +253,31 @@ class PieceCutter:
             + (f"; {aspects} of the aspects are too long themselves and are cut at their end" if aspects else "")
         )
 
-    def _row(self, example: Example, pieces: _Pieces) -> _Row:
-        """Return the pieces with special tokens around them and, in a pair, the aspect again."""
-        template, ids = self._template, pieces.ids
+    def _row(self, example: Example, pieces: _Pieces) -> tuple[list[int], list[int], list[int]]:
+        """Return the ids with special tokens and, in a pair, the aspect again; the word of each; the ids of the aspect."""
+        (before, between, after), ids = self._template, pieces.ids
         aspect = [ids[place] for place in pieces.aspect(example)]
         if example.hidden:
             hidden, mask = example.hidden, self._reader.mask_id
             ids = [mask if word in hidden else token for token, word in zip(ids, pieces.words, strict=True)]
-        second = [*aspect, *template.after] if self.pair else []
-        word_of = [SPECIAL] * len(template.before) + pieces.words
-        word_of += [SPECIAL] * len(template.between) + [SECOND] * len(second)
-        return _Row([*template.before, *ids, *template.between, *second], word_of, aspect)
+        second = [*aspect, *after] if self.pair else []
+        word_of = [SPECIAL] * len(before) + pieces.words + [SPECIAL] * len(between) + [SECOND] * len(second)
+        return [*before, *ids, *between, *second], word_of, aspect
 
-    def _tensors(self, examples: Sequence[Example], rows: list[_Row], labels: Sequence[str]) -> IndexedCorpus:
-        word_of = _padded([row.word_of for row in rows], PADDING)
+    def _tensors(self, examples: Sequence[Example], rows: Iterable[Any], labels: Sequence[str]) -> IndexedCorpus:
+        ids, words_of, aspects = zip(*rows, strict=True)
+        word_of = _padded(words_of, PADDING)
         table = Batch(
-            positions=_padded([row.ids for row in rows], self._reader.pad_id),
+            positions=_padded(ids, self._reader.pad_id),
             word_of=word_of,
-            aspect=_padded([row.aspect for row in rows], self._reader.pad_id),
+            aspect=_padded(aspects, self._reader.pad_id),
             aspect_span=torch.tensor([example.aspect for example in examples]),
             candidates=_candidates(examples, word_of),
             labels=label_ids(examples, labels),
             index=torch.arange(len(examples)),
         )
         words = torch.tensor([len(example.spans) for example in examples])
-        widths = torch.stack([_lengths(row.ids for row in rows), _lengths(row.aspect for row in rows), words], dim=1)
+        widths = torch.stack([_lengths(ids), _lengths(aspects), words], dim=1)
         return IndexedCorpus(table, widths, self._reader.mask_id)
 
 
@@ -348,7 +331,7 @@ def _cuts(pieces: _Pieces, example: Example, word_at: list[int]) -> set[int]:
     return {place for place in cuts if 0 < place < len(text)}
 
 
-def _padded(rows: list[list[int]], filler: int) -> Tensor:
+def _padded(rows: Sequence[list[int]], filler: int) -> Tensor:
     lengths = _lengths(rows)[:, None]
     padded = torch.full((len(rows), int(lengths.max())), filler)
     padded[torch.arange(padded.shape[1]) < lengths] = torch.tensor(list(chain.from_iterable(rows)))

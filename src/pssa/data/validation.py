@@ -11,11 +11,15 @@ import math
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Parser = Callable[[Any, str], Any]
 
@@ -99,6 +103,19 @@ def parse_fields(value: Any, name: str, parsers: Mapping[str, Parser]) -> dict[s
     return {key: parse(value[key], f"{name}.{key}" if name else key) for key, parse in parsers.items()}
 
 
+def parsers_of(kind: type[DataclassInstance], **others: Parser) -> dict[str, Parser]:
+    """Return a parser for each field of a dataclass, by its annotation.
+
+    :param others: parsers of fields of other types.
+    """
+    return {field.name: others.get(field.name) or _parser_of(str(field.type)) for field in fields(kind)}
+
+
+def _parser_of(annotation: str) -> Parser:
+    base = annotation.removesuffix(" | None")
+    return _PARSERS[base] if base == annotation else optional(_PARSERS[base])
+
+
 def object_of(parsers: Mapping[str, Parser]) -> Parser:
     """Return a parser of objects; see `parse_fields`."""
     return lambda value, name: parse_fields(value, name, parsers)
@@ -153,6 +170,12 @@ def span(value: Any, name: str) -> Span:
     if not 0 <= start < end:
         _refuse(value, name, "two offsets from 0, the first before the second")
     return start, end
+
+
+_PARSERS: dict[str, Parser] = {
+    **{"int": integer, "float": number, "str": text, "Span": span},
+    **{"tuple[str, ...]": list_of(text), "tuple[Span, ...]": list_of(span)},
+}
 
 
 def _refuse(value: Any, name: str, expected: str) -> NoReturn:

@@ -12,16 +12,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from pssa.data.files import read_bounded, write_atomically
-from pssa.data.validation import format_error, shorten
+from pssa.data.validation import format_error, integer, shorten
 from pssa.errors import InputError
 
 _SPECIAL = ("<pad>", "<unk>", "<mask>")
 _SCHEMA = 1
 _MAX_BYTES = 1 << 28
-_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True)
@@ -99,19 +98,13 @@ class Vocabulary:
             record = json.loads(read_bounded(Path(path), _MAX_BYTES))
             if not isinstance(record, dict) or record.get("schema") != _SCHEMA:
                 raise InputError(f"expected a JSON object with schema {_SCHEMA}")
-            words, counts = _typed_list(record, "words", str), _typed_list(record, "counts", int)
-            if type(record.get("n_trained")) is not int:
-                raise InputError("n_trained is not a whole number")
-            return cls(tuple(words), record["n_trained"], tuple(counts))
+            for name, kind in (("words", str), ("counts", int)):
+                if not isinstance(record.get(name), list) or any(type(value) is not kind for value in record[name]):
+                    raise InputError(f"{name} is not a list of {kind.__name__}")
+            n_trained = integer(record.get("n_trained"), "n_trained")
+            return cls(tuple(record["words"]), n_trained, tuple(record["counts"]))
         except OSError as error:
             raise InputError.at(path, None, f"the vocabulary cannot be read: {error.strerror}") from error
         except (ValueError, RecursionError) as error:
             what = f"is not a vocabulary: {format_error(error)}; copy it again or train again"
             raise InputError.at(path, None, what) from error
-
-
-def _typed_list(record: dict[str, object], name: str, kind: type[_Value]) -> list[_Value]:
-    values = record.get(name)
-    if not isinstance(values, list) or any(type(value) is not kind for value in values):
-        raise InputError(f"{name} is not a list of {kind.__name__}")
-    return values

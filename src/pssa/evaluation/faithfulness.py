@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -45,13 +44,6 @@ class Faithfulness:
 
     comprehensiveness: Mapping[str, AgainstChance]  # high is good
     sufficiency: Mapping[str, AgainstChance]  # low is good
-
-
-class Drops(NamedTuple):
-    """Drop of the predicted class's probability, by sentence."""
-
-    comprehensiveness: Floats  # (n, len(COLUMNS))
-    sufficiency: Floats  # (n, len(COLUMNS))
 
 
 @dataclass(frozen=True)
@@ -97,17 +89,17 @@ def measure_faithfulness(
     return judged
 
 
-def random_drops(sentences: Sentences, seeds: list[int]) -> Drops:
-    """Return the mean drops of random orders, one for each seed."""
+def random_drops(sentences: Sentences, seeds: list[int]) -> Floats:
+    """Return the mean `measure_drops` of random orders, one for each seed."""
     nothing = torch.zeros(sentences.candidates.shape)
     orders = [measure_drops(sentences, rank_words(nothing, sentences.candidates, seed)) for seed in seeds]
-    return Drops(*(np.mean(each, axis=0) for each in zip(*orders, strict=True)))
+    return np.asarray(np.mean(orders, axis=0))
 
 
-def measure_drops(sentences: Sentences, ranks: Tensor) -> Drops:
-    """Remove the first words by `ranks` (n, N), and all others."""
+def measure_drops(sentences: Sentences, ranks: Tensor) -> Floats:
+    """Return (2, n, len(COLUMNS)): drops of the probability without the first words by `ranks` (n, N), and without all others."""
     parts = [_measure(sentences, own, ranks) for own in torch.split(torch.arange(len(ranks)), _AT_ONCE)]
-    return Drops(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    return np.concatenate(parts, axis=1)
 
 
 def by_mask(model: nn.Module, corpus: IndexedCorpus) -> Remove:
@@ -166,7 +158,7 @@ def cut_words(example: Example, words: Iterable[int]) -> Example:
     )
 
 
-def _measure(sentences: Sentences, own: Tensor, ranks: Tensor) -> Drops:
+def _measure(sentences: Sentences, own: Tensor, ranks: Tensor) -> Floats:
     sizes = _sizes(sentences.candidates[own].sum(dim=1))  # (R, K)
     # In short sentences several k mean the same number of words: try each number once.
     base = ranks.shape[1] + 1
@@ -182,7 +174,7 @@ def _measure(sentences: Sentences, own: Tensor, ranks: Tensor) -> Drops:
         values: Floats = torch.cat([drops[:, : len(_WORDS)], areas], dim=1).numpy()
         return values
 
-    return Drops(lost(first), lost(others))
+    return np.stack([lost(first), lost(others)])
 
 
 def _sizes(counts: Tensor) -> Tensor:

@@ -13,14 +13,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pssa.data.evidence import Finding
-from pssa.data.evidence_file import FINDING
 from pssa.data.files import acquire_lock
-from pssa.data.validation import Parser, integer, object_of, optional, parse_fields, parse_object, text
+from pssa.data.validation import Parser, integer, object_of, optional, parse_fields, parse_object, parsers_of, text
 from pssa.errors import InputError, RunError
 
 _VERSION = 1
@@ -43,13 +42,8 @@ class LogEntry:
     undoes: int | None = None  # number of the change that this one takes back
 
 
-_ENTRY_PARSERS: dict[str, Parser] = {
-    "int": integer,
-    "str": text,
-    "int | None": optional(integer),
-    "Finding | None": optional(object_of(FINDING)),
-}
-_ENTRY = {field.name: _ENTRY_PARSERS[str(field.type)] for field in fields(LogEntry)}
+_FINDING = optional(object_of(parsers_of(Finding)))
+_ENTRY = parsers_of(LogEntry, before=_FINDING, after=_FINDING)
 
 
 class ReviewLog:
