@@ -21,7 +21,7 @@ from pssa.bulk import Job, Scoring, predict
 from pssa.bulk.engines import ScoringTask
 from pssa.bulk.rows import Score
 from pssa.bulk.scorer import open_scorer
-from pssa.bulk.window import Result, score_window
+from pssa.bulk.window import Window, score_window
 from pssa.data import embedded
 from pssa.data.formats import FORMATS
 from pssa.runs import train
@@ -48,7 +48,7 @@ class _Engine:
     def resolve(self, scoring: Scoring) -> Scoring:
         return scoring
 
-    def results(self, task: ScoringTask) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Window]:
         for window in islice(task.windows(), self.most):
             yield score_window(window, self.score, task.output_format)
         if self.most is not None:

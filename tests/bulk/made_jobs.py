@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pssa.bulk import Job, LocalEngine, Scoring
 from pssa.bulk.engines import ScoringTask
-from pssa.bulk.window import Result
+from pssa.bulk.window import Window
 
 BAD = {"text": "a keyboard", "aspect": "screen"}
 
@@ -23,7 +23,7 @@ class Stopping:
     def resolve(self, scoring: Scoring) -> Scoring:
         return LocalEngine().resolve(scoring)
 
-    def results(self, task: ScoringTask) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Window]:
         for number, result in enumerate(LocalEngine().results(task)):
             if number == self.after:
                 raise self.end

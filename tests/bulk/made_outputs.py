@@ -8,16 +8,16 @@ from pathlib import Path
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.partial_output import PartialOutput
 from pssa.bulk.rows import Summary
-from pssa.bulk.window import Result
+from pssa.bulk.window import Window
 
 FINGERPRINT = {"the run": "ab", "saliency": None}
 CSV = OutputFormat("csv")
 
 
-def result(number: int, rejected: bytes = b"") -> Result:
+def result(number: int, rejected: bytes = b"") -> Window:
     content = CSV.encode([{"n": number}], ("n",))
     summary = Summary(1, {"positive": 1}, rejected=len(rejected.splitlines()))
-    return Result((0, number), number, ("n",), content, rejected, summary)
+    return Window("in", (0, number), number, (), ("n",), "", content, rejected, summary)
 
 
 class Killed(BaseException):

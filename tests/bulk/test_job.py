@@ -20,7 +20,7 @@ import pssa
 from pssa.bulk import Job, LocalEngine, Progress, Scoring, Summary, predict
 from pssa.bulk.engines import ScoringTask
 from pssa.bulk.job import _follow
-from pssa.bulk.window import Result
+from pssa.bulk.window import Window
 from pssa.data.example import Example
 from pssa.data.fields import example_from_fields
 from pssa.data.io import stream, write
@@ -224,7 +224,7 @@ def test_a_source_that_breaks_off_ends_the_job_even_where_rows_are_skipped(job: 
 
 def test_a_warning_of_every_window_is_told_once(job: Job) -> None:
     class Doubting(LocalEngine):
-        def results(self, task: ScoringTask) -> Generator[Result]:
+        def results(self, task: ScoringTask) -> Generator[Window]:
             for number, result in enumerate(super().results(task)):
                 yield replace(result, warnings=(f"{number} of 4 sentences are long", "another"))
 

@@ -15,7 +15,7 @@ from tests.bulk.made_rows import read_rows, sentences, write_rows
 
 from pssa.bulk import Job, LocalEngine, Summary, parquet_schema, predict
 from pssa.bulk.parquet_schema import encode, fit, join, read_tables
-from pssa.bulk.window import Result
+from pssa.bulk.window import Window
 from pssa.errors import InputError
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -111,19 +111,20 @@ def test_half_of_a_surrogate_pair_is_no_character(tmp_path: Path) -> None:
     assert joined(tmp_path, [{"half\ud83d": ["a\ud83d"]}]).read().to_pylist() == [{"half?": ["a?"]}]
 
 
-def window(*streams: Sequence[Any]) -> Result:
+def window(*streams: Sequence[Any]) -> Window:
     """Rows with these numbers, from line 1 on, the second of them doubtful."""
     content = b"".join(encode([{"n": value, "label": "a"} for value in values]) for values in streams)
     count = sum(map(len, streams))
     summary = Summary(count, {"a": count}, ambiguous=1)
-    return Result((0, count), 0, (), content, b"", summary, "", "", "in", tuple(range(1, count + 1)), frozenset({1}))
+    lines = tuple(range(1, count + 1))
+    return Window("in", (0, count), 0, (), (), "", content, b"", summary, "", lines, frozenset({1}))
 
 
-def held(result: Result) -> list[Any]:
+def held(result: Window) -> list[Any]:
     return [value for one in read_tables(result.content) for value in one["n"].to_pylist()]
 
 
-def rejected(result: Result) -> list[int]:
+def rejected(result: Window) -> list[int]:
     return [json.loads(line)["line"] for line in result.rejected.splitlines()]
 
 

@@ -16,7 +16,7 @@ from tests.bulk.made_rows import read_rows, sentences, write_rows
 from pssa.bulk import Job, LocalEngine, Scoring, predict
 from pssa.bulk.engines import ScoringTask
 from pssa.bulk.partial_output import _seal, _unseal
-from pssa.bulk.window import Result
+from pssa.bulk.window import Window
 from pssa.errors import InputError, RunError
 
 pytestmark = pytest.mark.usefixtures("small_windows")
@@ -179,7 +179,7 @@ class Meddling:
     def resolve(self, scoring: Scoring) -> Scoring:
         return LocalEngine().resolve(scoring)
 
-    def results(self, task: ScoringTask) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Window]:
         for number, result in enumerate(LocalEngine().results(task)):
             if number == 1:
                 self.what()

@@ -11,13 +11,13 @@ import pytest
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.partial_output import open_standard_output
 from pssa.bulk.rows import Summary
-from pssa.bulk.window import Result
+from pssa.bulk.window import Window
 from pssa.errors import InputError
 
 
-def result(number: int) -> Result:
+def result(number: int) -> Window:
     content = f"{number}\r\n".encode()
-    return Result((0, number), 0, ("n",), content, b"bad\n", Summary(1, {"positive": 1}, 0, 1))
+    return Window("in", (0, number), 0, (), ("n",), "", content, b"bad\n", Summary(1, {"positive": 1}, 0, 1))
 
 
 def test_windows_are_seen_as_they_come(capsysbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:

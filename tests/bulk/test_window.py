@@ -17,7 +17,7 @@ from pssa.bulk import window as window_module
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.parquet_schema import read_tables
 from pssa.bulk.source import find_sources
-from pssa.bulk.window import Result, Window, _unify_column_names, read_windows, score_window
+from pssa.bulk.window import Window, _unify_column_names, read_windows, score_window
 from pssa.data.example import Example
 from pssa.data.rows import Problem, Row
 from pssa.errors import InputError, RunError
@@ -132,7 +132,7 @@ def answer(example: Example) -> Answer:
     return Answer(label, {label: sure}, example.aspect_text, *example.aspect_chars)
 
 
-def scored(rows: Sequence[Row | Problem], form: OutputFormat | None = None, fault: str = "") -> Result:
+def scored(rows: Sequence[Row | Problem], form: OutputFormat | None = None, fault: str = "") -> Window:
     return score_window(
         Window("in.jsonl", (0, 9), 70, tuple(rows), OUTPUT_COLUMNS, fault), score, form or OutputFormat("json_lines")
     )

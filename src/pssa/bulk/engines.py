@@ -17,7 +17,7 @@ from typing import Protocol
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer
 from pssa.bulk.source import Source
-from pssa.bulk.window import START, Position, Result, Window, read_windows, score_window
+from pssa.bulk.window import START, Position, Window, read_windows, score_window
 from pssa.errors import InputError, setting
 from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerPool, WorkerSetup, connect_ray, map_ordered
 
@@ -51,30 +51,26 @@ class Engine(Protocol):
     """Execution backend."""
 
     def resolve(self, scoring: Scoring) -> Scoring:
-        """Return the same settings with the device that will be used."""
-        ...
+        """Return the same settings with the device that will be used in place of `auto`: by default this machine's."""
+        return replace(scoring, device=scoring.chosen_device)
 
-    def results(self, task: ScoringTask) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield what becomes of each window, in their order; closing the generator ends the work."""
         ...
 
 
 @dataclass(frozen=True)
-class LocalEngine:
+class LocalEngine(Engine):
     """Threads of this process, a window each."""
 
-    def resolve(self, scoring: Scoring) -> Scoring:
-        """Return the same settings with this machine's device in place of `auto`."""
-        return replace(scoring, device=scoring.chosen_device)
-
-    def results(self, task: ScoringTask) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
         scorer = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
         return score_windows(task.windows(), scorer, task.output_format)
 
 
 @dataclass(frozen=True)
-class ProcessEngine:
+class ProcessEngine(Engine):
     """Processes of this machine that each hold the model.
 
     Threads take turns at cutting sentences into words, which is the slow part of scoring on a GPU; processes do not.
@@ -86,11 +82,7 @@ class ProcessEngine:
         if self.workers < 1:
             raise InputError(f"{setting('workers')} is {self.workers}; it must be at least 1")
 
-    def resolve(self, scoring: Scoring) -> Scoring:
-        """Return the same settings with this machine's device in place of `auto`."""
-        return replace(scoring, device=scoring.chosen_device)
-
-    def results(self, task: ScoringTask) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows.
 
         :raises WorkerLost: if a process was killed.
@@ -102,7 +94,7 @@ class ProcessEngine:
 
 
 @dataclass(frozen=True)
-class RayEngine:
+class RayEngine(Engine):
     """Actors of a Ray cluster: at `address`, else at RAY_ADDRESS, else one started on this machine.
 
     The run must be found under the same name on every node. What a lost node was scoring is scored by another.
@@ -129,7 +121,7 @@ class RayEngine:
             return scoring
         return replace(scoring, device="cuda" if n_gpus >= 1 else "cpu")
 
-    def results(self, task: ScoringTask) -> Generator[Result]:
+    def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows.
 
         :raises WorkerLost: if the cluster fails.
@@ -145,14 +137,14 @@ class RayEngine:
             yield from _score_in_pool(pool, task)
 
 
-def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Result]:
+def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Window]:
     """Score windows in threads of this process; yield the results in their order."""
     score = partial(score_window, score=scorer.score, output_format=output_format)
     with ThreadPool(scorer.n_threads) as pool, rare_garbage_collection():
         yield from map_ordered(pool, score, windows)
 
 
-def _score_in_pool(pool: WorkerPool, task: ScoringTask) -> Generator[Result]:
+def _score_in_pool(pool: WorkerPool, task: ScoringTask) -> Generator[Window]:
     return map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
 
@@ -169,7 +161,7 @@ def _open_worker(run: Path, scoring: Scoring, exported: bytes) -> None:
     _worker["scorer"] = open_scorer(run, scoring, exported)
 
 
-def _score_in_worker(output_format: OutputFormat, window: Window) -> Result:
+def _score_in_worker(output_format: OutputFormat, window: Window) -> Window:
     """Score a window; its warnings go with the result, as nobody would see those of a worker."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -24,7 +24,7 @@ from pssa.bulk.partial_output import PartialOutput, StandardOutput, open_standar
 from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring, default_window_rows
 from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
-from pssa.bulk.window import Result
+from pssa.bulk.window import Window
 from pssa.data.rows import ColumnNames
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting
@@ -87,14 +87,6 @@ Observer = Callable[[Progress], None]
 Output = PartialOutput | StandardOutput
 
 
-class _JobStopped(InputError):
-    """A job that cannot go past a row, which could be skipped, or past a place in its inputs."""
-
-    def __init__(self, message: str, is_row: bool) -> None:
-        super().__init__(message)
-        self.is_row = is_row
-
-
 def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summary:
     """Carry out a job.
 
@@ -120,7 +112,7 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
                 start, columns = output.position, output.columns
                 task = ScoringTask(job.run, job.scoring, sources, n_rows, output_format, start, columns)
                 with closing(engine.results(task)) as results:
-                    _write(output, results, job.errors, _reporter(sources, output, observer))
+                    _write(job, output, results, _reporter(sources, output, observer))
                 require_unchanged(sources)
             output.publish()
     if not output.summary.rows:
@@ -136,22 +128,34 @@ def _warn_of_no_rows(job: Job, summary: Summary) -> None:
     )
 
 
-def _write(output: Output, results: Iterable[Result], errors: str, report: Callable[[], None] | None = None) -> None:
+def _write(job: Job, output: Output, results: Iterable[Window], report: Callable[[], None]) -> None:
     """Write every result.
 
-    :raises InputError: for what could not be read or written and, if `errors` is "fail", for the first rejected row.
+    :raises InputError: for what could not be read or written and, unless such rows are skipped, for the first rejected row.
     """
     for result in results:
         for text in result.warnings:
             warnings.warn(PssaWarning(text), stacklevel=2)
         if result.fault:
-            raise _JobStopped(result.fault, is_row=False)
+            again = f"{_kept_rows(output)} once the same inputs can be read; with others {BEGIN_AGAIN}"
+            raise InputError(f"{result.fault}; {again}" if output.n_kept else result.fault)
         fitted = output.fit(result)
-        if fitted.first_rejected and errors == "fail":
-            raise _JobStopped(fitted.first_rejected, is_row=True)
+        if fitted.first_rejected and job.errors == "fail":
+            raise InputError(f"{fitted.first_rejected}; {_skip_advice(job, output)}")
         output.append(fitted)
-        if report is not None:
-            report()
+        report()
+
+
+def _skip_advice(job: Job, output: Output) -> str:
+    if output.n_kept:
+        return f"{_kept_rows(output)} and {_SKIP}"
+    is_guess = STANDARD in job.inputs and not job.format
+    other = f"name the format of standard input with {setting('format')} if it is not JSON Lines; " if is_guess else ""
+    return f"{other}{_SKIP} leaves such rows out"
+
+
+def _kept_rows(output: Output) -> str:
+    return f"the {output.n_kept} rows before are kept: resume with {RESUME}"
 
 
 def _check(job: Job, sources: Sequence[Source]) -> None:
@@ -186,34 +190,16 @@ def _resume_hints(job: Job, output: Output) -> Generator[None]:
     """Add to the error that ends a job what is kept, and how to resume it."""
     try:
         yield
-    except (_JobStopped, KeyboardInterrupt, OSError, WorkerLost, *_OUT_OF_MEMORY) as end:
-        if not output.n_kept:
-            _raise_without_rows(job, output, end)
-        if isinstance(end, _JobStopped):
-            raise InputError(f"{end.message}; {_kept_rows(output, end)}") from end
-        if isinstance(end, KeyboardInterrupt):
-            raise KeyboardInterrupt(RunError(_kept_rows(output, end))) from end
-        raise RunError(f"{_describe(end)}; {_kept_rows(output, end)}") from end
-
-
-def _kept_rows(output: Output, end: BaseException) -> str:
-    kept = f"the {output.n_kept} rows before are kept"
-    if isinstance(end, _JobStopped) and not end.is_row:
-        return f"{kept}: resume with {RESUME} once the same inputs can be read; with others {BEGIN_AGAIN}"
-    skip = f" and {_SKIP}" if isinstance(end, _JobStopped) else ""
-    return f"{kept}: resume with {RESUME}{skip}"
-
-
-def _raise_without_rows(job: Job, output: Output, end: BaseException) -> None:
-    if isinstance(end, _JobStopped) and end.is_row:
-        is_guess = STANDARD in job.inputs and not job.format
-        other = f"name the format of standard input with {setting('format')} if it is not JSON Lines; "
-        raise InputError(f"{end.message}; {other if is_guess else ''}{_SKIP} leaves such rows out") from end
-    if isinstance(end, _OUT_OF_MEMORY):
-        raise RunError(_describe(end)) from end
-    if isinstance(end, OSError) and job.output != STANDARD and output.summary.rows:
-        raise RunError(f"{_describe(end)}; somebody has removed the unfinished job, and no row is kept") from end
-    raise end
+    except (KeyboardInterrupt, OSError, WorkerLost, *_OUT_OF_MEMORY) as end:
+        if output.n_kept and isinstance(end, KeyboardInterrupt):
+            raise KeyboardInterrupt(RunError(_kept_rows(output))) from end
+        if output.n_kept:
+            raise RunError(f"{_describe(end)}; {_kept_rows(output)}") from end
+        if isinstance(end, _OUT_OF_MEMORY):
+            raise RunError(_describe(end)) from end
+        if isinstance(end, OSError) and job.output != STANDARD and output.summary.rows:
+            raise RunError(f"{_describe(end)}; somebody has removed the unfinished job, and no row is kept") from end
+        raise
 
 
 def _describe(end: BaseException) -> str:
@@ -224,16 +210,15 @@ def _describe(end: BaseException) -> str:
     return end.message if isinstance(end, WorkerLost) else str(end)
 
 
-def _reporter(sources: Iterable[Source], output: Output, observer: Observer | None) -> Callable[[], None] | None:
-    if observer is None:
-        return None
+def _reporter(sources: Iterable[Source], output: Output, observer: Observer | None) -> Callable[[], None]:
     sizes = [source.size for source in sources]
     before = [0, *accumulate(sizes)]
 
     def report() -> None:
-        read = before[output.position[0]] + output.read
-        total = before[-1] if all(sizes) else 0
-        observer(Progress(output.summary.rows, output.summary.rejected, read, total))
+        if observer is not None:
+            read = before[output.position[0]] + output.read
+            total = before[-1] if all(sizes) else 0
+            observer(Progress(output.summary.rows, output.summary.rejected, read, total))
 
     report()
     return report

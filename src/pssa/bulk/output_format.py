@@ -163,24 +163,21 @@ def _finite(value: Any) -> Any:
 
 
 def _cell(value: Any, name: str) -> Any:
-    if isinstance(value, bytes):
-        return _as_text(value)
-    if isinstance(value, list) and name in _LIST_WRITERS and (text := _LIST_WRITERS[name](value)) is not None:
+    """Return a value as a cell of CSV; words and tags as its reader parses them, other lists as JSON."""
+    text = None
+    if name == "words" and isinstance(value, list) and all(map(_is_span, value)):
+        text = spans_as_text(value)
+    if name == "tags" and isinstance(value, list) and all(isinstance(tag, str) for tag in value):
+        text = tags_as_text(value)
+    if text is not None:
         return text
-    return _json_line(value).decode().rstrip("\n") if isinstance(value, dict | list) else value
+    if isinstance(value, dict | list):
+        return _json_line(value).decode().rstrip("\n")
+    return _as_text(value) if isinstance(value, bytes) else value
 
 
-def _write_words(value: Sequence[Any]) -> str | None:
-    sound = all(isinstance(span, list | tuple) and [*map(type, span)] == [int, int] for span in value)
-    return spans_as_text(value) if sound else None
-
-
-def _write_tags(value: Sequence[Any]) -> str | None:
-    return tags_as_text(value) if all(isinstance(tag, str) for tag in value) else None
-
-
-# Lists that the CSV reader parses; None for a value that it would not.
-_LIST_WRITERS: Mapping[str, Callable[[Sequence[Any]], str | None]] = {"words": _write_words, "tags": _write_tags}
+def _is_span(value: Any) -> bool:
+    return isinstance(value, list | tuple) and [*map(type, value)] == [int, int]
 
 
 def _pyarrow() -> Any:

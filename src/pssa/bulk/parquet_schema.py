@@ -21,7 +21,7 @@ from pssa.data.validation import format_error
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.bulk.window import Result
+    from pssa.bulk.window import Window
 
 _LENGTH_BYTES = 8  # before each stream
 _GROUP_ROWS, _GROUP_BYTES = 1 << 16, 1 << 25  # a row group is written when it has either
@@ -51,7 +51,7 @@ def read_tables(content: bytes) -> Iterator[Any]:
         yield pyarrow.ipc.open_stream(file.read(int.from_bytes(head, "big"))).read_all()
 
 
-def fit(result: Result, schema: bytes, before: Callable[[], Iterator[bytes]]) -> Result:
+def fit(result: Window, schema: bytes, before: Callable[[], Iterator[bytes]]) -> Window:
     """Return the window with a schema that holds it as well; rows for which there is none are rejected.
 
     :param schema: of earlier windows, serialised; empty if there are none.

@@ -29,7 +29,7 @@ from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, find_difference
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.publish import appeared_error, publish_file, sync_folder
 from pssa.bulk.rows import Summary
-from pssa.bulk.window import START, Position, Result
+from pssa.bulk.window import START, Position, Window
 from pssa.data.files import acquire_lock, atomic_path, read_bounded, require_writable, write_atomically
 from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError, setting
@@ -119,13 +119,13 @@ class PartialOutput:
                     self._clear()
                 raise
 
-    def fit(self, result: Result) -> Result:
+    def fit(self, result: Window) -> Window:
         """Return the window without rows that cannot stand beside earlier ones: a column of Parquet has one type."""
         if not result.content or self.format.name != "parquet" or result.schema is not None:
             return result
         return parquet_schema.fit(result, self.schema, self._contents)
 
-    def append(self, result: Result) -> None:
+    def append(self, result: Window) -> None:
         """Write a window, which must fit, to disk."""
         self.schema = self.schema if result.schema is None else result.schema
         header = {
@@ -314,11 +314,11 @@ class StandardOutput:
     is_complete: bool = False
     _is_empty: bool = True
 
-    def fit(self, result: Result) -> Result:
+    def fit(self, result: Window) -> Window:
         """Return the result: lines of text can stand beside any others."""
         return result
 
-    def append(self, result: Result) -> None:
+    def append(self, result: Window) -> None:
         """Write a window, and flush it."""
         if result.content and self._is_empty:
             self.stream.write(self.format.header(result.columns))

@@ -38,36 +38,25 @@ _MAX_CHARACTERS = 1 << 22  # of a window, except for its last row: no row is lon
 
 @dataclass(frozen=True)
 class Window:
-    """Rows as the source gives them."""
+    """Rows as the source gives them and, once they are scored, what is written of them."""
 
     source: str  # its title
     end: Position
     read: int  # bytes of its source so far
-    rows: tuple[Row | Problem, ...]
+    rows: tuple[Row | Problem, ...]  # empty once they are scored
     columns: tuple[str, ...]  # of the output, from the first row of the job that can be scored
     fault: str = ""  # why nothing after these rows can be read
-
-
-@dataclass(frozen=True)
-class Result:
-    """What becomes of a window."""
-
-    end: Position
-    read: int  # bytes of its source so far
-    columns: tuple[str, ...]
-    content: bytes  # for the output
+    content: bytes = b""  # for the output
     rejected: bytes = b""  # for the file of rejected rows
     summary: Summary = field(default_factory=Summary)
     first_rejected: str = ""  # the first rejected row, as an error names it
-    fault: str = ""  # why the job cannot continue
-    source: str = ""  # its title
-    lines: tuple[int | None, ...] = ()  # of the rows in `content`, which the output may still reject
+    lines: tuple[int, ...] = ()  # of the rows in `content`, which the output may still reject
     ambiguous: frozenset[int] = frozenset()  # which of them have an ambiguous aspect
     schema: bytes | None = None  # of Parquet, once the output is known to hold these rows
     warnings: tuple[str, ...] = ()  # of an engine in another process
 
-    def reject(self, rows: Sequence[RejectedRow]) -> Result:
-        """Return the result with these rows in the file of rejected rows as well."""
+    def reject(self, rows: Sequence[RejectedRow]) -> Window:
+        """Return the window with these rows in the file of rejected rows as well."""
         if not rows:
             return self
         # ASCII only: a reason may quote half of a surrogate pair.
@@ -80,14 +69,7 @@ class Result:
         )
 
 
-@dataclass(frozen=True)
-class _ScoredRow:
-    """A row with the fields that are written."""
-
-    line: int
-    row: Mapping[str, Any]  # as the input has it
-    fields: dict[str, Any]
-    is_ambiguous: bool
+_Outcome = tuple[ScorableRow, dict[str, Any]] | RejectedRow  # a row and the fields to write
 
 
 def read_windows(
@@ -115,7 +97,7 @@ def read_windows(
                 return
 
 
-def score_window(window: Window, score: Score, output_format: OutputFormat) -> Result:
+def score_window(window: Window, score: Score, output_format: OutputFormat) -> Window:
     """Do all that can be done without knowing other windows: parse, score and encode the rows."""
     parsed = [parse_row(row) for row in window.rows]
     values = iter(score_each(score, [row.example for row in parsed if isinstance(row, ScorableRow)]))
@@ -124,20 +106,17 @@ def score_window(window: Window, score: Score, output_format: OutputFormat) -> R
         for row in parsed
     ]
     content, outcomes = _encode(outcomes, window.columns, output_format)
-    scored = [outcome for outcome in outcomes if isinstance(outcome, _ScoredRow)]
-    labels = Counter(str(row.fields["label"]) for row in scored)
-    result = Result(
-        window.end,
-        window.read,
-        window.columns,
-        content,
-        summary=Summary(len(scored), dict(labels), sum(row.is_ambiguous for row in scored)),
-        fault=window.fault,
-        source=window.source,
-        lines=tuple(row.line for row in scored),
-        ambiguous=frozenset(number for number, row in enumerate(scored) if row.is_ambiguous),
-    )
-    return result.reject([outcome for outcome in outcomes if isinstance(outcome, RejectedRow)])
+    scored = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
+    labels = Counter(str(fields["label"]) for _, fields in scored)
+    ambiguous = frozenset(number for number, (row, _) in enumerate(scored) if row.warnings)
+    return replace(
+        window,
+        rows=(),
+        content=content,
+        summary=Summary(len(scored), dict(labels), len(ambiguous)),
+        lines=tuple(row.line for row, _ in scored),
+        ambiguous=ambiguous,
+    ).reject([outcome for outcome in outcomes if isinstance(outcome, RejectedRow)])
 
 
 def _windows_of(source: Source, start: Position, n_rows: int) -> Iterator[Window]:
@@ -224,28 +203,27 @@ def _unify_column_names(rows: Sequence[Row | Problem], columns: Sequence[str]) -
     )
 
 
-def _outcome(
-    row: ScorableRow, value: Value | str, columns: Sequence[str], output_format: OutputFormat
-) -> _ScoredRow | RejectedRow:
+def _outcome(row: ScorableRow, value: Value | str, columns: Sequence[str], output_format: OutputFormat) -> _Outcome:
     if isinstance(value, str):
         return RejectedRow(row.line, value, row.fields)
-    fields = row.arrow.cells() if row.arrow and output_format.name == "parquet" else row.fields
-    scored = _ScoredRow(row.line, row.fields, output_fields(fields, value), bool(row.warnings))
-    misfit = output_format.find_misfit(scored.fields, columns)
-    return RejectedRow(row.line, misfit, row.fields) if misfit else scored
+    given = row.arrow.cells() if row.arrow and output_format.name == "parquet" else row.fields
+    fields = output_fields(given, value)
+    misfit = output_format.find_misfit(fields, columns)
+    return RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields)
 
 
 def _encode(
-    outcomes: list[_ScoredRow | RejectedRow], columns: Sequence[str], output_format: OutputFormat
-) -> tuple[bytes, list[_ScoredRow | RejectedRow]]:
+    outcomes: list[_Outcome], columns: Sequence[str], output_format: OutputFormat
+) -> tuple[bytes, list[_Outcome]]:
     """Return the bytes of all rows, in halves if the format cannot hold them together, and what became of each row."""
+    scored = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
     try:
-        rows = [row.fields for row in outcomes if isinstance(row, _ScoredRow)]
-        return output_format.encode(rows, columns), outcomes
+        return output_format.encode([fields for _, fields in scored], columns), outcomes
     except InputError as error:
         half = len(outcomes) // 2
         if not half:
-            return b"", [RejectedRow(outcomes[0].line, str(error), outcomes[0].row)]
+            row, _ = scored[0]
+            return b"", [RejectedRow(row.line, str(error), row.fields)]
         (content, first), (more, second) = (
             _encode(part, columns, output_format) for part in (outcomes[:half], outcomes[half:])
         )
