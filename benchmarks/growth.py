@@ -103,7 +103,7 @@ def _training(context: RunContext, data: IndexedCorpus) -> float:
 def _mining(context: RunContext, data: IndexedCorpus, rounds: int) -> float:
     import torch
 
-    from pssa.mining import Miner, Procedure, mine
+    from pssa.mining import Procedure, mine
     from pssa.runs.defaults import build_saliency, choose_rule
     from pssa.training import Task, fit
 
@@ -112,7 +112,7 @@ def _mining(context: RunContext, data: IndexedCorpus, rounds: int) -> float:
         return model
 
     procedure = Procedure(build_saliency(context.config, "gradient"), choose_rule(context.config), rounds)
-    miners = [Miner(context.new_model(), torch.arange(len(data)))]
+    miners = [(context.new_model(), torch.arange(len(data)))]
     return seconds_of(partial(mine, data, miners, train, procedure, context.config.data.labels))
 
 

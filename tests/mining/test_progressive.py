@@ -36,7 +36,7 @@ def run(
     def train(iteration: int, number: int, model: nn.Module, data: IndexedCorpus) -> nn.Module:
         return model if miners else script[iteration - 1]
 
-    return mine(corpus, miners or [Miner(script[0], everyone)], train, procedure, DEFAULT_LABELS)
+    return mine(corpus, miners or [(script[0], everyone)], train, procedure, DEFAULT_LABELS)
 
 
 def words(mined: Mined, row: int) -> list[tuple[int, str]]:
@@ -112,25 +112,25 @@ def test_each_instance_is_judged_by_the_miner_of_its_fold() -> None:
     corpus = index(*["a good screen it is"] * 4)
     first = scripted([[0.9, 0.1, 0.0, 0.0, 0.0]] * 4, [POSITIVE] * 4)
     second = scripted([[0.0, 0.1, 0.0, 0.0, 0.9]] * 2 + [[0.0, 0.1, 0.0, 0.9, 0.0]] * 2, [NEGATIVE] * 4)
-    miners = [Miner(first, torch.tensor([0, 3])), Miner(second, torch.tensor([2, 1]))]
+    miners: list[Miner] = [(first, torch.tensor([0, 3])), (second, torch.tensor([2, 1]))]
     mined = run(corpus, [], Rule(EVERYWHERE), miners, iterations=2)
     for row in (0, 3):
         assert words(mined, row) == [(0, "active"), (1, "active")]
     for row, top in ((1, 4), (2, 3)):
         assert words(mined, row) == [(top, "misleading"), (1, "misleading")]
     assert mined.rounds[0].accuracy == 0.5
-    for miner in miners:
-        assert isinstance(miner.model, Scripted)
-        assert {place for batch in miner.model.shown for place in batch.index.tolist()} == set(miner.rows.tolist())
+    for model, rows in miners:
+        assert isinstance(model, Scripted)
+        assert {place for batch in model.shown for place in batch.index.tolist()} == set(rows.tolist())
 
 
 def test_every_miner_is_trained_between_rounds_under_its_number_on_the_whole_corpus() -> None:
     corpus = index(*["a good screen it is"] * 4)
-    miners = [Miner(scripted([[0.9, 0.1, 0, 0, 0]] * 4, [0] * 4), torch.tensor(rows)) for rows in ([0, 1], [2, 3])]
+    miners = [(scripted([[0.9, 0.1, 0, 0, 0]] * 4, [0] * 4), torch.tensor(rows)) for rows in ([0, 1], [2, 3])]
     asked: list[tuple[int, int, bool, int]] = []
 
     def train(iteration: int, number: int, model: nn.Module, data: IndexedCorpus) -> nn.Module:
-        asked.append((iteration, number, model is miners[number - 1].model, len(data)))
+        asked.append((iteration, number, model is miners[number - 1][0], len(data)))
         return model
 
     mine(corpus, miners, train, Procedure(build("attention", {}), Rule(EVERYWHERE), 3), DEFAULT_LABELS)
@@ -180,6 +180,6 @@ def test_rounds_are_announced_as_they_end() -> None:
     model = scripted([[0.1, 0.0, 0.1, 0.8]], [POSITIVE])
     heard: list[RoundReport] = []
     procedure = Procedure(build("attention", {}), Rule(EVERYWHERE), 2)
-    miner = Miner(model, torch.tensor([0]))
+    miner = (model, torch.tensor([0]))
     mined = mine(corpus, [miner], lambda k, number, model, data: model, procedure, DEFAULT_LABELS, heard.append)
     assert tuple(heard) == mined.rounds

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from pssa.errors import InputError
 from pssa.mining import Rule
-from pssa.mining.rule import Extraction
 from pssa.saliency import Observation
 
 HALVES = [0.5, 0.5, 0.0, 0.0]  # 1 bit
@@ -19,48 +18,32 @@ SURE = [0.0, 0.0, 1.0, 0.0]  # 0 bits
 
 
 def extract(
-    rule: Rule,
-    scores: list[list[float]],
-    *,
-    predicted: list[int] | None = None,
-    candidates: Tensor | None = None,
-    iteration: int = 1,
-) -> Extraction:
-    """Take words from examples that all are of class 0 and, unless said otherwise, predicted so."""
-    probabilities = torch.eye(2)[torch.tensor(predicted or [0] * len(scores))]
-    seen = Observation(probabilities, torch.tensor(scores))
+    rule: Rule, scores: list[list[float]], *, candidates: Tensor | None = None, iteration: int = 1
+) -> list[int]:
+    """Return the word that is taken from each example; the words to hide must be the same."""
+    seen = Observation(torch.eye(2)[torch.zeros(len(scores), dtype=torch.long)], torch.tensor(scores))
     everything = torch.ones(len(scores), len(scores[0]), dtype=torch.bool)
-    labels = torch.zeros(len(scores), dtype=torch.long)
-    return rule.extract(seen, labels, everything if candidates is None else candidates, iteration)
+    words, _ = rule.extract(seen, everything if candidates is None else candidates, iteration)
+    return words.tolist()
 
 
 def test_the_top_word_is_taken_where_entropy_in_bits_is_below_epsilon() -> None:
-    taken = extract(Rule(epsilon=1.5), [HALVES, QUARTERS, SURE])
-    assert taken.words.tolist() == [0, -1, 2]
-    torch.testing.assert_close(taken.entropies, torch.tensor([1.0, 2.0, 0.0]))
-    assert taken.shares[[0, 2]].tolist() == [0.5, 1.0]
+    assert extract(Rule(epsilon=1.5), [HALVES, QUARTERS, SURE]) == [0, -1, 2]
 
 
 def test_entropy_must_be_below_epsilon_not_equal_to_it() -> None:
-    assert extract(Rule(epsilon=1.0), [HALVES]).words.tolist() == [-1]
-    assert extract(Rule(epsilon=1.01), [HALVES]).words.tolist() == [0]
-
-
-def test_what_was_predicted_is_kept_for_the_route() -> None:
-    taken = extract(Rule(epsilon=2.0), [SURE, SURE], predicted=[0, 1])
-    assert taken.predicted.tolist() == [0, 1]
-    assert taken.correct.tolist() == [True, False]
+    assert extract(Rule(epsilon=1.0), [HALVES]) == [-1]
+    assert extract(Rule(epsilon=1.01), [HALVES]) == [0]
 
 
 def test_the_only_remaining_candidate_is_never_taken() -> None:
     candidates = torch.tensor([[False, False, True, False], [False, True, True, False]])
-    assert extract(Rule(epsilon=2.0), [SURE, SURE], candidates=candidates).words.tolist() == [-1, 2]
+    assert extract(Rule(epsilon=2.0), [SURE, SURE], candidates=candidates) == [-1, 2]
 
 
 @pytest.mark.parametrize("drawn", ["nothing", "word", "mask"])
 def test_a_sentence_whose_scores_say_nothing_gives_no_word(drawn: str) -> None:
-    taken = extract(Rule(epsilon=2.0, drawn=drawn), [[0.0] * 4])
-    assert taken.words.tolist() == [-1]
+    assert extract(Rule(epsilon=2.0, drawn=drawn), [[0.0] * 4]) == [-1]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +67,7 @@ RANDOM = Rule(epsilon=1.0, drawn="word")
 
 def pick(rule: Rule, iteration: int = 1) -> list[int]:
     """Words of 4000 sentences whose scores all sit on word 2 and whose word 1 is no candidate."""
-    return extract(rule, [SURE] * N_ROWS, candidates=CANDIDATES, iteration=iteration).words.tolist()
+    return extract(rule, [SURE] * N_ROWS, candidates=CANDIDATES, iteration=iteration)
 
 
 def test_a_random_pick_is_uniform_over_the_candidates_whatever_their_scores() -> None:
@@ -94,12 +77,8 @@ def test_a_random_pick_is_uniform_over_the_candidates_whatever_their_scores() ->
     assert all(abs(words.count(word) - N_ROWS / 3) < 150 for word in (0, 2, 3))
 
 
-def test_a_random_pick_is_gated_and_routed_by_the_scores_and_the_prediction() -> None:
-    taken = extract(RANDOM, [SURE, HALVES, SURE], predicted=[0, 0, 1])
-    assert [word >= 0 for word in taken.words.tolist()] == [True, False, True]
-    assert taken.correct.tolist() == [True, True, False]
-    picked = taken.words[0]
-    assert float(taken.shares[0]) == SURE[int(picked)]
+def test_a_random_pick_is_gated_by_the_scores() -> None:
+    assert [word >= 0 for word in extract(RANDOM, [SURE, HALVES, SURE])] == [True, False, True]
 
 
 def test_random_picks_follow_from_the_seed_and_the_iteration() -> None:
@@ -111,6 +90,6 @@ def test_random_picks_follow_from_the_seed_and_the_iteration() -> None:
 def test_random_masking_can_take_the_top_word_and_hide_another() -> None:
     seen = Observation(torch.tensor([[0.9, 0.1]]).repeat(60, 1), torch.tensor([[0.7, 0.2, 0.1, 0.0]]).repeat(60, 1))
     candidates = torch.tensor([[True, True, True, False]]).repeat(60, 1)
-    taken = Rule(epsilon=3.0, drawn="mask").extract(seen, torch.zeros(60, dtype=torch.long), candidates, 1)
-    assert set(taken.words.tolist()) == {0}
-    assert set(taken.hidden.tolist()) == {0, 1, 2}
+    words, hidden = Rule(epsilon=3.0, drawn="mask").extract(seen, candidates, 1)
+    assert set(words.tolist()) == {0}
+    assert set(hidden.tolist()) == {0, 1, 2}

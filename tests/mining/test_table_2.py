@@ -18,7 +18,7 @@ from torch import nn
 from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import Finding
 from pssa.data.example import DEFAULT_LABELS
-from pssa.mining import Mined, Miner, Procedure, Rule, mine
+from pssa.mining import Mined, Procedure, Rule, mine
 from pssa.saliency import build
 
 SENTENCE = "The screen is huge and colorful but no led back light ing"
@@ -55,7 +55,7 @@ class Replay:
 
     def run(self, iterations: int) -> Mined:
         procedure = Procedure(build("attention", {}), Rule(EPSILON), iterations, self.lagged)
-        first = Miner(self._speaking(1), torch.tensor([0]))
+        first = (self._speaking(1), torch.tensor([0]))
         return mine(self.corpus, [first], self.train, procedure, DEFAULT_LABELS)
 
     def train(self, iteration: int, number: int, model: nn.Module, data: IndexedCorpus) -> nn.Module:

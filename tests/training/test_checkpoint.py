@@ -11,7 +11,7 @@ from torch import nn
 
 from pssa.data.batch import IndexedCorpus
 from pssa.training import best_epoch
-from pssa.training.checkpoint import CheckpointStore, EpochRecord, NullStore, epoch_seed, load_parameters, restore, take
+from pssa.training.checkpoint import CheckpointStore, EpochRecord, epoch_seed, load_parameters, restore, take
 
 
 def records(*scores: float | None) -> list[EpochRecord]:
@@ -95,12 +95,6 @@ def test_parameters_alone_can_be_loaded(new_model: Callable[[], nn.Module]) -> N
             parameter.add_(1)
     load_parameters(take(model, torch.optim.Adam(model.parameters()), HISTORY), other)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
-
-
-def test_a_forgetful_store_keeps_nothing(new_model: Callable[[], nn.Module]) -> None:
-    model, store = new_model(), NullStore()
-    store.save(take(model, torch.optim.Adam(model.parameters()), HISTORY))
-    assert store.load() is None  # type: ignore[func-returns-value]
 
 
 def test_the_seed_of_an_epoch_follows_from_run_stage_and_epoch() -> None:

@@ -69,8 +69,7 @@ def test_a_team_of_one_does_nothing_and_loads_nothing(monkeypatch: pytest.Monkey
         assert alone.take(batch) is batch
         assert alone.broadcast(checkpoint) is checkpoint
         assert alone.broadcast(None) is None
-        assert alone.agree(RECORD) is RECORD
-        assert alone.share_text("a word") == "a word"
+        assert alone.share_object(RECORD) is RECORD
         alone.add_gradients([parameter])
     assert parameter.grad is None
 

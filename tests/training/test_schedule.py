@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from pssa.training import Settings
-from pssa.training.schedule import Ramp, Schedule, rate_factor, set_rate
+from pssa.training import Settings, Supervision
+from pssa.training.schedule import Schedule, rate_factor, set_rate
 
 
 def factors(steps: int, schedule: str, warmup: float) -> list[float]:
@@ -84,11 +84,14 @@ def test_a_pace_sets_the_settings_rate_before_a_step(settings: Settings, expecte
     assert optimizer.param_groups[0]["lr"] == expected
 
 
+RAMPED = Supervision(torch.zeros(1, 1), torch.ones(1, 1, dtype=torch.bool), gamma=8.0, rising=4)
+
+
 @pytest.mark.parametrize("settings", [Settings(), Settings(schedule="linear", warmup=0.5)])
 def test_a_ramped_gamma_rises_in_equal_steps_and_then_stays(settings: Settings) -> None:
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=7.0)
     gamma = torch.zeros(())
-    schedule = Schedule(optimizer, settings, steps=6, ramp=Ramp(gamma, full=8.0, rising=4))
+    schedule = Schedule(optimizer, settings, 6, RAMPED, gamma)
     reached = []
     for step in range(1, 7):
         schedule(step)
@@ -99,5 +102,5 @@ def test_a_ramped_gamma_rises_in_equal_steps_and_then_stays(settings: Settings) 
 def test_a_resumed_training_finds_its_gamma_from_the_step_alone() -> None:
     optimizer = torch.optim.SGD([nn.Parameter(torch.zeros(1))], lr=7.0)
     gamma = torch.zeros(())
-    Schedule(optimizer, Settings(), steps=6, ramp=Ramp(gamma, full=8.0, rising=4))(3)
+    Schedule(optimizer, Settings(), 6, RAMPED, gamma)(3)
     assert float(gamma) == 6

@@ -111,7 +111,7 @@ def test_a_training_in_parts_ends_with_the_same_weights(steady_model: NewModel, 
 def gradient_at(model: nn.Module, task: Task, step_number: int) -> Tensor:
     """What a step of this number follows, of four in which gamma rises where it does."""
     step = still_step(model, task)
-    Schedule(step.optimizer, SETTINGS, steps=4, ramp=step.ramp)(step_number)
+    Schedule(step.optimizer, SETTINGS, 4, task.supervision, step.gamma)(step_number)
     step.accumulate(everything(task), len(task.train))
     found = model.get_parameter("match").grad
     assert found is not None
@@ -137,11 +137,11 @@ def test_a_step_reads_its_ramped_gamma_from_the_tensor_that_the_pace_fills(
     steady_model: NewModel, supervised: Task
 ) -> None:
     # What a recorded step holds on to must stay where it is; only its value changes.
-    step = still_step(steady_model(), with_gamma(supervised, 8.0, rising=4))
-    assert step.ramp is not None
-    held = step.ramp.gamma
+    task = with_gamma(supervised, 8.0, rising=4)
+    step = still_step(steady_model(), task)
+    held = step.gamma
     place = held.data_ptr()
-    Schedule(step.optimizer, SETTINGS, steps=4, ramp=step.ramp)(2)
+    Schedule(step.optimizer, SETTINGS, 4, task.supervision, step.gamma)(2)
     assert (held.data_ptr(), float(held)) == (place, 4.0)
 
 

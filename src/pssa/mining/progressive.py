@@ -7,25 +7,17 @@ each judging only examples that it was not trained on. The caller trains the min
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import ACTIVE, MISLEADING, Finding, RoundReport
-from pssa.mining.rule import Extraction, Rule
-from pssa.saliency import Observation, Saliency, observe
+from pssa.mining.rule import Rule
+from pssa.saliency import Observation, Saliency, entropy_bits, observe
 
-
-@dataclass(frozen=True)
-class Miner:
-    """A trained model and the examples that it judges."""
-
-    model: nn.Module
-    rows: Tensor  # (m,)
-
-
+Miner = tuple[nn.Module, Tensor]  # a trained model, and the rows (m,) of the examples that it judges
 # (iteration, number of the miner, its model, the whole corpus as masked for this training) -> the model trained on
 Train = Callable[[int, int, nn.Module, IndexedCorpus], nn.Module]
 RoundObserver = Callable[[RoundReport], None]
@@ -81,14 +73,17 @@ def mine(
             miners = _train_all(miners, train, iteration, before if procedure.lagged else masked)
         # A word that was taken without being hidden, as with a mask that is drawn, is not taken again.
         observed = procedure.share(_observe_all(miners, masked, procedure.saliency)).without(found)
-        taken = procedure.rule.extract(observed, corpus.labels, masked.table.candidates, iteration)
-        taken = stopping.filter(taken, observed)
-        rounds.append(_record(taken, iteration, corpus.labels, labels, findings))
-        rows = (taken.words >= 0).nonzero().squeeze(1)
-        found[rows, taken.words[rows]] = True
-        hidden[rows, taken.hidden[rows]] = True
+        words, to_hide = procedure.rule.extract(observed, masked.table.candidates, iteration)
+        words = stopping.filter(words, observed)
+        report, taken = _record(words, observed, iteration, corpus.labels, labels)
+        rounds.append(report)
+        for row, finding in taken.items():
+            findings[row].append(finding)
+        rows = (words >= 0).nonzero().squeeze(1)
+        found[rows, words[rows]] = True
+        hidden[rows, to_hide[rows]] = True
         if on_round is not None:
-            on_round(rounds[-1])
+            on_round(report)
     return Mined(tuple(map(tuple, findings)), tuple(rounds))
 
 
@@ -100,23 +95,21 @@ class _Stopping:
         self._done = torch.zeros(n, dtype=torch.bool)
         self._before: tuple[Tensor, Tensor, Tensor] | None = None  # class, its probability, whether a word was hidden
 
-    def filter(self, taken: Extraction, observed: Observation) -> Extraction:
-        """Return the extraction without the sentences that are done."""
+    def filter(self, words: Tensor, observed: Observation) -> Tensor:
+        """Return the words that are taken (n,), -1 for the sentences that are done."""
         if self._drop is None:
-            return taken
+            return words
         if self._before is not None:
             classes, confidence, was_hidden = self._before
             now = observed.probabilities.gather(1, classes[:, None]).squeeze(1)
             self._done |= was_hidden & (confidence - now < self._drop)
-        words, hidden = taken.words.masked_fill(self._done, -1), taken.hidden.masked_fill(self._done, -1)
-        kept = replace(taken, words=words, hidden=hidden)
-        confidence = observed.probabilities.amax(dim=1)
-        self._before = (observed.predicted, confidence, kept.words >= 0)
-        return kept
+        words = words.masked_fill(self._done, -1)
+        self._before = (observed.predicted, observed.probabilities.amax(dim=1), words >= 0)
+        return words
 
 
 def _observe_all(miners: Sequence[Miner], masked: IndexedCorpus, saliency: Saliency) -> Observation:
-    parts = [(miner.rows, observe(miner.model, masked.select(miner.rows), saliency)) for miner in miners]
+    parts = [(rows, observe(model, masked.select(rows), saliency)) for model, rows in miners]
     n_words, n_classes = masked.table.candidates.shape[1], parts[0][1].probabilities.shape[1]
     whole = Observation.blank(len(masked), n_words, n_classes)
     for rows, part in parts:
@@ -125,29 +118,28 @@ def _observe_all(miners: Sequence[Miner], masked: IndexedCorpus, saliency: Salie
 
 
 def _train_all(miners: Sequence[Miner], train: Train, iteration: int, data: IndexedCorpus) -> list[Miner]:
-    return [
-        Miner(train(iteration, number, miner.model, data), miner.rows) for number, miner in enumerate(miners, start=1)
-    ]
+    return [(train(iteration, number, model, data), rows) for number, (model, rows) in enumerate(miners, start=1)]
 
 
 def _record(
-    taken: Extraction, iteration: int, gold: Tensor, labels: Sequence[str], findings: list[list[Finding]]
-) -> RoundReport:
-    counts = {ACTIVE: 0, MISLEADING: 0}
-    columns = (taken.words, taken.entropies, taken.shares, taken.predicted, gold)
-    for row, (word, entropy, share, predicted, label) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
-        if word < 0:
-            continue
-        kind = ACTIVE if predicted == label else MISLEADING
-        counts[kind] += 1
-        findings[row].append(
-            Finding(word, kind, iteration, entropy, share, predicted=labels[predicted], gold=labels[label])
-        )
-    return RoundReport(
+    words: Tensor, observed: Observation, iteration: int, gold: Tensor, labels: Sequence[str]
+) -> tuple[RoundReport, dict[int, Finding]]:
+    """Return the report of a round that takes `words` (n,), and the finding of each row that gives one."""
+    entropies, predicted = entropy_bits(observed.scores), observed.predicted
+    shares = observed.scores.gather(1, words.clamp(min=0)[:, None]).squeeze(1)
+    columns = (words, entropies, shares, predicted, gold)
+    found = {}
+    for row, (word, entropy, share, answer, label) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
+        if word >= 0:
+            kind = ACTIVE if answer == label else MISLEADING
+            found[row] = Finding(word, kind, iteration, entropy, share, predicted=labels[answer], gold=labels[label])
+    kinds = [finding.kind for finding in found.values()]
+    report = RoundReport(
         iteration,
-        accuracy=taken.correct.float().mean().item(),
-        mean_entropy=taken.entropies.mean().item(),
-        open_share=(taken.words >= 0).float().mean().item(),
-        active=counts[ACTIVE],
-        misleading=counts[MISLEADING],
+        accuracy=(predicted == gold).float().mean().item(),
+        mean_entropy=entropies.mean().item(),
+        open_share=(words >= 0).float().mean().item(),
+        active=kinds.count(ACTIVE),
+        misleading=kinds.count(MISLEADING),
     )
+    return report, found

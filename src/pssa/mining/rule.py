@@ -18,18 +18,6 @@ _DRAWN = ("nothing", "word", "mask")
 
 
 @dataclass(frozen=True)
-class Extraction:
-    """The words that one round takes from n examples."""
-
-    words: Tensor  # (n,) the word of each, -1 where none was taken
-    hidden: Tensor  # (n,) the word to hide in the next rounds: the same one, unless the mask is drawn
-    entropies: Tensor  # (n,) bits
-    shares: Tensor  # (n,) the word's share of the scores
-    predicted: Tensor  # (n,) classes
-    correct: Tensor  # (n,) bool
-
-
-@dataclass(frozen=True)
 class Rule:
     """The rule by which a word is taken."""
 
@@ -48,22 +36,18 @@ class Rule:
         if self.stop_drop is not None and not self.stop_drop > 0:
             raise InputError(f"stop_drop is {self.stop_drop}; it must be greater than 0 (of a probability)")
 
-    def extract(self, observed: Observation, labels: Tensor, candidates: Tensor, iteration: int) -> Extraction:
-        """Take at most one word from each example; `candidates` (n, N) are the words not hidden so far."""
-        entropies = entropy_bits(observed.scores)
+    def extract(self, observed: Observation, candidates: Tensor, iteration: int) -> tuple[Tensor, Tensor]:
+        """Take at most one word from each example; `candidates` (n, N) are the words not hidden so far.
+
+        Return the word of each (n,), and the word to hide in the next rounds (n,): the same one, unless the mask is drawn. Both
+        are -1 where none is taken.
+        """
         has_scores = observed.scores.sum(dim=1) > 0
-        is_open = (entropies < self.epsilon) & has_scores & (candidates.sum(dim=1) > 1)
+        is_open = (entropy_bits(observed.scores) < self.epsilon) & has_scores & (candidates.sum(dim=1) > 1)
         top, drawn = observed.scores.argmax(dim=1), self._random_words(candidates, iteration)
         words = drawn if self.drawn == "word" else top
         hidden = drawn if self.drawn == "mask" else words
-        return Extraction(
-            words=words.masked_fill(~is_open, -1),
-            hidden=hidden.masked_fill(~is_open, -1),
-            entropies=entropies,
-            shares=observed.scores.gather(1, words[:, None]).squeeze(1),
-            predicted=observed.predicted,
-            correct=observed.predicted == labels,
-        )
+        return words.masked_fill(~is_open, -1), hidden.masked_fill(~is_open, -1)
 
     def _random_words(self, candidates: Tensor, iteration: int) -> Tensor:
         generator = torch.Generator().manual_seed(self.seed * 1009 + iteration)

@@ -14,14 +14,9 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 
-
-@dataclass(frozen=True)
-class TopLayer:
-    """The arguments of an encoder's top layer besides its input: masks, relative positions and the like."""
-
-    rows: int  # B, of the batch that was encoded
-    arguments: tuple[Any, ...]  # after the input, which is `Encoding.words`
-    keywords: Mapping[str, Any]
+# The arguments of an encoder's top layer besides its input, `Encoding.words`: masks, relative positions and the like, by place
+# and by name. The first value is B of the batch that was encoded.
+TopLayer = tuple[int, tuple[Any, ...], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)

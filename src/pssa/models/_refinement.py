@@ -119,7 +119,7 @@ def below(body: nn.Module, inputs: Mapping[str, Any]) -> tuple[Tensor, TopLayer]
     if not caught:
         raise AttributeError("the top layer was not called")
     (words, *arguments), keywords = caught[0]
-    return words, TopLayer(words.shape[0], tuple(arguments), keywords)
+    return words, (words.shape[0], tuple(arguments), keywords)
 
 
 def above(body: nn.Module, words: Tensor, top: TopLayer) -> tuple[Tensor, Tensor]:
@@ -127,12 +127,13 @@ def above(body: nn.Module, words: Tensor, top: TopLayer) -> tuple[Tensor, Tensor
 
     `words` may be the batch that `top` is of, stacked several times.
     """
-    layer, times = _top_layer(body), words.shape[0] // top.rows
-    keywords = {name: _repeat(value, times, top.rows) for name, value in top.keywords.items()}
+    rows, arguments, keywords = top
+    layer, times = _top_layer(body), words.shape[0] // rows
+    keywords = {name: _repeat(value, times, rows) for name, value in keywords.items()}
     if "output_attentions" in inspect.signature(layer.forward).parameters:
         keywords["output_attentions"] = True  # some layers do not return it otherwise
     with _attention_read() as read:
-        states = layer(words, *(_repeat(value, times, top.rows) for value in top.arguments), **keywords)
+        states = layer(words, *(_repeat(value, times, rows) for value in arguments), **keywords)
     states = states[0] if isinstance(states, tuple) else states
     norm = getattr(body, "final_norm", None)  # ModernBERT's
     return (states if norm is None else norm(states)), read[0]

@@ -25,7 +25,6 @@ __all__ = [
     "names",
     "normalise",
     "observe",
-    "option_defaults",
     "score_words",
 ]
 
@@ -42,18 +41,9 @@ def build(name: str, options: Mapping[str, Any]) -> Saliency:
 
     :raises InputError: for a saliency or an option that does not exist; the message lists those that do.
     """
-    kind = _kind(name)
+    kind: Any = _SALIENCIES.find(name)
     known = {field.name for field in fields(kind)}
     if unknown := sorted(set(options) - known):
         known_names = ", ".join(sorted(known)) or "none"
         raise InputError(f"unknown option {unknown[0]!r} of saliency {name}; known: {known_names}")
     return cast(Saliency, kind(**options))
-
-
-def option_defaults(name: str) -> dict[str, Any]:
-    """Return the saliency's options with their default values."""
-    return {field.name: field.default for field in fields(_kind(name))}
-
-
-def _kind(name: str) -> Any:
-    return _SALIENCIES.find(name)

@@ -135,13 +135,5 @@ class Smooth:
             clean = model.encode(batch)
         seeds = torch.randint(2**62, (self.samples,), generator=torch.Generator().manual_seed(self.seed))
         draws = [Noise(1, self.sigma, seed) for seed in seeds.tolist()]
-        noisy = (_NoisyModel(model, batch, clean, noise) for noise in draws)
+        noisy = (EncodedModel(model, batch, clean, noise.add) for noise in draws)
         return torch.stack([score_words(self.inner, each, batch) for each in noisy]).mean(dim=0)
-
-
-@dataclass(frozen=True)
-class _NoisyModel(EncodedModel):
-    noise: Noise
-
-    def encode(self, batch: Batch) -> Encoding:
-        return self.noise.add(super().encode(batch), batch.real)

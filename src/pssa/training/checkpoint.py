@@ -39,35 +39,23 @@ class Observer(Protocol):
 
     def on_stage(self, stage: str, steps: int) -> None:
         """A stage of at most `steps` epochs or rounds begins."""
-        ...
+        return
 
     def on_epoch(self, record: EpochRecord) -> None:
         """An epoch ended."""
-        ...
+        return
 
     def on_stage_end(self, stage: str) -> None:
         """A stage ended."""
-        ...
+        return
 
     def on_round(self, report: RoundReport) -> None:
         """A round of mining ended."""
-        ...
+        return
 
 
-class NullObserver:
-    """An observer that ignores everything."""
-
-    def on_stage(self, stage: str, steps: int) -> None:
-        """Ignore."""
-
-    def on_epoch(self, record: EpochRecord) -> None:
-        """Ignore."""
-
-    def on_stage_end(self, stage: str) -> None:
-        """Ignore."""
-
-    def on_round(self, report: RoundReport) -> None:
-        """Ignore."""
+class NullObserver(Observer):
+    """An observer that ignores everything: a base for those that need some of the calls."""
 
 
 def best_epoch(history: Sequence[EpochRecord], window: int = 1) -> int:
@@ -105,16 +93,6 @@ class CheckpointStore(Protocol):
     def save(self, checkpoint: Checkpoint) -> None:
         """Replace the newest checkpoint."""
         ...
-
-
-class NullStore:
-    """A store that keeps nothing."""
-
-    def load(self) -> None:
-        """Return nothing."""
-
-    def save(self, checkpoint: Checkpoint) -> None:
-        """Ignore."""
 
 
 def take(model: nn.Module, optimizer: torch.optim.Optimizer | None, history: list[EpochRecord]) -> Checkpoint:

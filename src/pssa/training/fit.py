@@ -16,7 +16,6 @@ from pssa.training.checkpoint import (
     CheckpointStore,
     EpochRecord,
     NullObserver,
-    NullStore,
     Observer,
     best_epoch,
     epoch_seed,
@@ -43,20 +42,21 @@ def fit(
     With development data, stop once its macro-F1 has not risen for `settings.patience` epochs. The processes of `task.team`
     train together; the first of them alone reads and writes the store.
     """
-    store, observer, team = store or NullStore(), observer or NullObserver(), task.team
+    observer, team = observer or NullObserver(), task.team
     task = task.to(next(model.parameters()).device)
     recorded = records(model, next(model.parameters()).device, settings, task)
     optimizer = new_optimizer(model, settings, recorded)
     history = _begin(model, optimizer, store, team)
     plain = Step(model, optimizer, task, settings)
     step = RecordedStep(plain) if recorded else plain
-    schedule = Schedule(optimizer, settings, max(epochs, task.horizon) * _n_batches(task, settings), plain.ramp)
+    steps = max(epochs, task.horizon) * _n_batches(task, settings)
+    schedule = Schedule(optimizer, settings, steps, task.supervision, plain.gamma)
     observer.on_stage(task.stage, epochs)
     for record in history:
         observer.on_epoch(record)
     while len(history) < epochs and not (task.dev and _is_exhausted(history, settings)):
         history.append(run_epoch(model, step, schedule, task, settings, len(history) + 1))
-        if team.is_main:
+        if store and team.is_main:
             store.save(take(model, optimizer if len(history) < epochs else None, history))
         observer.on_epoch(history[-1])
     optimizer.zero_grad(set_to_none=True)
@@ -102,12 +102,14 @@ def run_epoch(
     if not loss < float("inf"):
         raise PssaError(f"the loss became {loss} in epoch {epoch} of stage {task.stage}; try a smaller learning rate")
     accuracy, macro_f1 = _score_dev(model, task.dev) if task.dev else (None, None)
-    return task.team.agree(EpochRecord(task.stage, epoch, loss, penalty, correct, accuracy, macro_f1))
+    return task.team.share_object(EpochRecord(task.stage, epoch, loss, penalty, correct, accuracy, macro_f1))
 
 
-def _begin(model: nn.Module, optimizer: torch.optim.Optimizer, store: CheckpointStore, team: Team) -> list[EpochRecord]:
+def _begin(
+    model: nn.Module, optimizer: torch.optim.Optimizer, store: CheckpointStore | None, team: Team
+) -> list[EpochRecord]:
     """Give every process the main one's checkpoint or parameters, and return the history so far."""
-    checkpoint = store.load() if team.is_main else None
+    checkpoint = store.load() if store and team.is_main else None
     if team.is_main and team.size > 1 and checkpoint is None:
         checkpoint = take(model, optimizer, [])
     checkpoint = team.broadcast(checkpoint)

@@ -9,7 +9,6 @@ of `torch.distributed`.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,14 +16,16 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.training.checkpoint import Checkpoint, EpochRecord
+from pssa.training.checkpoint import Checkpoint
+
+T = TypeVar("T")
 
 _VARIABLES = ("RANK", "WORLD_SIZE", "MASTER_ADDR")
 # Values of gradients that travel together: enough to keep the line busy, few beside the memory of a large encoder.
@@ -88,38 +89,28 @@ class Team:
         """Return the main process's values, on the CPU, in every process; all pass values of the same shape."""
         return values if self.size == 1 else self._receive(values)
 
-    def share_text(self, text: str) -> str:
-        """Return the main process's text in every process."""
+    def share_object(self, value: T) -> T:
+        """Return the main process's value in every process, such as a record, so that all stop in the same epoch."""
         if self.size == 1:
-            return text
-        sent = torch.tensor(bytearray(text.encode()), dtype=torch.uint8)
-        length = int(self._receive(torch.tensor(len(sent))))
-        if length == 0:
-            return ""
-        received = self._receive(sent if self.is_main else torch.empty(length, dtype=torch.uint8))
-        return received.numpy().tobytes().decode()
+            return value
+        import torch.distributed as group
 
-    def agree(self, record: EpochRecord) -> EpochRecord:
-        """Return the main process's record in every process, so that all stop in the same epoch."""
-        return record if self.size == 1 else EpochRecord(**json.loads(self.share_text(json.dumps(record.as_dict()))))
+        box = [value]
+        group.broadcast_object_list(box)
+        return box[0]
 
     def broadcast(self, checkpoint: Checkpoint | None) -> Checkpoint | None:
         """Return the main process's checkpoint in every process, if it has one."""
         if self.size == 1:
             return checkpoint
-        plan_text = self.share_text(_describe(checkpoint) if self.is_main and checkpoint else "")
-        if not plan_text:
+        own = checkpoint.tensors if self.is_main and checkpoint else {}
+        kinds = {name: (tensor.shape, tensor.dtype) for name, tensor in own.items()}
+        kinds, history = self.share_object((kinds, checkpoint.history if checkpoint else None))
+        if history is None:
             return None
-        plan = json.loads(plan_text)
-        tensors = {}
-        for name, kind, shape in plan["tensors"]:
-            place = (
-                checkpoint.tensors[name]
-                if self.is_main and checkpoint
-                else torch.empty(shape, dtype=getattr(torch, kind))
-            )
-            tensors[name] = self._receive(place)
-        return Checkpoint(tensors, tuple(EpochRecord(**record) for record in plan["history"]))
+        # Tensors follow one by one, so that no device holds a large checkpoint twice.
+        empty = {name: torch.empty(shape, dtype=dtype) for name, (shape, dtype) in kinds.items() if name not in own}
+        return Checkpoint({name: self._receive(value) for name, value in (own or empty).items()}, history)
 
     def _receive(self, tensor: Tensor) -> Tensor:
         import torch.distributed as group
@@ -192,11 +183,3 @@ def _buckets(parameters: Sequence[nn.Parameter]) -> Iterator[list[nn.Parameter]]
         size += parameter.numel()
     if bucket:
         yield bucket
-
-
-def _describe(checkpoint: Checkpoint) -> str:
-    tensors = [
-        [name, str(tensor.dtype).removeprefix("torch."), list(tensor.shape)]
-        for name, tensor in checkpoint.tensors.items()
-    ]
-    return json.dumps({"tensors": tensors, "history": [record.as_dict() for record in checkpoint.history]})

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from pssa.training.supervision import Supervision
 from pssa.training.task import Settings
 
 
@@ -39,31 +40,19 @@ def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
 
 
 @dataclass(frozen=True)
-class Ramp:
-    """gamma where it rises: a tensor that is filled before each step, since recorded steps hold on to it."""
-
-    gamma: Tensor  # ()
-    full: float
-    rising: int  # steps
-
-    def reach(self, step: int) -> None:
-        """Set gamma for step `step`, from 1: `step` of `rising` parts."""
-        self.gamma.fill_(self.full * min(1.0, step / self.rising))
-
-
-@dataclass(frozen=True)
 class Schedule:
     """Sets the rate before each step of a training, and gamma where it rises."""
 
     optimizer: torch.optim.Optimizer
     settings: Settings
     steps: int  # of the whole training
-    ramp: Ramp | None = None  # of gamma, where it rises
+    supervision: Supervision | None = None
+    gamma: Tensor | None = None  # () filled before each step where gamma rises, since recorded steps hold on to it
 
     def __call__(self, step: int) -> None:
-        """Set the rate for step `step`, from 1."""
-        if self.ramp is not None:
-            self.ramp.reach(step)
+        """Set the rate for step `step`, from 1, and gamma: `step` of `rising` parts."""
+        if self.supervision and self.supervision.rising and self.gamma is not None:
+            self.gamma.fill_(self.supervision.gamma * min(1.0, step / self.supervision.rising))
         schedule, warmup = self.settings.schedule, self.settings.warmup
         if schedule == "constant" and warmup == 0:
             return

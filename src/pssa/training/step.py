@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.training.schedule import Ramp
 from pssa.training.supervision import attention_penalty, cross_entropy
 from pssa.training.task import Settings, Task
 
@@ -32,7 +31,8 @@ class Step:
         self.parameters = trainable(model)
         self.device = next(model.parameters()).device
         self._encode, self._classify = _calls(model, settings)
-        self.ramp = _ramp(task, self.device)
+        # A tensor: where gamma rises, the schedule fills it before each step, and recorded steps read it again.
+        self.gamma = torch.tensor(task.supervision.gamma if task.supervision else 0.0, device=self.device)
 
     def __call__(self, batch: Batch) -> Tensor:
         """Take a step; return (3,) sums of loss, penalty and right predictions over this process's rows, left on the device."""
@@ -62,8 +62,7 @@ class Step:
         penalty = loss.new_zeros(())
         if task.supervision is not None:
             penalty = attention_penalty(prediction, part, task.supervision).sum() / size
-        gamma = self.ramp.gamma if self.ramp else task.supervision.gamma if task.supervision else 0.0
-        (loss + gamma * penalty).backward()  # type: ignore[no-untyped-call]
+        (loss + self.gamma * penalty).backward()  # type: ignore[no-untyped-call]
         correct = (prediction.logits.argmax(dim=1) == part.labels).float().sum() / size
         return torch.stack([loss.detach(), penalty.detach(), correct])
 
@@ -90,14 +89,6 @@ def new_optimizer(model: nn.Module, settings: Settings, recorded: bool = False) 
         return torch.optim.Adam(parameters, lr=settings.learning_rate, fused=True)
     rate = torch.tensor(settings.learning_rate, device=parameters[0].device)
     return torch.optim.Adam(parameters, lr=rate, fused=True, capturable=True)
-
-
-def _ramp(task: Task, device: torch.device) -> Ramp | None:
-    """Return how gamma rises, if it does: the schedule fills its tensor before each step, and recorded steps read it again."""
-    supervision = task.supervision
-    if supervision is None or not supervision.rising:
-        return None
-    return Ramp(torch.zeros((), device=device), supervision.gamma, supervision.rising)
 
 
 def _calls(model: nn.Module, settings: Settings) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -65,7 +65,7 @@ class Progressive(Method):
         procedure = Procedure(
             build_saliency(config, saliency), rule, mining.iterations, lagged=lagged, share=context.share
         )
-        miners = [Miner(initial, judged[0])] if initial and not mining.folds else _fold_miners(context, epochs, judged)
+        miners = [(initial, judged[0])] if initial and not mining.folds else _fold_miners(context, epochs, judged)
         mined = mine(context.train_data, miners, train, procedure, config.data.labels, context.observer.on_round)
         return record_evidence(context, mined, saliency, rule.epsilon, mining.iterations)
 
@@ -107,9 +107,8 @@ def _judged_rows(context: RunContext) -> list[Tensor]:
 
 def _fold_miners(context: RunContext, epochs: int, judged: list[Tensor]) -> list[Miner]:
     """Train a miner for each fold, on all examples but those it judges."""
-    miners = []
-    for number, rows in enumerate(judged, start=1):
-        taught = all_but(context.train_data, rows)
-        model = context.train(f"initial-fold-{number}", context.new_model(), epochs, data=taught)
-        miners.append(Miner(model, rows))
-    return miners
+    taught = [all_but(context.train_data, rows) for rows in judged]
+    return [
+        (context.train(f"initial-fold-{number}", context.new_model(), epochs, data=data), rows)
+        for number, (data, rows) in enumerate(zip(taught, judged, strict=True), start=1)
+    ]
