@@ -48,14 +48,12 @@ class WorkerLost(RunError):
     """A worker process died, or the cluster failed; the call can be made again."""
 
 
-def map_ordered(
-    pool: WorkerPool, function: Callable[[Item], Result], items: Iterable[Item], n_ahead: int = _AHEAD
-) -> Generator[Result]:
+def map_ordered(pool: WorkerPool, function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:
     """Yield `function(item)` for each item, in their order; only a few items are held at a time."""
     pending: deque[Future[Result]] = deque()
     for item in items:
         pending.append(pool.submit(function, item))
-        if len(pending) >= pool.n_workers + n_ahead:
+        if len(pending) >= pool.n_workers + _AHEAD:
             yield pending.popleft().result()
     while pending:
         yield pending.popleft().result()

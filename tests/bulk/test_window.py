@@ -212,7 +212,6 @@ def test_one_text_that_is_refused_does_not_make_every_other_go_alone() -> None:
 def test_summaries_add_up() -> None:
     both = Summary(2, {"a": 1, "b": 1}, 1, 0) + Summary(1, {"b": 1}, 0, 4)
     assert both == Summary(3, {"a": 1, "b": 2}, 1, 4)
-    assert both - Summary(1, {"b": 1}, 1) == Summary(2, {"a": 1, "b": 1}, 0, 4)
 
 
 SHARES = "probability_positive,probability_negative,probability_neutral"

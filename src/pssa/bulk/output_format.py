@@ -48,10 +48,9 @@ class OutputFormat:
         """Return why the output cannot hold the row; empty if it can."""
         if self.name != "csv":
             return ""
-        unknown = set(row) - set(columns)
-        new = sorted(name for name in unknown if name.lower() not in self._replaced()) if unknown else []
-        found = f"a row has the field {shorten(new[0])}, which the first does not have" if new else ""
-        return found and f"{found}; write JSON Lines instead of CSV"
+        new = sorted(name for name in set(row).difference(columns) if name.lower() not in self._replaced())
+        advice = "write JSON Lines instead of CSV"
+        return f"a row has the field {shorten(new[0])}, which the first does not have; {advice}" if new else ""
 
     def encode(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
         """Return the rows as they are appended.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.bulk.fingerprint import BEGIN_AGAIN
-from pssa.bulk.rows import RejectedRow, Summary
+from pssa.bulk.rows import RejectedRow
 from pssa.data.rows import ArrowCell
 from pssa.data.validation import format_error
 from pssa.errors import InputError
@@ -66,10 +66,10 @@ def fit(result: Window, schema: bytes, before: Callable[[], Iterator[bytes]]) ->
     if len(tables) == 1 and not fitting.unfit:
         return replace(result, schema=fitting.schema)
     content = _encode_table(_concatenate(fitting.held)) if fitting.held else b""
-    labels = Counter(str(table["label"][0]) for table, _ in fitting.unfit.values())
-    n_ambiguous = sum(row in result.ambiguous for row in fitting.unfit)
-    summary = result.summary - Summary(len(fitting.unfit), dict(labels), n_ambiguous)
-    rows = [RejectedRow(result.lines[row], str(reason)) for row, (_, reason) in fitting.unfit.items()]
+    labels = Counter(chain.from_iterable(table["label"].to_pylist() for table in fitting.held))
+    n_ambiguous = len(result.ambiguous - fitting.unfit.keys())
+    summary = replace(result.summary, rows=labels.total(), labels=dict(labels), ambiguous=n_ambiguous)
+    rows = [RejectedRow(result.lines[row], str(reason)) for row, reason in fitting.unfit.items()]
     return replace(result, content=content, schema=fitting.schema, summary=summary).reject(rows)
 
 
@@ -103,7 +103,7 @@ class _Fitting:
     schema: bytes
     before: Callable[[], Iterator[bytes]]
     held: list[Any] = field(default_factory=list)
-    unfit: dict[int, tuple[Any, InputError]] = field(default_factory=dict)  # tables of one row, by its number
+    unfit: dict[int, InputError] = field(default_factory=dict)  # why a row fits in no schema, by its number
     n_rows: int = 0
 
     def add(self, table: Any) -> None:
@@ -122,7 +122,7 @@ class _Fitting:
         try:
             self._hold(_cast_numbers(row, _read_schema(self.schema)))
         except InputError:
-            self.unfit[self.n_rows] = row, reason
+            self.unfit[self.n_rows] = reason
             self.n_rows += 1
 
     def _hold(self, table: Any) -> None:

@@ -12,6 +12,8 @@ joined file when all are there. Files with the ID of an earlier job are never us
 
 from __future__ import annotations
 
+import errno
+import filecmp
 import hashlib
 import json
 import os
@@ -27,10 +29,9 @@ from typing import IO, Any
 from pssa.bulk import parquet_schema
 from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, find_difference
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.publish import appeared_error, publish_file, sync_folder
 from pssa.bulk.rows import Summary
 from pssa.bulk.window import START, Position, Window
-from pssa.data.files import acquire_lock, atomic_path, read_bounded, require_writable, write_atomically
+from pssa.data.files import acquire_lock, atomic_path, read_bounded, require_writable, sync_folder, write_atomically
 from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError, setting
 
@@ -40,6 +41,8 @@ _MAX_HEADER_BYTES = 1 << 24
 _DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _VERSION_1_FILES = ("journal.json", "data", "rejected", "joined")
 _OUR_FILES = re.compile(rf"(window|output)-[0-9a-f]{{8}}(-\d+)?|job\.json|{'|'.join(map(re.escape, _VERSION_1_FILES))}")
+# Errors of file systems that do not have hard links.
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.\d+\.part")
 
 
@@ -151,7 +154,7 @@ class PartialOutput:
                 self._join(part)
         self._publish_rejected()
         # Last: whoever sees the output sees a complete job.
-        publish_file(joined, self.output, self.replaces)
+        _publish_file(joined, self.output, self.replaces)
         sync_folder(self.output.parent)
         self._save_job("published")  # from here on windows may be missing
         self._clear()
@@ -180,7 +183,7 @@ class PartialOutput:
             self._advance(_read_header(self._window_path(number)))
         for path in (self.output, self.rejected):
             if path.exists() and not (self.replaces or self.is_complete):
-                raise appeared_error(path)
+                raise _appeared_error(path)
 
     def _advance(self, header: Mapping[str, Any]) -> None:
         """Take note of a window that is written."""
@@ -225,7 +228,7 @@ class PartialOutput:
             except OSError:
                 copy.unlink(missing_ok=True)
                 raise
-            publish_file(copy, self.rejected, self.replaces)
+            _publish_file(copy, self.rejected, self.replaces)
             sync_folder(self.rejected.parent)
         elif self.replaces:
             self.rejected.unlink(missing_ok=True)
@@ -362,12 +365,43 @@ def open_standard_output(output_format: OutputFormat, rejected: Path | None, beg
         raise
     if output.summary.rejected:
         try:
-            publish_file(copy, rejected, begin == "replace")
+            _publish_file(copy, rejected, begin == "replace")
         except InputError as error:  # the other rows have gone to standard output, so nobody can resume
             raise InputError(f"{rejected} has appeared since the job began; the rejected rows are in {copy}") from error
     elif begin == "replace":
         rejected.unlink(missing_ok=True)
     copy.unlink(missing_ok=True)
+
+
+def _publish_file(ready: Path, target: Path, replaces: bool) -> None:
+    """Give a file, which lies on the same disk, its own name; doing it again after a kill changes nothing.
+
+    :raises InputError: if another file has the name and must not be replaced.
+    """
+    if replaces:
+        ready.replace(target)
+        return
+    try:
+        os.link(ready, target)
+    except FileExistsError as error:
+        if not _is_same(ready, target):
+            raise _appeared_error(target) from error
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Without links, checking and renaming are two steps: a file that appears between them is replaced.
+        if target.exists() and not _is_same(ready, target):
+            raise _appeared_error(target) from error
+        ready.replace(target)
+
+
+def _appeared_error(target: Path) -> InputError:
+    """Return the error about a file that the job would have to replace without permission."""
+    return InputError(f"{target} has appeared since the job began; move it away, then resume with {RESUME}")
+
+
+def _is_same(ready: Path, target: Path) -> bool:
+    return target.is_file() and (ready.samefile(target) or filecmp.cmp(ready, target, shallow=False))
 
 
 def _require_file_name(path: Path, name: str) -> None:

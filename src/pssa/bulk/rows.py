@@ -71,11 +71,6 @@ class Summary:
         ambiguous, rejected = self.ambiguous + other.ambiguous, self.rejected + other.rejected
         return Summary(self.rows + other.rows, dict(labels), ambiguous, rejected)
 
-    def __sub__(self, other: Summary) -> Summary:
-        labels = Counter(self.labels) - Counter(other.labels)
-        ambiguous, rejected = self.ambiguous - other.ambiguous, self.rejected - other.rejected
-        return Summary(self.rows - other.rows, dict(labels), ambiguous, rejected)
-
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as plain values, for JSON."""
         values = asdict(self)

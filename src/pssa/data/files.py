@@ -54,6 +54,15 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
+def sync_folder(folder: Path) -> None:
+    """Write the names in a folder to disk, so that they outlast a power cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def require_writable(path: str | Path) -> None:
     """Check, before long work, that its result can be written to `path`.
 

@@ -78,17 +78,12 @@ class Batcher:
         self.metrics = Metrics()
         self.closing = False  # a signal handler may set it: refuse new requests, answer the accepted ones
         self._queue: deque[PendingRequest] = deque()
-        self._n_waiting = 0
+        self.n_waiting = 0  # aspects in the queue
         self._last_size = 1  # aspects in the last batch
         self._ended = False
         self._changed = threading.Condition()
         self._worker = threading.Thread(target=self._work, name="pssa-batcher", daemon=True)
         self._worker.start()
-
-    @property
-    def n_waiting(self) -> int:
-        """Number of aspects in the queue."""
-        return self._n_waiting
 
     @property
     def is_alive(self) -> bool:
@@ -98,7 +93,7 @@ class Batcher:
     @property
     def is_full(self) -> bool:
         """Whether the queue has no room for another aspect."""
-        return self._n_waiting >= self.limits.queue
+        return self.n_waiting >= self.limits.queue
 
     def submit(self, request: PendingRequest) -> PendingRequest:
         """Put a request into the queue and return it.
@@ -109,7 +104,7 @@ class Batcher:
             request.future.set_result([])
             return request
         with self._changed:
-            if self._ended or self._n_waiting + request.n_left > self.limits.queue:
+            if self._ended or self.n_waiting + request.n_left > self.limits.queue:
                 raise queue.Full
             self._queue.append(request)
             self._count(request.n_left)
@@ -160,7 +155,7 @@ class Batcher:
         """Wait a little for as many aspects as the last batch had: clients that were answered tend to ask again."""
         enough = min(self._last_size, self.limits.batch)
         until = time.monotonic() + self.limits.wait_ms / 1000
-        while self._n_waiting < enough and not self._ended and (left := until - time.monotonic()) > 0:
+        while self.n_waiting < enough and not self._ended and (left := until - time.monotonic()) > 0:
             self._changed.wait(left)
 
     def _take(self) -> list[_Part]:
@@ -187,8 +182,8 @@ class Batcher:
         return parts
 
     def _count(self, aspects: int) -> None:
-        self._n_waiting += aspects
-        self.metrics.waiting(self._n_waiting)
+        self.n_waiting += aspects
+        self.metrics.waiting(self.n_waiting)
 
 
 def score(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Result]:

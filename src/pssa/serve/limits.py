@@ -42,9 +42,8 @@ class Limits:
 
     def max_words(self, saliency: str) -> int:
         """Return how many words a text may have to be explained by this saliency."""
-        return (
-            min(_MAX_QUADRATIC_WORDS, self.explained_words) if saliency == _QUADRATIC_SALIENCY else self.explained_words
-        )
+        most = _MAX_QUADRATIC_WORDS if saliency == _QUADRATIC_SALIENCY else self.explained_words
+        return min(most, self.explained_words)
 
     def fits(self, n_examples: int, n_words: int, saliency: str | None) -> bool:
         """Return whether a batch may have so many examples, the longest of so many words; this bounds memory and time.

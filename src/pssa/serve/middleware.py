@@ -171,28 +171,21 @@ async def _read_body(request: Request, most: int, seconds: float) -> bytes:
     :raises ApiError: 413 if it has more than `most` bytes, 408 if it takes longer than `seconds`.
     :raises ClientDisconnect: if the client leaves.
     """
-    chunks, content = request.stream(), None
+    chunks, content = request.stream(), bytearray()
+    is_large = _announced_size(request.headers, 0) > most
     try:
-        if _announced_size(request.headers, 0) <= most:
-            async with asyncio.timeout(seconds):
-                content = await _collect(chunks, most)
+        async with asyncio.timeout(seconds):
+            while not is_large and (chunk := await anext(chunks, None)) is not None:
+                content += chunk
+                is_large = len(content) > most
     except TimeoutError:
         message = f"the body did not arrive within {seconds:g} seconds; send it again"
         raise ApiError(408, "too_slow", message, {"Connection": "close"}) from None
-    if content is not None:
-        return content
+    if not is_large:
+        return bytes(content)
     finished = "expect" not in request.headers and await _discard(chunks, 4 * most)
     message = f"the body has more than {most} bytes; send it in several requests"
     raise ApiError(413, "too_large", message, {} if finished else {"Connection": "close"})
-
-
-async def _collect(chunks: AsyncIterator[bytes], most: int) -> bytes | None:
-    content = bytearray()
-    async for chunk in chunks:
-        content += chunk
-        if len(content) > most:
-            return None
-    return bytes(content)
 
 
 async def _discard(chunks: AsyncIterator[bytes], most: int) -> bool:

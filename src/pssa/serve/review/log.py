@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.evidence import Finding
-from pssa.data.files import acquire_lock
+from pssa.data.files import acquire_lock, sync_folder
 from pssa.data.validation import Parser, integer, object_of, optional, parse_fields, parse_object, parsers_of, text
 from pssa.errors import InputError, RunError
 
@@ -113,11 +113,7 @@ class ReviewLog:
         if not _to_line(header).startswith(content):
             raise InputError.at(self.path, 1, "is not a line of a review log; move that file away")
         self._write(header)
-        descriptor = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)  # so that the name of the new file survives a loss of power
-        finally:
-            os.close(descriptor)
+        sync_folder(self.path.parent)
 
     def _write(self, record: dict[str, Any]) -> None:
         line = _to_line(record)

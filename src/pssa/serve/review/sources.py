@@ -129,9 +129,7 @@ def _options_of_run(sources: Sources, config: Config) -> list[str]:
         options += ["--train", str(sources.corpus)]
     for name, value in _data_settings(sources).items():
         if value != getattr(config.data, name):
-            if (
-                name == "columns"
-            ):  # columns of a configuration are overridden by naming others, if only by their own names
+            if name == "columns":  # naming others overrides those of a configuration, if only by their own names
                 value = str(Columns.of(value)) or "text=text"
             text = value if isinstance(value, str) else ",".join(value or ())
             options += option_arguments(name, text) if text else [f"--{name}", ""]
