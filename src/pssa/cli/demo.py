@@ -47,6 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     pssa demo --vectors glove.840B.300d.zip --out runs/demo
     """
     from pssa.data import embedded
+    from pssa.report.run_report import write_report
+    from pssa.runs.evaluate import evaluate
 
     out = _free_name(arguments.out)
     if not arguments.json:
@@ -54,17 +56,24 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"Training {_SETTINGS['model']} on {size} instances from made-up reviews; this takes a minute or two.")
         say("The demo model is about 60 % accurate; wrong answers are marked.")
     settings = _SETTINGS | ({"vectors": str(arguments.vectors)} if arguments.vectors else {})
-    classifiers = _train_all(out, settings)
-    results = _results(classifiers)
-    report = _write_report(out)
+    classifiers, test = _train_all(out, settings), embedded.load("test")
+    results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
+    first = out / _METHODS[0]
+    report = write_report(first, out / "report.html", first / "stages" / "initial", test, _SAMPLE)
     if arguments.json:
-        methods = {name: _as_dict(result) for name, result in results.items()}
+        methods = {
+            name: {
+                "test": result.scores.as_dict(),
+                "slices": {tag: part.as_dict() for tag, part in result.slices.items()},
+            }
+            for name, result in results.items()
+        }
         print_json({"runs": str(out), "report": str(report), "methods": methods})
         return 0
     _show_scores(results)
     if not arguments.vectors:
         say(_WITHOUT_VECTORS)
-    _show_evidence(out / _METHODS[0] / "evidence.jsonl")
+    _show_evidence(first / "evidence.jsonl")
     _show_predictions(classifiers)
     say(f"The runs are in {out}. Next, try pssa explain, pssa evaluate or pssa evidence stats (see pssa --help).")
     say(f"Report on {_display_name(_METHODS[0])} and its baseline, for your browser: {report}")
@@ -87,30 +96,6 @@ def _train_all(out: Path, settings: dict[str, Any]) -> dict[str, Classifier]:
             settings = settings | {"epochs": read_json(out / method / "metrics.json")["epochs"]}
     finals = {_display_name(method): load(out / method) for method in _METHODS}
     return {"baseline": load(out / _METHODS[0] / "stages" / "initial"), **finals}
-
-
-def _results(classifiers: dict[str, Classifier]) -> dict[str, Evaluation]:
-    from pssa.data import embedded
-    from pssa.runs.evaluate import evaluate
-
-    test = embedded.load("test")
-    return {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
-
-
-def _write_report(out: Path) -> Path:
-    """Write the report on the first method and its baseline."""
-    from pssa.data import embedded
-    from pssa.report.run_report import write_report
-
-    run = out / _METHODS[0]
-    return write_report(run, out / "report.html", run / "stages" / "initial", embedded.load("test"), _SAMPLE)
-
-
-def _as_dict(result: Evaluation) -> dict[str, Any]:
-    return {
-        "test": result.scores.as_dict(),
-        "slices": {tag: scores.as_dict() for tag, scores in result.slices.items()},
-    }
 
 
 def _show_scores(results: dict[str, Evaluation]) -> None:
@@ -140,18 +125,16 @@ def _show_evidence(path: Path) -> None:
 
 
 def _show_predictions(classifiers: dict[str, Classifier]) -> None:
-
     rows = []
     for text, aspect, right in _QUESTIONS:
-        answers = (classifier.predict(text, aspect) for classifier in classifiers.values())
-        predicted = [_format_answer(answer.label, answer.probabilities[answer.label], right) for answer in answers]
+        answers = [classifier.predict(text, aspect) for classifier in classifiers.values()]
+        predicted = [
+            f"{answer.label} {answer.probabilities[answer.label]:.2f}" + ("" if answer.label == right else "\nWRONG")
+            for answer in answers
+        ]
         rows.append([f"{text}\n{aspect}: {right}", *predicted])
     title = "\npredicted labels and probabilities; below each text its aspect and the right answer"
     print_table(title, ("", *classifiers), rows)
-
-
-def _format_answer(label: str, probability: float, right: str) -> str:
-    return f"{label} {probability:.2f}" + ("" if label == right else "\nWRONG")
 
 
 def _display_name(method: str) -> str:

@@ -13,7 +13,7 @@ from pssa.cli._parser import Commands, add_command, finish, option
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
-    from pssa.evaluation import AgainstChance, Agreement, Estimate
+    from pssa.evaluation import AgainstChance, Agreement, Estimate, Scores
     from pssa.evaluation.agreement import Hits
     from pssa.runs import Classifier
     from pssa.runs.evaluate import Comparison, Evaluation
@@ -108,24 +108,27 @@ def _print(result: Evaluation, dropped: Mapping[str, int], overlap: int | None) 
 
     scores = result.scores
     instances = counted(scores.instances, "instance") + "".join(f", {n} dropped as {why}" for why, n in dropped.items())
-    say(f"{instances}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
+    say(f"{instances}: {_two_scores(scores)}")
     if overlap:
         say(describe_train_overlap(overlap))
     for tag, part in result.slices.items():
-        numbers = f"accuracy {100 * part.accuracy:.2f}, macro-F1 {100 * part.macro_f1:.2f}"
-        say(f"  {tag} ({part.instances}): {numbers}")
+        say(f"  {tag} ({part.instances}): {_two_scores(part)}")
     rows = [
-        [label, *(f"{100 * value:.2f}" for value in (found.precision, found.recall, found.f1)), str(found.support)]
+        [label, *(f"{100 * value:.2f}" for value in (found.precision, found.recall, found.f1)), found.support]
         for label, found in scores.per_class.items()
     ]
     print_table("", ("label", "precision", "recall", "F1", "support"), rows)
-    rows = [[label, *map(str, row)] for label, row in zip(scores.labels, scores.confusion, strict=True)]
+    rows = [[label, *row] for label, row in zip(scores.labels, scores.confusion, strict=True)]
     print_table("confusion: gold in rows, predicted in columns", ("", *scores.labels), rows)
+
+
+def _two_scores(scores: Scores) -> str:
+    return f"accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}"
 
 
 def _print_comparison(run: Path, other: Path, comparison: Comparison) -> None:
     scores, test = comparison.second.scores, comparison.bootstrap
-    say(f"versus {other}: accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}")
+    say(f"versus {other}: {_two_scores(scores)}")
     for name, gain, (low, high), p in (
         ("accuracy", test.accuracy_difference, test.accuracy_interval, test.p_accuracy),
         ("macro-F1", test.macro_f1_difference, test.macro_f1_interval, test.p_macro_f1),

@@ -48,22 +48,30 @@ def run(arguments: argparse.Namespace) -> int:
     pssa explain runs/reviews --input test.csv --limit 5 --html heat.html
     pssa explain runs/reviews --input test.csv --versus runs/base --saliency leave_one_out
     """
+    from rich.console import Console
+
+    from pssa.report import to_terminal
+    from pssa.report.run_reader import name_runs
     from pssa.runs import load
     from pssa.runs.explain import explain
 
     _check(arguments)
     examples, warnings, has_more = _read_examples(arguments)
-    first = load(arguments.run_path, device=arguments.device)
-    now = explain(first, examples, arguments.saliency)
-    before = None
+    now, before = explain(load(arguments.run_path, device=arguments.device), examples, arguments.saliency), None
     if arguments.versus is not None:
         second = load(arguments.versus, device=arguments.device)
         before = explain(second, examples, _common_saliency(second, now, arguments.saliency))
-    written = _write(arguments, now, before)
+    pictured: dict[str, Any] = {
+        "versus": before,
+        "names": name_runs(arguments.run_path, arguments.versus or arguments.run_path),
+    }
+    written = _write(arguments, now, pictured)
     if arguments.json:
-        print_json(_as_dict(arguments, now, before) | {"warnings": warnings, **written})
+        values = _as_dict(arguments.run_path, now)
+        values |= {} if before is None else {"versus": _as_dict(arguments.versus, before)}
+        print_json(values | {"warnings": warnings, **written})
         return 0
-    _show(arguments, now, before)
+    Console(highlight=False, soft_wrap=True).print(to_terminal(now, **pictured))
     for warning in warnings:
         say(warning)
     if has_more:
@@ -140,40 +148,19 @@ def _common_saliency(classifier: Classifier, now: Sequence[Explanation], chosen:
     return used if chosen or used in usable_saliencies(classifier) else ""
 
 
-def _write(
-    arguments: argparse.Namespace, now: Sequence[Explanation], before: Sequence[Explanation] | None
-) -> dict[str, str]:
+def _write(arguments: argparse.Namespace, now: Sequence[Explanation], pictured: dict[str, Any]) -> dict[str, str]:
     """Write the HTML and SVG files and return their names by kind."""
     from pssa.data.files import write_atomically
     from pssa.report import to_html, to_svg
 
-    names, written = _names(arguments), {}
+    written = {}
     for kind, draw in (("html", to_html), ("svg", to_svg)):
         path = getattr(arguments, kind)
         if path is not None:
-            write_atomically(path, draw(now, versus=before, names=names).encode())
+            write_atomically(path, draw(now, **pictured).encode())
             written[kind] = str(path)
     return written
 
 
-def _show(arguments: argparse.Namespace, now: Sequence[Explanation], before: Sequence[Explanation] | None) -> None:
-    from rich.console import Console
-
-    from pssa.report import to_terminal
-
-    Console(highlight=False, soft_wrap=True).print(to_terminal(now, versus=before, names=_names(arguments)))
-
-
-def _as_dict(
-    arguments: argparse.Namespace, now: Sequence[Explanation], before: Sequence[Explanation] | None
-) -> dict[str, Any]:
-    values: dict[str, Any] = {"run": str(arguments.run_path), "explanations": [given.as_dict() for given in now]}
-    if before is not None:
-        values["versus"] = {"run": str(arguments.versus), "explanations": [given.as_dict() for given in before]}
-    return values
-
-
-def _names(arguments: argparse.Namespace) -> tuple[str, str]:
-    from pssa.report.run_reader import name_runs
-
-    return name_runs(arguments.run_path, arguments.versus or arguments.run_path)
+def _as_dict(run: Path, explanations: Sequence[Explanation]) -> dict[str, Any]:
+    return {"run": str(run), "explanations": [explanation.as_dict() for explanation in explanations]}

@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_device, add_engine, add_format, add_run
@@ -16,6 +16,7 @@ from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.bulk import Engine, Job, Progress, Summary
+    from pssa.cli._progress import StderrProgress
 
 
 def add_parser(commands: Commands) -> None:
@@ -57,12 +58,12 @@ def run(arguments: argparse.Namespace) -> int:
     pssa predict runs/reviews --input new.csv --output explained.jsonl --explain gradient
     """
     from pssa.bulk import STANDARD, predict
+    from pssa.cli._progress import StderrProgress
 
     job, engine = _job(arguments), _engine(arguments)
     # Rows that go to a terminal would be mixed with the bar.
-    rows_on_terminal = job.output == STANDARD and sys.stdout.isatty()
-    with _ProgressBar(visible=sys.stderr.isatty() and not rows_on_terminal) as bar:
-        summary = predict(job, engine, bar.update)
+    with StderrProgress("predict", visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:
+        summary = predict(job, engine, _updater(bar))
     _print_summary(arguments, summary, job.rejected_path)
     return 0
 
@@ -133,40 +134,18 @@ def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Pa
         print(f"{rejected}: {subject} skipped", file=stream)
 
 
-class _ProgressBar:
-    """A bar on standard error, with rows per second and the time left."""
+def _updater(bar: StderrProgress) -> Callable[[Progress], None]:
+    """Return a function that shows how far the job is; rows of an earlier session do not count as speed."""
+    task = bar.add_task("", total=None, said="")
+    start: tuple[float, Progress] | None = None
 
-    def __init__(self, visible: bool) -> None:
-        from rich import console, progress
+    def update(now: Progress) -> None:
+        nonlocal start
+        began, first = start = start or (time.monotonic(), now)
+        text = progress_text(first, now, time.monotonic() - began)
+        bar.update(task, completed=now.read, total=now.total or None, said=text)
 
-        self._bar = progress.Progress(
-            progress.TextColumn("predict"),
-            progress.BarColumn(bar_width=28),
-            progress.TextColumn("{task.fields[status]}"),
-            console=console.Console(stderr=True),
-            disable=not visible,
-        )
-        self._task = self._bar.add_task("", total=None, status="")
-        self._first: tuple[float, Progress] | None = None
-
-    def __enter__(self) -> _ProgressBar:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-    def update(self, now: Progress) -> None:
-        """Show how far the job is; rows of an earlier session do not count as speed."""
-        began, first = self._first = self._first or (time.monotonic(), now)
-        self._bar.update(
-            self._task,
-            completed=now.read,
-            total=now.total or None,
-            status=progress_text(first, now, time.monotonic() - began),
-        )
+    return update
 
 
 def progress_text(first: Progress, now: Progress, seconds: float) -> str:

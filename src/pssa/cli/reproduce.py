@@ -189,9 +189,11 @@ class CellsBar:
     """Progress on standard error: a bar in a terminal, elsewhere a line once a minute."""
 
     def __init__(self) -> None:
-        from pssa.cli._progress import make_progress
+        from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
-        self._bar = make_progress("cells")
+        from pssa.cli._progress import StderrProgress
+
+        self._bar = StderrProgress("cells", MofNCompleteColumn(), TimeElapsedColumn())
         self._task = self._bar.add_task("cells", total=None, said="")
         self._began = self._printed = time.monotonic()
         self._progress = (0, 0)
