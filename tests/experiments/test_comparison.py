@@ -11,10 +11,10 @@ from tests.experiments.rooms import FakeLookup, tiny_resources
 from pssa.experiments.cells import Place, Training
 from pssa.experiments.comparison import (
     RunPair,
+    average,
     chance_of_no_gain,
     chance_on_other_tests,
     compare,
-    compare_trainings,
     gather,
     labels_of,
     mean_and_std,
@@ -60,7 +60,7 @@ def test_a_row_that_is_always_right_gains_what_the_other_lacks(tmp_path: Path) -
     assert gain.accuracy == pytest.approx(25.0)
     assert gain.seeds == 2
     assert stars(gain.p_accuracy) == "**"
-    over_seeds = compare_trainings(scope, Place("laptop", "memnet", 0), ours, theirs)
+    over_seeds = average(scope, [(Place("laptop", "memnet", 0), ours, theirs)])
     assert over_seeds is not None
     assert (over_seeds.accuracy, stars(over_seeds.p_accuracy)) == (gain.accuracy, "**")
     back = compare(scope, Place("laptop", "memnet", 0), theirs, ours)
@@ -70,8 +70,9 @@ def test_a_row_that_is_always_right_gains_what_the_other_lacks(tmp_path: Path) -
 
 def test_rows_without_a_common_seed_are_not_compared(tmp_path: Path) -> None:
     row = {0: {"predicted": "0", "labels": LABELS}}
-    for ask in (compare, compare_trainings):
-        assert ask(Scope(tiny_resources(tmp_path)), Place("laptop", "memnet", 0), row, {1: row[0]}) is None
+    scope, place = Scope(tiny_resources(tmp_path)), Place("laptop", "memnet", 0)
+    assert compare(scope, place, row, {1: row[0]}) is None
+    assert average(scope, [(place, row, {1: row[0]})]) is None
 
 
 @pytest.mark.parametrize(("p", "told"), [(0.0099, "**"), (0.01, "*"), (0.049, "*"), (0.05, "")])

@@ -7,7 +7,8 @@ import shlex
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from pssa.studies.reproduce import ExecutionOptions, Reproduction
 
 _FAILED = 1
+# Options that do not affect the results, and default values, are not part of the recorded command.
+_OUTPUT_OPTIONS = ("run", "json", "debug", "command")
+_DEFAULTS = (None, "", (), 0, False, "auto", "local")
 _QUIET_SECONDS = 60.0  # between two lines if no terminal shows a bar
 
 
@@ -146,29 +150,25 @@ def _say_missing(left_out: Mapping[str, str], skipped: Mapping[str, str]) -> Non
 
 def _command(arguments: argparse.Namespace) -> str:
     """Return the command that makes these results: without options that do not affect them, such as --show-only."""
-    words = ["pssa", "reproduce", *arguments.names]
-    for name in [
-        "data",
-        "vectors",
-        "encoder",
-        "seeds",
-        "out",
-        "models",
-        "datasets",
-        "workers",
-        "device",
-        "engine",
-        "address",
-    ]:
-        value = getattr(arguments, name)
-        given = ",".join(value) if isinstance(value, tuple) else value
-        if given not in (None, "", 0, "auto", "local"):
-            words += [f"--{name}", str(given)]
-    return shlex.join([*words, *(["--fresh"] if arguments.fresh else [])])
+    return command_line(["reproduce", *arguments.names], arguments, ("names", "list", "plan", "show_only"))
+
+
+def command_line(words: Sequence[str], arguments: argparse.Namespace, left_out: Container[str] = ()) -> str:
+    """Return the command with these words and the options that affect the results and are not at their default."""
+    words = ["pssa", *words]
+    for name, value in vars(arguments).items():
+        if name in left_out or name in _OUTPUT_OPTIONS:
+            continue
+        for given in value if isinstance(value, list) else [value]:
+            if given not in _DEFAULTS:
+                text = ",".join(given) if isinstance(given, tuple) else str(given)
+                words += [f"--{name.replace('_', '-')}", *([] if given is True else [text])]
+    return shlex.join(words)
 
 
 def _print(report: Reproduction, as_json: bool) -> int:
     from pssa.cli._output import print_json, say
+    from pssa.experiments.cells import cell_name
 
     if as_json:
         print_json(report.as_dict())
@@ -177,12 +177,14 @@ def _print(report: Reproduction, as_json: bool) -> int:
     say(f"{report.page}: {', '.join(report.shown) or 'nothing'}")
     say(f"cells: {report.made} executed, {report.reused} reused, {len(report.failures)} failed{missing}")
     _say_missing(report.left_out, report.skipped)
-    values = report.as_dict()
-    for line in [f"{name}: {reason}" for name, reason in report.broken.items()] + [
-        f"{failure['cell']}: {failure['reason']}" for failure in values["failed"]
-    ]:
-        print(f"pssa: failed: {' '.join(line.split())}", file=sys.stderr)
+    print_failures([*report.broken.items(), *((cell_name(cell), why) for cell, why in report.failures.items())])
     return 0 if report.is_complete else _FAILED
+
+
+def print_failures(failures: Iterable[tuple[str, str]]) -> None:
+    """Print names with the reason of their failure on standard error, a line each."""
+    for name, reason in failures:
+        print(f"pssa: failed: {' '.join(f'{name}: {reason}'.split())}", file=sys.stderr)
 
 
 class CellsBar:
@@ -195,7 +197,8 @@ class CellsBar:
 
         self._bar = StderrProgress("cells", MofNCompleteColumn(), TimeElapsedColumn())
         self._task = self._bar.add_task("cells", total=None, said="")
-        self._began = self._printed = time.monotonic()
+        self._began = time.monotonic()
+        self._logged = 0.0  # seconds after the beginning
         self._progress = (0, 0)
         self._over = threading.Event()
 
@@ -215,29 +218,28 @@ class CellsBar:
         """Note that a cell is done or, with `done` 0, that the first starts."""
         from pssa.cli._output import counted
 
-        now = time.monotonic()
-        spent = now - self._began
+        spent = time.monotonic() - self._began
         self._progress = (done, total)
         left = f"{_clock(spent / done * (total - done))} left" if done else ""
         self._bar.update(self._task, completed=done, total=total, said=f"{left}  {name}".strip())
-        if self._bar.disable and total and not done:
-            print(f"pssa: {counted(total, 'cell')} to do", file=sys.stderr, flush=True)
-        if self._bar.disable and done and now - self._printed >= _QUIET_SECONDS:
-            self._printed = now
-            print(
-                f"pssa: {done}/{total} cells, {_clock(spent)} elapsed, {left}; last {name}", file=sys.stderr, flush=True
-            )
+        if total and not done:
+            self._log(f"{counted(total, 'cell')} to do")
+        elif done and spent - self._logged >= _QUIET_SECONDS:
+            self._logged = spent
+            self._log(f"{done}/{total} cells, {_clock(spent)} elapsed, {left}; last {name}")
 
     def _report_regularly(self) -> None:
         """Print a line once a minute, also while a cell takes long."""
         while not self._over.wait(_QUIET_SECONDS):
-            now, (done, total) = time.monotonic(), self._progress
-            if total and now - self._printed >= _QUIET_SECONDS:
-                self._printed = now
-                print(f"pssa: {done}/{total} cells, {_clock(now - self._began)} elapsed", file=sys.stderr, flush=True)
+            spent, (done, total) = time.monotonic() - self._began, self._progress
+            if total and spent - self._logged >= _QUIET_SECONDS:
+                self._logged = spent
+                self._log(f"{done}/{total} cells, {_clock(spent)} elapsed")
+
+    def _log(self, line: str) -> None:
+        if self._bar.disable:
+            print(f"pssa: {line}", file=sys.stderr, flush=True)
 
 
 def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}"
+    return str(timedelta(seconds=round(seconds)))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_cells, add_data, add_starts, names_in, reading
 from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli.reproduce import CellsBar, command_line, print_failures
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from pssa.studies.tune import TuningRun
 
 _FAILED = 1
-# Options that do not affect the results, and default values, are not part of the recorded command.
-_OUTPUT_OPTIONS = ("run", "json", "debug")
-_DEFAULTS = (None, "", 0, False, "auto", "local")
 
 
 def add_parser(commands: Commands) -> None:
@@ -52,7 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if arguments.seeds < 1:
         raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
-    from pssa.cli.reproduce import CellsBar
     from pssa.experiments.resources import Scope
     from pssa.studies.reproduce import ExecutionOptions
     from pssa.studies.tune import tune, tuning_resources
@@ -62,7 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
     resources = tuning_resources(*starts, _read_options(arguments))
     options = ExecutionOptions(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
     with CellsBar() as bar:
-        tuned = tune(search, Scope(resources, arguments.seeds), arguments.out, options, bar, _command(arguments))
+        tuned = tune(
+            search, Scope(resources, arguments.seeds), arguments.out, options, bar, command_line(["tune"], arguments)
+        )
     return _print(tuned, arguments.out, arguments.json)
 
 
@@ -90,21 +88,6 @@ def _search(arguments: argparse.Namespace) -> GridSearch:
     return GridSearch(arguments.model, arguments.method, whole, fixed, arguments.metric)
 
 
-def _command(arguments: argparse.Namespace) -> str:
-    """Return the command without options at their default."""
-    words = ["pssa", "tune"]
-    for name, value in vars(arguments).items():
-        several = value if isinstance(value, list) else [value]
-        for given in several:
-            if name not in _OUTPUT_OPTIONS and given not in _DEFAULTS:
-                words += [f"--{name.replace('_', '-')}", *([] if given is True else [_typed(given)])]
-    return shlex.join(words)
-
-
-def _typed(value: object) -> str:
-    return ",".join(value) if isinstance(value, tuple) else str(value)
-
-
 def _narrow(result: GridResult) -> tuple[list[str], list[list[str]]]:
     """Return columns and rows that fit a terminal: all settings in the first column, then scores."""
     from pssa.studies.tune import settings_table
@@ -121,6 +104,7 @@ def _narrow(result: GridResult) -> tuple[list[str], list[list[str]]]:
 
 def _print(tuned: TuningRun, out: Path, as_json: bool) -> int:
     from pssa.cli._output import print_json, print_table, say
+    from pssa.experiments.cells import cell_name
     from pssa.studies.tune import describe
 
     report, result = tuned.reproduction, tuned.result
@@ -134,7 +118,5 @@ def _print(tuned: TuningRun, out: Path, as_json: bool) -> int:
         say(f"train with the best settings: pssa train --config {shlex.quote(str(out / 'best.toml'))} --out RUN")
     elif result.best is not None:
         say("the baseline is at least as good as the best: train with --method base, or try another grid")
-    for failure in report.as_dict()["failed"]:
-        line = f"{failure['cell']}: {failure['reason']}"
-        print(f"pssa: failed: {' '.join(line.split())}", file=sys.stderr)
+    print_failures((cell_name(cell), reason) for cell, reason in report.failures.items())
     return 0 if report.is_complete else _FAILED

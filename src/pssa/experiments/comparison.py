@@ -2,7 +2,7 @@
 
 Significance as in the paper: 1,000 paired bootstrap resamples of the test set, one-sided, here over all seeds that both rows
 have. It generalises to other test sets, not to other trainings: a baseline trained a second time with other random numbers may
-"gain" significantly. `compare_trainings` also draws the seeds, in pairs as they were trained.
+"gain" significantly. `average` and `differ` also draw the seeds, in pairs as they were trained.
 """
 
 from __future__ import annotations
@@ -129,28 +129,12 @@ def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
 
     :param place: any place of the rows, for its test data.
     """
-    common = sorted(set(ours) & set(theirs))
-    if not common:
+    if not ours.keys() & theirs.keys():
         return None
-    gold = _gold(scope, place)
-    drawn = paired_bootstrap(
-        gold,
-        [labels_of(ours[seed]) for seed in common],
-        [labels_of(theirs[seed]) for seed in common],
-        tuple(ours[common[0]]["labels"]),
-    )
-    return Gain(
-        100 * drawn.accuracy_difference,
-        100 * drawn.macro_f1_difference,
-        drawn.p_accuracy,
-        drawn.p_macro_f1,
-        len(common),
-    )
-
-
-def compare_trainings(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
-    """Return the gain, with p from resamples of seeds and instances together."""
-    return average(scope, [(place, ours, theirs)])
+    pair = _pair(scope, place, ours, theirs)
+    drawn = paired_bootstrap(pair.gold, pair.ours, pair.theirs, pair.labels)
+    differences = 100 * drawn.accuracy_difference, 100 * drawn.macro_f1_difference
+    return Gain(*differences, drawn.p_accuracy, drawn.p_macro_f1, len(pair.ours))
 
 
 def differ(scope: Scope, place: Place, ours: Row, theirs: Row) -> Difference | None:
@@ -180,7 +164,7 @@ def average(scope: Scope, pairs: Sequence[tuple[Place, Row, Row]], chance: Chanc
 def _pair(scope: Scope, place: Place, ours: Row, theirs: Row) -> RunPair:
     common = sorted(set(ours) & set(theirs))
     first, second = ([labels_of(row[seed]) for seed in common] for row in (ours, theirs))
-    gold = _gold(scope, place)
+    gold = _gold(scope.resources.sources[place.data], place.stripped)
     return RunPair(gold, first, second, tuple(ours[common[0]]["labels"]))
 
 
@@ -194,13 +178,8 @@ def stars(p: float) -> str:
     return "**" if p < 0.01 else "*" if p < 0.05 else ""
 
 
-def _gold(scope: Scope, place: Place) -> tuple[str, ...]:
-    """Return the labels of a place's test corpus."""
-    source = scope.resources.sources[place.data]
-    return _read_gold(source, place.stripped)
-
-
 @lru_cache(maxsize=16)
-def _read_gold(source: DataSource, stripped: bool) -> tuple[str, ...]:
+def _gold(source: DataSource, stripped: bool) -> tuple[str, ...]:
+    """Return the labels of the test corpus."""
     _, test = Resources({"": source}).corpora(Place("", "", 0, stripped=stripped))
     return tuple(example.label or "" for example in test)

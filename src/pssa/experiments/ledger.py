@@ -7,14 +7,14 @@ process at a time can append: a kernel lock keeps others out, also under another
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pssa.errors import InputError, RunError, setting
+from pssa.data.files import acquire_lock
+from pssa.errors import InputError, setting
 from pssa.experiments.cells import Cell
 
 LEDGER = "cells.jsonl"  # the name of the file
@@ -53,10 +53,7 @@ class Ledger:
         except OSError as error:
             raise InputError(f"{path} cannot be written: {error.strerror}; choose another {setting('out')}") from error
         with handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise RunError(f"{path} is in use by another process; wait for it, or stop it first") from error
+            acquire_lock(handle, path)
             handle.seek(0)
             handle.truncate(ledger._load(handle.read()))
             yield ledger

@@ -15,18 +15,16 @@ import statistics
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pssa.data.files import read_bounded
-from pssa.data.validation import format_error
 from pssa.errors import InputError, setting
 from pssa.experiments.cells import Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import METRICS, Row, gather
 from pssa.experiments.ledger import RecordLookup
 from pssa.runs import Config, methods
-from pssa.runs.config import parse_value
+from pssa.runs.config import parse_value, read_toml
 from pssa.runs.defaults import check_mining, check_supervision, choose_consensus_rule, resolve
 
 DATA = "train"  # the one data set that is tuned on
@@ -34,8 +32,6 @@ Grid = Mapping[str, Sequence[Any]]  # values by setting; every combination is a 
 Point = tuple[Setting, ...]  # in the order of the grid
 
 TIE = 1e-9  # points; means of equal scores differ by rounding alone
-_MAX_BYTES = 1 << 20  # of a grid file
-_SECTIONS = ("data", "training", "mining", "supervision")
 # Fixed for a search, or given once by its own option.
 _NO_AXES = ("model", "method", "seed", "device", "train", "dev", "vectors", "encoder", "evidence")
 # How the training file is read.
@@ -276,14 +272,7 @@ def parse_setting(text: str) -> Setting:
 
 def read_grids(path: Path) -> tuple[Grid, ...]:
     """Read the grids of a TOML file: one, or several tables `[[grid]]` whose points are joined."""
-    try:
-        table = tomllib.loads(read_bounded(path, _MAX_BYTES).decode())
-    except OSError as error:
-        raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
-    except InputError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise InputError.at(path, None, f"not a TOML file: {format_error(error)}") from error
+    table = read_toml(path)
     grids = table.pop("grid", None)
     if grids is None:
         return (_axes(path, table),)
@@ -301,13 +290,7 @@ def bare_name(name: str) -> str:
 
 def section_of(config: Config, name: str) -> str:
     """Return the section of a setting; empty: it is at the top level."""
-    section, _, key = name.rpartition(".")
-    if section:
-        return section
-    for part in _SECTIONS:
-        if key in {f.name for f in fields(getattr(config, part))}:
-            return part
-    return "" if key in {f.name for f in fields(config)} else "options"
+    return config.places({name: None})[0][0]
 
 
 def _axes(path: Path, table: Mapping[str, Any]) -> Grid:
@@ -331,10 +314,8 @@ def _split(text: str, form: str) -> tuple[str, str]:
 
 
 def _value(config: Config, name: str) -> Any:
-    section, key = section_of(config, name), bare_name(name)
-    if section == "options":
-        return config.options[key]
-    return getattr(getattr(config, section) if section else config, key)
+    section, key = config.places({name: None})[0]
+    return config.flat()[f"{section}.{key}" if section else key]
 
 
 def _default(section: str, name: str) -> Any:

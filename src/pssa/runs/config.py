@@ -249,18 +249,26 @@ class Config:
     @classmethod
     def from_toml(cls, path: str | Path) -> Config:
         """Read a configuration; settings that the file does not name keep their default."""
-        try:
-            table = tomllib.loads(read_bounded(Path(path), _MAX_BYTES).decode())
-        except OSError as error:
-            raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
-        except InputError:
-            raise
-        except (ValueError, RecursionError) as error:  # also: not UTF-8, or a number with too many digits
-            raise InputError.at(path, None, f"not a TOML file: {format_error(error)}") from error
+        table = read_toml(path)
         try:
             return cls().updated(table)
         except InputError as error:
             raise InputError.at(path, None, error.message) from error
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """Read a TOML file of settings.
+
+    :raises InputError: if it cannot be read, is too large or is not TOML.
+    """
+    try:
+        return tomllib.loads(read_bounded(Path(path), _MAX_BYTES).decode())
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:  # also: not UTF-8, or a number with too many digits
+        raise InputError.at(path, None, f"not a TOML file: {format_error(error)}") from error
 
 
 def option_fields() -> Iterator[tuple[str, Field[Any], type]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, replace
 
-from pssa.experiments.cells import Analysis, Mining, Place, Setting, Training, settings
+from pssa.experiments.cells import Analysis, Cell, Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import (
     METRICS,
     Chance,
@@ -13,7 +13,6 @@ from pssa.experiments.comparison import (
     Row,
     average,
     compare,
-    compare_trainings,
     gather,
     mean_and_std,
     stars,
@@ -163,6 +162,12 @@ def entries(family: tuple[str, ...], methods: tuple[str, ...], seeds: int = 0) -
     )
 
 
+def cells_of(scope: Scope, rows: Iterable[ModelRow]) -> Iterator[Cell]:
+    """Yield the trainings of rows on every data set."""
+    each_row = tuple(rows)
+    return (cell for data in scope.data for row in each_row for cell in row.trainings(scope, data).values())
+
+
 class Scoreboard:
     """Scores and gains of rows, by data set."""
 
@@ -185,7 +190,7 @@ class Scoreboard:
         """Return the gain over the model's second training without evidence, with p from resamples of seeds too."""
         control = replace(entry, method=METHODS["again"])
         place = Place(data, entry.model, 0, stripped=entry.stripped)
-        return compare_trainings(self._scope, place, self.row(entry, data), self.row(control, data))
+        return average(self._scope, [(place, self.row(entry, data), self.row(control, data))])
 
     def average(self, entry: ModelRow, other: ModelRow, chance: Chance) -> tuple[int, Gain | None]:
         """Return the number of data sets on which both rows were measured, and the mean gain over them."""
@@ -233,6 +238,11 @@ def format_gain(gain: Gain | None) -> FormattedValue:
 # Analysed rows: the plain model, and those that supervise it.
 ANALYSED_ROWS = ("", "+PG-AS", "+Consensus", "+Human")
 _FEW_INSTANCES = 300  # of an encoder's faithfulness, which takes about a hundred predictions each
+
+
+def places_by_model(scope: Scope) -> Iterator[tuple[str, str]]:
+    """Yield every attending model in scope with every data set."""
+    return ((model, data) for model in ATTENDING if scope.has(model) for data in scope.data)
 
 
 def attending_places(scope: Scope) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow
 from pssa.studies.exhibits._measures import MEASURES, CellQuery, Claim, attention_on, mean_frequency, verdict
-from pssa.studies.exhibits._rows import ATTENDING, METHODS, NAMES, refined
+from pssa.studies.exhibits._rows import ATTENDING, METHODS, NAMES, places_by_model, refined
 from pssa.studies.exhibits.corpus_size import SHARES
 from pssa.studies.exhibits.epsilon import EPSILONS
 
@@ -107,7 +107,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
     """Yield the cells of the claims; other exhibits share most of them."""
     for claim in CLAIMS:
         yield from claim.cells(scope)
-    for model, data in _places(scope):
+    for model, data in places_by_model(scope):
         yield from MINED["AW"].cells(scope, model, data).values()
 
 
@@ -127,7 +127,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
             tested += sum(len(each.chances) for each in results if each)
             rows.append((claim.says, NAMES.get(model), *numbers, seeds, verdict(results), claim.rule))
     columns = ("claim", "model", *names, "seeds", "verdict", "holds when")
-    rounds = tuple(row for model, data in _places(scope) for row in _rounds(scope, lookup, model, data))
+    rounds = tuple(row for model, data in places_by_model(scope) for row in _rounds(scope, lookup, model, data))
     return [
         Table(
             *("claims", "What the paper says, and what we measure", columns, tuple(rows)),
@@ -141,10 +141,6 @@ _ROUND_COLUMNS = (
     *("model", "data", "mined by", "round", "active", "misleading", "frequency", "seen once"),
     *(f"attention on {kind}, {when}" for kind in _KINDS for when in ("before", "after")),
 )
-
-
-def _places(scope: Scope) -> Iterator[tuple[str, str]]:
-    return ((model, data) for model in ATTENDING if scope.has(model) for data in scope.data)
 
 
 def _rounds(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Iterator[TableRow]:

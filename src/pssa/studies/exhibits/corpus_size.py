@@ -12,7 +12,17 @@ from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import Exhibit, Figure, Part, Table, TableRow, format_percent
-from pssa.studies.exhibits._rows import COLUMNS, FAMILIES, FEW_SEEDS, NAMES, STARS, ModelRow, Scoreboard, entries
+from pssa.studies.exhibits._rows import (
+    COLUMNS,
+    FAMILIES,
+    FEW_SEEDS,
+    NAMES,
+    STARS,
+    ModelRow,
+    Scoreboard,
+    cells_of,
+    entries,
+)
 from pssa.studies.paper import CORPUS_SIZE
 
 __all__ = ["EXHIBIT"]
@@ -28,10 +38,8 @@ _NOTES = (
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield the trainings; those on all of train are shared with the overall results."""
-    for family in FAMILIES:
-        for data in scope.data:
-            for entry in (_at(entry, share) for share in SHARES for entry in _entries(family)):
-                yield from entry.trainings(scope, data).values()
+    rows = (_at(entry, share) for family in FAMILIES for share in SHARES for entry in _entries(family))
+    return cells_of(scope, rows)
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:

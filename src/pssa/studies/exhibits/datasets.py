@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pssa.data import DEFAULT_LABELS, Corpus, Example, read
@@ -26,19 +25,8 @@ _COUNT_NOTES = (
     "Ours: a line is one instance; its target is the first run of words that end in a tag, its label that of the first of them.",
 )
 _FACTS = (
-    "data",
-    "part",
-    "instances",
-    "words mean",
-    "words 95 %",
-    "words max",
-    "target words mean",
-    "target words max",
-    "sentences",
-    "of several targets",
-    "of mixed labels",
-    "copies",
-    "largest class",
+    *("data", "part", "instances", "words mean", "words 95 %", "words max", "target words mean", "target words max"),
+    *("sentences", "of several targets", "of mixed labels", "copies", "largest class"),
 )
 _FACT_NOTES = (
     "`of several targets`: share of the instances whose sentence has other targets too; `of mixed labels`: whose sentence "
@@ -47,14 +35,7 @@ _FACT_NOTES = (
 )
 
 
-@dataclass(frozen=True)
-class _DataFile:
-    """A file of a data set."""
-
-    data: str
-    name: str  # train or test
-    path: Path
-    corpus: Corpus
+_Corpora = Mapping[tuple[str, str], Corpus]  # by data set and part, train or test
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
@@ -64,27 +45,23 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return counts, facts, and what test files have that training files lack."""
-    parts = list(_parts(scope))
-    return [_counts(parts), _facts(parts), _unseen(parts)]
+    sources = scope.resources.sources
+    paths = {(data, part): getattr(sources[data], part) for data in scope.data for part in ("train", "test")}
+    found = {place: path for place, path in paths.items() if path is not None}
+    corpora = {place: read(path) for place, path in found.items()}
+    return [_counts(found, corpora), _facts(corpora), _unseen(corpora)]
 
 
-def _parts(scope: Scope) -> Iterator[_DataFile]:
-    for data in scope.data:
-        source = scope.resources.sources[data]
-        for name, path in (("train", source.train), ("test", source.test)):
-            if path is not None:
-                yield _DataFile(data, name, path, read(path))
-
-
-def _counts(parts: Sequence[_DataFile]) -> Table:
+def _counts(paths: Mapping[tuple[str, str], Path], corpora: _Corpora) -> Table:
     rows: list[TableRow] = []
-    for part in parts:
-        counts = part.corpus.label_counts()
-        printed = DATASETS.get((part.data, part.name))
+    for (data, part), corpus in corpora.items():
+        counts = corpus.label_counts()
+        printed = DATASETS.get((data, part))
         paper = dict(zip(DEFAULT_LABELS, printed, strict=True)) if printed else {}
         apart = {label: counts.get(label, 0) - count for label, count in paper.items()}
         ours, theirs = ((_joined(each), sum(each.values()) if each else None) for each in (counts, paper))
-        rows.append((part.data.upper(), part.name, *ours, *theirs, _joined(apart), _joined(_tagged_lines(part.path))))
+        tagged = _joined(_tagged_lines(paths[data, part]))
+        rows.append((data.upper(), part, *ours, *theirs, _joined(apart), tagged))
     columns = ("data", "part", "ours", "in all", "paper", "in all (paper)", "ours - paper", "lines with a tag")
     return Table("datasets-counts", "Instances by label", columns, tuple(rows), _COUNT_NOTES)
 
@@ -102,10 +79,10 @@ def _tagged_lines(path: Path) -> dict[str, int]:
     return {label: sum(tag in line for line in lines) for label, tag in zip(DEFAULT_LABELS, _TAGS, strict=True)}
 
 
-def _facts(parts: Sequence[_DataFile]) -> Table:
+def _facts(corpora: _Corpora) -> Table:
     rows = tuple(
-        (part.data.upper(), part.name, len(part.corpus), *_lengths(part.corpus), *_sentences(part.corpus))
-        for part in parts
+        (data.upper(), part, len(corpus), *_lengths(corpus), *_sentences(corpus))
+        for (data, part), corpus in corpora.items()
     )
     return Table("datasets-facts", "What the files hold", _FACTS, rows, _FACT_NOTES)
 
@@ -114,13 +91,7 @@ def _lengths(corpus: Corpus) -> TableRow:
     words = sorted(len(example.spans) for example in corpus)
     targets = [end - start for start, end in (example.aspect for example in corpus)]
     ninety_five = words[int(0.95 * (len(words) - 1))]
-    return (
-        statistics.mean(words),
-        ninety_five,
-        words[-1],
-        statistics.mean(targets),
-        max(targets),
-    )
+    return (statistics.mean(words), ninety_five, words[-1], statistics.mean(targets), max(targets))
 
 
 def _sentences(corpus: Corpus) -> TableRow:
@@ -134,21 +105,13 @@ def _sentences(corpus: Corpus) -> TableRow:
         mixed += len(group) * (len({example.label for example in group}) > 1)
         copies += len(group) - len({(example.aspect, example.label) for example in group})
     largest = max(corpus.label_counts().values())
-    n = len(corpus)
-    return (
-        len(by_sentence),
-        format_percent(several / n),
-        format_percent(mixed / n),
-        copies,
-        format_percent(largest / n),
-    )
+    shares = [format_percent(count / len(corpus)) for count in (several, mixed, largest)]
+    return (len(by_sentence), *shares[:2], copies, shares[2])
 
 
-def _unseen(parts: Sequence[_DataFile]) -> Table:
-    by_name = {(part.data, part.name): part.corpus for part in parts}
-    rows = tuple(
-        (data.upper(), *_news(by_name[data, "train"], test)) for (data, name), test in by_name.items() if name == "test"
-    )
+def _unseen(corpora: _Corpora) -> Table:
+    tests = {data: corpus for (data, part), corpus in corpora.items() if part == "test"}
+    rows = tuple((data.upper(), *_news(corpora[data, "train"], test)) for data, test in tests.items())
     columns = ("data", "different words", "words", "targets", "sentences also in train")
     note = "Shares of the test file that never occur in the training file, ignoring case."
     return Table("datasets-unseen", "Unseen in training", columns, rows, (note,))

@@ -32,8 +32,10 @@ from pssa.studies.exhibits._rows import (
     STARS,
     ModelRow,
     Scoreboard,
+    cells_of,
     format_gain,
     paper_rows,
+    places_by_model,
 )
 from pssa.studies.paper import OVERALL, QUOTED
 
@@ -57,10 +59,7 @@ _NOTES = (
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield the trainings; rows that need the same evidence or baseline share it."""
-    for data in scope.data:
-        for entry in _entries(_MODELS):
-            yield from entry.trainings(scope, data).values()
-            yield from (cell for fewer in _fewer(entry) for cell in fewer.trainings(scope, data).values())
+    return cells_of(scope, (row for entry in _entries(_MODELS) for row in (entry, *_fewer(entry))))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -177,21 +176,11 @@ def gains_over_control(scope: Scope, board: Scoreboard) -> Table:
 
 def averages(scope: Scope, board: Scoreboard) -> Table:
     """Return the mean gain of every row over all data sets."""
-    columns = (
-        "model",
-        "row",
-        "data sets",
-        "seeds",
-        "on other tests",
-        "of other trainings too",
-        "over a second training",
-    )
-    named = [
-        ModelRow(model, METHODS[name]) for model in ATTENDING if scope.has(model) for name in (*_SUPERVISED, "again")
-    ]
-    rows = [_average(board, entry) for entry in named]
-    title = "Gains on average over the data sets"
-    return Table("overall-average", title, columns, tuple(rows), _AVERAGE_NOTES, columns[4:5])
+    gains = ("on other tests", "of other trainings too", "over a second training")
+    attending, names = (model for model in ATTENDING if scope.has(model)), (*_SUPERVISED, "again")
+    rows = tuple(_average(board, ModelRow(model, METHODS[name])) for model in attending for name in names)
+    columns = ("model", "row", "data sets", "seeds", *gains)
+    return Table("overall-average", "Gains on average over the data sets", columns, rows, _AVERAGE_NOTES, gains[:1])
 
 
 def _average(board: Scoreboard, entry: ModelRow) -> TableRow:
@@ -199,26 +188,14 @@ def _average(board: Scoreboard, entry: ModelRow) -> TableRow:
     number, gain = board.average(entry, entry.base, chance_on_other_tests)
     _, strictly = board.average(entry, entry.base, chance_of_no_gain)
     _, over_again = board.average(entry, again, chance_of_no_gain) if entry != again else (0, None)
-    seeds = None if gain is None else gain.seeds
-    return (
-        NAMES[entry.model],
-        entry.method.name,
-        number or None,
-        seeds,
-        format_gain(gain),
-        format_gain(strictly),
-        format_gain(over_again),
-    )
-
-
-def _places(scope: Scope) -> Iterator[_Place]:
-    return ((model, data) for model in ATTENDING if scope.has(model) for data in scope.data)
+    counts = (number or None, None if gain is None else gain.seeds)
+    return (NAMES[entry.model], entry.method.name, *counts, *map(format_gain, (gain, strictly, over_again)))
 
 
 def _rows(scope: Scope, names: tuple[str, ...], gain: Callable[[ModelRow, str], Gain | None]) -> tuple[TableRow, ...]:
     return tuple(
         (NAMES[model], data.upper(), *(format_gain(gain(ModelRow(model, METHODS[name]), data)) for name in names))
-        for model, data in _places(scope)
+        for model, data in places_by_model(scope)
     )
 
 
@@ -248,7 +225,7 @@ def _share_of(human: Mapping[_Place, Gain], found: Mapping[_Place, Gain]) -> For
 
 
 def _gains_of(scope: Scope, board: Scoreboard, name: str) -> dict[_Place, Gain]:
-    entries = {place: ModelRow(place[0], METHODS[name]) for place in _places(scope)}
+    entries = {place: ModelRow(place[0], METHODS[name]) for place in places_by_model(scope)}
     found = {place: board.gain(entry, entry.base, place[1]) for place, entry in entries.items()}
     return {place: gain for place, gain in found.items() if gain is not None}
 

@@ -11,7 +11,17 @@ from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import Exhibit, Part, Table, TableRow
-from pssa.studies.exhibits._rows import COLUMNS, FAMILIES, METHODS, STARS, ModelRow, Scoreboard, entries, format_gain
+from pssa.studies.exhibits._rows import (
+    COLUMNS,
+    FAMILIES,
+    METHODS,
+    STARS,
+    ModelRow,
+    Scoreboard,
+    cells_of,
+    entries,
+    format_gain,
+)
 from pssa.studies.paper import OVERALL, RANDOM_MASKING
 
 __all__ = ["EXHIBIT"]
@@ -30,9 +40,7 @@ _NOTES = (
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield the trainings; all but +RM-AS are shared with the overall results."""
-    for data in scope.data:
-        for entry in _ENTRIES:
-            yield from entry.trainings(scope, data).values()
+    return cells_of(scope, _ENTRIES)
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:

@@ -12,7 +12,7 @@ from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import Exhibit, Part, Table, TableRow
-from pssa.studies.exhibits._rows import COLUMNS, FEW_SEEDS, METHODS, STARS, ModelRow, Scoreboard, refined
+from pssa.studies.exhibits._rows import COLUMNS, FEW_SEEDS, METHODS, STARS, ModelRow, Scoreboard, cells_of, refined
 from pssa.studies.paper import SELF_ATTENTION
 
 __all__ = ["EXHIBIT"]
@@ -42,9 +42,7 @@ _ENTRIES = tuple((key, replace(entry, method=replace(entry.method, seeds=FEW_SEE
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield the trainings; three rows are shared with the overall results."""
-    for data in scope.data:
-        for _, entry in _ENTRIES:
-            yield from entry.trainings(scope, data).values()
+    return cells_of(scope, (entry for _, entry in _ENTRIES))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:

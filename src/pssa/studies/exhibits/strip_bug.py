@@ -12,22 +12,24 @@ from pssa.experiments.cells import Cell, Place
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import Exhibit, Part, Table, TableRow, format_percent
-from pssa.studies.exhibits._rows import ATTENDING, FEW_SEEDS, METHODS, STARS, ModelRow, Scoreboard, format_gain
+from pssa.studies.exhibits._rows import (
+    ATTENDING,
+    FEW_SEEDS,
+    METHODS,
+    STARS,
+    ModelRow,
+    Scoreboard,
+    cells_of,
+    format_gain,
+)
 
 __all__ = ["EXHIBIT"]
 
 _METHODS = ("", "+AW-AS", "+PG-AS")
 _ENTRIES = tuple(ModelRow(model, replace(METHODS[name], seeds=FEW_SEEDS)) for model in ATTENDING for name in _METHODS)
 _COLUMNS = (
-    "model",
-    "seeds",
-    "sound accuracy",
-    "sound macro-F1",
-    "stripped accuracy",
-    "stripped macro-F1",
-    "stripped - sound",
-    "gain on sound",
-    "gain on stripped",
+    *("model", "seeds", "sound accuracy", "sound macro-F1", "stripped accuracy", "stripped macro-F1"),
+    *("stripped - sound", "gain on sound", "gain on stripped"),
 )
 _NOTES = (
     "`sound`: the files as they are; `stripped`: targets of train and test damaged as by `'nicki/n'.strip('/n')`, which is "
@@ -38,10 +40,7 @@ _NOTES = (
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield the trainings; those on sound files are shared with the overall results."""
-    for data in scope.data:
-        for entry in _ENTRIES:
-            for where in (entry, _stripped(entry)):
-                yield from where.trainings(scope, data).values()
+    return cells_of(scope, (where for entry in _ENTRIES for where in (entry, _stripped(entry))))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
