@@ -21,6 +21,7 @@ ROOMS = (
     "training",
     "mining",
     "runs",
+    "aspects",
     "report",
     "bulk",
     "experiments",

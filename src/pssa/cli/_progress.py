@@ -38,7 +38,9 @@ class StderrProgress(Progress):
 class TrainingProgress(StderrProgress):
     """An observer that draws bars or prints lines."""
 
-    def __init__(self) -> None:
+    def __init__(self, score: str = "macro-F1") -> None:
+        """Give what the held-out score is called."""
+        self._score = score
         super().__init__("{task.description:<10}", MofNCompleteColumn(), TimeElapsedColumn())
         self._stage: TaskID | None = None
         self._vectors: TaskID | None = None
@@ -65,7 +67,7 @@ class TrainingProgress(StderrProgress):
         """Advance the bar by an epoch."""
         said = f"loss {record.loss:.3f}"
         if record.dev_macro_f1 is not None:
-            said += f"  held-out macro-F1 {record.dev_macro_f1:.3f}"
+            said += f"  held-out {self._score} {record.dev_macro_f1:.3f}"
         self._done = record.epoch
         if self._stage is not None:
             self.update(self._stage, completed=record.epoch, said=said)

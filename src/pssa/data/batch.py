@@ -35,7 +35,7 @@ class Batch:
     aspect: Tensor  # (B, M) ids of the aspect's words or pieces, then the padding id: 0 for words
     aspect_span: Tensor  # (B, 2) word offsets, half-open
     candidates: Tensor  # (B, N) words that may be attended or mined: not padding, aspect or hidden
-    labels: Tensor  # (B,) class of each example, -1 if unknown
+    labels: Tensor  # (B,) class of each example, or (B, N) of each word for a tagger; -1 if unknown
     index: Tensor  # (B,) position of each example in its corpus
 
     @property
@@ -113,6 +113,8 @@ class IndexedCorpus:
         taken["word_of"] = taken["word_of"][:, :positions]
         taken["aspect"] = taken["aspect"][:, :aspect]
         taken["candidates"] = taken["candidates"][:, :words]
+        if taken["labels"].dim() > 1:
+            taken["labels"] = taken["labels"][:, :words]
         return Batch(**taken)
 
     def select(self, rows: Sequence[int] | Tensor) -> IndexedCorpus:

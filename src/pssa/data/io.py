@@ -191,7 +191,7 @@ def write(examples: Sequence[Example], path: str | Path, *, format: str | None =
     write_atomically(target, gzip.compress(content, mtime=0) if target.suffix == ".gz" else content)
 
 
-def events_of(path: str | Path, format: str | None, columns: ColumnNames | None) -> Iterator[Event]:
+def events_of(path: str | Path, format: str | None, columns: ColumnNames | Columns | None) -> Iterator[Event]:
     """Yield what is in a file, in file order; the parameters are those of `read`."""
     listed = Columns.of(columns)
     return scan(Path(path), format_of(path, format), listed)

@@ -156,6 +156,10 @@ class PieceCutter:
             warnings.warn(PssaWarning(lost), stacklevel=2)
         return self._tensors(examples, map(self._row, examples, read), labels)
 
+    def count_positions(self, examples: Sequence[Example]) -> list[int]:
+        """Return how many positions each sentence needs to be read as a whole, special tokens included."""
+        return [len(self._template) + len(pieces.ids) for pieces in self._cut(examples)]
+
     def recut(self, example: Example) -> Example:
         """Return the example with pieces as its words; the bytes of one character are one word.
 

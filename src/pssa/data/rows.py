@@ -11,7 +11,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,8 @@ class Dropped:
 
     line: int
     reason: str
+    text: str = ""  # of a sentence without aspects, and its id, for a reader that needs such sentences too
+    sentence_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +121,16 @@ class Columns:
     """Names of columns by field."""
 
     pairs: tuple[tuple[str, str], ...] = ()  # field, column; an empty column for a field that the file lacks
+    text_only: bool = False  # rows need a text and nothing else
 
     @classmethod
-    def of(cls, given: ColumnNames | None) -> Columns:
+    def of(cls, given: ColumnNames | Columns | None) -> Columns:
         """Build from a mapping or from text such as `text=review,aspect=term`.
 
         :raises InputError: if it is malformed, has an unknown field, or has a field or a column twice.
         """
+        if isinstance(given, Columns):
+            return given
         if isinstance(given, str):
             pairs = [_parse_pair(pair) for pair in _NEXT_PAIR.split(given)]
         elif given is None or isinstance(given, Mapping):
@@ -147,11 +152,12 @@ class Columns:
 
     def lowered(self) -> Columns:
         """Return the same columns in lower case, for tables in which case does not matter."""
-        return Columns.of({name: column.lower() for name, column in self.pairs})
+        lowered = Columns.of({name: column.lower() for name, column in self.pairs})
+        return replace(lowered, text_only=self.text_only)
 
     def in_order(self) -> Columns:
         """Return the same columns, sorted."""
-        return Columns(tuple(sorted(self.pairs)))
+        return replace(self, pairs=tuple(sorted(self.pairs)))
 
     def spelled_by(self, path: str | Path, header: Collection[str], line: int = 1) -> Columns:
         """Return the columns as a header spells them, in which case does not matter.
@@ -168,7 +174,7 @@ class Columns:
                 raise InputError.at(path, line, f"the columns {both} can both be read as {name}; rename one")
             if found and (name in spelled or found[0] != name):
                 spelled[name] = found[0]
-        return Columns.of(spelled)
+        return replace(Columns.of(spelled), text_only=self.text_only)
 
     def column_of(self, name: str) -> str:
         """Return the column that holds the field."""
@@ -190,9 +196,10 @@ class Columns:
         return (name for name in self._unlisted(given) if name in listed or name not in FIELDS)
 
     def suffice(self, found: Iterable[str]) -> bool:
-        """Whether a table with the columns `found` has a text and an aspect."""
+        """Whether a table with the columns `found` has a text and, unless texts are enough, an aspect."""
         fields = self._fields(found)
-        return "text" in fields and bool(fields & {"aspect", "span"} or {"from", "to"} <= fields)
+        has_aspect = bool(fields & {"aspect", "span"} or {"from", "to"} <= fields)
+        return "text" in fields and (has_aspect or self.text_only)
 
     def check_header(self, path: str | Path, found: Sequence[str], line: int = 1) -> None:
         """Refuse a table without a listed column, without text or aspect, or with two columns of one name.
@@ -213,6 +220,9 @@ class Columns:
         repeated = next((column for column, times in counts.items() if column and times > 1), None)
         if repeated is not None:
             raise InputError.at(path, line, f"the column {shorten(repeated)} occurs twice; rename one")
+        if not self.suffice(found) and self.text_only:
+            advice = f"name it with {setting('columns', 'text=review')}"
+            raise InputError.at(path, line, f"the column `text` is missing; found {join_names(found)}; {advice}")
         if not self.suffice(found):
             expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
             advice = f"if they have other names, list them with {setting('columns', _EXAMPLE)}"

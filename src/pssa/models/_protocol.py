@@ -46,7 +46,7 @@ class Heads:
 class Prediction:
     """Class scores and, where the model attends, the weight of each position."""
 
-    logits: Tensor  # (B, C)
+    logits: Tensor  # (B, C); of a tagger (B, C, N)
     attention: Tensor | None  # (B, P), sums to one over the attended positions; to less in self-attention
     heads: Heads | None = None  # where self-attention is refined
 

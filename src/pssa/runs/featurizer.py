@@ -21,7 +21,7 @@ from pssa.data.vectors import Coverage, embedding_matrix, load_matrix, read_vect
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import Pretrained, WordTable
-from pssa.runs.config import Config
+from pssa.runs.config import Config, DataConfig
 
 _FOLDER = "encoder"
 
@@ -103,12 +103,23 @@ def open_featurizer(
         featurizer.table.cutter(pair, data.max_pieces or 0)
         return featurizer, None
     words = [word for example in corpus for word in example.words]
+    return build_word_featurizer(words, data, config.seed, observer, cache)
+
+
+def build_word_featurizer(
+    words: Sequence[str],
+    data: DataConfig,
+    seed: int,
+    observer: Callable[[int, int], None] | None = None,
+    cache: Path | None = None,
+) -> tuple[WordFeaturizer, Coverage | None]:
+    """Build a vocabulary of the training words with their vectors, and measure how many of them a vector file covers."""
     vectors = None
     if data.vectors:
         vectors = read_vectors_once(data.vectors, set(words), cache, extra_rows=data.vector_rows, observer=observer)
     vocabulary = Vocabulary.build(words, vectors.words if vectors else ())
     dimension = vectors.dimension if vectors else data.dimension
-    matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, config.seed)
+    matrix, coverage = embedding_matrix(vocabulary, vectors, dimension, seed)
     table = WordTable(torch.from_numpy(matrix), vocabulary.n_trained)
     return WordFeaturizer(vocabulary, table), coverage if vectors else None
 
@@ -120,14 +131,24 @@ def reopen_featurizer(config: Config, root: Path, digest: str | None) -> Featuri
     """
     data = config.data
     if not models.uses_encoder(config.model):
-        vocabulary = Vocabulary.load(root / "vocabulary.json")
-        matrix = load_matrix(root / "stages" / "vectors.safetensors")
-        return WordFeaturizer(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
-    try:
-        found = Pretrained.open(data.encoder or "")
-    except InputError as error:
-        raise InputError(f"{root} needs its encoder, {data.encoder}, to be resumed: {error.message}") from error
-    if found.digest() != digest:
-        raise InputError(f"the weights of {data.encoder} are not those the run began with; put the old ones back")
+        return reopen_word_featurizer(root)
     featurizer = PieceFeaturizer.load(root, models.reads_pairs(config.model), data.max_pieces, data.unit)
+    return reopen_encoder(featurizer, data.encoder or "", root, digest)
+
+
+def reopen_word_featurizer(root: Path) -> WordFeaturizer:
+    """Return the vocabulary and the vectors that an interrupted run began with."""
+    vocabulary = Vocabulary.load(root / "vocabulary.json")
+    matrix = load_matrix(root / "stages" / "vectors.safetensors")
+    return WordFeaturizer(vocabulary, WordTable(torch.from_numpy(matrix), vocabulary.n_trained))
+
+
+def reopen_encoder(featurizer: PieceFeaturizer, encoder: str, root: Path, digest: str | None) -> PieceFeaturizer:
+    """Return the featurizer of an interrupted run with the weights of its encoder, which must be those it began with."""
+    try:
+        found = Pretrained.open(encoder)
+    except InputError as error:
+        raise InputError(f"{root} needs its encoder, {encoder}, to be resumed: {error.message}") from error
+    if found.digest() != digest:
+        raise InputError(f"the weights of {encoder} are not those the run began with; put the old ones back")
     return replace(featurizer, table=replace(featurizer.table, weights=found.weights))

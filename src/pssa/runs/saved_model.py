@@ -222,11 +222,16 @@ def _refuse_outsized(folder: Path, description: Description, featurizer: Featuri
         options = options | {"refine": "none"}
     with torch.device("meta"):
         model = models.build(description.model, table, len(description.labels), options, 0)
+    require_enough_weights(folder, model)
+
+
+def require_enough_weights(folder: Path, model: nn.Module) -> None:
+    """Refuse a model, built on the meta device, of more numbers than the weights in its folder can fill."""
     needed = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
     held = sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
     if needed > held + _SLACK:
         raise InputError(
-            f"{folder}: model.json describes a model of {needed} numbers, but its weights have {held} bytes; "
+            f"{folder} describes a model of {needed} numbers, but its weights have {held} bytes; "
             "they do not belong together, copy the run again"
         )
 
@@ -238,7 +243,7 @@ def load_weights(path: Path, model: nn.Module) -> None:
         model.load_state_dict(tensors)
     except RuntimeError as error:
         reason = format_error(str(error).strip().splitlines()[-1])
-        raise InputError(f"{path} does not fit the model that model.json describes: {reason}") from error
+        raise InputError(f"{path} does not fit the model that its folder describes: {reason}") from error
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not tensor.isfinite().all():
             raise InputError(f"{path} is damaged: {name} holds a number that is not finite; copy the run again")

@@ -27,7 +27,7 @@ class EpochRecord:
     penalty: float  # attention penalty before gamma, mean over instances; 0 without supervision
     accuracy: float  # of the predictions made while training, dropout on
     dev_accuracy: float | None = None
-    dev_macro_f1: float | None = None
+    dev_macro_f1: float | None = None  # of a tagger: F1 of exact spans
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""

@@ -101,7 +101,7 @@ def run_epoch(
     loss, penalty, correct = (task.team.add(totals) / len(task.train)).tolist()
     if not loss < float("inf"):
         raise PssaError(f"the loss became {loss} in epoch {epoch} of stage {task.stage}; try a smaller learning rate")
-    accuracy, macro_f1 = _score_dev(model, task.dev) if task.dev else (None, None)
+    accuracy, macro_f1 = (task.score or _score_dev)(model, task.dev) if task.dev else (None, None)
     return task.team.share_object(EpochRecord(task.stage, epoch, loss, penalty, correct, accuracy, macro_f1))
 
 

@@ -63,8 +63,14 @@ class Step:
         if task.supervision is not None:
             penalty = attention_penalty(prediction, part, task.supervision).sum() / size
         (loss + self.gamma * penalty).backward()  # type: ignore[no-untyped-call]
-        correct = (prediction.logits.argmax(dim=1) == part.labels).float().sum() / size
+        correct = _correct(prediction.logits, part.labels).sum() / size
         return torch.stack([loss.detach(), penalty.detach(), correct])
+
+
+def _correct(logits: Tensor, labels: Tensor) -> Tensor:
+    """(B,) whether each example is right or, for a tagger, the share of its words that are."""
+    right = (logits.argmax(dim=1) == labels).float()
+    return right if right.dim() == 1 else right.sum(dim=1) / (labels >= 0).sum(dim=1).clamp(min=1)
 
 
 def cut(batch: Batch, parts: int) -> Iterator[Batch]:

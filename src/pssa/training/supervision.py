@@ -54,8 +54,15 @@ class Supervision:
 
 
 def cross_entropy(prediction: Prediction, batch: Batch, weights: Tensor | None) -> Tensor:
-    """Return the (B,) negative log-likelihood of each example, counted `weights[index]` times."""
-    losses = functional.cross_entropy(prediction.logits.float(), batch.labels, reduction="none")
+    """Return the (B,) negative log-likelihood of each example, counted `weights[index]` times.
+
+    Of a tagger it is the sum over the words of a sentence.
+    """
+    logits, labels = prediction.logits.float(), batch.labels
+    if labels.dim() > 1:
+        losses = functional.cross_entropy(logits, labels, reduction="none", ignore_index=-1).sum(dim=1)
+    else:
+        losses = functional.cross_entropy(logits, labels, reduction="none")
     return losses if weights is None else losses * weights[batch.index]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from pssa.data.batch import IndexedCorpus
 from pssa.errors import InputError
@@ -70,6 +71,7 @@ class Task:
     supervision: Supervision | None = None
     dev: IndexedCorpus | None = None
     team: Team = field(default_factory=Team)  # the processes that share the work
+    score: Callable[[nn.Module, IndexedCorpus], tuple[float, float]] | None = None  # accuracy and F1; None: of classes
     horizon: int = 0  # epochs over which a schedule falls, where these are more than are trained
 
     def to(self, device: torch.device) -> Task:

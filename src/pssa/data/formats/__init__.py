@@ -50,7 +50,8 @@ def scan(path: Path, format: str, columns: Columns = SAME_NAMES) -> Iterator[Eve
     """
     module = FORMATS.module(format)
     require_named_columns(path, format, columns)
-    events: Iterator[Event] = module.scan(path, columns) if columns else module.scan(path)
+    takes_columns = bool(columns) or (columns.text_only and _get(module, "HAS_COLUMNS", False))
+    events: Iterator[Event] = module.scan(path, columns) if takes_columns else module.scan(path)
     return events
 
 

@@ -134,12 +134,12 @@ class _Sentences(ContentHandler):
             self._ready.extend(self._rows())
 
     def _rows(self) -> Iterator[Event]:
-        if not self._aspects:
-            yield Dropped(self._line, "no_aspect")
         text = "".join(self._text)
+        if not self._aspects:
+            yield Dropped(self._line, "no_aspect", text, self._id)
         for number, aspect in enumerate(self._aspects):
             if aspect["aspect"] == "NULL":
-                yield Dropped(self._line, "null_target")
+                yield Dropped(self._line, "null_target", text, self._id)
                 continue
             identity = {"id": f"{self._id or self._line}:{number}", "sentence_id": self._id}
             yield Row(self._line, {**identity, "text": text, **aspect})

@@ -1,0 +1,275 @@
+"""The directory of a tagger, on disk.
+
+    DIR/  tagger.json  vocabulary.json or encoder/  model.safetensors  history.jsonl  metrics.json  README.md
+          stages/   what a resumed training needs: the sentences, the vectors, and a folder per stage
+
+It is written like the directory of a classifier (`pssa.runs.directory`): each file under a temporary name, `metrics.json` last.
+`tagger.json` takes the place of `model.json` and `config.toml`, so that nobody takes a tagger for a classifier.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from pssa.aspects.tagger import EncoderTagger, WordTagger, WordTaggerOptions
+from pssa.data.files import write_atomically
+from pssa.data.validation import Parser, integer, number, optional, parse_fields, shorten, text
+from pssa.errors import InputError, setting
+from pssa.models import Pretrained, WordTable
+from pssa.runs.defaults import choose_device
+from pssa.runs.directory import RunDirectory, read_json, write_json, write_tensors
+from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
+from pssa.runs.saved_model import load_weights, require_enough_weights
+from pssa.training import Settings
+
+FILE = "tagger.json"
+_SCHEMA = 1
+_MAX_DIMENSION = 10**6
+_MAX_EPOCHS = 10**6
+_MIN_STEPS = 400  # of a search
+# Chosen on held-out sentences of LAPTOP and REST (results/aspects.md).
+_WORD_DEFAULTS: dict[str, Any] = {"learning_rate": 0.002, "batch_size": 16, "max_epochs": 20}
+_ENCODER_DEFAULTS: dict[str, Any] = {"learning_rate": 5e-5, "batch_size": 16, "max_epochs": 5}
+_ENCODER_TRAINING: dict[str, Any] = {"clip_norm": 1.0, "warmup": 0.1, "smoothing": 1}
+_PATIENCE = 8  # epochs without a better score before a search stops; of a long search a fifth of its epochs
+
+
+@dataclass(frozen=True)
+class TaggerConfig:
+    """How a tagger is trained, and what it is built from."""
+
+    encoder: str | None = None  # folder or hub name of a pretrained encoder; None: word vectors
+    vectors: str | None = None  # file of word vectors; None: embeddings are drawn at random
+    epochs: int = 0  # 0: chosen on held-out sentences
+    seed: int = 0
+    device: str = "auto"
+    dev_fraction: float = 0.2  # of the sentences, held out to choose the number of epochs
+    dimension: int = 300  # of the word vectors
+    learning_rate: float | None = None  # of a training, and what follows: None is the default of words or encoders
+    batch_size: int | None = None  # sentences
+    max_epochs: int | None = None  # of the search
+    options: WordTaggerOptions = field(default_factory=WordTaggerOptions)
+
+    def __post_init__(self) -> None:
+        if self.encoder is not None and self.vectors is not None:
+            raise InputError(
+                f"a tagger reads an encoder or word vectors; give {setting('encoder')} or {setting('vectors')}, not both"
+            )
+        if not 0 <= self.epochs <= _MAX_EPOCHS:
+            raise InputError(f"{setting('epochs')} is {self.epochs}; it must be at least 1")
+        for name in ("learning_rate", "batch_size", "max_epochs"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value <= _MAX_EPOCHS:
+                raise InputError(f"{setting(name)} is {value}; it must be greater than 0")
+        if not 0 <= self.seed < 2**32:
+            raise InputError(f"{setting('seed')} is {self.seed}; it must be between 0 and {2**32 - 1}")
+        if not 0 < self.dev_fraction < 1:
+            raise InputError(f"dev_fraction is {self.dev_fraction}; it must be greater than 0 and less than 1")
+        if not 0 < self.dimension <= _MAX_DIMENSION:
+            raise InputError(f"dimension is {self.dimension}; it must be between 1 and {_MAX_DIMENSION}")
+        if self.device not in ("auto", "cpu", "cuda"):
+            raise InputError(f"{setting('device')} is {self.device!r}; it can be auto, cpu or cuda")
+
+    def resolve(self, n_sentences: int) -> TaggerConfig:
+        """Return the configuration with its defaults filled in; few sentences are seen more often, for enough steps."""
+        defaults = _WORD_DEFAULTS if self.encoder is None else _ENCODER_DEFAULTS
+        given = {name: getattr(self, name) for name in defaults if getattr(self, name) is not None}
+        values = defaults | given
+        if "max_epochs" not in given:
+            epochs = math.ceil(_MIN_STEPS / math.ceil(n_sentences / values["batch_size"]))
+            values["max_epochs"] = max(epochs, values["max_epochs"])
+        return replace(self, **values)
+
+    @property
+    def settings(self) -> Settings:
+        """How the model is trained, once the defaults are filled in."""
+        assert self.learning_rate is not None
+        assert self.batch_size is not None
+        assert self.max_epochs is not None
+        more: dict[str, Any] = {}
+        if self.encoder is not None:
+            on_gpu = choose_device(self.device).type == "cuda"
+            more = _ENCODER_TRAINING | {"precision": "bfloat16" if on_gpu else "float32"}
+        return Settings(
+            learning_rate=self.learning_rate,
+            batch_size=self.batch_size,
+            max_epochs=self.max_epochs,
+            schedule="linear",
+            patience=max(_PATIENCE, self.max_epochs // 5),
+            **more,
+        )
+
+    def build(self, table: WordTable | Pretrained) -> nn.Module:
+        """Return a model with the initial parameters of the seed."""
+        # Layers draw default values before ours replace them; the caller's random state must not notice.
+        with torch.random.fork_rng(devices=[]):
+            if isinstance(table, WordTable):
+                return WordTagger(table, self.options, self.seed)
+            return EncoderTagger(table, self.seed)
+
+    def save(self, root: Path) -> None:
+        """Write `tagger.json`."""
+        write_json(root / FILE, {"schema": _SCHEMA, **asdict(self)})
+
+    @classmethod
+    def load(cls, root: Path) -> TaggerConfig:
+        """Read `tagger.json`, which may come from a stranger.
+
+        :raises InputError: if it is damaged or of another schema.
+        """
+        found = read_json(root / FILE)
+        if not isinstance(found, dict) or found.get("schema") != _SCHEMA:
+            raise InputError(
+                f"{root / FILE} is damaged or of another version; expected an object with schema {_SCHEMA}"
+            )
+        del found["schema"]
+        try:
+            values = parse_fields(found, "", _FIELDS)
+            return cls(**values)
+        except InputError as error:
+            raise InputError(f"{root / FILE} is damaged: {error.message}; copy the folder again") from error
+
+
+def _options(value: Any, name: str) -> WordTaggerOptions:
+    if not isinstance(value, dict):
+        raise InputError(f"`{name}` is {shorten(value)}; expected an object")
+    parsers: dict[str, Parser] = {
+        each.name: integer if isinstance(each.default, int) else number for each in fields(WordTaggerOptions)
+    }
+    options = WordTaggerOptions(**parse_fields(value, name, parsers))
+    if max(options.hidden, options.letter_width, options.letter_filters) > _MAX_DIMENSION:
+        raise InputError(f"`{name}` describes layers of more than {_MAX_DIMENSION} units")
+    return options
+
+
+_FIELDS: dict[str, Parser] = {
+    "encoder": optional(text),
+    "vectors": optional(text),
+    "epochs": integer,
+    "seed": integer,
+    "device": text,
+    "dev_fraction": number,
+    "dimension": integer,
+    "learning_rate": number,
+    "batch_size": integer,
+    "max_epochs": integer,
+    "options": _options,
+}
+
+
+def open_tagger(root: Path) -> RunDirectory:
+    """Return the directory of a tagger.
+
+    :raises InputError: if `root` is something else.
+    """
+    if not root.is_dir():
+        what = "is a file" if root.exists() else "does not exist"
+        raise InputError(f"{root} {what}; expected the directory of a tagger, as `pssa aspects train --out` makes one")
+    if not (root / FILE).is_file():
+        other = "; it is the run of a classifier" if (root / "model.json").is_file() else ""
+        raise InputError(f"{root} is not the directory of a tagger: it has no {FILE}{other}")
+    return RunDirectory(root)
+
+
+def resume_hint(root: Path) -> str:
+    """Return how to finish an interrupted training, for an error."""
+    option = f"pssa aspects train --resume {root}"
+    return f"finish it with {setting(f'pssa.aspects.resume_aspects({str(root)!r})', option=option)}"
+
+
+def save_tagger(root: Path, config: TaggerConfig, model: nn.Module, featurizer: Featurizer) -> None:
+    """Write what `load_tagger` reads."""
+    featurizer.save(root)
+    config.save(root)
+    write_tensors(root / "model.safetensors", dict(model.state_dict()))
+
+
+def load_tagger(path: str | Path, device: str = "cpu") -> tuple[nn.Module, Featurizer]:
+    """Load a trained tagger.
+
+    :raises InputError: if the folder is no tagger, is unfinished, or a file in it is damaged.
+    """
+    directory = open_tagger(Path(path))
+    root = directory.root
+    if not directory.finished:
+        raise InputError(f"{root} is not finished: it has no metrics.json; {resume_hint(root)}")
+    config = TaggerConfig.load(root)
+    featurizer: Featurizer
+    if config.encoder is None:
+        featurizer = WordFeaturizer.load(root, config.dimension)
+        table: WordTable | Pretrained = WordTable(
+            torch.empty(featurizer.table.matrix.shape, device="meta"), featurizer.table.n_trained
+        )
+    else:
+        featurizer = PieceFeaturizer.load(root, pair=False, max_pieces=None, unit="word")
+        table = featurizer.table
+    with torch.device("meta"):
+        outline = config.build(table)
+    require_enough_weights(root, outline)
+    model = config.build(featurizer.table)
+    load_weights(root / "model.safetensors", model)
+    return model.to(choose_device(device)).eval(), featurizer
+
+
+def with_dimension(config: TaggerConfig, featurizer: Featurizer) -> TaggerConfig:
+    """Return the configuration with the width of the vectors that were read."""
+    return replace(config, dimension=featurizer.table.dimension) if isinstance(featurizer, WordFeaturizer) else config
+
+
+_CARD = """---
+library_name: pssa
+tags: [aspect-term-extraction]
+---
+# Aspect tagger ({kind})
+
+Finds the aspects that a text speaks of, such as `battery life` or `staff`. It does not judge them.
+
+```python
+from pssa.aspects import load_finder
+
+finder = load_finder("path/to/this/directory")
+finder.find("The screen is great but the battery is weak.")
+```
+
+| | |
+|---|---|
+| model | {kind}, {parameters:,} trained parameters |
+| {source} | {started} |
+| training data | {sentences} sentences, {empty} of them without aspects, {aspects} aspects |
+| data digest | `{digest}` |
+| epochs | {epochs} |
+| held-out score | {dev} |
+| seed | {seed} |
+
+{selection} Measure a test score with `pssa aspects evaluate`. Every setting is in `tagger.json`.
+"""
+
+
+def write_card(path: Path, config: TaggerConfig, metrics: dict[str, Any]) -> None:
+    """Write the model card of a finished tagger."""
+    dev, coverage = metrics["dev"], metrics["vector_coverage"]
+    started = f"cover {coverage['tokens']:.1%} of the training words" if coverage else "none"
+    if config.encoder is not None:
+        # Only the name of a local folder: the rest of the path is nobody's business.
+        folder = Path(config.encoder)
+        started = f"`{folder.name if folder.is_absolute() else config.encoder}`"
+    card = _CARD.format(
+        kind="Bi-LSTM on words" if config.encoder is None else "pretrained encoder",
+        source="word vectors" if config.encoder is None else "encoder",
+        started=started,
+        digest=metrics["corpus_hash"][:16],
+        dev=f"exact-span F1 {dev['f1']:.4f}" if dev else "none",
+        seed=config.seed,
+        selection=f"{config.dev_fraction:.0%} of the sentences were held out to choose the number of epochs; then the model"
+        " was trained again on all of them."
+        if dev
+        else "The number of epochs was given: nothing was held out.",
+        **{name: metrics[name] for name in ("parameters", "sentences", "empty", "aspects", "epochs")},
+    )
+    write_atomically(path, card.encode())

@@ -1,0 +1,188 @@
+"""`AspectSentence`, a sentence with all its aspects, and reading such sentences from files.
+
+A tagger learns from what is an aspect and from what is not. So a file must list every aspect of a sentence, and should have
+sentences without any. SemEval XML does both. Formats with named columns do, if each row has a list:
+
+    {"text": "The screen is great", "aspects": [{"from": 4, "to": 10}]}
+
+A file with one aspect a line may leave some out; it is refused unless its lines are to be grouped by sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pssa.data.example import sentence_key
+from pssa.data.fields import example_from_fields
+from pssa.data.io import events_of, format_of
+from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
+from pssa.data.tokenize import Span
+from pssa.data.validation import is_integer, shorten
+from pssa.errors import InputError, setting
+
+_LISTED = "aspects"  # the field with all aspects of a row
+_XML = "semeval_xml"
+_MAX_CHARACTERS = 100_000  # of one sentence
+_MAX_ASPECTS = 1000  # of one sentence
+_GROUP = setting("group", option="--group")
+_EXPECTED = '`aspects`, a list of all aspects of the text such as [{"from": 4, "to": 10}], which may be empty'
+
+
+@dataclass(frozen=True, slots=True)
+class AspectSentence:
+    """A sentence and the character offsets of all its aspects, in order and apart."""
+
+    text: str
+    aspects: tuple[Span, ...]
+    id: str = "0"
+    sentence_id: str = ""  # equal for copies of a sentence; splits keep them together
+
+    @classmethod
+    def build(cls, text: str, aspects: Iterable[Span], id: str = "0", sentence_id: str = "") -> AspectSentence:
+        """Check the offsets and put them in order; of aspects that overlap the longest is kept.
+
+        :raises InputError: if an aspect is empty or outside the text.
+        """
+        kept: list[Span] = []
+        for start, end in sorted(aspects, key=lambda span: (span[0] - span[1], span)):
+            if not 0 <= start < end <= len(text) or not text[start:end].strip():
+                raise InputError(
+                    f"aspect offsets {start}-{end} hold no word of the text of {len(text)} characters; correct them"
+                )
+            if all(end <= other or its_end <= start for other, its_end in kept):
+                kept.append((start, end))
+        return cls(text, tuple(sorted(kept)), id, sentence_id or sentence_key(text))
+
+
+def read_sentences(
+    path: str | Path, *, format: str | None = None, columns: ColumnNames | None = None, group: bool = False
+) -> tuple[AspectSentence, ...]:
+    """Read sentences with all their aspects; the label of an aspect is not looked at.
+
+    :param group: whether to take lines of the same sentence together, for a file with one aspect a line.
+    :raises InputError: naming the file and the line of the first row that cannot be used.
+    """
+    name = format_of(path, format)
+    named = replace(Columns.of(columns), text_only=not group)
+    events = (_checked(path, event) for event in events_of(path, name, named))
+    found = tuple(_grouped(path, events, by_line=name == _XML) if group or name == _XML else _listed(path, events))
+    if not found:
+        raise InputError.at(path, None, "has no sentences; expected at least one")
+    return found
+
+
+def _checked(path: str | Path, event: Row | Dropped | Problem) -> Row | Dropped:
+    if isinstance(event, Problem):
+        raise InputError.at(path, event.line, event.message)
+    return event
+
+
+def _listed(path: str | Path, events: Iterable[Row | Dropped]) -> Iterator[AspectSentence]:
+    """Yield the sentence of each row that has a list of aspects."""
+    for event in events:
+        if isinstance(event, Dropped):
+            continue
+        if _LISTED not in event.fields:
+            advice = f"add them, or take lines of the same sentence together with {_GROUP} if the file has all aspects"
+            raise InputError.at(path, event.line, f"has no {_EXPECTED}; {advice}")
+        try:
+            yield _sentence(event)
+        except InputError as error:
+            raise InputError.at(path, event.line, error.message) from error
+
+
+def _sentence(row: Row) -> AspectSentence:
+    text = require_text(row)
+    values = _aspect_list(row.fields[_LISTED])
+    if len(values) > _MAX_ASPECTS:
+        raise InputError(f"`{_LISTED}` has {len(values)} aspects; expected at most {_MAX_ASPECTS}")
+    given = row.fields.get("id")
+    name = str(given) if isinstance(given, str | int) and str(given) else str(row.line)
+    key = row.fields.get("sentence_id")
+    return AspectSentence.build(text, [_offsets(value, text) for value in values], name, str(key) if key else "")
+
+
+def require_text(row: Row) -> str:
+    """Return the text of a row.
+
+    :raises InputError: if it has none, or one that is too long or not made of whole characters.
+    """
+    if "text" not in row.fields:
+        raise InputError(row.describe_missing("text", "expected a text"))
+    text = row.fields["text"]
+    if text is None or text != text:  # NaN stands for nothing in a data frame
+        return ""
+    if not isinstance(text, str):
+        raise InputError(f"`text` is {shorten(text)}; expected text")
+    if len(text) > _MAX_CHARACTERS:
+        raise InputError(f"`text` has {len(text)} characters; expected at most {_MAX_CHARACTERS}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError("`text` holds half of a surrogate pair; write the whole pair") from None
+    return text
+
+
+def _aspect_list(value: Any) -> list[Any]:
+    if isinstance(value, str):  # a table without lists
+        try:
+            value = json.loads(value or "[]")
+        except (ValueError, RecursionError):
+            value = None
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if not isinstance(value, list | tuple):
+        raise InputError(f"`{_LISTED}` is {shorten(value)}; expected {_EXPECTED}")
+    return list(value)
+
+
+def _offsets(value: Any, text: str) -> Span:
+    if not isinstance(value, Mapping) or not all(is_integer(value.get(key)) for key in ("from", "to")):
+        raise InputError(f'an aspect is {shorten(value)}; expected an object such as {{"from": 4, "to": 10}}')
+    start, end = int(value["from"]), int(value["to"])
+    named = value.get("aspect")
+    if isinstance(named, str) and text[max(start, 0) : max(end, 0)].casefold() != named.casefold():
+        raise InputError(f"aspect {shorten(named)} is not at its offsets {start}-{end}; correct them")
+    return start, end
+
+
+def _grouped(path: str | Path, events: Iterable[Row | Dropped], by_line: bool) -> Iterator[AspectSentence]:
+    """Yield each sentence once, with the aspects of all its rows, in the order of their first rows.
+
+    :param by_line: whether rows of one line are a sentence, as in XML; otherwise those with the same text and sentence id.
+    """
+    texts: dict[tuple[int, str, str], tuple[int, str, str]] = {}
+    aspects: dict[tuple[int, str, str], list[Span]] = {}
+    for event in events:
+        if isinstance(event, Dropped):
+            text, name = event.text, event.sentence_id or ""
+            spans: list[Span] = []
+            if not text.strip():
+                continue
+        else:
+            text, name, spans = _row_aspect(path, event)
+        key = (event.line if by_line else 0, name, text)
+        texts.setdefault(key, (event.line, text, name))
+        aspects.setdefault(key, []).extend(spans)
+    for key, (line, text, name) in texts.items():
+        try:
+            yield AspectSentence.build(text, aspects[key], name or str(line), name)
+        except InputError as error:
+            raise InputError.at(path, line, error.message) from error
+
+
+def _row_aspect(path: str | Path, row: Row) -> tuple[str, str, list[Span]]:
+    fields = {key: value for key, value in row.fields.items() if key != "label"}
+    try:
+        example = example_from_fields(fields, ordinal_required=True, default_id=str(row.line), row=row)
+    except InputError as error:
+        raise InputError.at(path, row.line, error.message) from error
+    given = row.fields.get("sentence_id")
+    # Offsets as the file has them: the example's are those of whole words.
+    start, end = row.fields.get("from"), row.fields.get("to")
+    exact = (int(start), int(end)) if start not in (None, "") and end not in (None, "") else example.aspect_chars
+    return example.text, str(given) if given is not None else "", [exact]

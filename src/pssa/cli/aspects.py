@@ -1,0 +1,124 @@
+"""Train a tagger that finds the aspects of raw text, and measure it.
+
+pssa aspects train --train train.xml --vectors glove.txt.gz --out taggers/reviews
+pssa aspects evaluate taggers/reviews --data test.xml
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from pssa.cli._options import add_device, add_format
+from pssa.cli._output import counted, print_json, say
+from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.errors import InputError
+
+_GROUP_HELP = "group lines by sentence, for files with one aspect a line"
+_TRAIN_OPTIONS = ("train", "out", "encoder", "vectors", "epochs", "seed", "device", "format", "columns", "group")
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare `aspects` with its actions."""
+    parser = add_command(commands, "aspects", "find the aspects of raw text", __doc__)
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    train = add_command(actions, "train", "train a tagger", run_train.__doc__)
+    option(train, "--train FILE", "sentences with all their aspects: SemEval XML or JSON Lines")
+    option(train, "--out DIR", "directory to create")
+    option(train, "--resume DIR", "interrupted training to resume; takes no other option")
+    option(train, "--encoder NAME", "folder or hub name of a pretrained encoder")
+    option(train, "--vectors FILE", "GloVe or word2vec text file, also .gz or .zip", type=str)
+    option(train, "--epochs N", "number of epochs (default: chosen on held-out sentences)")
+    option(train, "--seed N", "seed of everything random (default 0)")
+    option(train, "--device NAME", "auto, cpu or cuda (default auto)")
+    add_format(train)
+    option(train, "--group", _GROUP_HELP)
+    finish(train, run_train)
+
+    evaluate = add_command(actions, "evaluate", "measure precision, recall and F1 of exact spans", run_evaluate.__doc__)
+    add_tagger(evaluate)
+    option(evaluate, "--data FILE", "sentences with all their aspects, unseen in training", required=True)
+    add_device(evaluate)
+    add_format(evaluate)
+    option(evaluate, "--group", _GROUP_HELP)
+    finish(evaluate, run_evaluate)
+
+
+def add_tagger(parser: argparse.ArgumentParser) -> None:
+    """Add the argument DIR."""
+    parser.add_argument("tagger", metavar="DIR", type=Path, help="directory written by pssa aspects train")
+
+
+def run_train(arguments: argparse.Namespace) -> int:
+    """Train a tagger and save it in a new directory, or resume an interrupted training. The number of epochs is chosen on
+    held-out sentences; then the tagger is trained again on all of them.
+
+    pssa aspects train --train train.xml --vectors glove.txt.gz --out taggers/reviews
+    pssa aspects train --train train.jsonl --encoder FOLDER --out taggers/encoder
+    pssa aspects train --resume taggers/reviews
+    """
+    from pssa.aspects import read_sentences, resume_aspects, train_aspects
+    from pssa.aspects.run import FILE
+    from pssa.cli._progress import TrainingProgress
+
+    given = {name: getattr(arguments, name) for name in _TRAIN_OPTIONS if getattr(arguments, name) not in (None, False)}
+    if arguments.resume is not None and given:
+        option = "--" + next(iter(given))
+        raise InputError(
+            f"{option} cannot be used with --resume, because the training keeps its settings; leave it out"
+        )
+    if arguments.resume is None and not {"train", "out"} <= given.keys():
+        raise InputError("pssa aspects train needs --train FILE and --out DIR, or --resume DIR")
+    if arguments.epochs is not None and arguments.epochs < 1:
+        raise InputError(f"--epochs is {arguments.epochs}; it must be at least 1")
+    out: Path = arguments.resume or arguments.out
+    try:
+        with TrainingProgress(score="F1") as bars:
+            if arguments.resume is not None:
+                resume_aspects(out, bars)
+            else:
+                reading = {name: given.pop(name, None) for name in ("format", "columns")}
+                data = read_sentences(given.pop("train"), group=bool(given.pop("group", False)), **reading)
+                del given["out"]
+                train_aspects(data, out, observer=bars, on_vectors=bars.on_vectors, **given)
+    except KeyboardInterrupt:
+        # Until its settings are written there is nothing to resume.
+        hint = [f"continue with: pssa aspects train --resume {out}"] if (out / FILE).is_file() else []
+        raise KeyboardInterrupt(*hint) from None
+    return _summarise(out, arguments.json)
+
+
+def _summarise(out: Path, as_json: bool) -> int:
+    from pssa.runs.directory import read_json
+
+    metrics = read_json(out / "metrics.json")
+    if as_json:
+        print_json({"tagger": str(out), **metrics})
+        return 0
+    held_out = f"; held-out F1 {metrics['dev']['f1']:.4f}" if metrics["dev"] else ""
+    data = f"{counted(metrics['sentences'], 'sentence')}, {metrics['empty']} of them without aspects"
+    say(f"{out}: {data}; {counted(metrics['aspects'], 'aspect')}; {counted(metrics['epochs'], 'epoch')}{held_out}")
+    say(f"{metrics['parameters']:,} trained parameters")
+    if metrics["vector_coverage"]:
+        say(f"word vectors cover {metrics['vector_coverage']['tokens']:.1%} of the training words")
+    return 0
+
+
+def run_evaluate(arguments: argparse.Namespace) -> int:
+    """Measure how many aspects of labelled sentences a tagger finds, with both ends right, as SemEval-2014 counts them.
+
+    pssa aspects evaluate taggers/reviews --data test.xml
+    pssa aspects evaluate taggers/reviews --data test.xml --json
+    """
+    from pssa.aspects import evaluate_aspects, load_finder, read_sentences
+
+    finder = load_finder(arguments.tagger, device=arguments.device)
+    reading = {"format": arguments.format, "columns": arguments.columns, "group": arguments.group}
+    scores = evaluate_aspects(finder, read_sentences(arguments.data, **reading))
+    if arguments.json:
+        print_json(scores.as_dict())
+        return 0
+    say(f"precision {100 * scores.precision:.2f}, recall {100 * scores.recall:.2f}, F1 {100 * scores.f1:.2f}")
+    say(f"{counted(scores.gold, 'aspect')} in the data, {scores.found} found, {scores.right} of them right")
+    return 0

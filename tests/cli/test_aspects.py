@@ -1,0 +1,70 @@
+"""`pssa aspects`: train, evaluate and find from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.aspects.made_taggers import toy_sentences, toy_tagger
+
+from pssa.cli import main
+
+
+@pytest.fixture(scope="module")
+def tagger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A trained toy tagger."""
+    return toy_tagger(tmp_path_factory.mktemp("taggers") / "toy")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """The toy sentences as a file."""
+    path = tmp_path / "train.jsonl"
+    rows = (
+        {"text": one.text, "aspects": [{"from": start, "to": end} for start, end in one.aspects]}
+        for one in toy_sentences()
+    )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_train_evaluate_and_resume(tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "tagger"
+    assert main(["aspects", "train", "--train", str(data), "--out", str(out), "--epochs", "1", "--json"]) == 0
+    trained = json.loads(capsys.readouterr().out)
+    assert (trained["tagger"], trained["sentences"], trained["epochs"]) == (str(out), 29, 1)
+    assert main(["aspects", "evaluate", str(out), "--data", str(data), "--json"]) == 0
+    assert [*json.loads(capsys.readouterr().out)] == ["precision", "recall", "f1", "gold", "found", "right"]
+    assert main(["aspects", "train", "--resume", str(out)]) == 0
+    assert "29 sentences" in capsys.readouterr().out
+
+
+def test_evaluate_prints_percentages(tagger: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["aspects", "evaluate", str(tagger), "--data", str(data)]) == 0
+    shown = capsys.readouterr().out
+    assert "F1" in shown
+    assert "24 aspects" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ([], "--train"),
+        (["--train", "DATA"], "--out"),
+        (["--train", "DATA", "--out", "OUT", "--epochs", "0"], "--epochs"),
+        (["--train", "DATA", "--out", "OUT", "--encoder", "x", "--vectors", "y"], "--vectors"),
+        (["--resume", "OUT", "--seed", "1"], "--seed"),
+        (["--resume", "OUT"], "OUT"),
+        (["--train", "ONE", "--out", "OUT"], "--group"),
+    ],
+)
+def test_bad_usage_is_refused_by_option(
+    tmp_path: Path, data: Path, options: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = tmp_path / "one.csv"
+    one.write_text("text,aspect,label\nNice staff,staff,positive\n")
+    paths = {"DATA": str(data), "OUT": str(tmp_path / "OUT"), "ONE": str(one)}
+    assert main(["aspects", "train", *(paths.get(option, option) for option in options)]) == 2
+    assert named in capsys.readouterr().err
+    assert not (tmp_path / "OUT").exists()
