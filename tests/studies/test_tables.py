@@ -29,7 +29,7 @@ from pssa.studies.exhibit import (
 from pssa.studies.pages import markdown_document
 from pssa.studies.tables import (
     TextTable,
-    _column_widths,
+    _layout,
     cells_csv,
     convert_text,
     escape_latex,
@@ -216,7 +216,7 @@ def test_nothing_in_a_text_is_a_command(text: str) -> None:
 
 def widths(columns: tuple[str, ...], *rows: tuple[str | float | None, ...]) -> tuple[float, ...]:
     """Return the shares of the columns; empty where all fields fit."""
-    return _column_widths(TextTable.of(Table("t", "T", columns, rows)))
+    return _layout(TextTable.of(Table("t", "T", columns, rows)))[0]
 
 
 def test_a_number_is_not_torn_from_its_spread_for_the_sake_of_a_sentence() -> None:

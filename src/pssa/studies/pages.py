@@ -22,21 +22,10 @@ from pssa.data.files import write_atomically
 from pssa.errors import InputError, MissingExtra, PssaWarning, setting
 from pssa.report.heat_map import clean
 from pssa.report.html import make_environment
+from pssa.studies import tables
 from pssa.studies.exhibit import Exhibit, Figure, Part, Picture, Table, Value
 from pssa.studies.exhibits import reading_order
 from pssa.studies.figures import draw
-from pssa.studies.tables import (
-    TextTable,
-    convert_text,
-    escape_markdown,
-    grid_table,
-    latex_document,
-    markdown_table,
-    points_table,
-    require_pandas,
-    table_csv,
-    table_json,
-)
 
 _TITLE = "Experiments"
 _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.IGNORECASE)
@@ -125,7 +114,7 @@ def markdown_document(exhibit: Exhibit, parts: Sequence[Part], drawn: Container[
 
     :param drawn: names of the figures that were drawn.
     """
-    blocks = [f"# {escape_markdown(exhibit.title)}"]
+    blocks = [f"# {tables.escape_markdown(exhibit.title)}"]
     for part in parts:
         blocks += _markdown_blocks(part, exhibit.name, drawn)
     return "\n\n".join(blocks) + "\n"
@@ -135,16 +124,16 @@ def _markdown_blocks(part: Part, folder: str, drawn: Container[str]) -> Iterator
     if isinstance(part, str):
         yield _markdown_paragraph(part)
         return
-    yield f"## {escape_markdown(part.title)}"
+    yield f"## {tables.escape_markdown(part.title)}"
     if isinstance(part, Picture) or part.name in drawn:
-        yield f"![{escape_markdown(part.title)}]({folder}/{part.name}.svg)"
+        yield f"![{tables.escape_markdown(part.title)}]({folder}/{part.name}.svg)"
     if not isinstance(part, Picture):
-        yield markdown_table(grid_table(part) if isinstance(part, Figure) else part)
+        yield tables.markdown_table(tables.grid_table(part) if isinstance(part, Figure) else part)
         yield from (_markdown_paragraph(note) for note in part.notes)
 
 
 def _markdown_paragraph(text: str) -> str:
-    return _LIST_MARK.sub(r"\1\\\2", escape_markdown(text))
+    return _LIST_MARK.sub(r"\1\\\2", tables.escape_markdown(text))
 
 
 def make_section(
@@ -181,7 +170,7 @@ def _block(part: Part, anchor: str, drawings: Mapping[str, str]) -> dict[str, An
     elif isinstance(part, Table):
         values["table"] = _html_table(part)
     elif isinstance(part, Figure):
-        values |= {"table": _html_table(grid_table(part)), "is_small": len(part.panels) < 2}
+        values |= {"table": _html_table(tables.grid_table(part)), "is_small": len(part.panels) < 2}
         if part.name in drawings:
             values["svg"] = _embedded(drawings[part.name], part, anchor)
     return values
@@ -189,7 +178,7 @@ def _block(part: Part, anchor: str, drawings: Mapping[str, str]) -> dict[str, An
 
 def _html_table(table: Table) -> dict[str, Any]:
     """Return a table's texts, and a class attribute for each column."""
-    shown = TextTable.of(table)
+    shown = tables.TextTable.of(table)
     classes = []
     for index, is_number in enumerate(shown.is_number):
         longest = max((len(row[index]) for row in shown.rows), default=0)
@@ -210,7 +199,9 @@ def _embedded(svg: str, figure: Figure, anchor: str) -> str:
 
 def _html_code(text: str) -> Markup:
     """Return a text with its code marked, everything escaped."""
-    html = convert_text(clean(text), lambda plain: str(escape(plain)), lambda code: f"<code>{escape(code)}</code>")
+    html = tables.convert_text(
+        clean(text), lambda plain: str(escape(plain)), lambda code: f"<code>{escape(code)}</code>"
+    )
     return Markup(html)  # noqa: S704  every piece is escaped
 
 
@@ -235,11 +226,11 @@ def _files_of(part: Part, within: str, has_pandas: bool) -> dict[str, str | byte
     files: dict[str, str | bytes] = {}
     if has_pandas and isinstance(part, Table):
         files[f"{part.name}.md"] = "\n\n".join(_markdown_blocks(part, "", ())) + "\n"
-        files[f"{part.name}.tex"] = latex_document(part, within)
-    table = points_table(part) if isinstance(part, Figure) else part
+        files[f"{part.name}.tex"] = tables.latex_document(part, within)
+    table = tables.points_table(part) if isinstance(part, Figure) else part
     if has_pandas:
-        files[f"{part.name}.csv"] = table_csv(table)
-    return {**files, f"{part.name}.json": table_json(table)}
+        files[f"{part.name}.csv"] = tables.table_csv(table)
+    return {**files, f"{part.name}.json": tables.table_json(table)}
 
 
 def _written_before(home: Path) -> Iterator[str]:
@@ -275,7 +266,7 @@ def _draw_all(parts: Sequence[Part]) -> dict[str, tuple[str, bytes]]:
 
 def _has_pandas() -> bool:
     try:
-        require_pandas()
+        tables.require_pandas()
     except MissingExtra as error:
         _warn_missing("Markdown, LaTeX and CSV files", error)
         return False

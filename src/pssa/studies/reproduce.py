@@ -21,13 +21,7 @@ from pssa.data.files import write_atomically
 from pssa.errors import InputError, MissingExtra, PssaWarning, setting
 from pssa.experiments.cells import Cell, cell_name, with_needs
 from pssa.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
-from pssa.experiments.provenance import (
-    Provenance,
-    contributions,
-    device_name,
-    is_from_this_code,
-    this_environment,
-)
+from pssa.experiments.provenance import Provenance, contributions, device_name, is_from_this_code, this_environment
 from pssa.experiments.resources import Scope
 from pssa.experiments.schedule import CellSchedule, Progress, ScheduleResult, check_engine, open_pool, plan
 from pssa.experiments.workspace import Workspace

@@ -6,7 +6,6 @@ Texts may hold `code` between backticks, which every format sets in its own way;
 from __future__ import annotations
 
 import importlib
-import itertools
 import json
 import math
 import re
@@ -116,11 +115,11 @@ def one_line(text: str) -> str:
 
 def escape_markdown(text: str) -> str:
     """Return the text as Markdown shows it."""
-    return convert_text(text, lambda plain: _MARKDOWN.sub(_escape_mark, plain), "`{}`".format)
 
+    def escape(plain: str) -> str:
+        return _MARKDOWN.sub(lambda found: "&amp;" if found[0] == "&" else f"\\{found[0]}", plain)
 
-def _escape_mark(found: re.Match[str]) -> str:
-    return "&amp;" if found[0] == "&" else f"\\{found[0]}"
+    return convert_text(text, escape, "`{}`".format)
 
 
 def markdown_table(table: Table) -> str:
@@ -139,9 +138,8 @@ def latex_document(table: Table, within: str = "") -> str:
     :param within: title of the exhibit, so that the caption stands alone.
     """
     shown = TextTable.of(table)
-    widths, is_long = _column_widths(shown), len(shown.rows) > _PAGE_ROWS
-    is_long = is_long or bool(widths)
-    is_landscape = bool(widths) and _needs_landscape(shown)
+    widths, is_landscape = _layout(shown)
+    is_long = len(shown.rows) > _PAGE_ROWS or bool(widths)
     frame = shown.frame(escape_latex)
     if shown.rows:
         frame.isetitem(0, [_protect(text) for text in frame.iloc[:, 0]])
@@ -199,37 +197,27 @@ def _column_format(shown: TextTable, widths: Sequence[float]) -> str:
     )
 
 
-def _column_widths(shown: TextTable) -> tuple[float, ...]:
-    """Return the share of the line that each column gets; empty if the fields fit a line as they are."""
-    longest = [max(map(_length, texts)) for texts in _columns(shown)]
+def _layout(shown: TextTable) -> tuple[tuple[float, ...], bool]:
+    """Return the share of the line of each column, and whether the page is turned; no shares if the fields fit as they are."""
+    columns = list(zip(shown.columns, *shown.rows, strict=True))
+    longest = [max(map(_length, texts)) for texts in columns]
     gaps = _GAP * len(longest)
     if sum(longest) + gaps <= _LINE:
-        return ()
-    least = _least_widths(shown)
-    width = (_LANDSCAPE if _needs_landscape(shown) else _PORTRAIT) - gaps
+        return (), False
+    least = [_least_width(*column) for column in zip(columns, shown.is_number, strict=True)]
+    is_landscape = sum(least) + gaps > _PORTRAIT
     extra = [max(0, min(long, _LONGEST_FIELD) - own) for own, long in zip(least, longest, strict=True)]
-    left = max(0, width - sum(least)) / max(1, sum(extra))
+    left = max(0, (_LANDSCAPE if is_landscape else _PORTRAIT) - gaps - sum(least)) / max(1, sum(extra))
     widths = [own + left * more + _GAP for own, more in zip(least, extra, strict=True)]
     # Rounded down, so that all of them are never more than the line.
-    return tuple(int(1000 * width / sum(widths)) / 1000 for width in widths)
+    return tuple(int(1000 * width / sum(widths)) / 1000 for width in widths), is_landscape
 
 
-def _needs_landscape(shown: TextTable) -> bool:
-    return sum(_least_widths(shown)) + _GAP * len(shown.columns) > _PORTRAIT
-
-
-def _least_widths(shown: TextTable) -> list[int]:
-    """Return what each column needs so that no word sticks out and no number is torn from its deviation."""
-    least = []
-    for (head, *fields), is_number in zip(_columns(shown), shown.is_number, strict=True):
-        whole = [_length(text) for text in fields if is_number and _length(text) <= _LONGEST_NUMBER]
-        words = (_length(word) for text in (head, *fields) for word in text.split())
-        least.append(min(_LONGEST_WORD, max(itertools.chain(whole, words), default=1)))
-    return least
-
-
-def _columns(shown: TextTable) -> list[tuple[str, ...]]:
-    return list(zip(shown.columns, *shown.rows, strict=True))
+def _least_width(texts: Sequence[str], is_number: bool) -> int:
+    """Return what a column needs so that no word sticks out and no number is torn from its deviation."""
+    whole = [_length(text) for text in texts[1:] if is_number and _length(text) <= _LONGEST_NUMBER]
+    words = [_length(word) for text in texts for word in text.split()]
+    return min(_LONGEST_WORD, max([*whole, *words], default=1))
 
 
 def _length(text: str) -> int:

@@ -6,17 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple, dataclass, replace
 
 from pssa.experiments.cells import Analysis, Cell, Mining, Place, Setting, Training, settings
-from pssa.experiments.comparison import (
-    METRICS,
-    Chance,
-    Gain,
-    Row,
-    average,
-    compare,
-    gather,
-    mean_and_std,
-    stars,
-)
+from pssa.experiments.comparison import METRICS, Chance, Gain, Row, average, compare, gather, mean_and_std, stars
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import PAIR, FormattedValue, PlotLine, TableRow, format_mean, format_scores, not_measured

@@ -6,9 +6,7 @@ A threshold decides what later rounds see, so the evidence of each is mined from
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pssa.data.evidence import KINDS
 from pssa.experiments.cells import Cell, Mining, Training, settings
@@ -18,7 +16,6 @@ from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import (
     Exhibit,
     Figure,
-    FormattedValue,
     Part,
     PlotLine,
     Table,
@@ -47,57 +44,60 @@ _NOTES = (
 )
 
 
-@dataclass(frozen=True)
-class _Sweep:
-    """One panel: a model and a mining method over all thresholds."""
-
-    scope: Scope
-    model: str
-    method: str
-
-    @property
-    def name(self) -> str:
-        return f"{NAMES[self.model]} ({_METHODS[self.method]})"
-
-    def baselines(self, data: str) -> dict[int, Training]:
-        places = self.scope.places(self.model, data, _SEEDS, held_out=True)
-        return {place.seed: Training(place) for place in places}
-
-    def minings(self, data: str, epsilon: float) -> dict[int, Mining]:
-        baselines = self.baselines(data).items()
-        return {seed: Mining(base.place, self.method, settings(epsilon=epsilon)) for seed, base in baselines}
-
-    def trainings(self, data: str, epsilon: float) -> dict[int, Training]:
-        minings = self.minings(data, epsilon).items()
-        return {seed: Training(mining.place, evidence=(mining,)) for seed, mining in minings}
+_Sweep = tuple[str, str]  # a model and a mining method, over all thresholds
+_Rows = Mapping[float, tuple[Row, Row]]  # by threshold: trainings and the minings that supervise them
+_Found = Mapping[_Sweep, Mapping[str, _Rows]]  # by data set
 
 
 def _sweeps(scope: Scope) -> list[_Sweep]:
-    return [_Sweep(scope, model, method) for model in ATTENDING if scope.has(model) for method in _METHODS]
+    return [(model, method) for model in ATTENDING if scope.has(model) for method in _METHODS]
+
+
+def _name(sweep: _Sweep) -> str:
+    model, method = sweep
+    return f"{NAMES[model]} ({_METHODS[method]})"
+
+
+def _baselines(scope: Scope, model: str, data: str) -> dict[int, Training]:
+    return {place.seed: Training(place) for place in scope.places(model, data, _SEEDS, held_out=True)}
+
+
+def _cells(scope: Scope, sweep: _Sweep, data: str, epsilon: float) -> tuple[dict[int, Training], dict[int, Mining]]:
+    """Return the trainings with a threshold, and their minings."""
+    model, method = sweep
+    bases = _baselines(scope, model, data).items()
+    minings = {seed: Mining(base.place, method, settings(epsilon=epsilon)) for seed, base in bases}
+    return {seed: Training(mining.place, evidence=(mining,)) for seed, mining in minings.items()}, minings
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield a mining and a training for each threshold."""
     for sweep in _sweeps(scope):
         for data in scope.data:
-            yield from sweep.baselines(data).values()
+            yield from _baselines(scope, sweep[0], data).values()
             for epsilon in EPSILONS:
-                yield from sweep.minings(data, epsilon).values()
-                yield from sweep.trainings(data, epsilon).values()
+                trainings, minings = _cells(scope, sweep, data, epsilon)
+                yield from minings.values()
+                yield from trainings.values()
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return curves of scores and of mined words, the threshold that is best, and the numbers."""
-    sweeps = _sweeps(scope)
-    scores = [(sweep.name, _lines(sweep, partial(_macro_f1, lookup))) for sweep in sweeps]
-    words = [(sweep.name, _lines(sweep, partial(_n_words, lookup))) for sweep in sweeps]
-    axis = "epsilon, bits"
-    notes = (f"{_HELD_OUT} {_PAPER}.",)
+
+    def rows(sweep: _Sweep, data: str) -> _Rows:
+        found = {epsilon: _cells(scope, sweep, data, epsilon) for epsilon in EPSILONS}
+        return {epsilon: (gather(lookup, first), gather(lookup, second)) for epsilon, (first, second) in found.items()}
+
+    found = {sweep: {data: rows(sweep, data) for data in scope.data} for sweep in _sweeps(scope)}
+    axis, notes = "epsilon, bits", (f"{_HELD_OUT} {_PAPER}.",)
+    scores, words = (
+        tuple((_name(sweep), _lines(own, measure)) for sweep, own in found.items()) for measure in (_macro_f1, _n_words)
+    )
     return [
-        Figure("epsilon-scores", "Macro-F1 by threshold", axis, "macro-F1, held out", tuple(scores), notes),
-        Figure("epsilon-evidence", "Mined words by threshold", axis, "mined words per instance", tuple(words)),
-        _chosen(scope, lookup),
-        _numbers(scope, lookup),
+        Figure("epsilon-scores", "Macro-F1 by threshold", axis, "macro-F1, held out", scores, notes),
+        Figure("epsilon-evidence", "Mined words by threshold", axis, "mined words per instance", words),
+        _chosen(scope, found),
+        _numbers(scope, lookup, found),
     ]
 
 
@@ -105,25 +105,22 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
 _Mean = tuple[float, float | None] | None
 
 
-def _macro_f1(lookup: RecordLookup, sweep: _Sweep, data: str, epsilon: float) -> _Mean:
-    row = gather(lookup, sweep.trainings(data, epsilon))
-    return mean_and_std([record["macro_f1"] for record in row.values()]) if row else None
+def _macro_f1(trained: Row, mined: Row) -> _Mean:
+    return mean_and_std([record["macro_f1"] for record in trained.values()]) if trained else None
 
 
-def _n_words(lookup: RecordLookup, sweep: _Sweep, data: str, epsilon: float) -> _Mean:
+def _n_words(trained: Row, mined: Row) -> _Mean:
     """Return mean and standard deviation over seeds of mined words per instance."""
-    row = gather(lookup, sweep.minings(data, epsilon))
-    counts = [sum(_count(record, kind) for kind in KINDS) for record in row.values()]
+    counts = [sum(_count(record, kind) for kind in KINDS) for record in mined.values()]
     if not counts:
         return None
     return statistics.mean(counts), statistics.stdev(counts) if len(counts) > 1 else None
 
 
-def _lines(sweep: _Sweep, measure: Callable[[_Sweep, str, float], _Mean]) -> tuple[PlotLine, ...]:
+def _lines(found: Mapping[str, _Rows], measure: Callable[[Row, Row], _Mean]) -> tuple[PlotLine, ...]:
     lines = []
-    for data in sweep.scope.data:
-        found = {epsilon: measure(sweep, data, epsilon) for epsilon in EPSILONS}
-        known = {epsilon: value for epsilon, value in found.items() if value is not None}
+    for data, rows in found.items():
+        known = {epsilon: value for epsilon, both in rows.items() if (value := measure(*both)) is not None}
         if known:
             means, spreads = zip(*known.values(), strict=True)
             lines.append(PlotLine(data.upper(), tuple(known), means, spreads))
@@ -136,14 +133,10 @@ def _count(record: Record, kind: str) -> float:
     return words / max(1, int(record["instances"]))
 
 
-def _chosen(scope: Scope, lookup: RecordLookup) -> Table:
+def _chosen(scope: Scope, found: _Found) -> Table:
     rows = tuple(
-        (
-            sweep.name,
-            EPSILON[sweep.model, sweep.method],
-            *(_best(lookup, sweep, data_sets) for data_sets in (scope.data, *((data,) for data in scope.data))),
-        )
-        for sweep in _sweeps(scope)
+        (_name(sweep), EPSILON[sweep], _best(list(own.values())), *(_best([each]) for each in own.values()))
+        for sweep, own in found.items()
     )
     columns = ("model", "paper", "ours", *(data.upper() for data in scope.data))
     note = (
@@ -153,29 +146,28 @@ def _chosen(scope: Scope, lookup: RecordLookup) -> Table:
     return Table("epsilon-chosen", "The threshold that held-out data chooses", columns, rows, (note,), columns[2:])
 
 
-def _best(lookup: RecordLookup, sweep: _Sweep, data_sets: Sequence[str]) -> float | None:
-    means = [_means(lookup, sweep, data) for data in data_sets]
-    known = [each for each in means if each]
-    if not known or len(known) < len(means):
+def _best(data_sets: Sequence[_Rows]) -> float | None:
+    means = [_means(rows) for rows in data_sets]
+    if not means or not all(means):
         return None
-    return max(EPSILONS, key=lambda epsilon: statistics.mean(each[epsilon] for each in known))
+    return max(EPSILONS, key=lambda epsilon: statistics.mean(each[epsilon] for each in means))
 
 
-def _means(lookup: RecordLookup, sweep: _Sweep, data: str) -> dict[float, float]:
+def _means(rows: _Rows) -> dict[float, float]:
     """Return macro-F1 by threshold, over the seeds that all thresholds have; empty if there is no such seed."""
-    rows = {epsilon: gather(lookup, sweep.trainings(data, epsilon)) for epsilon in EPSILONS}
-    common = set.intersection(*(set(row) for row in rows.values()))
+    trained = {epsilon: row for epsilon, (row, _) in rows.items()}
+    common = set.intersection(*map(set, trained.values()))
     if not common:
         return {}
-    return {epsilon: statistics.mean(row[seed]["macro_f1"] for seed in common) for epsilon, row in rows.items()}
+    return {epsilon: statistics.mean(row[seed]["macro_f1"] for seed in common) for epsilon, row in trained.items()}
 
 
-def _numbers(scope: Scope, lookup: RecordLookup) -> Table:
+def _numbers(scope: Scope, lookup: RecordLookup, found: _Found) -> Table:
     rows = tuple(
-        (sweep.name, data.upper(), epsilon, *_fields(lookup, sweep, data, epsilon))
-        for sweep in _sweeps(scope)
-        for data in scope.data
-        for epsilon in EPSILONS
+        (_name(sweep), data.upper(), epsilon, *_fields(*both, gather(lookup, _baselines(scope, sweep[0], data))))
+        for sweep, own in found.items()
+        for data, by_epsilon in own.items()
+        for epsilon, both in by_epsilon.items()
     )
     columns = (
         *("model", "data", "epsilon", "seeds", "accuracy", "macro-F1", "gain"),
@@ -184,24 +176,21 @@ def _numbers(scope: Scope, lookup: RecordLookup) -> Table:
     return Table("epsilon-numbers", "Scores and evidence by threshold", columns, rows, _NOTES, columns[3:])
 
 
-def _fields(lookup: RecordLookup, sweep: _Sweep, data: str, epsilon: float) -> TableRow:
-    row, mined = (gather(lookup, cells(data, epsilon)) for cells in (sweep.trainings, sweep.minings))
-    scores = [format_mean([record[metric] for record in row.values()]) for metric in METRICS]
+def _fields(trained: Row, mined: Row, baseline: Row) -> TableRow:
+    scores = [format_mean([record[metric] for record in trained.values()]) for metric in METRICS]
     words: list[Value] = [None, None, None]
     if mined:
         records = mined.values()
         active, misleading = (statistics.mean(_count(record, kind) for record in records) for kind in KINDS)
         covered = statistics.mean(record["with_active"] / max(1, record["instances"]) for record in records)
         words = [round(active, 2), round(misleading, 2), format_percent(covered)]
-    return (len(row), *scores, _gain(row, gather(lookup, sweep.baselines(data))), *words)
-
-
-def _gain(ours: Row, theirs: Row) -> FormattedValue:
-    common = sorted(set(ours) & set(theirs))
-    if not common:
-        return format_scores(None)
-    means = [100 * statistics.mean(ours[seed][name] - theirs[seed][name] for seed in common) for name in METRICS]
-    return format_scores(means, "+")
+    common = sorted(set(trained) & set(baseline))
+    gains = (
+        [100 * statistics.mean(trained[s][name] - baseline[s][name] for s in common) for name in METRICS]
+        if common
+        else None
+    )
+    return (len(trained), *scores, format_scores(gains, "+"), *words)
 
 
 EXHIBIT = Exhibit("epsilon", "The entropy threshold", cells, show)

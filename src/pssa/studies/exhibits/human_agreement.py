@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from pssa.data import DEFAULT_LABELS
 from pssa.evaluation.agreement import NEAREST
-from pssa.experiments.cells import Analysis, Cell, Mining, Place, Setting, Training, settings
+from pssa.experiments.cells import Analysis, Cell, Mining, Setting, Training, settings
 from pssa.experiments.comparison import gather
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.mining_stats import MarkedWords, count_above, count_all_rounds, count_reference, count_round
@@ -26,36 +25,30 @@ _CROSS_FITTED = settings(folds=5, iterations=1)
 _FIRST_WORD = settings(epsilon=99.0, iterations=1)  # of every sentence, however even the scores
 
 
-@dataclass(frozen=True)
-class MiningVariant:
-    """A mining method with its settings."""
-
-    method: str
-    settings: tuple[Setting, ...] = ()
-    place_settings: tuple[Setting, ...] = ()
-    encoder_seeds: int = FEW_SEEDS  # at most, for models on encoders
-
-    def mining_in(self, place: Place) -> Mining:
-        """Return the mining in a place."""
-        return Mining(replace(place, settings=self.place_settings), self.method, self.settings)
-
-
-PROGRESSIVE = {"AW": MiningVariant("aw-as"), "PG": MiningVariant("pg-as"), "random masking": MiningVariant("rm-as")}
+# The method, its settings and those of the place.
+_Way = tuple[str, tuple[Setting, ...], tuple[Setting, ...]]
+PROGRESSIVE: dict[str, _Way] = {"AW": ("aw-as", (), ()), "PG": ("pg-as", (), ()), "random masking": ("rm-as", (), ())}
+# Ways that take long: encoders have one seed.
+_LONG: dict[str, _Way] = {
+    "AW, cross-fitted": ("aw-as", _CROSS_FITTED, ()),
+    "PG, cross-fitted": ("pg-as", _CROSS_FITTED, ()),
+    # Words above any threshold are a part of those above zero.
+    "consensus": ("consensus", settings(consensus_threshold=0.0), ()),
+}
 WAYS = {
     **PROGRESSIVE,
-    "AW, cross-fitted": MiningVariant("aw-as", _CROSS_FITTED, encoder_seeds=1),
-    "PG, cross-fitted": MiningVariant("pg-as", _CROSS_FITTED, encoder_seeds=1),
-    # Words above any threshold are a part of those above zero.
-    "consensus": MiningVariant("consensus", settings(consensus_threshold=0.0), encoder_seeds=1),
-    "consensus, as it supervises": MiningVariant("consensus"),
-    "untrained": MiningVariant("aw-as", _FIRST_WORD, UNTRAINED),
+    **_LONG,
+    "consensus, as it supervises": ("consensus", (), ()),
+    "untrained": ("aw-as", _FIRST_WORD, UNTRAINED),
 }
 
 
 def minings(scope: Scope, way: str, model: str, data: str) -> dict[int, Mining]:
     """Return the minings by seed."""
-    seeds = WAYS[way].encoder_seeds if model.startswith("bertabsa") else FEW_SEEDS
-    return {place.seed: WAYS[way].mining_in(place) for place in scope.places(model, data, seeds)}
+    method, chosen, of_place = WAYS[way]
+    seeds = 1 if way in _LONG and model.startswith("bertabsa") else FEW_SEEDS
+    places = scope.places(model, data, seeds, settings=of_place)
+    return {place.seed: Mining(place, method, chosen) for place in places}
 
 
 # Precision to be reached, with an active word for this share of the instances.
@@ -141,17 +134,9 @@ def _own_threshold(model: str) -> float:
 
 
 def _mined(model: str, way: str, number: Value, tally: MarkedWords, records: Sequence[Record]) -> TableRow:
-    words = sum(tally.judged.values()) / len(records) if records else None
+    words = round(sum(tally.judged.values()) / len(records)) if records else None
     by_label = (tally.precision_of(label) for label in DEFAULT_LABELS)
-    return (
-        NAMES[model],
-        way,
-        number,
-        None if words is None else round(words),
-        tally.precision,
-        *by_label,
-        tally.coverage,
-    )
+    return (NAMES[model], way, number, words, tally.precision, *by_label, tally.coverage)
 
 
 def _attended_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Iterator[TableRow]:
@@ -196,11 +181,5 @@ def _figure(scope: Scope, lookup: RecordLookup, places: Sequence[tuple[str, str]
     return Figure("mined-by-round", title, "round", "precision", tuple(panels))
 
 
-EXHIBIT = Exhibit(
-    "human-agreement",
-    "Are mined and attended words those that people marked?",
-    cells,
-    show,
-    needs=("opinion_words",),
-    beyond=True,
-)
+_TITLE = "Are mined and attended words those that people marked?"
+EXHIBIT = Exhibit("human-agreement", _TITLE, cells, show, needs=("opinion_words",), beyond=True)

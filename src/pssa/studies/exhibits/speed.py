@@ -13,7 +13,7 @@ from pssa.experiments.cells import Cell, Timing
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import Exhibit, Part, Table, TableRow, Value
-from pssa.studies.exhibits._rows import ATTENDING, NAMES
+from pssa.studies.exhibits._rows import ATTENDING, NAMES, row_name
 from pssa.studies.paper import SPEED, SPEED_PARTS
 
 __all__ = ["EXHIBIT"]
@@ -21,13 +21,8 @@ __all__ = ["EXHIBIT"]
 _MODELS = ("memnet", "tnet_att", "bertabsa", "bertabsa_att")
 # Methods as they are timed, and as the tables call them.
 _TIMED = {
-    "base": "",
-    "kt": "+KT",
-    "boosting": "+Boosting",
-    "adaboost": "+Adaboost",
-    "aw-as": "+AW-AS",
-    "pg-as": "+PG-AS",
-    "consensus": "+Consensus",
+    **{"base": "", "kt": "+KT", "boosting": "+Boosting", "adaboost": "+Adaboost"},
+    **{"aw-as": "+AW-AS", "pg-as": "+PG-AS", "consensus": "+Consensus"},
 }
 _WITHOUT_ATTENTION = ("base", "kt")
 # Parts of a training by the prefix of their stages' names, with the paper's word for them if it has one.
@@ -82,12 +77,7 @@ def _record(scope: Scope, lookup: RecordLookup, model: str, data: str) -> Record
 
 def _wholes(model: str, found: Mapping[str, Record | None]) -> Table:
     rows = tuple(
-        (
-            data.upper(),
-            NAMES[model] + (f" ({name})" if name else ""),
-            *_whole(record, method),
-            *_paper_multiples(model, name, data),
-        )
+        (data.upper(), row_name(model, name), *_whole(record, method), *_paper_multiples(model, name, data))
         for data, record in found.items()
         for method, name in ((method, _TIMED[method]) for method in _methods(model))
     )
@@ -148,12 +138,8 @@ def _split(methods: Mapping[str, Any], method: str) -> Iterator[tuple[str, int, 
     rounds = 1 + sum(stage.startswith("round-") for stage in spent["stages"])
     if rounds > 1:
         apart = sum(spent["stages"].get(stage, 0.0) for stage in ("search", "final"))
-        yield (
-            "each mining iteration",
-            rounds,
-            (spent["train"] - apart - _outside(methods["base"])) / rounds,
-            "iteration",
-        )
+        seconds_each = (spent["train"] - apart - _outside(methods["base"])) / rounds
+        yield "each mining iteration", rounds, seconds_each, "iteration"
     yield "outside of these", 1, _outside(spent), ""
 
 
