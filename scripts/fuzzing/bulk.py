@@ -82,7 +82,7 @@ def _scoring(run: Path, name: str) -> Callable[[Path], Attack]:
     """An attack by an input, into one form after the other."""
 
     def prepare(folder: Path) -> Attack:
-        engine = _Engine(open_scorer(run, _ON_CPU).score)
+        engine = _Engine(open_scorer(run, _ON_CPU)[0])
 
         def attack(content: bytes) -> None:
             (folder / name).write_bytes(content)
@@ -115,7 +115,7 @@ def _left(run: Path, folder: Path, name: str) -> Path:
     for part in (1, 2):
         (folder / f"in{part}.jsonl").write_bytes(FORMATS.module("json_lines").encode(CORPUS))
     with suppress(_Left):
-        predict(_job(run, folder, name, "new"), _Engine(open_scorer(run, _ON_CPU).score, 1))
+        predict(_job(run, folder, name, "new"), _Engine(open_scorer(run, _ON_CPU)[0], 1))
     # Those who go on with it may finish it, and others come after them.
     shutil.copytree(folder / f"{name}.part", folder / _BEGUN)
     return folder
@@ -123,7 +123,7 @@ def _left(run: Path, folder: Path, name: str) -> Path:
 
 def _resuming(run: Path, left: Path, name: str) -> Callable[[Path], Attack]:
     def prepare(_: Path) -> Attack:
-        engine = _Engine(open_scorer(run, _ON_CPU).score)
+        engine = _Engine(open_scorer(run, _ON_CPU)[0])
 
         def attack(content: bytes) -> None:
             shutil.rmtree(left / f"{name}.part", ignore_errors=True)

@@ -17,16 +17,15 @@ import socket
 import sys
 import threading
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from pssa.errors import InputError, MissingExtra, PssaError, RunError, setting
 
@@ -77,7 +76,7 @@ class WorkerSetup:
             self.initializer(*self.arguments)
 
 
-class WorkerPool(ABC):
+class WorkerPool(AbstractContextManager["WorkerPool"]):
     """A pool to be used in a `with` block."""
 
     def __init__(self, n_workers: int) -> None:
@@ -91,12 +90,7 @@ class WorkerPool(ABC):
     def close(self, now: bool = False) -> None:
         """Release the workers; `now`: without waiting for the calls that they compute."""
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
         self.close(now=kind is not None)
 
 

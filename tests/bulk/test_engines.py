@@ -24,7 +24,6 @@ from tests.bulk.made_rows import sentences, write_rows
 from pssa.bulk import Job, LocalEngine, ProcessEngine, Progress, RayEngine, Scoring, engines, predict
 from pssa.bulk.engines import rare_garbage_collection, score_windows
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.scorer import Scorer
 from pssa.bulk.window import Window
 from pssa.data.example import Example
 from pssa.data.rows import Row
@@ -53,7 +52,7 @@ def test_results_come_in_the_order_of_the_windows_and_only_a_few_are_under_way()
         time.sleep(0.02 if len(done) < 2 else 0)
         return positive(examples)
 
-    for result in score_windows(source(), Scorer(slow_at_first, 3), OutputFormat("json_lines")):
+    for result in score_windows(source(), slow_at_first, 3, OutputFormat("json_lines")):
         done.append(result.end[1])
         assert len(begun) - len(done) <= 4  # three threads, and one that waits
     assert done == list(range(12))
@@ -68,7 +67,7 @@ def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> Non
 
     windows = [Window("in", (0, 1), 0, (Row(1, {"text": "screen", "aspect": "screen"}),), ())] * 9
     with pytest.raises(RuntimeError, match="broken"):
-        list(score_windows(iter(windows), Scorer(broken, 2), OutputFormat("json_lines")))
+        list(score_windows(iter(windows), broken, 2, OutputFormat("json_lines")))
     assert torch.get_num_threads() == threads
     assert not set(threading.enumerate()) - before
 

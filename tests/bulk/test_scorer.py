@@ -62,16 +62,16 @@ def test_what_suits_follows_from_the_model_and_the_device() -> None:
 
 
 def test_answers_are_those_of_the_classifier(run: Path) -> None:
-    scorer = open_scorer(run, Scoring(device="cpu", batch_size=2))
-    assert scorer.n_threads == torch.get_num_threads()
+    score, n_threads = open_scorer(run, Scoring(device="cpu", batch_size=2))
+    assert n_threads == torch.get_num_threads()
     expected = pssa.load(run).answer(EXAMPLES, 2)
-    assert list(scorer.score(EXAMPLES)) == expected
+    assert list(score(EXAMPLES)) == expected
     assert export(run, Scoring()) == b""
 
 
 @pytest.mark.parametrize("saliency", ["", "gradient"])
 def test_word_scores_are_those_of_an_explanation(run: Path, saliency: str) -> None:
-    found = open_scorer(run, Scoring(saliency=saliency, device="cpu")).score(EXAMPLES)
+    found = open_scorer(run, Scoring(saliency=saliency, device="cpu"))[0](EXAMPLES)
     for ours, theirs in zip(found, explain(pssa.load(run), EXAMPLES, saliency), strict=True):
         assert isinstance(ours, Explanation)
         assert (ours.saliency, ours.spans, ours.aspect) == (theirs.saliency, theirs.spans, theirs.aspect)
@@ -87,7 +87,7 @@ def test_the_model_is_not_run_again_for_its_word_scores(run: Path, monkeypatch: 
         return encode(model, batch)
 
     monkeypatch.setattr(MemoryNetwork, "encode", counted)
-    open_scorer(run, Scoring(saliency="attention", device="cpu")).score(EXAMPLES)
+    open_scorer(run, Scoring(saliency="attention", device="cpu"))[0](EXAMPLES)
     assert runs == [len(EXAMPLES)]
 
 
@@ -99,7 +99,7 @@ def test_the_size_of_batches_holds_for_word_scores_too(run: Path, monkeypatch: p
         return encode(model, batch)
 
     monkeypatch.setattr(MemoryNetwork, "encode", counted)
-    open_scorer(run, Scoring(saliency="attention", device="cpu", batch_size=4)).score(EXAMPLES)
+    open_scorer(run, Scoring(saliency="attention", device="cpu", batch_size=4))[0](EXAMPLES)
     assert runs == [4, 4, 1]
 
 
@@ -118,7 +118,7 @@ def test_one_long_text_does_not_make_every_row_as_wide(
         return corpus
 
     monkeypatch.setattr(WordFeaturizer, "index", watched)
-    found = open_scorer(run, Scoring(saliency=saliency, device="cpu")).score(examples)
+    found = open_scorer(run, Scoring(saliency=saliency, device="cpu"))[0](examples)
     *others, widest = sorted(tables)
     assert widest == 901
     assert len(others) > 1
@@ -147,7 +147,7 @@ def test_several_members_vote_and_the_first_is_explained(run: Path, monkeypatch:
     other = models.build("memnet", one.featurizer.table, 3, {}, seed=5).eval()
     both = replace(one, members=(*one.members, other), vote_weights=(1.0, 3.0))
     monkeypatch.setattr("pssa.bulk.scorer.load", lambda *given, **more: both)
-    found = open_scorer(run, Scoring(saliency="attention", device="cpu")).score(EXAMPLES)
+    found = open_scorer(run, Scoring(saliency="attention", device="cpu"))[0](EXAMPLES)
     for ours, alone, voted in zip(found, explain(one, EXAMPLES, "attention"), both.answer(EXAMPLES), strict=True):
         assert isinstance(ours, Explanation)
         assert ours.shares == pytest.approx(alone.shares, abs=1e-6)
@@ -155,15 +155,15 @@ def test_several_members_vote_and_the_first_is_explained(run: Path, monkeypatch:
 
 
 def test_a_text_that_would_be_read_once_for_each_of_many_words_is_refused(run: Path) -> None:
-    scorer = open_scorer(run, Scoring(saliency="leave_one_out", device="cpu"))
+    score, _ = open_scorer(run, Scoring(saliency="leave_one_out", device="cpu"))
     longest = Example.from_text("so " * 511 + "huge", (1533, 1537))
-    assert len(scorer.score([longest, *EXAMPLES])) == len(EXAMPLES) + 1
+    assert len(score([longest, *EXAMPLES])) == len(EXAMPLES) + 1
     long = Example.from_text("so " * 512 + "huge", (1536, 1540))
     with pytest.raises(
         InputError, match=r"the text has 513 words, and leave_one_out explains .* at most 512; shorten it"
     ):
-        scorer.score([*EXAMPLES, long])
-    assert open_scorer(run, Scoring(saliency="gradient", device="cpu")).score([long])
+        score([*EXAMPLES, long])
+    assert open_scorer(run, Scoring(saliency="gradient", device="cpu"))[0]([long])
 
 
 ONNX_EXAMPLES = [replace(example, label=None) for example in embedded.load("test").select(range(60))]
@@ -178,7 +178,7 @@ def exported(run: Path) -> bytes:
 
 @pytest.mark.slow
 def test_answers_of_onnx_runtime_are_those_of_torch(run: Path, exported: bytes) -> None:
-    found = open_scorer(run, Scoring(runtime="onnx", batch_size=7), exported).score(ONNX_EXAMPLES)
+    found = open_scorer(run, Scoring(runtime="onnx", batch_size=7), exported)[0](ONNX_EXAMPLES)
     for ours, theirs in zip(found, pssa.load(run).answer(ONNX_EXAMPLES), strict=True):
         assert isinstance(ours, Answer)
         assert (ours.label, ours.aspect, ours.start) == (theirs.label, theirs.aspect, theirs.start)
@@ -192,7 +192,7 @@ def test_eight_bits_say_nearly_the_same(
     scoring = Scoring(runtime="onnx", quantize="int8")
     eight = export(run, scoring)
     assert eight != exported
-    found, expected = open_scorer(run, scoring, eight).score(ONNX_EXAMPLES), pssa.load(run).answer(ONNX_EXAMPLES)
+    found, expected = open_scorer(run, scoring, eight)[0](ONNX_EXAMPLES), pssa.load(run).answer(ONNX_EXAMPLES)
     for label in pssa.load(run).labels:
         said = [answer.probabilities[label] for answer in expected]
         assert max(said) - min(said) > 4 * CLOSE, label  # else any model would say nearly the same

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer
+from pssa.bulk.rows import Score
+from pssa.bulk.scorer import Scoring, export, open_scorer
 from pssa.bulk.source import Source
 from pssa.bulk.window import START, Position, Window, read_windows, score_window
 from pssa.errors import InputError, setting
@@ -65,8 +66,8 @@ class LocalEngine(Engine):
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
-        scorer = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
-        return score_windows(task.windows(), scorer, task.output_format)
+        score, n_threads = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
+        return score_windows(task.windows(), score, n_threads, task.output_format)
 
 
 @dataclass(frozen=True)
@@ -137,11 +138,12 @@ class RayEngine(Engine):
             yield from _score_in_pool(pool, task)
 
 
-def score_windows(windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat) -> Generator[Window]:
+def score_windows(
+    windows: Iterator[Window], score: Score, n_threads: int, output_format: OutputFormat
+) -> Generator[Window]:
     """Score windows in threads of this process; yield the results in their order."""
-    score = partial(score_window, score=scorer.score, output_format=output_format)
-    with ThreadPool(scorer.n_threads) as pool, rare_garbage_collection():
-        yield from map_ordered(pool, score, windows)
+    with ThreadPool(n_threads) as pool, rare_garbage_collection():
+        yield from map_ordered(pool, partial(score_window, score=score, output_format=output_format), windows)
 
 
 def _score_in_pool(pool: WorkerPool, task: ScoringTask) -> Generator[Window]:
@@ -153,19 +155,19 @@ def _worker_setup(task: ScoringTask) -> WorkerSetup:
     return WorkerSetup(_open_worker, given, uses_gpu=task.scoring.chosen_device != "cpu")
 
 
-_worker: dict[str, Scorer] = {}  # what a worker process holds
+_worker: dict[str, Score] = {}  # what a worker process holds
 
 
 def _open_worker(run: Path, scoring: Scoring, exported: bytes) -> None:
     rare_garbage_collection().__enter__()  # for as long as the worker lives
-    _worker["scorer"] = open_scorer(run, scoring, exported)
+    _worker["score"], _ = open_scorer(run, scoring, exported)
 
 
 def _score_in_worker(output_format: OutputFormat, window: Window) -> Window:
     """Score a window; its warnings go with the result, as nobody would see those of a worker."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = score_window(window, _worker["scorer"].score, output_format)
+        result = score_window(window, _worker["score"], output_format)
     # Their raw messages, in which settings are still marked.
     messages = [str(one.message.args[0]) for one in caught if isinstance(one.message, Warning)]
     return replace(result, warnings=tuple(messages))

@@ -99,14 +99,6 @@ def default_batch_size(model: str, device: str) -> int:
     return 16 if models.uses_encoder(model) else 64
 
 
-@dataclass(frozen=True)
-class Scorer:
-    """A function that scores examples, and how many threads may call it at once."""
-
-    score: Score
-    n_threads: int
-
-
 def export(run: Path, scoring: Scoring) -> bytes:
     """Return the run as an ONNX file if the runtime needs one; it is made once and handed to every scorer.
 
@@ -119,28 +111,24 @@ def export(run: Path, scoring: Scoring) -> bytes:
         return (_quantize(path) if scoring.quantize == "int8" else path).read_bytes()
 
 
-def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> Scorer:
-    """Load the run.
+def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> tuple[Score, int]:
+    """Load the run; return the function that scores examples, and how many threads may call it at once.
 
     :param exported: what `export` returned.
     :raises InputError: if the run cannot be loaded, or not scored in this way.
     """
     classifier = load(run, device=scoring.chosen_device, precision=scoring.precision)
     batch_size = scoring.batch_size or default_batch_size(classifier.name, scoring.chosen_device)
-    n_threads = count_threads(classifier)
+    n_copies = 1
+    score: Score = partial(classifier.answer, batch_size=batch_size)
     if scoring.runtime == "onnx":
         # The weights are in the ONNX file; only the featurizer and the labels of the run are used.
-        without_weights = replace(classifier, members=())
-        return Scorer(
-            partial(score_by_length, partial(_score_onnx, without_weights, open_session(exported), batch_size)),
-            n_threads,
-        )
-    if scoring.saliency is not None:
+        score = partial(_score_onnx, replace(classifier, members=()), open_session(exported), batch_size)
+    elif scoring.saliency is not None:
         name = require_usable(classifier, scoring.saliency or usual_saliency(classifier))
         batch_size = scoring.batch_size or min(batch_size, _MAX_EXPLAINED_BATCH)
-        score = partial(_explain, classifier, name, batch_size)
-        return Scorer(partial(score_by_length, score, n_copies=_EXPLANATION_COPIES), n_threads)
-    return Scorer(partial(score_by_length, partial(classifier.answer, batch_size=batch_size)), n_threads)
+        score, n_copies = partial(_explain, classifier, name, batch_size), _EXPLANATION_COPIES
+    return partial(score_by_length, score, n_copies=n_copies), count_threads(classifier)
 
 
 def score_by_length(score: Score, examples: Sequence[Example], n_copies: int = 1) -> Sequence[Value]:

@@ -81,9 +81,7 @@ def read_windows(
 ) -> Iterator[Window]:
     """Yield all rows after `start`; the last window has a fault if a source cannot be read to its end.
 
-    :param n_rows: of a window, at most.
     :param columns: of the output, if rows were written before.
-    :param explained: whether words are scored.
     """
     if start[0] >= len(sources):
         raise InputError(f"the unfinished job names input {start[0] + 1} of {len(sources)}; {BEGIN_AGAIN}")

@@ -179,14 +179,13 @@ def _health_router(batcher: Batcher) -> APIRouter:
 
 def read_pages(folder: Path = _STATIC) -> dict[str, Response]:
     """Read the files of the pages, by name; no path of a request ever opens a file."""
-    paths = sorted(folder.iterdir()) if folder.is_dir() else []
-    return {path.name: _read_page(path) for path in paths if path.suffix in _PAGE_TYPES}
-
-
-def _read_page(path: Path) -> Response:
-    content = path.read_bytes()
-    headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()[:16]}"', "Cache-Control": "no-cache"}
-    return Response(content, headers=headers, media_type=_PAGE_TYPES[path.suffix])
+    pages = {}
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.suffix in _PAGE_TYPES:
+            content = path.read_bytes()
+            headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()[:16]}"', "Cache-Control": "no-cache"}
+            pages[path.name] = Response(content, headers=headers, media_type=_PAGE_TYPES[path.suffix])
+    return pages
 
 
 def _page_router(pages: Mapping[str, Response], has_evidence: bool) -> APIRouter:

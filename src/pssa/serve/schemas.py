@@ -99,6 +99,7 @@ class AspectError(StrictModel):
     error: str
 
 
+ModelT = TypeVar("ModelT", bound=BaseModel)
 ResultT = TypeVar("ResultT", bound=AspectResult)
 
 
@@ -142,10 +143,7 @@ class ErrorResponse(StrictModel):
 def limited_requests(
     limits: Limits, saliencies: Mapping[str, Sequence[str]]
 ) -> tuple[type[PredictRequest], type[ExplainRequest]]:
-    """Return the two requests with the limits, runs and saliencies of one service in their schema.
-
-    :param saliencies: those of each run, by the run's name.
-    """
+    """Return the two requests with the limits, runs and saliencies of one service in their schema; `saliencies` are by run."""
     text = Annotated[str, Field(max_length=limits.characters)]
     # With a discriminator, the faults of an aspect are those of one of the two.
     aspect = Annotated[
@@ -153,22 +151,20 @@ def limited_requests(
         Discriminator(lambda value: "text" if isinstance(value, str) else "offsets"),
     ]
     aspects = Annotated[list[aspect], Field(max_length=limits.aspects)]
-    item = create_model("Item", __base__=Item, __doc__=Item.__doc__, text=(text, ...), aspects=(aspects, ...))
+    item = _narrowed(Item, text=(text, ...), aspects=(aspects, ...))
     fields: dict[str, Any] = {
         "items": (Annotated[list[item], Field(max_length=limits.items)], ...),  # type: ignore[valid-type]
         "run": (Literal[*saliencies], "first"),
     }
-    saliency = {"saliency": (Literal[*sorted(set().union(*saliencies.values()))], Field(default_factory=str))}
-    return (
-        create_model("PredictRequest", __base__=PredictRequest, __doc__=PredictRequest.__doc__, **fields),
-        create_model(
-            "ExplainRequest",
-            __base__=ExplainRequest,
-            __doc__=ExplainRequest.__doc__,
-            __cls_kwargs__={"json_schema_extra": _saliencies_by_run(saliencies)},
-            **fields | saliency,
-        ),
-    )
+    saliency = (Literal[*sorted(set().union(*saliencies.values()))], Field(default_factory=str))
+    extra = {"json_schema_extra": _saliencies_by_run(saliencies)}
+    explain = _narrowed(ExplainRequest, **fields, saliency=saliency, __cls_kwargs__=extra)
+    return _narrowed(PredictRequest, **fields), explain
+
+
+def _narrowed(base: type[ModelT], **fields: Any) -> type[ModelT]:
+    """Return a model with the name and description of another, and narrower types for its fields."""
+    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
 
 
 def _saliencies_by_run(saliencies: Mapping[str, Sequence[str]]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from pssa.data.evidence import ACTIVE, MISLEADING, Finding
+from pssa.data.evidence import ACTIVE, MISLEADING, ExampleEvidence, Finding
 from pssa.serve.review.session import Review, ReviewedSentence
 from pssa.serve.schemas import Integer, StrictModel
 
@@ -44,25 +44,24 @@ class SentenceFilter(BaseModel):
         example, word = sentence.example, self.word.strip().casefold()
         if self.label and example.label != self.label:
             return False
-        if self.only == "changed" and not sentence.is_changed:
-            return False
-        if self.only == "disagreements" and not sentence.is_disputed:
+        if (self.only == "changed" and not sentence.is_changed) or (
+            self.only == "disagreements" and not sentence.is_disputed
+        ):
             return False
         if word and self.where == "sentence":
-            return any(other.casefold() == word for other in example.words) and self._matches_findings(sentence, "")
-        return self._matches_findings(sentence, word)
+            return word in map(str.casefold, example.words) and self._matches_findings(example, "")
+        return self._matches_findings(example, word)
 
-    def _matches_findings(self, sentence: ReviewedSentence, word: str) -> bool:
-        findings, words = sentence.example.findings, sentence.example.words
+    def _matches_findings(self, example: ExampleEvidence, word: str) -> bool:
         if self.kind == "none":
-            return not findings and not word and self.iteration is None
+            return not example.findings and not word and self.iteration is None
         if not word and not self.kind and self.iteration is None:
             return True
         return any(
-            (not self.kind or finding.kind == self.kind)
-            and (self.iteration is None or finding.iteration == self.iteration)
-            and (not word or words[finding.word].casefold() == word)
-            for finding in findings
+            self.kind in ("", finding.kind)
+            and self.iteration in (None, finding.iteration)
+            and word in ("", example.words[finding.word].casefold())
+            for finding in example.findings
         )
 
 

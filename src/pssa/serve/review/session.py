@@ -176,7 +176,6 @@ class Review:
         """Flip, drop or add one word, and log it.
 
         :param version: of the sentence that the reviewer saw.
-        :param action: one of `ACTIONS`.
         :raises ApiError: if the sentence has changed since, or the action is not possible for this word.
         """
         with self._lock:
@@ -186,9 +185,8 @@ class Review:
             return self._record(sentence, action, word, sentence.finding_after(action, word))
 
     def undo(self, number: int) -> ReviewedSentence:
-        """Take the last change back.
+        """Take the last change back, which must have this number.
 
-        :param number: of the change that the reviewer means.
         :raises ApiError: if that is not the last change.
         """
         with self._lock:
