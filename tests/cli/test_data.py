@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.command import Command
 
-from pssa.cli import data
+from pssa.cli import build_parser
 from pssa.data.io import read
 from pssa.errors import InputError
 
@@ -18,9 +17,7 @@ _SOUND = "text,aspect,label\na good menu,menu,positive\na bar,bar,conflict\n"
 
 
 def _run(*words: str | Path) -> int:
-    parser = argparse.ArgumentParser()
-    data.add_parser(parser.add_subparsers())
-    arguments = parser.parse_args(["data", *map(str, words)])
+    arguments = build_parser().parse_args(["data", *map(str, words)])
     code: int = arguments.run(arguments)
     return code
 

@@ -182,7 +182,11 @@ def test_every_example_is_of_its_command_and_can_be_given(prog: str, example: st
 def test_a_narrow_terminal_breaks_the_description_and_no_example(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     example = "pssa predict runs/reviews --input new.csv --output labelled.csv"
-    doc = f"Label every row of files of any size,\n    in order.\n\n    {example}\n    "
-    said = add_command(argparse.ArgumentParser().add_subparsers(), "predict", "", doc).format_help()
+
+    def run(arguments: argparse.Namespace) -> int:
+        return 0
+
+    run.__doc__ = f"Label every row of files of any size,\n    in order.\n\n    {example}\n    "
+    said = add_command(argparse.ArgumentParser().add_subparsers(), "predict", "", run).format_help()
     assert "\nLabel every row of files of any size,\nin order.\n" in said
     assert said.endswith(f"\nexamples:\n  {example}\n")

@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from pssa import __version__
-from pssa.cli._parser import BAD_USAGE, HelpFormatter, Parser
+from pssa.cli._parser import BAD_USAGE, HelpFormatter, Parser, add_common_options
 from pssa.errors import InputError, PssaError, for_command_line
 from pssa.registry import Registry
 
@@ -47,6 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in _COMMANDS.names():
         _COMMANDS.module(name).add_parser(commands)
+    add_common_options(parser)
     return parser
 
 

@@ -12,6 +12,7 @@ BAD_USAGE = 2
 _EXAMPLES = "examples:\n"
 _TYPES: dict[str, Callable[[str], Any]] = {"N": int, **dict.fromkeys(("FILE", "DIR", "RUN", "RUN2", "TSV"), Path)}
 
+Command: TypeAlias = Callable[[argparse.Namespace], int]
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -25,8 +26,20 @@ class Parser(argparse.ArgumentParser):
         self.exit(BAD_USAGE, f"pssa: {message}; see {self.prog} --help\n")
 
 
-def add_command(commands: Commands, name: str, help: str, doc: str | None) -> argparse.ArgumentParser:
-    """Add a command whose help page is a docstring: one or two sentences and, in a second paragraph, examples."""
+def add_command(commands: Commands, name: str, help: str, run: Command) -> argparse.ArgumentParser:
+    """Add a command; the docstring of `run` is its help page."""
+    parser = _add_page(commands, name, help, run.__doc__)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_group(commands: Commands, name: str, help: str, doc: str | None) -> Commands:
+    """Add a command that has actions, for which the result serves as `commands`."""
+    return _add_page(commands, name, help, doc).add_subparsers(title="actions", metavar="ACTION", required=True)
+
+
+def _add_page(commands: Commands, name: str, help: str, doc: str | None) -> argparse.ArgumentParser:
+    """Add a parser whose help page is a docstring: one or two sentences and, in a second paragraph, examples."""
     description, _, examples = (doc or "").strip().partition("\n\n")
     return commands.add_parser(
         name,
@@ -35,6 +48,18 @@ def add_command(commands: Commands, name: str, help: str, doc: str | None) -> ar
         epilog=_EXAMPLES + "\n".join(f"  {example.strip()}" for example in examples.splitlines()),
         formatter_class=HelpFormatter,
     )
+
+
+def add_common_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every command has, last in its help, to a parser or to all commands below it."""
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for action in below:
+        for command in action.choices.values():
+            add_common_options(command)
+    if not below:
+        group = parser.add_argument_group("common options")
+        option(group, "--json", "print one JSON object on standard output")
+        option(group, "--debug", "print the traceback of an error")
 
 
 def option(container: argparse._ActionsContainer, usage: str, help: str, default: Any = None, **settings: Any) -> None:
@@ -50,14 +75,6 @@ def option(container: argparse._ActionsContainer, usage: str, help: str, default
     if default not in (None, "", []) and "(default" not in help:
         help += f" (default {default})"
     container.add_argument(name, help=help, **usual | settings)
-
-
-def finish(parser: argparse.ArgumentParser, run: Callable[[argparse.Namespace], int]) -> None:
-    """Add the options that every command has, last in its help, and set the function that runs it."""
-    group = parser.add_argument_group("common options")
-    option(group, "--json", "print one JSON object on standard output")
-    option(group, "--debug", "print the traceback of an error")
-    parser.set_defaults(run=run)
 
 
 class HelpFormatter(argparse.HelpFormatter):

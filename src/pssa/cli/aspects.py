@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pssa.cli._options import add_device, add_format
 from pssa.cli._output import counted, print_json, say
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, add_group, option
 from pssa.errors import InputError
 
 _GROUP_HELP = "group lines by sentence, for files with one aspect a line"
@@ -20,10 +20,9 @@ _TRAIN_OPTIONS = ("train", "out", "encoder", "vectors", "epochs", "seed", "devic
 
 def add_parser(commands: Commands) -> None:
     """Declare `aspects` with its actions."""
-    parser = add_command(commands, "aspects", "find the aspects of raw text", __doc__)
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = add_group(commands, "aspects", "find the aspects of raw text", __doc__)
 
-    train = add_command(actions, "train", "train a tagger", run_train.__doc__)
+    train = add_command(actions, "train", "train a tagger", run_train)
     option(train, "--train FILE", "sentences with all their aspects: SemEval XML or JSON Lines")
     option(train, "--out DIR", "directory to create")
     option(train, "--resume DIR", "interrupted training to resume; takes no other option")
@@ -34,15 +33,13 @@ def add_parser(commands: Commands) -> None:
     option(train, "--device NAME", "auto, cpu or cuda (default auto)")
     add_format(train)
     option(train, "--group", _GROUP_HELP)
-    finish(train, run_train)
 
-    evaluate = add_command(actions, "evaluate", "measure precision, recall and F1 of exact spans", run_evaluate.__doc__)
+    evaluate = add_command(actions, "evaluate", "measure precision, recall and F1 of exact spans", run_evaluate)
     add_tagger(evaluate)
     option(evaluate, "--data FILE", "sentences with all their aspects, unseen in training", required=True)
     add_device(evaluate)
     add_format(evaluate)
     option(evaluate, "--group", _GROUP_HELP)
-    finish(evaluate, run_evaluate)
 
 
 def add_tagger(parser: argparse.ArgumentParser) -> None:

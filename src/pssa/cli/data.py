@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_conflict, add_data, add_format, add_labels, reading
 from pssa.cli._output import counted, print_json, say
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, add_group, option
 from pssa.data.formats import FORMATS
 from pssa.errors import for_command_line
 
@@ -28,17 +28,15 @@ _SHOWN_PROBLEMS, _SHOWN_SKIPPED = 20, 3
 
 def add_parser(commands: Commands) -> None:
     """Declare `data` with its two actions."""
-    parser = add_command(commands, "data", "check or convert a file of labelled instances", __doc__)
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    actions = add_group(commands, "data", "check or convert a file of labelled instances", __doc__)
     *most, last = FORMATS.names()
     instances = f"labelled instances: {', '.join(most)} or {last}"
 
-    check = add_command(actions, "check", "count instances and report invalid lines", run_check.__doc__)
+    check = add_command(actions, "check", "count instances and report invalid lines", run_check)
     check.add_argument("file", metavar="FILE", help=instances)
     add_data(check.add_argument_group("data format"))
-    finish(check, run_check)
 
-    convert = add_command(actions, "convert", "write a file in another format", run_convert.__doc__)
+    convert = add_command(actions, "convert", "write a file in another format", run_convert)
     convert.add_argument("input", metavar="IN", help=instances)
     convert.add_argument("output", metavar="OUT", help="file to write; hf:DIRECTORY for a Hugging Face dataset")
     add_format(convert, "--from", "IN")
@@ -48,7 +46,6 @@ def add_parser(commands: Commands) -> None:
     convert.set_defaults(conflict="keep")
     option(convert, "--errors MODE", "on invalid lines: fail or skip", "fail")
     option(convert, "--force", "replace an existing OUT")
-    finish(convert, run_convert)
 
 
 def run_check(arguments: argparse.Namespace) -> int:

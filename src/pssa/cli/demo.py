@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._output import print_json, print_table, say
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,10 +33,9 @@ _WITHOUT_VECTORS = (
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "demo", "run the whole method on the embedded corpus", run.__doc__)
+    parser = add_command(commands, "demo", "run the whole method on the embedded corpus", run)
     option(parser, "--out DIR", "folder for the runs (default demo, demo-2, ...)", Path("demo"))
     option(parser, "--vectors FILE", "word vectors to start from (default: embeddings are learned)")
-    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

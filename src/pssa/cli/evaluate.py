@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_run, add_run_data, label_names, reading
 from pssa.cli._output import counted, print_json, print_table, say
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
@@ -27,7 +27,7 @@ _NARROW = 14  # characters of a name that need no second line
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "evaluate", "score a run on labelled data", run.__doc__)
+    parser = add_command(commands, "evaluate", "score a run on labelled data", run)
     add_run(parser)
     option(parser, "--data FILE", "labelled instances unseen in training", required=True)
     option(parser, "--versus RUN2", "run to compare with")
@@ -39,7 +39,6 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--opinion-words TSV", "TOWE file of opinion words to compare saliencies with")
     add_device(parser)
     add_run_data(parser.add_argument_group("data format"))
-    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

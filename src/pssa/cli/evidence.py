@@ -7,14 +7,14 @@ pssa evidence show runs/reviews/evidence.jsonl --word huge
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_data, reading
 from pssa.cli._output import counted, print_json, print_table, require_new_file, say
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, add_group, option
 from pssa.data.evidence import (
     ACTIVE,
     KINDS,
@@ -34,65 +34,36 @@ from pssa.errors import InputError
 if TYPE_CHECKING:
     from rich.text import Text
 
-_FILE = "evidence file, such as RUN/evidence.jsonl"
-
 
 def add_parser(commands: Commands) -> None:
     """Declare the command with its actions."""
-    parser = add_command(commands, "evidence", "show, compare, edit and make evidence files", __doc__)
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    for add_options, run, name, text in (
-        (_add_stats, _run_stats, "stats", "count words by round, label and word"),
-        (_add_show, _run_show, "show", "show sentences with their words marked"),
-        (_add_diff, _run_diff, "diff", "compare two evidence files"),
-        (_add_edit, _run_edit, "edit", "write an edited copy"),
-        (
-            _add_from_opinion_words,
-            _run_from_opinion_words,
-            "from-opinion-words",
-            "make evidence from opinion words marked by people",
-        ),
-    ):
-        action = add_command(actions, name, text, run.__doc__)
-        add_options(action)
-        finish(action, run)
+    actions = add_group(commands, "evidence", "show, compare, edit and make evidence files", __doc__)
+    file, top = "evidence file, such as RUN/evidence.jsonl", {"default": 20, "type": _natural}
 
+    parser = add_command(actions, "stats", "count words by round, label and word", _run_stats)
+    parser.add_argument("file", metavar="FILE", type=Path, help=file)
+    option(parser, "--top N", "number of words of each kind", **top)
 
-def _add_stats(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
-    option(parser, "--top N", "number of words of each kind", 20, type=_natural)
-
-
-def _add_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
+    parser = add_command(actions, "show", "show sentences with their words marked", _run_show)
+    parser.add_argument("file", metavar="FILE", type=Path, help=file)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--id", help="id of the example to show")
     option(which, "--index N", "position of the example in the corpus, counted from 0", type=_natural)
     which.add_argument("--word", help="word found in the examples to show")
-    option(parser, "--limit N", "number of examples", 20, type=_natural)
+    option(parser, "--limit N", "number of examples", **top)
 
-
-def _add_diff(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("first", metavar="A", type=Path, help=_FILE)
+    parser = add_command(actions, "diff", "compare two evidence files", _run_diff)
+    parser.add_argument("first", metavar="A", type=Path, help=file)
     parser.add_argument("second", metavar="B", type=Path, help="evidence file of the same instances")
-    option(parser, "--limit N", "number of examples", 20, type=_natural)
+    option(parser, "--limit N", "number of examples", **top)
 
-
-def _add_edit(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path, help=_FILE)
+    parser = add_command(actions, "edit", "write an edited copy", _run_edit)
+    parser.add_argument("file", metavar="FILE", type=Path, help=file)
     _add_output(parser)
-    for usage, nargs, edit, kind, text in (
-        ("--drop-word W", "+", drop_word, str, "words to remove everywhere"),
-        ("--flip W", "+", flip, str, "words to swap between active and misleading, everywhere"),
-        ("--keep-above S", 1, keep_above, float, "score above which findings are kept"),
-        ("--keep-iterations K", 1, keep_iterations, int, "last round whose findings are kept"),
-        (f"--keep {'|'.join(KINDS)}", 1, keep_kind, str, "kind of findings to keep"),
-    ):
-        made = _edit(edit, kind)
-        option(parser, usage, text, dest="edits", action="extend", nargs=nargs, default=[], type=made)
+    _add_edits(parser)
 
-
-def _add_from_opinion_words(parser: argparse.ArgumentParser) -> None:
+    text = "make evidence from opinion words marked by people"
+    parser = add_command(actions, "from-opinion-words", text, _run_from_opinion_words)
     option(parser, "--opinion-words TSV", "TOWE file of opinion words", required=True)
     option(parser, "--train FILE", "labelled instances to match", required=True)
     _add_output(parser)
@@ -102,6 +73,17 @@ def _add_from_opinion_words(parser: argparse.ArgumentParser) -> None:
 def _add_output(parser: argparse.ArgumentParser) -> None:
     option(parser, "--out FILE", "evidence file to write", required=True)
     option(parser, "--force", "replace an existing file")
+
+
+def _add_edits(parser: argparse.ArgumentParser) -> None:
+    for usage, nargs, edit, kind, text in (
+        ("--drop-word W", "+", drop_word, str, "words to remove everywhere"),
+        ("--flip W", "+", flip, str, "words to swap between active and misleading, everywhere"),
+        ("--keep-above S", 1, keep_above, float, "score above which findings are kept"),
+        ("--keep-iterations K", 1, keep_iterations, int, "last round whose findings are kept"),
+        (f"--keep {'|'.join(KINDS)}", 1, keep_kind, str, "kind of findings to keep"),
+    ):
+        option(parser, usage, text, [], dest="edits", action="extend", nargs=nargs, type=_edit(edit, kind))
 
 
 def _edit(make: Callable[[Evidence, Any], Evidence], kind: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -254,17 +236,8 @@ def print_stats(given: Stats) -> None:
         f"{given.active} active and {given.misleading} misleading words"
     )
     if given.rounds:
-        rows: list[Sequence[object]] = [
-            (
-                one.iteration,
-                f"{one.accuracy:.4f}",
-                f"{one.mean_entropy:.3f}",
-                f"{one.open_share:.1%}",
-                one.active,
-                one.misleading,
-            )
-            for one in given.rounds
-        ]
+        text = "{0.iteration} {0.accuracy:.4f} {0.mean_entropy:.3f} {0.open_share:.1%} {0.active} {0.misleading}"
+        rows: list[Sequence[object]] = [text.format(one).split() for one in given.rounds]
         print_table("as mined", ("round", "accuracy", "mean entropy", "open", "active", "misleading"), rows)
     rows = [
         (number, *counts, "" if entropy is None else f"{entropy:.3f}")
@@ -286,7 +259,11 @@ def print_diff(given: dict[str, Any], limit: int) -> None:
     """Print totals, and a line for each of the first examples that differ."""
     say("{added} added, {removed} removed, {flipped} flipped, {same} the same".format(**given))
     for example in given["examples"][:limit]:
-        parts = [f"{name} {_named(example[name])}" for name in ("added", "removed", "flipped") if example[name]]
+        marks = {
+            name: ", ".join(f"{mark['text']} ({mark['kind']})" for mark in example[name])
+            for name in ("added", "removed", "flipped")
+        }
+        parts = [f"{name} {listed}" for name, listed in marks.items() if listed]
         say(f"{example['id']}: {'; '.join(parts)}")
     _print_rest(len(given["examples"]) - limit)
 
@@ -327,10 +304,6 @@ def _styled(word: str, finding: Finding | None) -> tuple[str, str]:
         return word, ""
     sign, style = ("+", "green") if finding.kind == ACTIVE else ("-", "red")
     return f"{word}[{sign}{finding.iteration}]", style
-
-
-def _named(marks: Sequence[Mapping[str, Any]]) -> str:
-    return ", ".join(f"{mark['text']} ({mark['kind']})" for mark in marks)
 
 
 def _print_rest(count: int) -> None:

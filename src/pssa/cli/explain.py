@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_format, add_run
 from pssa.cli._output import counted, print_json, require_new_file, say
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _OFFSETS = re.compile(r"(\d+):(\d+)")
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "explain", "explain predictions with heat maps", run.__doc__)
+    parser = add_command(commands, "explain", "explain predictions with heat maps", run)
     add_run(parser)
     parser.add_argument("--text", help="sentence to explain")
     option(parser, "--aspect A", "aspect in the text, as words or offsets FROM:TO; repeatable", action="append")
@@ -38,7 +38,6 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--svg FILE", "SVG drawing to write")
     option(parser, "--force", "replace existing files")
     add_device(parser)
-    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

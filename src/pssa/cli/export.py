@@ -6,19 +6,18 @@ import argparse
 
 from pssa.cli._options import add_run
 from pssa.cli._output import print_json, say
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "export", "write a run as ONNX, or upload it to a hub", run.__doc__)
+    parser = add_command(commands, "export", "write a run as ONNX, or upload it to a hub", run)
     add_run(parser)
     option(parser, "--onnx FILE", "ONNX file to write")
     option(parser, "--force", "replace an existing ONNX file")
     option(parser, "--hub OWNER/NAME", "repository of the model hub to upload to")
     option(parser, "--private", "make the repository private")
-    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

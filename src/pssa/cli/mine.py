@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_model, add_training, file_config, names_in, training_settings
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _PROGRESSIVE = "progressive"  # the family, of which the saliency names a method
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "mine", "mine evidence, without the final training", run.__doc__)
+    parser = add_command(commands, "mine", "mine evidence, without the final training", run)
     option(parser, "--train FILE", "labelled instances to mine", type=str)
     add_model(parser)
     option(parser, "--saliency NAME", f"{names_in('saliency')} (default: by method and model)")
@@ -30,7 +30,6 @@ def add_parser(commands: Commands) -> None:
     )
     option(parser, "--out FILE", "evidence file to write", required=True)
     add_training(parser, hidden=("supervision",))
-    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_device, add_engine, add_format, add_run
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "predict", "label the rows of files of any size", run.__doc__)
+    parser = add_command(commands, "predict", "label the rows of files of any size", run)
     add_run(parser)
     files, required = "JSON Lines, CSV or Parquet, also .gz or .zst", {"type": str, "required": True}
     option(parser, "--input FILE", f"{files}; -: standard input", nargs="+", action="extend", **required)
@@ -34,7 +34,6 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--resume", "resume an interrupted job")
     option(parser, "--force", "replace an existing output")
     _add_scoring(parser.add_argument_group("scoring"))
-    finish(parser, run)
 
 
 def _add_scoring(group: argparse._ActionsContainer) -> None:

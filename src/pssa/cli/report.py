@@ -6,13 +6,13 @@ import argparse
 
 from pssa.cli._options import add_run, add_run_data, reading
 from pssa.cli._output import print_json, require_new_file, say
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "report", "write a self-contained HTML report about a run", run.__doc__)
+    parser = add_command(commands, "report", "write a self-contained HTML report about a run", run)
     add_run(parser)
     option(parser, "--versus RUN2", "run to compare with (default: the model before mining, if any)")
     option(parser, "--data FILE", "labelled instances unseen in training")
@@ -20,7 +20,6 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--out FILE", "HTML file to write", required=True)
     option(parser, "--force", "replace an existing file")
     add_run_data(parser.add_argument_group("data format"))
-    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_cells, add_starts, label_names, names_in
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError, for_command_line
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _QUIET_SECONDS = 60.0  # between two lines if no terminal shows a bar
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "reproduce", "rebuild the paper's tables and figures, and more", run.__doc__)
+    parser = add_command(commands, "reproduce", "rebuild the paper's tables and figures, and more", run)
     names = "exhibits to build; all: every one that the resources allow"
     parser.add_argument("names", metavar="NAME", nargs="*", help=names)
     option(parser, "--list", "list the exhibits; train nothing")
@@ -43,7 +43,6 @@ def add_parser(commands: Commands) -> None:
     add_cells(parser)
     option(parser, "--plan", "count finished and remaining cells; execute and write nothing")
     option(parser, "--show-only", "render the finished results; execute nothing")
-    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_data, add_device, add_run
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _READING = ("format", "columns", "labels", "conflict")  # how to read the corpus
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "serve", "serve a run over HTTP, with web pages", run.__doc__)
+    parser = add_command(commands, "serve", "serve a run over HTTP, with web pages", run)
     add_run(parser)
     option(parser, "--versus RUN2", "run to compare with")
     option(parser, "--evidence FILE", "evidence to review at /evidence")
@@ -56,7 +56,6 @@ def add_parser(commands: Commands) -> None:
     for name, meaning in _LIMITS.items():
         option(limits, f"--max-{name} N", f"maximum {meaning}")
     add_data(parser.add_argument_group("format of --corpus (default: as for the run that contains the evidence)"))
-    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

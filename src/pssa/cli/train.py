@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_model, add_training, file_config, training_settings
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 from pssa.runs import methods
 
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "train", "train a classifier on labelled data", run.__doc__)
+    parser = add_command(commands, "train", "train a classifier on labelled data", run)
     option(parser, "--train FILE", "labelled instances to learn from", type=str)
     add_model(parser)
     option(parser, "--method NAME", f"{', '.join(methods.names())} (default base)")
     option(parser, "--out RUN", "run directory to create")
     option(parser, "--resume RUN", "interrupted run to resume; takes no other option")
     add_training(parser)
-    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_cells, add_data, add_starts, names_in, reading
-from pssa.cli._parser import Commands, add_command, finish, option
+from pssa.cli._parser import Commands, add_command, option
 from pssa.cli.reproduce import CellsBar, command_line, print_failures
 from pssa.errors import InputError
 
@@ -22,7 +22,7 @@ _FAILED = 1
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "tune", "choose settings on held-out data", run.__doc__)
+    parser = add_command(commands, "tune", "choose settings on held-out data", run)
     option(parser, "--train FILE", "labelled instances; a fifth is held out", required=True)
     option(parser, "--model NAME", names_in("models"), "tnet_att")
     option(parser, "--method NAME", "aw-as, pg-as, rm-as or consensus", required=True)
@@ -36,7 +36,6 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--out DIR", "output folder; results in it are reused", required=True)
     add_cells(parser)
     add_data(parser.add_argument_group("data format"))
-    finish(parser, run)
 
 
 def run(arguments: argparse.Namespace) -> int:
