@@ -237,9 +237,9 @@ def test_a_warning_of_every_window_is_told_once(job: Job) -> None:
 @pytest.mark.parametrize(
     ("change", "what"),
     [
-        ({"run": Path("nowhere")}, "nowhere does not exist; expected the directory of a run"),
+        ({"run": Path("nowhere")}, "nowhere does not exist; expected a run directory"),
         ({"inputs": ("nowhere.csv",)}, "does not exist"),
-        ({"output": "out.xml"}, "let its name end in"),
+        ({"output": "out.xml"}, "name ending in"),
         ({"output": "out", "output_format": "xml"}, "unknown output format"),
     ],
 )

@@ -75,7 +75,7 @@ def test_stats_prints_one_json_object(path: Path, capsys: pytest.CaptureFixture[
 def test_stats_prints_tables_for_people(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = _text(capsys, "stats", path)
     assert "2 examples, 0 of them without findings; 2 active and 1 misleading words" in shown
-    for title in ("as mined", "findings", "most frequent active words", "most frequent misleading words"):
+    for title in ("mining log", "findings", "most frequent active words", "most frequent misleading words"):
         assert title in shown
     # One word for one thing: both tables are by round.
     assert (shown.count("┃ round"), shown.count("iteration")) == (2, 0)

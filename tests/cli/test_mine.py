@@ -167,12 +167,12 @@ def test_it_is_said_where_nothing_was_found(
     assert "train with it" not in result.out
 
 
-@pytest.mark.filterwarnings("always:.*makes no use of:UserWarning")
+@pytest.mark.filterwarnings("always:.*ignores:UserWarning")
 def test_a_setting_of_the_other_way_to_mine_is_a_warning(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     words = ("--iterations", "1", "--set", "mining.consensus_words=2", "--out", tmp_path / "evidence.jsonl")
     result = command("mine", *tiny, *words)
     assert result.code == 0
-    assert result.err.startswith("pssa: warning: method pg-as makes no use of consensus_words; leave out")
+    assert result.err.startswith("pssa: warning: method pg-as ignores consensus_words")
 
 
 def test_help_offers_no_setting_of_the_final_training(capsys: pytest.CaptureFixture[str]) -> None:

@@ -94,7 +94,7 @@ def test_a_training_keeps_the_columns_and_the_run_is_the_same(
     refused = command("train", "--resume", out, "--columns", COLUMNS).refusal
     assert refused.startswith("pssa: --columns ")
     refused = command("train", "--train", reviews, "--columns", "text=Rating", *TINY, "--out", "x").refusal
-    assert "there is no column 'Rating', which --columns takes for text" in refused
+    assert "no column 'Rating' for text (--columns)" in refused
 
 
 def test_mining_passes_the_columns_on_to_the_command_that_trains(

@@ -108,9 +108,9 @@ def test_an_odd_first_row_of_a_file_with_other_names_can_be_skipped(
     words = ("predict", run, "--input", source, "--columns", "text=review,aspect=term,id=no", "--output", target)
     result = command(*words, "--errors", "skip")
     assert (result.code, len(rows_of(target))) == (0, 1)
-    assert result.err.count("no row up to here has the column 'no', which --columns takes for id") == 1
+    assert result.err.count("no row up to here has the column 'no' for id") == 1
     (bad,) = rows_of(tmp_path / "out.jsonl.rejected.jsonl")
-    assert bad["reason"] == "this row has no column 'review', which columns takes for text; found note"
+    assert bad["reason"] == "this row has no column 'review' for text (columns); found note"
 
 
 def test_aspects_that_occur_twice_are_mentioned(command: Command, run: Path, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_bad_input_is_refused(command: Command, run: Path, source: Path, tmp_pat
     output = ("--output", tmp_path / "out.jsonl")
     assert "is not a run" in command("predict", tmp_path, "--input", source, *output).refusal
     assert "does not exist" in command("predict", run, "--input", tmp_path / "nowhere.csv", *output).refusal
-    assert "let its name end in" in command("predict", run, "--input", source, "--output", tmp_path / "o.xml").refusal
+    assert "name ending in" in command("predict", run, "--input", source, "--output", tmp_path / "o.xml").refusal
     refusal = command("predict", run, "--input", source, *output, "--batch-size", "0").refusal
     assert "--batch-size is 0; it must be at least 1" in refusal
     assert list(tmp_path.iterdir()) == [source]

@@ -88,7 +88,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path,
     for field, column in (("text", "reviw"), ("label", "polarty"), ("aspect", "trem")):
         with pytest.raises(
             InputError,
-            match=rf"no column '{column}', which columns takes for {field}; "
+            match=rf"no column '{column}' for {field} .*; "
             r"found review, term, polarity, no, ordinal",
         ):
             read(path, columns=COLUMNS | {field: column})
@@ -96,7 +96,7 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path,
 
 @pytest.mark.parametrize("write", WRITERS[1:])
 def test_a_table_must_have_every_column_that_is_named(tmp_path: Path, write: Write) -> None:
-    with pytest.raises(InputError, match=r"there is no column 'kind', .* for tags; found .*: take one of them, or"):
+    with pytest.raises(InputError, match=r"no column 'kind' for tags .*; found "):
         read(write(tmp_path, THEIRS), columns=COLUMNS | {"tags": "kind"})
 
 
@@ -158,7 +158,7 @@ def test_fields_that_say_something_in_few_rows_may_come_later(tmp_path: Path) ->
     names = "text=review,aspect=term,ordinal=which"
     assert len(list(stream(later, columns=names))) == 100
     too_late = write_json_lines(tmp_path, [*rows, rows[0], rows[0] | {"which": 0}])
-    with pytest.warns(UserWarning, match=r"line 100: no row up to here has the column 'which', .* for ordinal; check"):
+    with pytest.warns(UserWarning, match=r"line 100: no row up to here has the column 'which' for ordinal"):
         assert len(list(stream(too_late, columns=names))) == 101
     with pytest.warns(UserWarning, match=r"line 1: no row up to here has the column 'which'"):
         assert len(list(stream(write_json_lines(tmp_path, rows[:1]), columns=names))) == 1
@@ -169,12 +169,12 @@ def test_an_odd_row_is_a_bad_row_and_a_hundred_are_a_bad_file(tmp_path: Path) ->
     found = check(write_json_lines(tmp_path, [odd, *THEIRS]), columns=COLUMNS)
     assert found.instances == 2
     assert [(problem.line, problem.what) for problem in found.problems] == [
-        (1, "this row has no column 'review', which columns takes for text; found note")
+        (1, "this row has no column 'review' for text (columns); found note")
     ]
     path = write_json_lines(tmp_path, [odd] * 99 + THEIRS)
     assert check(path, columns=COLUMNS).rejected == 99
     path = write_json_lines(tmp_path, [odd] * 100 + THEIRS)
-    with pytest.raises(InputError, match=r"line 100: there is no column 'review', which columns takes for text"):
+    with pytest.raises(InputError, match=r"line 100: no column 'review' for text"):
         check(path, columns=COLUMNS)
 
 
@@ -183,9 +183,9 @@ def test_a_row_without_a_field_is_told_by_the_names_that_the_file_gives(tmp_path
     path = write_json_lines(tmp_path, rows)
     with pytest.raises(InputError, match=r"line 1: no `aspect`; .* found the fields Review, No; name its column"):
         read(path, columns="text=Review")
-    with pytest.raises(InputError, match=r"line 1: this row has no column 'term', .* for aspect; found Review, No;"):
+    with pytest.raises(InputError, match=r"line 1: this row has no column 'term' for aspect .*; found Review, No;"):
         read(path, columns="text=Review,aspect=term,label=No")
-    with pytest.raises(InputError, match=r"this row has no column 'is', .* for label; found term, Review$"):
+    with pytest.raises(InputError, match=r"this row has no column 'is' for label .*; found term, Review$"):
         from_records(
             [{"term": "bar", "Review": "a bar"}, {"is": 1}], columns={"text": "Review", "aspect": "term", "label": "is"}
         )
@@ -274,7 +274,7 @@ def test_names_of_a_header_stay_as_they_are(tmp_path: Path) -> None:
     (row,) = stream(path)
     assert row.given == {"Review ID": "7", "Text": "a bar", "Aspect": "bar", "Note": "x", "note": "y"}
     assert (row.fields["text"], row.fields["aspect"]) == ("a bar", "bar")
-    with pytest.raises(InputError, match=r"no column 'Id', .*; found Review ID, Text, Aspect, Note, note: take"):
+    with pytest.raises(InputError, match=r"no column 'Id' .*; found Review ID, Text, Aspect, Note, note"):
         read(path, columns="id=Id")
     path.write_text("Review ID,Review\n")
     with pytest.raises(InputError, match=r"a column is missing: .*; found Review ID, Review; if"):

@@ -253,7 +253,7 @@ def test_the_section_counts_what_there_is() -> None:
     )
     tables = {table.all("caption")[0].text: [texts(row) for row in table.all("tr")] for table in document.all("table")}
     by_round = next(rows for caption, rows in tables.items() if caption.startswith("Training instances by round"))
-    assert by_round[0] == ["round", "active", "misleading", "entropy", "open", "right"]
+    assert by_round[0] == ["round", "active", "misleading", "entropy", "gave a word", "right"]
     assert by_round[2] == ["2", "1", "2", "3.25", "50.0%", "90.0%"]
     assert tables["Most frequent active words, by gold label"] == [
         ["word", "times", "positive"],

@@ -229,9 +229,9 @@ def test_what_a_method_makes_no_use_of(method: str, asked: dict[str, Any], unuse
 
 
 def test_a_warning_names_the_methods_that_use_it() -> None:
-    with pytest.warns(UserWarning, match=r"method base makes no use of epsilon, folds; .*: aw-as, pg-as, rm-as$"):
+    with pytest.warns(UserWarning, match=r"method base ignores epsilon, folds; .*: aw-as, pg-as, rm-as$"):
         warn_of_unused(Config(), {"epsilon": 2.0, "mining.folds": 2})
-    with pytest.warns(UserWarning, match=r"method aw-as makes no use of consensus_words; .*: consensus$"):
+    with pytest.warns(UserWarning, match=r"method aw-as ignores consensus_words; .*: consensus$"):
         warn_of_unused(Config(method="aw-as"), {"consensus_words": 3})
 
 
@@ -244,7 +244,7 @@ def test_a_training_warns_of_keywords_and_not_of_its_configuration(
     train_tiny: Callable[..., Path], tmp_path: Path
 ) -> None:
     train_tiny(tmp_path / "quiet", epochs=1, config=Config().updated({"epsilon": 2.0}))
-    with pytest.warns(UserWarning, match="method base makes no use of epsilon"):
+    with pytest.warns(UserWarning, match="method base ignores epsilon"):
         train_tiny(tmp_path / "warned", epochs=1, epsilon=2.0)
 
 

@@ -173,9 +173,9 @@ def test_json_survives_its_file(tmp_path: Path) -> None:
 
 def test_a_run_that_is_no_directory_is_said_to_be_none(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"none does not exist; expected the directory of a run"):
+    with pytest.raises(InputError, match=r"none does not exist; expected a run directory"):
         RunDirectory.open(tmp_path / "none")
-    with pytest.raises(InputError, match=r"file is a file; expected the directory of a run"):
+    with pytest.raises(InputError, match=r"file is a file; expected a run directory"):
         RunDirectory.open(tmp_path / "file")
 
 

@@ -119,7 +119,7 @@ def choose_output_format(output: str, name: str | None, labels: tuple[str, ...] 
     found = _format_named(name) if name else "json_lines" if output == STANDARD else _BY_SUFFIX.get(suffix.lower())
     if found is None:
         suffixes = ".jsonl, .csv or .parquet, with .gz or .zst after the first two to compress it"
-        raise InputError(f"output {output} is neither JSON Lines, CSV nor Parquet; let its name end in {suffixes}")
+        raise InputError(f"output {output} is neither JSON Lines, CSV nor Parquet; use a name ending in {suffixes}")
     if found == "parquet" and (compression or output == STANDARD):
         raise InputError(f"Parquet cannot be written to {output}; name a file that ends in .parquet")
     if found == "parquet" or compression == ".zst":

@@ -135,7 +135,7 @@ def _print_comparison(run: Path, other: Path, comparison: Comparison) -> None:
         interval = f"95 % interval {100 * low:+.2f} to {100 * high:+.2f}"
         say(f"  difference in {name} {100 * gain:+.2f}, {interval}, p = {p:.3f}")
     resamples = counted(test.resamples, "resample")
-    say(f"p, one-sided, that {run} is not better than {other}: paired bootstrap, {resamples}")
+    say(f"p: one-sided paired bootstrap, {resamples}; null hypothesis: {run} is no better than {other}")
     say(f"McNemar's exact test, two-sided, that both are right equally often: p = {comparison.p_mcnemar:.3f}")
 
 
@@ -146,7 +146,7 @@ def _print_trust(trust: Trust, versus: Trust | None = None) -> None:
     """
     both = {"": trust} if versus is None else {"": trust, "versus:\n": versus}
     left_out = f"; {trust.left_out} more have no word beside the aspect" if trust.left_out else ""
-    say(f"faithfulness on {counted(trust.instances - trust.left_out, 'sentence')}{left_out}")
+    say(f"faithfulness on {counted(trust.instances - trust.left_out, 'instance')}{left_out}")
     say("drop of the predicted class's probability without the most salient words (comprehensiveness)")
     say("and with only them and the aspect (sufficiency), in points of 100, with 95 % intervals")
     for way, title in _WAYS.items():

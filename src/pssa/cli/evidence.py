@@ -230,7 +230,7 @@ def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
 
 
 def print_stats(given: Stats) -> None:
-    """Print totals, then tables by round, as mined and as found here, and by label, then the most frequent words."""
+    """Print totals, then tables by round (mining log, findings) and by label, then the most frequent words."""
     say(
         f"{counted(given.examples, 'example')}, {given.examples_without} of them without findings; "
         f"{given.active} active and {given.misleading} misleading words"
@@ -238,7 +238,7 @@ def print_stats(given: Stats) -> None:
     if given.rounds:
         text = "{0.iteration} {0.accuracy:.4f} {0.mean_entropy:.3f} {0.open_share:.1%} {0.active} {0.misleading}"
         rows: list[Sequence[object]] = [text.format(one).split() for one in given.rounds]
-        print_table("as mined", ("round", "accuracy", "mean entropy", "open", "active", "misleading"), rows)
+        print_table("mining log", ("round", "accuracy", "mean entropy", "gave a word", "active", "misleading"), rows)
     rows = [
         (number, *counts, "" if entropy is None else f"{entropy:.3f}")
         for number, (*counts, entropy) in enumerate((one.values() for one in given.per_iteration), 1)

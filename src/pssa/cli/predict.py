@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_engine, add_format, add_run
 from pssa.cli._parser import Commands, add_command, option
@@ -23,9 +23,10 @@ def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "predict", "label the rows of files of any size", run)
     add_run(parser)
-    files, required = "JSON Lines, CSV or Parquet, also .gz or .zst", {"type": str, "required": True}
-    option(parser, "--input FILE", f"{files}; -: standard input", nargs="+", action="extend", **required)
-    option(parser, "--output FILE", f"{files}; -: standard output", **required)
+    required: dict[str, Any] = {"type": str, "required": True}
+    many = required | {"nargs": "+", "action": "extend"}
+    option(parser, "--input FILE", "files in any format, also .gz or .zst; - for standard input", **many)
+    option(parser, "--output FILE", "JSON Lines, CSV or Parquet, .gz or .zst; - for standard output", **required)
     add_format(parser)
     option(parser, "--output-format NAME", "json_lines, csv or parquet (default: by the extension)")
     option(parser, "--explain SALIENCY", "add word scores by this saliency (default: by model)", nargs="?", const="")
@@ -53,8 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Label every row of one or more files of any size, in order and in bounded memory.
 
     pssa predict runs/reviews --input new.csv --output labelled.csv
-    pssa predict runs/reviews --input 'parts/*.jsonl.gz' --output labelled.jsonl --errors skip
-    pssa predict runs/reviews --input new.csv --output explained.jsonl --explain gradient
+    pssa predict runs/reviews --input 'parts/*.gz' --output all.csv --errors skip
+    pssa predict runs/reviews --input new.csv --output out.jsonl --explain gradient
     """
     from pssa.bulk import STANDARD, predict
     from pssa.cli._progress import StderrProgress

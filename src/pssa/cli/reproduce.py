@@ -33,7 +33,7 @@ def add_parser(commands: Commands) -> None:
     names = "exhibits to build; all: every one that the resources allow"
     parser.add_argument("names", metavar="NAME", nargs="*", help=names)
     option(parser, "--list", "list the exhibits; train nothing")
-    option(parser, "--data DIR", "folder of data sets, such as laptop/train.txt and laptop/test.txt")
+    option(parser, "--data DIR", "folder with laptop, rest and/or twitter, each with train and test")
     add_starts(parser)
     option(parser, "--seeds N", "maximum number of seeds per training", 5)
     option(parser, "--out DIR", "output folder; results in it are reused")
@@ -130,7 +130,7 @@ def _plan(arguments: argparse.Namespace, scope: Scope, options: ExecutionOptions
         return code
     counts = {**found["exhibits"], "in all": found["total"]}
     rows = [[name, *(f"{number:,}" for number in count.values())] for name, count in counts.items()]
-    print_table("", ("exhibit", "cells", "there", "to do"), rows)
+    print_table("", ("exhibit", "cells", "done", "to do"), rows)
     _say_missing(found["left_out"], found["skipped"])
     for name, reason in found["broken"].items():
         say(f"not shown: {name} {reason}")

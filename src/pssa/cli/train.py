@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Train a classifier and save it in a new run directory, or resume an interrupted run.
 
     pssa train --train reviews.csv --method pg-as --out runs/reviews
-    pssa train --train reviews.csv --model bertabsa --encoder FOLDER --out runs/encoder
+    pssa train --train reviews.csv --model bertabsa --encoder DIR --out runs/bert
     pssa train --resume runs/reviews
     """
     from pssa.cli._progress import TrainingProgress

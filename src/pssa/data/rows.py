@@ -76,7 +76,7 @@ class Row:
         :param advice: what to do; if not given, to name the column.
         """
         if name in self.absent:
-            column = f"this row has no column {shorten(self.absent[name])}, which {_COLUMNS} takes for {name}"
+            column = f"this row has no column {shorten(self.absent[name])} for {name} ({_COLUMNS})"
             return f"{column}; found {join_names(self.given)}"
         more = f"; name its column with {setting('columns', f'{name}=NAME')}" if advice is None else advice
         return f"no `{name}`; {expected}, found the fields {join_names(self.given)}{more}"
@@ -294,11 +294,11 @@ def _report_missing(path: str | Path, missing: Sequence[tuple[str, str]], last: 
         if name in _REQUIRED:
             raise _missing_column(path, last.line, (name, column), last.given)
     for name, column in missing:
-        what = f"no row up to here has the column {shorten(column)}, which {_COLUMNS} takes for {name}"
+        what = f"no row up to here has the column {shorten(column)} for {name} ({_COLUMNS})"
         warnings.warn(PssaWarning(InputError.at(path, last.line, f"{what}; check the name").message), stacklevel=3)
 
 
 def _missing_column(path: str | Path, line: int, pair: tuple[str, str], found: Iterable[str]) -> InputError:
     name, column = pair
-    what = f"there is no column {shorten(column)}, which {_COLUMNS} takes for {name}"
-    return InputError.at(path, line, f"{what}; found {join_names(found)}: take one of them, or leave {name} out")
+    what = f"no column {shorten(column)} for {name} ({_COLUMNS}); found {join_names(found)}"
+    return InputError.at(path, line, f"{what}; name one of these, or leave {name} out")

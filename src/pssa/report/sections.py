@@ -241,8 +241,8 @@ def _round_table(found: Stats) -> Table:
             ]
             for each in found.rounds
         ]
-        caption = "Training instances by round: mean entropy in bits; open: gave a word; right: predicted right"
-        return caption, ("round", "active", "misleading", "entropy", "open", "right"), mined
+        caption = "Training instances by round: mean entropy in bits; right: predicted right"
+        return caption, ("round", "active", "misleading", "entropy", "gave a word", "right"), mined
     rows = [
         [place, *counts, "" if entropy is None else f"{entropy:.3f}"]
         for place, (*counts, entropy) in enumerate((each.values() for each in found.per_iteration), start=1)

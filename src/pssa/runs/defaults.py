@@ -271,13 +271,13 @@ def _attending(config: Config) -> str:
 
 
 def unused_settings(config: Config, changes: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return those of `changes`, by bare or dotted name, that training with `config` makes no use of."""
+    """Return those of `changes`, by bare or dotted name, that training with `config` ignores."""
     method = methods.find(config.method)
     return tuple(key for section, key in config.places(changes) if not method.uses(config, section, key))
 
 
 def warn_of_unused(config: Config, changes: Mapping[str, Any]) -> None:
-    """Warn of changes that the configured method makes no use of, and name the methods that do.
+    """Warn of changes that the configured method ignores, and name the methods that do.
 
     They are no error: one file of settings can serve several methods.
     """
@@ -285,8 +285,9 @@ def warn_of_unused(config: Config, changes: Mapping[str, Any]) -> None:
     if not unused or not Team.from_environment().is_main:
         return
     others = [name for name in methods.names() if not unused_settings(replace(config, method=name), changes)]
-    remedy = f", or take a method that does: {', '.join(others)}" if others else ""
-    warning = f"method {config.method} makes no use of {', '.join(unused)}; leave out what changes nothing{remedy}"
+    them = "it" if len(unused) == 1 else "them"
+    remedy = f" or choose a method that uses {them}: {', '.join(others)}" if others else ""
+    warning = f"method {config.method} ignores {', '.join(unused)}; remove {them}{remedy}"
     warnings.warn(PssaWarning(warning), stacklevel=3)
 
 

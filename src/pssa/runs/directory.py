@@ -74,12 +74,11 @@ class RunDirectory:
     @classmethod
     def open(cls, root: Path) -> RunDirectory:
         """Find an existing run."""
-        if not root.is_dir():
-            what = "is a file" if root.exists() else "does not exist"
-            raise InputError(f"{root} {what}; expected the directory of a run, as `pssa train --out` makes one")
-        if not (root / "model.json").is_file() and not (root / "config.toml").is_file():
-            raise InputError(f"{root} is not a run: it has neither model.json nor config.toml")
-        return cls(root)
+        if (root / "model.json").is_file() or (root / "config.toml").is_file():
+            return cls(root)
+        what = "is not a run: it has neither model.json nor config.toml" if root.is_dir() else "does not exist"
+        what = "is a file" if root.is_file() else what
+        raise InputError(f"{root} {what}; expected a run directory created by `pssa train --out`")
 
     @property
     def finished(self) -> bool:

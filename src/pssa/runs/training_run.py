@@ -46,7 +46,7 @@ def train(
     :param dev: separate development data, likewise.
     :param config: values to start from, by default the defaults.
     :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`; a `UserWarning` names
-        those that the method makes no use of.
+        those that the method ignores.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     config = (config or Config()).updated(settings)
