@@ -23,7 +23,6 @@ from pssa.errors import InputError, MissingExtra, for_command_line
 from pssa.execution import (
     ProcessPool,
     RayPool,
-    SerialPool,
     ThreadPool,
     WorkerLost,
     WorkerPool,
@@ -92,7 +91,7 @@ def test_results_keep_their_order_and_few_items_are_held() -> None:
     assert done == [2 * number for number in range(12)]
 
 
-@pytest.mark.parametrize("pool", [SerialPool(), ThreadPool(2)])
+@pytest.mark.parametrize("pool", [WorkerPool(), ThreadPool(2)])
 def test_an_error_belongs_to_its_call(pool: WorkerPool) -> None:
     with pool:
         failed, sound = pool.submit(refuse, 3), pool.submit(mul, 3, 4)

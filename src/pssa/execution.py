@@ -17,7 +17,6 @@ import socket
 import sys
 import threading
 import warnings
-from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -77,31 +76,13 @@ class WorkerSetup:
 
 
 class WorkerPool(AbstractContextManager["WorkerPool"]):
-    """A pool to be used in a `with` block."""
+    """A pool to be used in a `with` block; this one computes each call at once in the calling thread, others elsewhere."""
 
-    def __init__(self, n_workers: int) -> None:
+    def __init__(self, n_workers: int = 1) -> None:
         self.n_workers = n_workers
 
-    @abstractmethod
     def submit(self, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
         """Start a call; its error is the future's."""
-
-    @abstractmethod
-    def close(self, now: bool = False) -> None:
-        """Release the workers; `now`: without waiting for the calls that they compute."""
-
-    def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
-        self.close(now=kind is not None)
-
-
-class SerialPool(WorkerPool):
-    """Computes each call at once in the calling thread."""
-
-    def __init__(self) -> None:
-        super().__init__(1)
-
-    def submit(self, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
-        """Return a future that is done."""
         future: Future[Result] = Future()
         try:
             future.set_result(function(*arguments))
@@ -110,7 +91,10 @@ class SerialPool(WorkerPool):
         return future
 
     def close(self, now: bool = False) -> None:
-        """Do nothing: every call is done."""
+        """Release the workers; `now`: without waiting for the calls that they compute."""
+
+    def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
+        self.close(now=kind is not None)
 
 
 class ThreadPool(WorkerPool):
@@ -174,10 +158,7 @@ class ProcessPool(WorkerPool):
 
 
 def _start_process(setup: WorkerSetup, n_started: Any) -> None:
-    """Take one of the GPUs in turn and run the setup.
-
-    :param n_started: how many processes started before, shared by all.
-    """
+    """Take one of the GPUs in turn and run the setup; all processes share the count of those that started before."""
     import torch
 
     # Ctrl-C is for the process that hands out the calls; it ends the others, and they end with it if it is killed.

@@ -11,7 +11,7 @@ import gzip
 import io
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -61,14 +61,20 @@ class OutputFormat:
             return b""
         if self.name == "parquet":
             return parquet_schema.encode(rows)
-        return self._compress(self._table(rows, columns) if self.name == "csv" else b"".join(map(_json_line, rows)))
+        if self.name == "json_lines":
+            return self._compress(b"".join(map(_json_line, rows)))
+        names, labels = self._spread(columns), self._labels()
+        return self._csv(
+            [
+                _cell(row[PROBABILITIES].get(labels[name], "") if name in labels else row.get(name, ""), name)
+                for name in names
+            ]
+            for row in rows
+        )
 
     def header(self, columns: Sequence[str]) -> bytes:
         """Return what stands before the first row."""
-        if self.name != "csv":
-            return b""
-        names = self._spread(columns)
-        return self._compress(self._csv([dict(zip(names, names, strict=True))], names))
+        return self._csv([self._spread(columns)]) if self.name == "csv" else b""
 
     def empty(self, columns: Sequence[str]) -> bytes:
         """Return an output without rows: the header if columns are known, and whatever the compression needs."""
@@ -76,30 +82,24 @@ class OutputFormat:
             return b""
         return self.header(columns) if columns and self.name == "csv" else self._compress(b"")
 
-    def _table(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
-        shares = {probability_column(label): label for label in self.labels}
-        spread = [
-            {**row, **{name: row[PROBABILITIES].get(label, "") for name, label in shares.items()}} if shares else row
-            for row in rows
-        ]
-        return self._csv(spread, self._spread(columns))
+    def _labels(self) -> dict[str, str]:
+        """Return each label by the name of the column with its probabilities."""
+        return {probability_column(label): label for label in self.labels}
 
     def _spread(self, columns: Sequence[str]) -> list[str]:
         """Return the columns of CSV; a table that was scored before gets new probabilities in place of the old."""
-        shares = [probability_column(label) for label in self.labels]
         replaced = self._replaced()
         kept = [name for name in columns if name.lower() not in replaced]
-        return [each for name in kept for each in (shares if shares and name == PROBABILITIES else [name])]
+        return [each for name in kept for each in (self._labels() or [name] if name == PROBABILITIES else [name])]
 
     def _replaced(self) -> set[str]:
         """Return the columns of an earlier job that new probabilities replace, in lower case."""
-        return {probability_column(label).lower() for label in self.labels}
+        return set(map(str.lower, self._labels()))
 
-    def _csv(self, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> bytes:
+    def _csv(self, records: Iterable[Sequence[Any]]) -> bytes:
         target = io.StringIO(newline="")
-        writer = csv.writer(target, delimiter=self.delimiter)
-        writer.writerows([_cell(row.get(name, ""), name) for name in columns] for row in rows)
-        return target.getvalue().encode("utf-8", "replace")
+        csv.writer(target, delimiter=self.delimiter).writerows(records)
+        return self._compress(target.getvalue().encode("utf-8", "replace"))
 
     def _compress(self, content: bytes) -> bytes:
         if self.compression == ".gz":

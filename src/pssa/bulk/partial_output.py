@@ -270,7 +270,12 @@ class PartialOutput:
     def _locked(self) -> Iterator[None]:
         """Make the folder, and be the one who writes there."""
         for name, path in (("output", self.output), ("rejected", self.rejected)):
-            _require_file_name(path, name)
+            if not path.parent.is_dir():
+                advice = f"make the folder, or choose another {setting(name)}"
+                raise InputError(f"{path} cannot be written: {path.parent} does not exist; {advice}")
+            if path.exists() and not path.is_file():
+                reason = "it is a directory or a device"
+                raise InputError(f"{path} cannot be written: {reason}; name a file with {setting(name)}")
         try:
             self.folder.mkdir(exist_ok=True)
             handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -402,14 +407,6 @@ def _appeared_error(target: Path) -> InputError:
 
 def _is_same(ready: Path, target: Path) -> bool:
     return target.is_file() and (ready.samefile(target) or filecmp.cmp(ready, target, shallow=False))
-
-
-def _require_file_name(path: Path, name: str) -> None:
-    if not path.parent.is_dir():
-        advice = f"make the folder, or choose another {setting(name)}"
-        raise InputError(f"{path} cannot be written: {path.parent} does not exist; {advice}")
-    if path.exists() and not path.is_file():
-        raise InputError(f"{path} cannot be written: it is a directory or a device; name a file with {setting(name)}")
 
 
 def _seal(record: Mapping[str, Any]) -> bytes:

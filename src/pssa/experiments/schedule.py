@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from graphlib import TopologicalSorter
 
 from pssa.errors import InputError, setting
-from pssa.execution import ProcessPool, RayPool, SerialPool, WorkerLost, WorkerPool, WorkerSetup, ray_cluster
+from pssa.execution import ProcessPool, RayPool, WorkerLost, WorkerPool, WorkerSetup, ray_cluster
 from pssa.experiments.cells import Cell, Mining, Timing, Training, cell_name
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.provenance import Environment
@@ -71,7 +71,7 @@ def open_pool(engine: str, workers: int = 0, address: str = "", device: str = "a
     workers = workers or _default_workers(device)
     n_threads = max(1, (os.cpu_count() or 1) // workers)
     setup = WorkerSetup(n_threads=n_threads, uses_gpu=True)
-    with SerialPool() if workers == 1 else ProcessPool(workers, setup, restarts=True) as pool:
+    with WorkerPool() if workers == 1 else ProcessPool(workers, setup, restarts=True) as pool:
         yield pool
 
 

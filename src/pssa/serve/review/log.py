@@ -136,7 +136,7 @@ class ReviewLog:
             there, ours = os.stat(self.path), os.fstat(self._descriptor)
         except OSError as error:
             raise RunError(f"{self.path} is gone, so nothing was changed: {error.strerror}") from error
-        if (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
+        if not os.path.samestat(there, ours):
             raise RunError(f"{self.path} was replaced by another file, so nothing was changed; restart the service")
 
 

@@ -19,6 +19,8 @@ from pssa.errors import InputError, option_arguments
 from pssa.runs import Config
 from pssa.runs.config import DataConfig, repeated_options
 
+_CONFIG = "config.toml"  # of a run, beside its evidence
+
 
 @dataclass(frozen=True)
 class Sources:
@@ -63,15 +65,11 @@ class Sources:
 def _read_config(evidence: Path, model: str) -> Config | None:
     """Return the configuration of the run that contains the evidence, if there is one that can have mined it."""
     try:
-        config = Config.from_toml(_config_path(evidence))
+        config = Config.from_toml(evidence.with_name(_CONFIG))
     except InputError:  # there is none, or not one of ours
         return None
     # Evidence of people names a model that nobody can train.
     return None if model in models.names() and model != config.model else config
-
-
-def _config_path(evidence: Path) -> Path:
-    return evidence.with_name("config.toml")
 
 
 def _is_train_file(config: Config, corpus: Path) -> bool:
@@ -122,7 +120,7 @@ def _second_kinds(evidence: Evidence, second: Path) -> tuple[Mapping[int, str], 
 
 def _options_of_run(sources: Sources, config: Config) -> list[str]:
     """Return the configuration of the run, and where the corpus differs from it."""
-    options = ["--config", str(_config_path(sources.evidence)), "--method", "base"]
+    options = ["--config", str(sources.evidence.with_name(_CONFIG)), "--method", "base"]
     if sources.corpus is None:
         return options if config.data.train else [*options, "--train", "TRAIN"]
     if not _is_train_file(config, sources.corpus):
