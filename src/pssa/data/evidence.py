@@ -55,9 +55,7 @@ class ExampleEvidence:
 
     def __post_init__(self) -> None:
         if [len(word) for word in self.words] != [end - start for start, end in self.spans]:
-            raise InputError(
-                f"`words` and `spans` of example {shorten(self.id)} differ; expected one span for each word"
-            )
+            raise InputError(f"`words` and `spans` of example {shorten(self.id)} differ; expected a span for each word")
         start, end = self.aspect
         if not 0 <= start < end <= len(self.words):
             raise InputError(f"`aspect` is {start}-{end}; expected word offsets inside the {len(self.words)} words")
@@ -82,13 +80,9 @@ class ExampleEvidence:
 
     def _require_candidate(self, word: int, seen: set[int]) -> None:
         if not 0 <= word < len(self.words):
-            raise InputError(
-                f"word {word} is not in example {shorten(self.id)}, which has {len(self.words)} words from 0"
-            )
+            raise InputError(f"word {word} is not in example {shorten(self.id)}, which has {len(self.words)} words")
         if self.aspect[0] <= word < self.aspect[1]:
-            raise InputError(
-                f"word {word}, {shorten(self.words[word])}, is in the aspect, which is never evidence; remove it"
-            )
+            raise InputError(f"word {word}, {shorten(self.words[word])}, is in the aspect, never evidence; remove it")
         if word in seen:
             raise InputError(f"word {word}, {shorten(self.words[word])}, is found twice; keep one of the two")
 
@@ -131,10 +125,8 @@ class Header:
         """Refuse a finding of an iteration after the last one."""
         for finding in example.findings:
             if finding.iteration > self.iterations:
-                raise InputError(
-                    f"word {finding.word} has iteration {finding.iteration}; expected at most {self.iterations}, "
-                    "the `iterations` of the header"
-                )
+                what = f"word {finding.word} has iteration {finding.iteration}"
+                raise InputError(f"{what}; expected at most {self.iterations}, the `iterations` of the header")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,23 +142,17 @@ class Evidence:
 
     @classmethod
     def from_findings(cls, header: Header, corpus: Corpus, findings: Sequence[Sequence[Finding]]) -> Evidence:
-        """Join the findings of each example with the examples themselves.
-
-        :raises InputError: if the numbers of findings and examples differ, or the header belongs to another corpus.
-        """
+        """Join the findings of each example with the examples themselves; refuse those of another corpus."""
         if len(findings) != len(corpus):
             raise InputError(
-                f"findings for {len(findings)} examples; expected them for the {len(corpus)} of the corpus"
+                f"findings for {len(findings)} examples; expected them for all {len(corpus)} of the corpus"
             )
         evidence = cls(header, tuple(map(_example_evidence, corpus, findings)))
         evidence.check_corpus(corpus)
         return evidence
 
     def check_corpus(self, corpus: Corpus) -> None:
-        """Refuse another corpus than the one that the evidence was made from.
-
-        :raises InputError: saying what differs.
-        """
+        """Refuse another corpus than the one that the evidence was made from, and say what differs."""
         given, expected = corpus.hash(), self.header.corpus_hash
         if given != expected:
             raise InputError(
@@ -175,15 +161,11 @@ class Evidence:
                 f"same {setting('labels')} and {setting('conflict')}, or mine again"
             )
         if len(self.examples) != len(corpus):
-            raise InputError(
-                f"the evidence has {len(self.examples)} examples; expected the {len(corpus)} of its corpus; mine again"
-            )
+            raise InputError(f"the evidence has {len(self.examples)} of the {len(corpus)} examples; mine again")
         for ours, theirs in zip(self.examples, corpus, strict=True):
             if replace(ours, findings=()) != _example_evidence(theirs, ()):
-                raise InputError(
-                    f"the corpus has example {shorten(theirs.id)} where the evidence has {shorten(ours.id)}; give the "
-                    "file it was made from, and edit nothing but findings"
-                )
+                what = f"the corpus has example {shorten(theirs.id)} where the evidence has {shorten(ours.id)}"
+                raise InputError(f"{what}; give the file it was made from, and edit nothing but findings")
 
 
 def drop_word(evidence: Evidence, word: str) -> Evidence:

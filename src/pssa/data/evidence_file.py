@@ -56,10 +56,7 @@ def write_evidence(evidence: Evidence, path: str | Path) -> None:
 
 
 def read_evidence(path: str | Path) -> Evidence:
-    """Read a whole file.
-
-    :raises InputError: naming the file and the first invalid line.
-    """
+    """Read a whole file; an error names the first invalid line."""
     header, examples = stream_evidence(path)
     return Evidence(header, tuple(examples))
 
@@ -143,10 +140,8 @@ def _parse_finding(fields: dict[str, Any], example: ExampleEvidence) -> Finding:
     if 0 <= finding.word < len(example.words):
         expected = example.words[finding.word], example.spans[finding.word]
         if given != expected:
-            raise InputError(
-                f"word {finding.word} is given as {shorten(given[0])} at {given[1]}, but is {shorten(expected[0])} "
-                f"at {expected[1]}; correct the index, or the text and the span"
-            )
+            what = f"is given as {shorten(given[0])} at {given[1]}, but is {shorten(expected[0])} at {expected[1]}"
+            raise InputError(f"word {finding.word} {what}; correct the index, or the text and the span")
     return finding
 
 

@@ -59,35 +59,21 @@ class Example:
     def from_text(
         cls, text: str, aspect: Span, *, label: str | None = None, id: str = "0", sentence_id: str | None = None
     ) -> Example:
-        """Tokenise `text` and build the example of the aspect at these character offsets.
-
-        :raises InputError: if the offsets are outside the text or contain no word.
-        """
+        """Tokenise `text` and build the example of the aspect at these character offsets, which must contain a word."""
         start, end = aspect
         if not 0 <= start < end <= len(text):
             raise InputError(f"aspect offsets {start}-{end} are not inside the text of {len(text)} characters")
-        return cls.from_spans(
-            text,
-            tokenize(text, (start, end)),
-            aspect,
-            label=label,
-            id=id,
-            sentence_id=sentence_id or sentence_key(text),
-        )
+        spans, sentence_id = tokenize(text, aspect), sentence_id or sentence_key(text)
+        return cls.from_spans(text, spans, aspect, label=label, id=id, sentence_id=sentence_id)
 
     @classmethod
     def from_spans(
         cls, text: str, spans: tuple[Span, ...], aspect: Span, *, label: str | None, id: str, sentence_id: str
     ) -> Example:
-        """Build an example from given words and the character offsets of the aspect.
-
-        :raises InputError: if no word lies inside the offsets.
-        """
+        """Build an example from given words and the character offsets of the aspect, which must contain a word."""
         inside = [index for index, (start, end) in enumerate(spans) if aspect[0] <= start and end <= aspect[1]]
         if not inside:
-            raise InputError(
-                f"aspect offsets {aspect[0]}-{aspect[1]} contain no word: {shorten(text[aspect[0] : aspect[1]])}"
-            )
+            raise InputError(f"aspect offsets {aspect[0]}-{aspect[1]} contain no word: {shorten(text[slice(*aspect)])}")
         return cls(id, sentence_id, text, spans, (inside[0], inside[-1] + 1), label)
 
 

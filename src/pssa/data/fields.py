@@ -90,9 +90,7 @@ def find_aspect_doubt(fields: Mapping[str, Any], example: Example) -> str | None
         return None
     words = re.finditer(r"\w+", example.text)
     word = next(word.group() for word in words if word.start() < cut < word.end())
-    return (
-        f"aspect {shorten(example.aspect_text)} is found inside the word {shorten(word)} only; check that it is meant"
-    )
+    return f"aspect {shorten(example.aspect_text)} is found inside the word {shorten(word)} only; check it"
 
 
 def fields_of(example: Example) -> dict[str, Any]:
@@ -133,8 +131,6 @@ def find_occurrences(text: str, aspect: str) -> tuple[Span, ...]:
 
     Whole words come before parts of words, the same case before any case, and other white space last: only the best kind of
     match is returned.
-
-    :raises InputError: if the aspect is not in the text.
     """
     for literal in (re.escape(aspect.strip()), r"\s+".join(map(re.escape, aspect.split()))):
         whole = rf"(?<!\w){literal}(?!\w)"
@@ -182,10 +178,7 @@ class LabelRule:
         return cls(labels, conflict == "drop" and CONFLICT not in labels, run)
 
     def normalise(self, label: str | None) -> str:
-        """Return the declared label, given in any case or in its short form; `conflict` even if it is dropped.
-
-        :raises InputError: if it was not declared.
-        """
+        """Return the declared label, given in any case or in its short form; `conflict` even if it is dropped."""
         if label is None:
             raise InputError(f"no `label`; {self._expected}")
         if label in self.labels:
@@ -227,9 +220,7 @@ def _locate_aspect(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span
     found = find_occurrences(text, aspect)
     ordinal = _integer(fields, "ordinal")
     if ordinal is not None and not 0 <= ordinal < len(found):
-        raise InputError(
-            f"ordinal {ordinal} of aspect {shorten(aspect)}, which occurs {len(found)} times; count from 0"
-        )
+        raise InputError(f"ordinal {ordinal} of aspect {shorten(aspect)}, found {len(found)} times; count from 0")
     doubt = f"aspect {shorten(aspect)} occurs {len(found)} times" if len(found) > 1 and ordinal is None else None
     return found[ordinal or 0], doubt
 
@@ -241,9 +232,8 @@ def _check_offsets(text: str, offsets: Span, aspect: str | None) -> None:
         raise InputError(f"aspect offsets {start}-{end} are not inside the text of {len(text)} characters")
     # Case and white space may differ: XML attributes have spaces for line breaks, and tables are often lower-cased.
     if aspect is not None and _fold(text[start:end]) not in (_fold(aspect), _fold(aspect.strip())):
-        raise InputError(
-            f"aspect {shorten(aspect)} is not at its offsets {start}-{end}, where the text has {shorten(text[start:end])}"
-        )
+        there = shorten(text[start:end])
+        raise InputError(f"aspect {shorten(aspect)} is not at its offsets {start}-{end}, where the text has {there}")
 
 
 def _fold(text: str) -> str:

@@ -64,10 +64,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def require_writable(path: str | Path) -> None:
-    """Check, before long work, that its result can be written to `path`.
-
-    :raises InputError: if nothing can be written beside `path`.
-    """
+    """Refuse, before long work, a `path` that its result cannot be written to."""
     part = _temporary_path(Path(path))
     try:
         part.touch()
@@ -77,11 +74,7 @@ def require_writable(path: str | Path) -> None:
 
 
 def acquire_lock(handle: int | IO[Any], name: str | Path) -> None:
-    """Lock an open file or folder for this process; closing `handle` releases the lock.
-
-    :param name: what the message calls the file.
-    :raises RunError: if another process holds the lock.
-    """
+    """Lock an open file or folder until `handle` is closed; raise `RunError` if another process holds the lock."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
@@ -90,23 +83,14 @@ def acquire_lock(handle: int | IO[Any], name: str | Path) -> None:
 
 @contextmanager
 def hold_lock(path: str | Path, name: str | Path | None = None) -> Iterator[IO[bytes]]:
-    """Open the file `path` for appending, create it if needed, and lock it while the block runs.
-
-    :param name: what messages call it; `path` if not given.
-    :raises RunError: if another process holds the lock.
-    :raises OSError: if the file cannot be opened for writing.
-    """
+    """Open the file `path` for appending and lock it while the block runs; messages call it `name`."""
     with Path(path).open("a+b") as handle:
         acquire_lock(handle, path if name is None else name)
         yield handle
 
 
 def read_bounded(path: Path, max_bytes: int) -> bytes:
-    """Return the content of a file that should be small.
-
-    :raises InputError: if it has more than `max_bytes`, or is not a regular file.
-    :raises OSError: if it cannot be read.
-    """
+    """Return the content of a file that should be small; refuse one of more than `max_bytes`, a pipe or a device."""
     require_regular(path)
     with open(path, "rb", opener=_open_without_waiting) as stream:
         content = stream.read(max_bytes + 1)
@@ -116,10 +100,7 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
 
 
 def require_regular(path: str | Path) -> None:
-    """Refuse a pipe, which could block without end, and a device, which could be read without end.
-
-    :raises OSError: if the file does not exist or cannot be inspected.
-    """
+    """Refuse a pipe, which could block without end, and a device, which could be read without end."""
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise InputError.at(path, None, "is a pipe, a socket or a device; expected a file")
@@ -139,10 +120,7 @@ class BoundedStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read the next bytes into `buffer`.
-
-        :raises InputError: if the content is too large for its file.
-        """
+        """Read the next bytes into `buffer`; refuse content that is too large for its file."""
         room = memoryview(buffer).cast("B")
         content = self._stream.read(len(room))
         room[: len(content)] = content

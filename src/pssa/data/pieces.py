@@ -40,19 +40,14 @@ _UNREACHABLE = "\0 "
 
 @dataclass(frozen=True)
 class PlainTokenizer:
-    """A fast tokenizer that reads text as nothing but text.
-
-    :raises InputError: if the tokenizer is a slow one, or has no mask or padding token.
-    """
+    """A fast tokenizer, with a mask and a padding token, that reads text as nothing but text."""
 
     tokenizer: Any
 
     def __post_init__(self) -> None:
         name = type(self.tokenizer).__name__
         if not getattr(self.tokenizer, "is_fast", False):
-            raise InputError(
-                f"{name} is a slow tokenizer, without offsets; use a fast one (an encoder with a tokenizer.json)"
-            )
+            raise InputError(f"{name} is a slow tokenizer; use a fast one (an encoder with a tokenizer.json)")
         for token in ("mask", "pad"):
             if getattr(self.tokenizer, f"{token}_token_id") is None:
                 raise InputError(f"{name} has no {token} token; use an encoder pretrained to fill in masked words")
@@ -129,10 +124,7 @@ class _Pieces(NamedTuple):
 
 @dataclass(frozen=True)
 class PieceCutter:
-    """Turns examples into tensors for an encoder; `pair` adds the aspect as a second segment.
-
-    :raises InputError: if the tokenizer is a slow one, or has no mask or padding token, or there is no room for a sentence.
-    """
+    """Turns examples into tensors for an encoder; `pair` adds the aspect as a second segment."""
 
     tokenizer: Any  # a fast tokenizer of Hugging Face, never changed
     max_positions: int
@@ -161,14 +153,9 @@ class PieceCutter:
         return [len(self._template) + len(pieces.ids) for pieces in self._cut(examples)]
 
     def recut(self, example: Example) -> Example:
-        """Return the example with pieces as its words; the bytes of one character are one word.
-
-        :raises InputError: if words are hidden.
-        """
+        """Return the example, which has no hidden words, with pieces as its words; the bytes of a character are one word."""
         if example.hidden:
-            raise InputError(
-                f"example {example.id} has hidden words, which have no pieces; recut it before hiding words"
-            )
+            raise InputError(f"example {example.id} has hidden words, which have no pieces; recut before hiding words")
         # Only the ends of the aspect have to be kept.
         [pieces] = self._cut([replace(example, spans=(example.aspect_chars,), aspect=(0, 1))])
         word_at = _word_at(example)
@@ -245,9 +232,7 @@ class PieceCutter:
 
     def _describe_lost(self, examples: Sequence[Example], cut: list[_Pieces], read: list[_Pieces]) -> str:
         """Return a warning about sentences that are not read as a whole; empty if there are none."""
-        rows = [
-            row for row, (window, pieces) in enumerate(zip(read, cut, strict=True)) if len(window.ids) < len(pieces.ids)
-        ]
+        rows = [row for row, pieces in enumerate(cut) if len(read[row].ids) < len(pieces.ids)]
         aspects = sum(len(read[row].aspect(examples[row])) < len(cut[row].aspect(examples[row])) for row in rows)
         if not rows:
             return ""
@@ -355,7 +340,7 @@ def _tokenizer_errors() -> Iterator[None]:
         if not is_fault(error):
             raise
         raise InputError(
-            f"the encoder's tokenizer cannot be used ({format_error(error)}); get its folder again"
+            f"the encoder's tokenizer is unusable ({format_error(error)}); get its folder again"
         ) from error
 
 

@@ -71,10 +71,7 @@ class Row:
         return self.fields if self.renamed_from is None else self.renamed_from
 
     def describe_missing(self, name: str, expected: str, advice: str | None = None) -> str:
-        """Return the message for a row without the field `name`.
-
-        :param advice: what to do; if not given, to name the column.
-        """
+        """Return the message for a row without the field `name`; the default advice is to name the column."""
         if name in self.absent:
             column = f"this row has no column {shorten(self.absent[name])} for {name} ({_COLUMNS})"
             return f"{column}; found {join_names(self.given)}"
@@ -125,10 +122,7 @@ class Columns:
 
     @classmethod
     def of(cls, given: ColumnNames | Columns | None) -> Columns:
-        """Build from a mapping or from text such as `text=review,aspect=term`.
-
-        :raises InputError: if it is malformed, has an unknown field, or has a field or a column twice.
-        """
+        """Build from a mapping or from text such as `text=review,aspect=term`; refuse a field or a column twice."""
         if isinstance(given, Columns):
             return given
         if isinstance(given, str):
@@ -160,11 +154,7 @@ class Columns:
         return replace(self, pairs=tuple(sorted(self.pairs)))
 
     def spelled_by(self, path: str | Path, header: Collection[str], line: int = 1) -> Columns:
-        """Return the columns as a header spells them, in which case does not matter.
-
-        :param line: number of the header's line.
-        :raises InputError: if two columns of the header could be the same field, or one is listed for two.
-        """
+        """Return the columns as a header spells them, whatever the case; refuse two that could be the same field."""
         spelled = dict(self.pairs)
         taken = {column.lower() for column in spelled.values()}
         for name in (*spelled, *(name for name in FIELDS if name not in spelled and name not in taken)):
@@ -202,11 +192,7 @@ class Columns:
         return "text" in fields and (has_aspect or self.text_only)
 
     def check_header(self, path: str | Path, found: Sequence[str], line: int = 1) -> None:
-        """Refuse a table without a listed column, without text or aspect, or with two columns of one name.
-
-        :param found: the columns of the table, repeated ones included.
-        :param line: number of the line that names them.
-        """
+        """Refuse a table without a listed column, without text or aspect, or with two columns of one name."""
         for name, column in self._present():
             if column not in found:
                 raise _missing_column(path, line, (name, column), found)
@@ -214,9 +200,7 @@ class Columns:
         for name in FIELDS:
             column = self.column_of(name)
             if name in fields and counts[column] > 1:
-                raise InputError.at(
-                    path, line, f"the column {shorten(column)}, read as {name}, occurs twice; rename one"
-                )
+                raise InputError.at(path, line, f"the column {shorten(column)}, for {name}, occurs twice; rename one")
         repeated = next((column for column, times in counts.items() if column and times > 1), None)
         if repeated is not None:
             raise InputError.at(path, line, f"the column {shorten(repeated)} occurs twice; rename one")
@@ -283,9 +267,7 @@ def _check_pair(name: Any, column: Any, before: Mapping[str, str]) -> None:
         raise InputError(f"{_COLUMNS} has {name} twice; give it one column")
     other = next((field for field, taken in before.items() if column and taken == column), None)
     if other is not None:
-        raise InputError(
-            f"{_COLUMNS} uses the column {shorten(column)} twice, for {other} and for {name}; give it one field"
-        )
+        raise InputError(f"{_COLUMNS} uses the column {shorten(column)} for {other} and for {name}; give it one field")
 
 
 def _report_missing(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) -> None:

@@ -63,10 +63,7 @@ _DAMAGED = (EOFError, struct.error, zipfile.BadZipFile, zlib.error, RuntimeError
 
 
 def read_text(path: Path, max_bytes: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
-    """Yield each line with its number, counted from 1, and its line end.
-
-    :raises InputError: if a line has more than `max_bytes`.
-    """
+    """Yield each line with its number, counted from 1, and its line end; refuse a line of more than `max_bytes`."""
     for number, content in read_text_leniently(path, max_bytes):
         if content == LONG_LINE:
             raise InputError.at(path, number, f"is longer than {max_bytes} bytes; expected one instance per line")
@@ -95,10 +92,7 @@ def read_text_leniently(path: Path, max_bytes: int = _MAX_LINE) -> Iterator[tupl
 
 @contextmanager
 def open_text(path: Path) -> Iterator[BinaryIO]:
-    """Open a text file, plain or `.gz`, for its bytes.
-
-    :raises InputError: if it is missing, a directory, empty, binary or damaged.
-    """
+    """Open a text file, plain or `.gz`, for its bytes; refuse one that is missing, empty, binary or damaged."""
     require_file(path)
     try:
         with path.open("rb") as file:
@@ -154,11 +148,7 @@ def _refuse_binary(path: Path, head: bytes) -> None:
 
 
 def read_packed(path: Path, observer: Observer | None = None) -> Iterator[tuple[int, bytes]]:
-    """Yield the number, from 1, and the bytes of every line that is not blank, without the white space at its end.
-
-    :param observer: called now and then with the progress.
-    :raises InputError: if the file is missing, a directory, empty, damaged, binary, or has a line too long to hold.
-    """
+    """Yield the number, from 1, and the bytes of every line that is not blank, without the white space at its end."""
     with ExitStack() as stack:
         file, stream = _open_packed(path, stack)
         total = path.stat().st_size
@@ -231,9 +221,7 @@ def _text_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
         raise InputError.at(path, None, f"is an archive without a file that ends in {' or '.join(_TEXT_SUFFIXES)}")
     if len(members) > 1:
         names = ", ".join(format_error(member.filename) for member in members[:5])
-        raise InputError.at(
-            path, None, f"is an archive with {len(members)} text files ({names}); unpack the one to use"
-        )
+        raise InputError.at(path, None, f"is an archive with {len(members)} text files ({names}); unpack one of them")
     if members[0].compress_type not in _ZIP_METHODS:
         raise InputError.at(path, None, "is an archive that is packed in an unusual way, not deflated; unpack it first")
     return members[0]

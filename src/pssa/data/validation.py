@@ -88,10 +88,7 @@ def parse_object(line: str) -> dict[str, Any]:
 
 
 def parse_fields(value: Any, name: str, parsers: Mapping[str, Parser]) -> dict[str, Any]:
-    """Return the checked fields of an object that must have exactly the keys of `parsers`.
-
-    :param name: where the object is, such as `rounds[2]`; empty for a whole line.
-    """
+    """Return the checked fields of an object, called `name` in messages, that must have exactly the keys of `parsers`."""
     if not isinstance(value, dict):
         _refuse(value, name, "an object")
     missing, unknown = [key for key in parsers if key not in value], [key for key in value if key not in parsers]
@@ -104,10 +101,7 @@ def parse_fields(value: Any, name: str, parsers: Mapping[str, Parser]) -> dict[s
 
 
 def parsers_of(kind: type[DataclassInstance], **others: Parser) -> dict[str, Parser]:
-    """Return a parser for each field of a dataclass, by its annotation.
-
-    :param others: parsers of fields of other types.
-    """
+    """Return a parser for each field of a dataclass: the given one, or the one of its annotation."""
     return {field.name: others.get(field.name) or _parser_of(str(field.type)) for field in fields(kind)}
 
 

@@ -50,10 +50,7 @@ class VectorRow(NamedTuple):
     dimension: int
 
     def values(self) -> npt.NDArray[np.float32]:
-        """Return the vector, (dimension,).
-
-        :raises InputError: if a value is not a finite number.
-        """
+        """Return the vector, (dimension,); refuse a value that is not a finite number."""
         fields = self.line.rsplit(b" ", self.dimension)[1:]
         try:
             with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, which is refused below
@@ -171,14 +168,10 @@ def read_vectors_once(
 def embedding_matrix(
     vocabulary: Vocabulary, vectors: Vectors | None, dimension: int, seed: int
 ) -> tuple[npt.NDArray[np.float32], Coverage]:
-    """Return the matrix with a row for every id, (V, d), and the coverage of the vectors; special rows are zero.
-
-    :raises InputError: if the vectors do not have `dimension` values.
-    """
+    """Return the matrix with a row for every id, (V, d), and the coverage of the vectors; special rows are zero."""
     if vectors is not None and vectors.dimension != dimension:
-        raise InputError(
-            f"the vectors have {vectors.dimension} values and the model expects {dimension}; use the same number for both"
-        )
+        what = f"the vectors have {vectors.dimension} values and the model expects {dimension}"
+        raise InputError(f"{what}; use the same number for both")
     matrix = np.zeros((len(vocabulary), dimension), dtype=np.float32)
     covered = np.zeros(len(vocabulary), dtype=bool)
     for number in range(vocabulary.n_special, len(vocabulary)):
@@ -197,10 +190,7 @@ def save_matrix(path: str | Path, matrix: npt.NDArray[np.float32]) -> None:
 
 
 def load_matrix(path: str | Path) -> npt.NDArray[np.float32]:
-    """Read what `save_matrix` wrote.
-
-    :raises InputError: if the file is missing, damaged or holds something else.
-    """
+    """Read what `save_matrix` wrote."""
     try:
         require_regular(path)
         tensors = load_file(path)
@@ -214,10 +204,7 @@ def load_matrix(path: str | Path) -> npt.NDArray[np.float32]:
 
 
 def _read_rows(path: Path, observer: Observer | None = None) -> Iterator[VectorRow]:
-    """Yield every row of the file, each checked for its number of values.
-
-    :raises InputError: if the file cannot be read, holds no vectors, or a row has more or fewer values than the first.
-    """
+    """Yield every row of the file, each checked for its number of values; refuse a file without any."""
     dimension = 0
     for number, line in read_packed(path, observer):
         if number == 1:

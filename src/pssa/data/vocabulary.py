@@ -90,10 +90,7 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: str | Path) -> Vocabulary:
-        """Read what `save` wrote.
-
-        :raises InputError: if the file is missing or damaged, or has another schema.
-        """
+        """Read what `save` wrote."""
         try:
             record = json.loads(read_bounded(Path(path), _MAX_BYTES))
             if not isinstance(record, dict) or record.get("schema") != _SCHEMA:

@@ -58,17 +58,12 @@ class Agreement:
 def measure_agreement(
     scores: Mapping[str, Tensor], marked: Tensor, corpus: IndexedCorpus, labels: Sequence[str], seed: int = 0
 ) -> Agreement:
-    """Compare saliencies, given as shares (n, N) by name, with `marked` (n, N) words of the corpus.
-
-    :raises InputError: if no candidate is marked.
-    """
+    """Compare saliencies, given as shares (n, N) by name, with `marked` (n, N) words of the corpus."""
     table = corpus.table
     marked = marked & table.candidates
     rows = marked.any(dim=1).nonzero().squeeze(1)
     if not len(rows):
-        raise InputError(
-            f"no word is marked in any of the {len(corpus)} sentences; give the opinion words of this data"
-        )
+        raise InputError(f"no word is marked in the {len(corpus)} sentences; give the opinion words of this data")
     classes, candidates = table.labels[rows].numpy(), table.candidates[rows]
     chance = _chance(marked[rows], candidates)
     found = {}

@@ -58,15 +58,10 @@ class Sentences:
 
     @classmethod
     def predict(cls, candidates: Tensor, remove: Remove) -> Sentences:
-        """Predict from the whole sentences of a corpus, without those that have no candidates.
-
-        :raises InputError: if none has any.
-        """
+        """Predict from the whole sentences of a corpus, without those that have no candidates."""
         rows = candidates.any(dim=1).nonzero().squeeze(1)
         if not len(rows):
-            raise InputError(
-                f"none of the {len(candidates)} sentences has a word besides its aspect to remove; give other data"
-            )
+            raise InputError(f"none of the {len(candidates)} sentences has a word besides its aspect; give other data")
         whole = remove(rows, torch.zeros_like(candidates[rows]))
         probability, classes = whole.max(dim=1)
         return cls(rows, candidates[rows], probability, classes, remove)
@@ -75,10 +70,7 @@ class Sentences:
 def measure_faithfulness(
     scores: Mapping[str, Tensor], candidates: Tensor, remove: Remove, seed: int = 0
 ) -> dict[str, Faithfulness]:
-    """Measure saliencies, given as (n, N) `scores` by name, with one way of removing words; all share one control.
-
-    :raises InputError: if no sentence has a candidate.
-    """
+    """Measure saliencies, given as (n, N) `scores` by name, with one way of removing words; all share one control."""
     sentences = Sentences.predict(candidates, remove)
     control = random_drops(sentences, [seed + 1 + number for number in range(_N_ORDERS)])
     judged = {}
@@ -132,10 +124,7 @@ def by_deletion(
 
 
 def cut_words(example: Example, words: Iterable[int]) -> Example:
-    """Return the example with these words cut out and one space in their place.
-
-    :raises InputError: if a word belongs to the aspect.
-    """
+    """Return the example with these words, none of the aspect, cut out and one space in their place."""
     gone = frozenset(words)
     if gone.intersection(range(*example.aspect)):
         raise InputError(f"the aspect of example {example.id} cannot be cut out; choose among its candidates")

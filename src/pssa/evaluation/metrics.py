@@ -74,10 +74,7 @@ def score(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) 
 
 
 def cells_of(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> npt.NDArray[np.intp]:
-    """Return (n,): the cell of each instance in the flattened confusion matrix.
-
-    :raises InputError: if the two differ in length, are empty, or hold a label that is not declared.
-    """
+    """Return (n,): the cell of each instance in the flattened confusion matrix."""
     if len(gold) != len(predicted):
         raise InputError(f"{len(gold)} gold labels and {len(predicted)} predictions; expected the same number of each")
     if not gold:

@@ -61,10 +61,7 @@ class Bootstrap:
 
 
 def estimate(values: Floats, seed: int = 0) -> list[Estimate]:
-    """Return the mean of each column of `values` (n, M) with its 95 % interval; all columns share the resamples.
-
-    :raises InputError: if there is no instance, or `seed` is negative.
-    """
+    """Return the mean of each column of `values` (n, M) with its 95 % interval; all columns share the resamples."""
     if not len(values):
         raise InputError("there are no instances; give at least one")
     if seed < 0:
@@ -122,22 +119,15 @@ def paired_bootstrap(
 
 
 def mcnemar(gold: Sequence[str], first: Sequence[str], second: Sequence[str]) -> float:
-    """Return the two-sided exact p of McNemar's test, whether the two err equally often; 1 if they never differ.
-
-    :raises InputError: if the three differ in length.
-    """
+    """Return the two-sided exact p of McNemar's test, whether the two err equally often; 1 if they never differ."""
     if not len(gold) == len(first) == len(second):
-        raise InputError(
-            f"{len(gold)} gold labels, {len(first)} and {len(second)} predictions; expected the same number of each"
-        )
+        counts = f"{len(gold)} gold labels, {len(first)} and {len(second)} predictions"
+        raise InputError(f"{counts}; expected the same number of each")
     only_first = sum(a == g != b for g, a, b in zip(gold, first, second, strict=True))
     only_second = sum(b == g != a for g, a, b in zip(gold, first, second, strict=True))
     n, fewer = only_first + only_second, min(only_first, only_second)
-    # Binomial(n, 1/2) up to `fewer`, in logarithms: the binomial coefficients overflow from n = 1030.
-    logs = (
-        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) - n * math.log(2) for k in range(fewer + 1)
-    )
-    return min(1.0, 2 * math.fsum(map(math.exp, logs)))
+    # Binomial(n, 1/2) up to `fewer`, in whole numbers, which do not overflow.
+    return min(1.0, 2 * sum(math.comb(n, k) for k in range(fewer + 1)) / (1 << n))
 
 
 def cells_by_run(gold: Sequence[str], runs: Predictions, labels: Sequence[str]) -> Floats:

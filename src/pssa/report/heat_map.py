@@ -119,10 +119,7 @@ def alt_text(explanation: Explanation) -> str:
 
 
 def pairs(explanations: Sequence[Explanation], versus: Sequence[Explanation] | None) -> list[Pair]:
-    """Join each explanation with its counterpart, if there is one.
-
-    :raises InputError: if the two do not explain the same aspects of the same texts.
-    """
+    """Join each explanation with its counterpart, if there is one; both must explain the same aspects."""
     if versus is None:
         return [Pair(explanation) for explanation in explanations]
     if [_subject(given) for given in explanations] != [_subject(given) for given in versus]:

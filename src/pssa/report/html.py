@@ -21,10 +21,7 @@ _GLOBALS = (
 
 
 def make_environment(*folders: Path) -> Environment:
-    """Return a jinja2 environment that escapes every text and drops characters that HTML forbids.
-
-    :param folders: of templates, searched before those of this package, which they may extend and import.
-    """
+    """Return an environment that escapes every text; templates in `folders` may extend and import those of this package."""
     environment = Environment(
         loader=FileSystemLoader([*folders, _TEMPLATES]),
         autoescape=True,
@@ -62,18 +59,11 @@ def to_html(
     title: str = "Heat maps",
     names: tuple[str, str] = ("this run", "versus"),
 ) -> str:
-    """Return a whole page: aspects of one sentence below each other, two runs side by side.
-
-    :param versus: explanations of the same aspects by another run.
-    :param names: of the run and of the other one.
-    """
+    """Return a whole page: aspects of one sentence below each other, beside those of another run, `versus`."""
     return render("heat_maps.html.jinja", title=title, names=names, sentences=by_sentence(pairs(explanations, versus)))
 
 
 def html_fragment(explanation: Explanation, name: str = "") -> str:
-    """Return the heat map of one explanation, for a page with the style `HEAT_STYLE`.
-
-    :param name: of the run, if several are shown.
-    """
+    """Return the heat map of one explanation, for a page with the style `HEAT_STYLE`; `name` is that of the run."""
     macros: Any = _ENVIRONMENT.get_template("heat_map.html.jinja").module
     return str(macros.heat_map(explanation, name)).strip()

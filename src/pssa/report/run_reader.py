@@ -31,10 +31,7 @@ class ReportedRun:
 
     @classmethod
     def open(cls, root: Path) -> ReportedRun:
-        """Read a run, or the model of a stage.
-
-        :raises InputError: if the folder is not a run, or a file in it is damaged.
-        """
+        """Read a run, or the model of a stage."""
         directory = RunDirectory.open(root)
         card, config, evidence = root / "README.md", root / "config.toml", root / "evidence.jsonl"
         return cls(

@@ -121,10 +121,7 @@ def _format_setting(value: Any) -> str:
 
 
 def scores_section(results: Mapping[str, Evaluation], overlap: int | None = None) -> ReportSection:
-    """Compare the scores of one or two runs by name, the run of the report first.
-
-    :param overlap: number of test instances that the run was trained on.
-    """
+    """Compare the scores of one or two runs by name; the first was trained on `overlap` of the test instances."""
     first = next(iter(results.values()))
     overall = [[name, each.scores.instances, *_percentages(each.scores)] for name, each in results.items()]
     slices = [
@@ -225,9 +222,8 @@ def rounds_of(example: ExampleEvidence) -> list[dict[str, Any]]:
         now = [finding for finding in example.findings if finding.iteration == number]
         hidden = {finding.word for finding in example.findings if finding.iteration < number}
         entropies = ", ".join(dict.fromkeys(f"{finding.entropy:.2f}" for finding in now))
-        rounds.append(
-            {"number": number, "found": {each.word: each for each in now}, "hidden": hidden, "entropies": entropies}
-        )
+        found = {each.word: each for each in now}
+        rounds.append({"number": number, "found": found, "hidden": hidden, "entropies": entropies})
     return rounds
 
 
@@ -266,9 +262,7 @@ def changes_section(
 ) -> ReportSection:
     """Show the labels that changed: counts, and the first sentences of each kind with both heat maps.
 
-    :param compared: every example that both runs have labelled.
     :param data: what the examples are, for the reader.
-    :param classifiers: the run's and the other one, by name.
     """
     changed = [each for each in compared if each.now != each.before]
     counts = {verdict: [each for each in changed if each.verdict == verdict] for verdict in _VERDICTS}
@@ -307,10 +301,7 @@ def _explain_both(chosen: Sequence[ComparedPrediction], now: Classifier, before:
 
 
 def faithfulness_section(classifiers: Mapping[str, Classifier], corpus: Corpus, sample: int) -> ReportSection:
-    """Measure comprehensiveness and sufficiency of each run by name, hiding words and taking them out.
-
-    :param sample: most instances to measure on; fewer where that would take long.
-    """
+    """Measure comprehensiveness and sufficiency of each run by name, on `sample` instances, or fewer with an encoder."""
     has_encoder = any(models.uses_encoder(each.name) for each in classifiers.values())
     limit = min(sample, _MAX_ENCODER_SAMPLE) if has_encoder else sample
     id, title = "faithfulness", "Faithfulness"

@@ -117,11 +117,7 @@ def to_svg(
     width: int = 720,
     names: tuple[str, str] = ("this run", "versus"),
 ) -> str:
-    """Return a drawing `width` pixels wide and as high as needed.
-
-    :param versus: explanations of the same aspects by another run, drawn above.
-    :raises InputError: if `width` is too small for words.
-    """
+    """Return a drawing `width` pixels wide and as high as needed, with `versus`, those of another run, above."""
     if width < _MIN_WIDTH:
         raise InputError(f"width is {width}; a heat map needs at least {_MIN_WIDTH} pixels")
     found = pairs(explanations, versus)

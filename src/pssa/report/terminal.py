@@ -52,10 +52,7 @@ def to_terminal(
     versus: Sequence[Explanation] | None = None,
     names: tuple[str, str] = ("this run", "versus"),
 ) -> HeatMaps:
-    """Return sentences with their heat, labels and probabilities, for `rich` to print.
-
-    :param versus: explanations of the same aspects by another run, shown above.
-    """
+    """Return sentences with their heat, labels and probabilities, below those of another run, for `rich` to print."""
     return HeatMaps(tuple(pairs(explanations, versus)), names)
 
 

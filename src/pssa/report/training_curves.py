@@ -108,11 +108,7 @@ def _percent(share: float | None) -> float | None:
 
 
 def lay_out_chart(title: str, axis: str, curves: Sequence[Curve], unit: str = "") -> dict[str, Any]:
-    """Compute the places of everything in a chart, for the template; the first curve has the accent colour.
-
-    :param axis: what the horizontal axis counts.
-    :param unit: after every number, such as `%`.
-    """
+    """Compute the places of everything in a chart, for the template; the first curve has the accent colour."""
     values = [y for curve in curves for _, y in curve.points]
     ticks = _ticks(min(values), max(values))
     last = max(x for curve in curves for x, _ in curve.points)

@@ -44,10 +44,7 @@ def format_named(name: str) -> str:
 
 
 def scan(path: Path, format: str, columns: Columns = SAME_NAMES) -> Iterator[Event]:
-    """Yield what is in a file of this format, in file order.
-
-    :raises InputError: if columns are given and the format has none.
-    """
+    """Yield what is in a file of this format, in file order; refuse columns for a format that has none."""
     module = FORMATS.module(format)
     require_named_columns(path, format, columns)
     takes_columns = bool(columns) or (columns.text_only and _get(module, "HAS_COLUMNS", False))

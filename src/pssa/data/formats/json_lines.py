@@ -35,10 +35,7 @@ def likelihood(lines: Sequence[str]) -> float:
 
 
 def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
-    """Yield a row for each line that is a JSON object; skip blank lines.
-
-    :raises InputError: if the file is one list of objects, as many programs write them.
-    """
+    """Yield a row for each line that is a JSON object; skip blank lines, refuse a file that is one list of objects."""
     rows = (_parse(line, content, columns) for line, content in _filled_lines(path))
     return columns.check_rows(path, rows) if columns else rows
 

@@ -39,9 +39,7 @@ def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     except InputError:
         raise
     except Exception as error:  # Arrow's own, and Python's for text that is not UTF-8
-        raise InputError.at(
-            path, None, f"cannot be read as Parquet ({format_error(error)}); write the file again"
-        ) from error
+        raise InputError.at(path, None, f"cannot be read as Parquet ({format_error(error)}); write it again") from error
 
 
 def encode(examples: Sequence[Example]) -> bytes:
@@ -71,9 +69,7 @@ def _refuse_bomb(path: Path, metadata: Any) -> None:
     groups = map(metadata.row_group, range(metadata.num_row_groups))
     largest = max((group.total_byte_size for group in groups), default=0)
     if largest > max(_MAX_UNPACKED, _MAX_GROWTH * path.stat().st_size):
-        raise InputError.at(
-            path, None, f"unpacks to more than {_MAX_GROWTH} times its size; write it with less compression"
-        )
+        raise InputError.at(path, None, f"unpacks to more than {_MAX_GROWTH} times its size; compress it less")
 
 
 def _rows(path: Path, batch: Any) -> Iterator[tuple[dict[str, Any], ArrowRow]]:
@@ -98,10 +94,7 @@ def _decoded_bytes(column: Any) -> int:
 
 
 def _python_values(column: Any) -> list[Any]:
-    """Return a column's values in Python, or as text if Python has no type for them.
-
-    :raises UnicodeDecodeError: for text that is not UTF-8.
-    """
+    """Return a column's values in Python, or as text if Python has no type for them; refuse text that is not UTF-8."""
     import pyarrow
 
     if column.type == pyarrow.time64("ns"):  # Python would cut the nanoseconds off

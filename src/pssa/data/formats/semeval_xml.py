@@ -158,9 +158,8 @@ def _feed(parser: Any, chunk: bytes) -> Problem | None:
         return Problem(error.getLineNumber(), f"is malformed XML ({what}); nothing after it can be read")
     # defusedxml's refusals, and encodings that expat does not know, are ValueErrors.
     except (ValueError, LookupError) as error:
-        return Problem(
-            parser.getLineNumber(), f"is refused ({format_error(error)}); remove entities, and save the file as UTF-8"
-        )
+        what = f"is refused ({format_error(error)}); remove entities, and save the file as UTF-8"
+        return Problem(parser.getLineNumber(), what)
     return None
 
 

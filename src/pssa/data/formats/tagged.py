@@ -60,13 +60,8 @@ def _parse(line: int, tokens: Sequence[str]) -> Row | Problem:
         what = f"has {len(text)} characters; expected a sentence of at most {MAX_TEXT}"
         return Problem(line, what, given=" ".join(tokens))
     words = split_on_space(text)
-    fields = {
-        "text": text,
-        "from": words[start][0],
-        "to": words[end - 1][1],
-        "label": _LABELS[run[0][-2:]],
-        "words": words,
-    }
+    offsets = {"from": words[start][0], "to": words[end - 1][1]}
+    fields = {"text": text, **offsets, "label": _LABELS[run[0][-2:]], "words": words}
     return Row(line, fields, _warnings(run, tokens[end:]))
 
 
@@ -83,9 +78,7 @@ def _warnings(run: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
 def _line(example: Example) -> str:
     suffix = _SUFFIXES.get(example.label or "")
     if suffix is None:
-        raise InputError(
-            f"example {example.id!r}: label {example.label!r} has no tag; use another format, such as .jsonl"
-        )
+        raise InputError(f"example {example.id!r}: label {example.label!r} has no tag; use a format such as .jsonl")
     start, end = example.aspect
     words = example.words
     tagged = [token + suffix for word in words[start:end] for token in word.split()]
@@ -93,7 +86,5 @@ def _line(example: Example) -> str:
     line = " ".join(tokens)
     read_back = _parse(1, tokens)
     if isinstance(read_back, Problem) or read_back.fields["text"] != " ".join(" ".join(words).split()):
-        raise InputError(
-            f"example {example.id!r}: another word looks tagged in {line!r}; use another format, such as .jsonl"
-        )
+        raise InputError(f"example {example.id!r}: another word looks tagged in {line!r}; use a format such as .jsonl")
     return line

@@ -85,11 +85,8 @@ def _lines(example: Example) -> tuple[str, str, str]:
     sentence = " ".join((*words[:start], _PLACEHOLDER, *words[end:]))
     aspect = " ".join(words[start:end])
     if sentence.count(_PLACEHOLDER) > 1 or _PLACEHOLDER in aspect:
-        raise InputError(
-            f"example {example.id!r}: the text itself contains {_PLACEHOLDER}; use another format, such as .jsonl"
-        )
+        raise InputError(f"example {example.id!r}: the text contains {_PLACEHOLDER}; use a format such as .jsonl")
     if example.label is None or example.label in _LABELS or not example.label.strip():
-        raise InputError(
-            f"example {example.id!r}: this format cannot hold the label {example.label!r}; use another format, such as .jsonl"
-        )
+        what = f"this format cannot hold the label {example.label!r}"
+        raise InputError(f"example {example.id!r}: {what}; use a format such as .jsonl")
     return sentence, aspect, _NUMBERS.get(example.label, example.label)
