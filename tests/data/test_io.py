@@ -230,9 +230,9 @@ def test_what_is_left_out_is_listed_and_the_rest_is_what_a_sound_file_gives(tmp_
     row = '{"text": "a menu", "aspect": "menu", "label": "positive", "stars": 5}\n'
     sound.write_text(row)
     path.write_text(f"{row}nonsense\n")
-    found = read_or_skip(path, errors="skip")
-    assert (found.corpus, found.not_kept) == (read(sound), ("stars",))
-    assert [problem.line for problem in found.skipped] == [2]
+    corpus, skipped, not_kept = read_or_skip(path, errors="skip")
+    assert (corpus, not_kept) == (read(sound), ("stars",))
+    assert [problem.line for problem in skipped] == [2]
 
 
 def test_a_file_that_breaks_off_is_refused_either_way(tmp_path: Path) -> None:
@@ -242,12 +242,12 @@ def test_a_file_that_breaks_off_is_refused_either_way(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="line 4: is malformed XML"):
             read_or_skip(path, errors=errors)
     path.write_text(f"{_XML}</sentences>")
-    assert len(read_or_skip(path).corpus) == 1
+    assert len(read_or_skip(path)[0]) == 1
 
 
 def test_of_columns_with_names_of_their_own_only_the_rest_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("Title,text,Review,Aspect,label\nx,y,a menu,menu,positive\n")
-    found = read_or_skip(path, columns={"text": "Review"})
-    assert [example.text for example in found.corpus] == ["a menu"]
-    assert found.not_kept == ("Title", "text")
+    corpus, _, not_kept = read_or_skip(path, columns={"text": "Review"})
+    assert [example.text for example in corpus] == ["a menu"]
+    assert not_kept == ("Title", "text")

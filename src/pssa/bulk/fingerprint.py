@@ -82,6 +82,6 @@ def run_digest(run: Path) -> str:
 
 def _column_names(job: Job, sources: Sequence[Source]) -> str | None:
     named = Columns.of(job.columns)
-    if all(source.format == "csv" for source in sources):  # where case does not matter
-        named = named.lowered()
-    return str(named.in_order()) or None
+    ignores_case = all(source.format == "csv" for source in sources)
+    pairs = sorted((name, column.lower() if ignores_case else column) for name, column in named.pairs)
+    return str(Columns.of(dict(pairs))) or None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.bulk.fingerprint import BEGIN_AGAIN
 from pssa.bulk.rows import RejectedRow
-from pssa.data.rows import ArrowCell
+from pssa.data.rows import ArrowRow
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 
@@ -25,6 +25,21 @@ if TYPE_CHECKING:
 
 _LENGTH_BYTES = 8  # before each stream
 _GROUP_ROWS, _GROUP_BYTES = 1 << 16, 1 << 25  # a row group is written when it has either
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrowCell:
+    """One value of an Arrow batch, by its place."""
+
+    batch: Any  # a pyarrow.RecordBatch
+    column: int
+    row: int
+
+
+def arrow_cells(given: ArrowRow) -> dict[str, ArrowCell]:
+    """Return the values of a row by the names of their columns."""
+    batch, row = given
+    return {name: ArrowCell(batch, column, row) for column, name in enumerate(batch.schema.names)}
 
 
 def encode(rows: Sequence[Mapping[str, Any]]) -> bytes:

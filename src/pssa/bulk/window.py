@@ -14,6 +14,7 @@ from typing import Any
 
 from pssa.bulk.fingerprint import BEGIN_AGAIN
 from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.parquet_schema import arrow_cells
 from pssa.bulk.rows import (
     OUTPUT_FIELDS,
     RejectedRow,
@@ -204,7 +205,7 @@ def _unify_column_names(rows: Sequence[Row | Problem], columns: Sequence[str]) -
 def _outcome(row: ScorableRow, value: Value | str, columns: Sequence[str], output_format: OutputFormat) -> _Outcome:
     if isinstance(value, str):
         return RejectedRow(row.line, value, row.fields)
-    given = row.arrow.cells() if row.arrow and output_format.name == "parquet" else row.fields
+    given = arrow_cells(row.arrow) if row.arrow and output_format.name == "parquet" else row.fields
     fields = output_fields(given, value)
     misfit = output_format.find_misfit(fields, columns)
     return RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields)

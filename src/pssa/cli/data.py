@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from pssa.errors import for_command_line
 
 if TYPE_CHECKING:
     from pssa.data.check import Report
-    from pssa.data.io import ReadResult
+    from pssa.data.rows import Problem
 
 _SHOWN_PROBLEMS, _SHOWN_SKIPPED = 20, 3
 
@@ -62,12 +62,11 @@ def run_check(arguments: argparse.Namespace) -> int:
 
     report = check(arguments.file, **reading(arguments))
     if arguments.json:
-        found = asdict(report)
-        for problem in found["problems"]:
-            # The first is for skipped rows, the second is part of the message.
-            del problem["given"], problem["unknown_label"]
-            problem["what"] = for_command_line(problem.pop("message"))
-        print_json({"file": arguments.file, **found})
+        problems = [
+            {"line": each.line, "what": for_command_line(each.message), "rejected": each.rejected, "last": each.last}
+            for each in report.problems
+        ]
+        print_json({"file": arguments.file, **asdict(report), "problems": problems})
     else:
         _show(arguments.file, report)
     return 2 if report.rejected else 0
@@ -88,17 +87,16 @@ def run_convert(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
         raise InputError.at(output, None, "exists; choose another name, or replace it with --force")
-    found = read_or_skip(arguments.input, **reading(arguments), errors=arguments.errors)
-    corpus = found.corpus
+    corpus, skipped, not_kept = read_or_skip(arguments.input, **reading(arguments), errors=arguments.errors)
     write(corpus, arguments.output, format=arguments.target)
     if arguments.json:
         counts = {"instances": len(corpus), "dropped": dict(corpus.dropped)}
-        skipped = [{"line": problem.line, "what": for_command_line(problem.message)} for problem in found.skipped]
-        print_json({"output": arguments.output, **counts, "skipped": skipped, "not_kept": found.not_kept})
+        lines = [{"line": problem.line, "what": for_command_line(problem.message)} for problem in skipped]
+        print_json({"output": arguments.output, **counts, "skipped": lines, "not_kept": not_kept})
     else:
         dropped = f", dropped {_counts(corpus.dropped)}" if corpus.dropped else ""
         say(f"{arguments.output}: {counted(len(corpus), 'instance')}{dropped}")
-        _warn_of_losses(found)
+        _warn_of_losses(skipped, not_kept)
     return 0
 
 
@@ -129,17 +127,17 @@ def _show(name: str, report: Report) -> None:
     say("\n".join(lines))
 
 
-def _warn_of_losses(found: ReadResult) -> None:
+def _warn_of_losses(skipped: Sequence[Problem], not_kept: Sequence[str]) -> None:
     from pssa.data.validation import join_names
 
-    if found.skipped:
-        print(f"{counted(len(found.skipped), 'line')} skipped", file=sys.stderr)
-        for problem in found.skipped[:_SHOWN_SKIPPED]:
+    if skipped:
+        print(f"{counted(len(skipped), 'line')} skipped", file=sys.stderr)
+        for problem in skipped[:_SHOWN_SKIPPED]:
             print(f"  line {problem.line}: {for_command_line(problem.message)}", file=sys.stderr)
-        if len(found.skipped) > _SHOWN_SKIPPED:
+        if len(skipped) > _SHOWN_SKIPPED:
             print("  ... and others; `pssa data check` lists them all", file=sys.stderr)
-    if found.not_kept:
-        print(f"columns not kept: {join_names(found.not_kept)}", file=sys.stderr)
+    if not_kept:
+        print(f"columns not kept: {join_names(not_kept)}", file=sys.stderr)
 
 
 def _counts(counts: Mapping[str, int]) -> str:

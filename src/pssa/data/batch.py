@@ -6,7 +6,7 @@ to words. Batches are bucketed by length, so that little of a batch is padding, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
 
@@ -70,16 +70,18 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         """Return the batch on `device`."""
-        moved = {f.name: getattr(self, f.name).to(device, non_blocking=True) for f in fields(self)}
-        return Batch(**moved)
+        return self._map(lambda tensor: tensor.to(device, non_blocking=True))
 
     def take(self, rows: Tensor | slice) -> Batch:
         """Return some rows of the batch, as wide as it is."""
-        return Batch(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+        return self._map(lambda tensor: tensor[rows])
 
     def repeat(self, times: int) -> Batch:
         """Return the batch stacked `times` times: rows 0..B-1, then again."""
-        return Batch(**{f.name: _stack(getattr(self, f.name), times) for f in fields(self)})
+        return self._map(lambda tensor: tensor.repeat(times, *([1] * (tensor.dim() - 1))))
+
+    def _map(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        return Batch(**{f.name: change(getattr(self, f.name)) for f in fields(self)})
 
 
 @dataclass(frozen=True)
@@ -108,14 +110,15 @@ class IndexedCorpus:
         # Slices end with the table, which need not be as wide as the multiple.
         positions, aspect, words = (needed + (-needed) % multiple).tolist()
         rows = rows.to(self.table.labels.device, non_blocking=True)
-        taken = {f.name: getattr(self.table, f.name)[rows] for f in fields(Batch)}
-        taken["positions"] = taken["positions"][:, :positions]
-        taken["word_of"] = taken["word_of"][:, :positions]
-        taken["aspect"] = taken["aspect"][:, :aspect]
-        taken["candidates"] = taken["candidates"][:, :words]
-        if taken["labels"].dim() > 1:
-            taken["labels"] = taken["labels"][:, :words]
-        return Batch(**taken)
+        taken = self.table.take(rows)
+        return replace(
+            taken,
+            positions=taken.positions[:, :positions],
+            word_of=taken.word_of[:, :positions],
+            aspect=taken.aspect[:, :aspect],
+            candidates=taken.candidates[:, :words],
+            labels=taken.labels[:, :words] if taken.labels.dim() > 1 else taken.labels,
+        )
 
     def select(self, rows: Sequence[int] | Tensor) -> IndexedCorpus:
         """Return the corpus of these rows; `index` still refers to this corpus."""
@@ -187,7 +190,3 @@ def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> Tensor:
         known = f"label {sorted(unknown)[0]!r} is not one of the model's labels {', '.join(labels)}"
         raise InputError(f"{known}; relabel the data, or train with all of them in {setting('labels')}")
     return torch.tensor([-1 if example.label is None else place[example.label] for example in examples])
-
-
-def _stack(tensor: Tensor, times: int) -> Tensor:
-    return tensor.repeat(times, *([1] * (tensor.dim() - 1)))

@@ -144,9 +144,7 @@ class Evidence:
     def from_findings(cls, header: Header, corpus: Corpus, findings: Sequence[Sequence[Finding]]) -> Evidence:
         """Join the findings of each example with the examples themselves; refuse those of another corpus."""
         if len(findings) != len(corpus):
-            raise InputError(
-                f"findings for {len(findings)} examples; expected them for all {len(corpus)} of the corpus"
-            )
+            raise InputError(f"findings for {len(findings)} examples; expected them for the {len(corpus)} given")
         evidence = cls(header, tuple(map(_example_evidence, corpus, findings)))
         evidence.check_corpus(corpus)
         return evidence
@@ -161,7 +159,8 @@ class Evidence:
                 f"same {setting('labels')} and {setting('conflict')}, or mine again"
             )
         if len(self.examples) != len(corpus):
-            raise InputError(f"the evidence has {len(self.examples)} of the {len(corpus)} examples; mine again")
+            counts = f"{len(self.examples)} examples; expected the {len(corpus)} of its corpus"
+            raise InputError(f"the evidence has {counts}; mine again")
         for ours, theirs in zip(self.examples, corpus, strict=True):
             if replace(ours, findings=()) != _example_evidence(theirs, ()):
                 what = f"the corpus has example {shorten(theirs.id)} where the evidence has {shorten(ours.id)}"

@@ -90,7 +90,8 @@ def find_aspect_doubt(fields: Mapping[str, Any], example: Example) -> str | None
         return None
     words = re.finditer(r"\w+", example.text)
     word = next(word.group() for word in words if word.start() < cut < word.end())
-    return f"aspect {shorten(example.aspect_text)} is found inside the word {shorten(word)} only; check it"
+    found = f"aspect {shorten(example.aspect_text)} is found inside the word {shorten(word)} only"
+    return f"{found}; check that it is meant"
 
 
 def fields_of(example: Example) -> dict[str, Any]:
@@ -220,7 +221,8 @@ def _locate_aspect(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span
     found = find_occurrences(text, aspect)
     ordinal = _integer(fields, "ordinal")
     if ordinal is not None and not 0 <= ordinal < len(found):
-        raise InputError(f"ordinal {ordinal} of aspect {shorten(aspect)}, found {len(found)} times; count from 0")
+        occurs = f"which occurs {len(found)} times; count from 0"
+        raise InputError(f"ordinal {ordinal} of aspect {shorten(aspect)}, {occurs}")
     doubt = f"aspect {shorten(aspect)} occurs {len(found)} times" if len(found) > 1 and ordinal is None else None
     return found[ordinal or 0], doubt
 

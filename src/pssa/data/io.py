@@ -11,7 +11,7 @@ from __future__ import annotations
 import gzip
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,15 +40,6 @@ class Accepted:
 Outcome = Accepted | Dropped | Problem
 
 
-@dataclass(frozen=True)
-class ReadResult:
-    """The instances of a file, the lines that were skipped, and the names of the user's own fields, which are lost."""
-
-    corpus: Corpus
-    skipped: tuple[Problem, ...]
-    not_kept: tuple[str, ...]
-
-
 def read(
     path: str | Path,
     *,
@@ -65,7 +56,7 @@ def read(
         one more label, or treat it as an `error`.
     :raises InputError: naming the file and the line of the first instance that cannot be used.
     """
-    return _read(path, format, columns, LabelRule.of(labels, conflict))
+    return read_for("", path, format=format, columns=columns, labels=labels, conflict=conflict)
 
 
 def read_for(
@@ -78,7 +69,15 @@ def read_for(
     conflict: str = "drop",
 ) -> Corpus:
     """Read labelled instances for a run, whose labels are fixed; see `read`."""
-    return _read(path, format, columns, LabelRule.of(labels, conflict, str(run)))
+    if not isinstance(path, str | os.PathLike):
+        expected = "expected the name of a file, or a Corpus, which from_records makes from dicts"
+        raise InputError(f"the data is a {type(path).__name__}; {expected}")
+
+    def refuse(problem: Problem) -> None:
+        raise InputError.at(path, problem.line, f"{problem.message}; {_CHECK} lists all such lines")
+
+    events = scan(Path(path), format_of(path, format), Columns.of(columns))
+    return corpus_of(path, events, LabelRule.of(labels, conflict, str(run)), refuse)
 
 
 def read_or_skip(
@@ -89,11 +88,10 @@ def read_or_skip(
     labels: tuple[str, ...] = DEFAULT_LABELS,
     conflict: str = "drop",
     errors: str = "fail",
-) -> ReadResult:
-    """Read labelled instances as `read` does, and report what is lost.
+) -> tuple[Corpus, tuple[Problem, ...], tuple[str, ...]]:
+    """Read labelled instances as `read` does; also return the lines skipped and the user's own fields, which are lost.
 
     :param errors: what to do with a line that cannot be used: `fail`, or `skip` it.
-    :raises InputError: where `read` does, except for lines that are skipped.
     """
     if errors not in _ON_ERRORS:
         raise InputError(f"{setting('errors')} is {errors!r}; expected {' or '.join(_ON_ERRORS)}")
@@ -116,7 +114,7 @@ def read_or_skip(
             yield event
 
     corpus = corpus_of(path, note_extra(scan(Path(path), name, listed)), LabelRule.of(labels, conflict), skip)
-    return ReadResult(corpus, tuple(skipped), tuple(extra))
+    return corpus, tuple(skipped), tuple(extra)
 
 
 def from_dataset(
@@ -153,7 +151,7 @@ def stream(path: str | Path, *, format: str | None = None, columns: ColumnNames 
 
     :raises InputError: naming the file and the line, at the first row that cannot be read.
     """
-    for event in events_of(path, format, columns):
+    for event in scan(Path(path), format_of(path, format), Columns.of(columns)):
         if isinstance(event, Problem):
             raise InputError.at(path, event.line, event.message)
         if isinstance(event, Row):
@@ -191,12 +189,6 @@ def write(examples: Sequence[Example], path: str | Path, *, format: str | None =
     write_atomically(target, gzip.compress(content, mtime=0) if target.suffix == ".gz" else content)
 
 
-def events_of(path: str | Path, format: str | None, columns: ColumnNames | Columns | None) -> Iterator[Event]:
-    """Yield what is in a file, in file order; the parameters are those of `read`."""
-    listed = Columns.of(columns)
-    return scan(Path(path), format_of(path, format), listed)
-
-
 def format_of(path: str | Path, format: str | None) -> str:
     """Return the full name of the given format or, if there is none, of the format that the file has."""
     # A `Path` is passed on as it is: its class may unpack the file.
@@ -221,36 +213,26 @@ def outcomes(events: Iterable[Event], rule: LabelRule) -> Iterator[Outcome]:
 def corpus_of(
     path: str | Path, events: Iterable[Event], rule: LabelRule, skip: Callable[[Problem], None] | None = None
 ) -> Corpus:
-    """Return the instances among the events.
-
-    :param skip: called with each row that cannot be used; without it the first is an error.
-    """
+    """Return the instances among the events; `skip` gets each row that cannot be used, else the first is an error."""
     examples = []
     dropped: Counter[str] = Counter()
-    for outcome in outcomes(events, rule):
-        match outcome:
-            case Accepted():
-                examples.append(outcome.example)
-            case Dropped():
-                dropped[outcome.reason] += 1
-            case Problem(last=False) if skip is not None:
-                skip(outcome)
-            case Problem():
-                raise InputError.at(path, outcome.line, outcome.message)
+    try:
+        for outcome in outcomes(events, rule):
+            match outcome:
+                case Accepted():
+                    examples.append(outcome.example)
+                case Dropped():
+                    dropped[outcome.reason] += 1
+                case Problem(last=False) if skip is not None:
+                    skip(outcome)
+                case Problem():
+                    raise InputError.at(path, outcome.line, outcome.message)
+    finally:
+        if isinstance(events, Generator):
+            events.close()  # and its file, which the traceback of an error would keep open
     if not examples:
         raise InputError.at(path, None, "has no labelled instance; expected at least one")
     return Corpus(tuple(examples), rule.labels, dict(dropped))
-
-
-def _read(path: str | Path, format: str | None, columns: ColumnNames | None, rule: LabelRule) -> Corpus:
-    if not isinstance(path, str | os.PathLike):
-        expected = "expected the name of a file, or a Corpus, which from_records makes from dicts"
-        raise InputError(f"the data is a {type(path).__name__}; {expected}")
-
-    def refuse(problem: Problem) -> None:
-        raise InputError.at(path, problem.line, f"{problem.message}; {_CHECK} lists all such lines")
-
-    return corpus_of(path, events_of(path, format, columns), rule, refuse)
 
 
 def _rows_of_records(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Iterator[Row]:

@@ -22,6 +22,7 @@ from pssa.errors import InputError, PssaWarning, setting
 # Fields with a meaning, which `pssa.data.fields` explains; all others are the user's own.
 FIELDS = ("text", "aspect", "span", "from", "to", "ordinal", "label", "id", "sentence_id", "tags", "words")
 
+ArrowRow = tuple[Any, int]  # a pyarrow.RecordBatch, and the number of a row in it
 ColumnNames = Mapping[str, str] | str  # column by field, or the same as `text=review,aspect=term`
 
 _COLUMNS = setting("columns")
@@ -33,27 +34,6 @@ _ROWS_SEARCHED = 100
 _MAX_GIVEN = 8192  # characters
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrowCell:
-    """One value of an Arrow table, by its place; cells of one batch share it."""
-
-    batch: Any  # a pyarrow.RecordBatch
-    column: int
-    row: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ArrowRow:
-    """A row of an Arrow batch. Python lacks some of its types, such as the year 90000 or eight kinds of integers."""
-
-    batch: Any  # a pyarrow.RecordBatch
-    row: int
-
-    def cells(self) -> dict[str, ArrowCell]:
-        """Return its values by the names of their columns."""
-        return {name: ArrowCell(self.batch, column, self.row) for column, name in enumerate(self.batch.schema.names)}
-
-
 @dataclass(frozen=True, slots=True)
 class Row:
     """The fields of one instance, unknown ones included."""
@@ -63,7 +43,7 @@ class Row:
     warnings: tuple[str, ...] = ()
     renamed_from: Mapping[str, Any] | None = None  # the fields by the file's own names, if these differ
     absent: Mapping[str, str] = field(default_factory=dict)  # by field, the listed columns that the row lacks
-    arrow: ArrowRow | None = None  # the same row with its Arrow types, if the file has them
+    arrow: ArrowRow | None = None  # the same row with its Arrow types, of which Python lacks some
 
     @property
     def given(self) -> Mapping[str, Any]:
@@ -94,20 +74,22 @@ class Problem:
     """An instance that was rejected, or a usable one with something odd about it."""
 
     line: int | None
-    what: str
+    message: str  # may have marked settings, to be made part of an error
     rejected: bool = True
     last: bool = False  # nothing after it can be read
     given: str = ""  # the beginning of what the file has there, if known
     unknown_label: str = ""  # the beginning of the label, if that is what is wrong
-    message: str = ""  # `what` with its settings still marked, to be made part of an error
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "message", self.message or self.what)
-        object.__setattr__(self, "what", str(InputError(self.what)))
         if LONG_LINE[0] in self.given:  # the line was too long to be kept
             object.__setattr__(self, "given", "")
         if len(self.given) > _MAX_GIVEN:  # many problems may be held at once
             object.__setattr__(self, "given", self.given[:_MAX_GIVEN])
+
+    @property
+    def what(self) -> str:
+        """The message for a reader in Python."""
+        return str(InputError(self.message))
 
 
 Event = Row | Dropped | Problem
@@ -143,15 +125,6 @@ class Columns:
     def __str__(self) -> str:
         """Return them as `Columns.of` and the command line take them."""
         return ",".join(f"{name}={column}" for name, column in self.pairs)
-
-    def lowered(self) -> Columns:
-        """Return the same columns in lower case, for tables in which case does not matter."""
-        lowered = Columns.of({name: column.lower() for name, column in self.pairs})
-        return replace(lowered, text_only=self.text_only)
-
-    def in_order(self) -> Columns:
-        """Return the same columns, sorted."""
-        return replace(self, pairs=tuple(sorted(self.pairs)))
 
     def spelled_by(self, path: str | Path, header: Collection[str], line: int = 1) -> Columns:
         """Return the columns as a header spells them, whatever the case; refuse two that could be the same field."""
@@ -200,7 +173,8 @@ class Columns:
         for name in FIELDS:
             column = self.column_of(name)
             if name in fields and counts[column] > 1:
-                raise InputError.at(path, line, f"the column {shorten(column)}, for {name}, occurs twice; rename one")
+                what = f"the column {shorten(column)}, read as {name}, occurs twice; rename one"
+                raise InputError.at(path, line, what)
         repeated = next((column for column, times in counts.items() if column and times > 1), None)
         if repeated is not None:
             raise InputError.at(path, line, f"the column {shorten(repeated)} occurs twice; rename one")
@@ -267,7 +241,8 @@ def _check_pair(name: Any, column: Any, before: Mapping[str, str]) -> None:
         raise InputError(f"{_COLUMNS} has {name} twice; give it one column")
     other = next((field for field, taken in before.items() if column and taken == column), None)
     if other is not None:
-        raise InputError(f"{_COLUMNS} uses the column {shorten(column)} for {other} and for {name}; give it one field")
+        twice = f"the column {shorten(column)} twice, for {other} and for {name}"
+        raise InputError(f"{_COLUMNS} uses {twice}; give it one field")
 
 
 def _report_missing(path: str | Path, missing: Sequence[tuple[str, str]], last: Row) -> None:

@@ -63,7 +63,8 @@ def measure_agreement(
     marked = marked & table.candidates
     rows = marked.any(dim=1).nonzero().squeeze(1)
     if not len(rows):
-        raise InputError(f"no word is marked in the {len(corpus)} sentences; give the opinion words of this data")
+        what = f"no word is marked in any of the {len(corpus)} sentences"
+        raise InputError(f"{what}; give the opinion words of this data")
     classes, candidates = table.labels[rows].numpy(), table.candidates[rows]
     chance = _chance(marked[rows], candidates)
     found = {}

@@ -123,9 +123,9 @@ def _format_setting(value: Any) -> str:
 def scores_section(results: Mapping[str, Evaluation], overlap: int | None = None) -> ReportSection:
     """Compare the scores of one or two runs by name; the first was trained on `overlap` of the test instances."""
     first = next(iter(results.values()))
-    overall = [[name, each.scores.instances, *_percentages(each.scores)] for name, each in results.items()]
+    overall = [[name, each.scores.instances, *_percentages(each.scores, 2)] for name, each in results.items()]
     slices = [
-        [tag, part.instances, *(_accuracy_and_f1(each.slices[tag]) for each in results.values())]
+        [tag, part.instances, *(" / ".join(_percentages(each.slices[tag], 1)) for each in results.values())]
         for tag, part in first.slices.items()
     ]
     return make_section(
@@ -154,6 +154,10 @@ def _test(ours: Evaluation, theirs: Evaluation) -> dict[str, Any]:
     return {"rows": rows, "resamples": test.resamples, "p_mcnemar": found.p_mcnemar}
 
 
+def _percentages(scores: Scores, digits: int) -> list[str]:
+    return [f"{100 * value:.{digits}f}" for value in (scores.accuracy, scores.macro_f1)]
+
+
 def _class_tables(scores: Scores) -> list[Table]:
     classes = [
         [label, *(f"{100 * value:.2f}" for value in (found.precision, found.recall, found.f1)), found.support]
@@ -176,14 +180,6 @@ def _confusion_cell(count: int, total: int, is_right: bool) -> Markup:
 
 def _with_title(text: str, title: str) -> Markup:
     return Markup('<span title="{}">{}</span>').format(title, text)
-
-
-def _accuracy_and_f1(scores: Scores) -> str:
-    return f"{100 * scores.accuracy:.1f} / {100 * scores.macro_f1:.1f}"
-
-
-def _percentages(scores: Scores) -> list[str]:
-    return [f"{100 * scores.accuracy:.2f}", f"{100 * scores.macro_f1:.2f}"]
 
 
 def evidence_section(evidence: Evidence) -> ReportSection:

@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from pssa.data.rows import SAME_NAMES, Columns, Event
 from pssa.data.text_file import read_text, require_file, starts_with
@@ -37,7 +36,7 @@ _SNIFFED_LINES, _SNIFFED_LETTERS = 30, 1 << 16
 def format_named(name: str) -> str:
     """Return the full name of a format, given that or a short one (`xml`, `jsonl`); `-` is as good as `_`."""
     key = name.lower().replace("-", "_")
-    full = next((known for known, module in _modules() if key in _get(module, "SHORT_NAMES", ())), key)
+    full = next((known for known, module in _modules() if key in getattr(module, "SHORT_NAMES", ())), key)
     if full not in FORMATS.names():
         raise InputError(f"unknown format {name!r}; known: {', '.join(FORMATS.names())}")
     return full
@@ -54,8 +53,8 @@ def scan(path: Path, format: str, columns: Columns = SAME_NAMES) -> Iterator[Eve
 
 def require_named_columns(path: str | Path, format: str, columns: Columns) -> None:
     """Refuse names of columns for a format that has none."""
-    if columns and not _get(FORMATS.module(format), "HAS_COLUMNS", False):
-        others = ", ".join(name for name, module in _modules() if _get(module, "HAS_COLUMNS", False))
+    if columns and not getattr(FORMATS.module(format), "HAS_COLUMNS", False):
+        others = ", ".join(name for name, module in _modules() if getattr(module, "HAS_COLUMNS", False))
         advice = f"leave out {setting('columns', str(columns))}, or use one of {others}"
         raise InputError.at(path, None, f"the format {format} has no named columns; {advice}")
 
@@ -82,17 +81,13 @@ def _modules() -> Iterator[tuple[str, ModuleType]]:
     return ((name, FORMATS.module(name)) for name in FORMATS.names())
 
 
-def _get(module: ModuleType, name: str, default: Any) -> Any:
-    return getattr(module, name, default)
-
-
 def _has_prefix(module: ModuleType, path: Path) -> bool:
     return hasattr(module, "PREFIX") and str(path).startswith(module.PREFIX)
 
 
 def _by_extension(path: Path, kind: str) -> str | None:
     extension = Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
-    return next((name for name, module in _modules() if extension in _get(module, kind, ())), None)
+    return next((name for name, module in _modules() if extension in getattr(module, kind, ())), None)
 
 
 def _by_content(path: Path) -> str:

@@ -77,9 +77,7 @@ def _rows(path: Path, batch: Any) -> Iterator[tuple[dict[str, Any], ArrowRow]]:
     if size > _MAX_BATCH:
         raise InputError.at(path, None, f"has {size} bytes in {len(batch)} rows; expected a sentence in each")
     values = zip(*map(_python_values, batch.columns), strict=True)
-    return (
-        (dict(zip(batch.schema.names, row, strict=True)), ArrowRow(batch, number)) for number, row in enumerate(values)
-    )
+    return ((dict(zip(batch.schema.names, row, strict=True)), (batch, place)) for place, row in enumerate(values))
 
 
 def _decoded_bytes(column: Any) -> int:
