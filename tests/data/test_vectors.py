@@ -13,6 +13,7 @@ from pssa.data import vectors
 from pssa.data.vectors import (
     Vectors,
     _read_rows,
+    _values,
     embedding_matrix,
     load_matrix,
     read_vectors,
@@ -161,7 +162,8 @@ def test_the_real_vectors_have_the_rows_that_their_page_says(shared_vectors: Pat
 def rows_of(tmp_path: Path, content: bytes) -> list[tuple[bytes, list[float]]]:
     path = tmp_path / "vectors.txt"
     path.write_bytes(content)
-    return [(row.word, row.values().tolist()) for row in _read_rows(path)]
+    rows = _read_rows(path)
+    return [(word, _values(path, number, line, size).tolist()) for number, word, line, size in rows]
 
 
 def test_a_row_is_a_word_and_its_values(tmp_path: Path) -> None:

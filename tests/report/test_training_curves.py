@@ -26,15 +26,15 @@ def loss_of(record: EpochRecord) -> float:
 def test_stages_are_lines_the_last_training_first() -> None:
     history = [epoch("search", 1, 3.0), epoch("initial", 1, 2.0), epoch("initial", 2, 1.0), epoch("final", 1, 4.0)]
     assert stage_curves(history, loss_of) == [
-        Curve("final", ((1.0, 4.0),)),
-        Curve("initial", ((1.0, 2.0), (2.0, 1.0))),
-        Curve("search", ((1.0, 3.0),)),
+        ("final", ((1.0, 4.0),)),
+        ("initial", ((1.0, 2.0), (2.0, 1.0))),
+        ("search", ((1.0, 3.0),)),
     ]
 
 
 def test_rounds_follow_one_another() -> None:
     history = [epoch("round-2", 1, 1.0), epoch("round-2", 2, 2.0), epoch("round-10", 1, 4.0), epoch("round-3", 1, 3.0)]
-    assert stage_curves(history, loss_of) == [Curve("rounds", ((1.0, 1.0), (2.0, 2.0), (3.0, 3.0), (4.0, 4.0)))]
+    assert stage_curves(history, loss_of) == [("rounds", ((1.0, 1.0), (2.0, 2.0), (3.0, 3.0), (4.0, 4.0)))]
 
 
 def test_stages_that_do_the_same_work_are_one_line_through_their_means() -> None:
@@ -50,17 +50,17 @@ def test_stages_that_do_the_same_work_are_one_line_through_their_means() -> None
         epoch("member-2", 1, 2.0),
     ]
     assert stage_curves(history, loss_of) == [
-        Curve("judges (3)", ((1.0, 3.0),)),
-        Curve("member (2)", ((1.0, 1.5),)),
-        Curve("miners (2)", ((1.0, 2.0),)),
-        Curve("rounds (2)", ((1.0, 6.0),)),
+        ("judges (3)", ((1.0, 3.0),)),
+        ("member (2)", ((1.0, 1.5),)),
+        ("miners (2)", ((1.0, 2.0),)),
+        ("rounds (2)", ((1.0, 6.0),)),
     ]
 
 
 def test_what_is_missing_or_no_number_is_not_drawn() -> None:
     history = [epoch("search", 1, float("nan")), epoch("search", 2, 1.0, 0.5)]
-    assert stage_curves(history, loss_of) == [Curve("search", ((1.0, 1.0),))]
-    assert stage_curves(history, lambda record: record.dev_macro_f1) == [Curve("search", ((1.0, 0.5),))]
+    assert stage_curves(history, loss_of) == [("search", ((1.0, 1.0),))]
+    assert stage_curves(history, lambda record: record.dev_macro_f1) == [("search", ((1.0, 0.5),))]
     assert stage_curves(history, lambda record: None) == []
 
 
@@ -89,7 +89,7 @@ def draw_chart(title: str, curves: list[Curve], unit: str = "") -> Element:
     return parse(render("sections/training.html.jinja", charts=[chart], epochs=("", (), ()))).all("figure")[0]
 
 
-FALLING = Curve("final", ((1.0, 1.0), (2.0, 0.5), (3.0, 0.25)))
+FALLING = ("final", ((1.0, 1.0), (2.0, 0.5), (3.0, 0.25)))
 
 
 def test_points_stand_where_their_values_are() -> None:
@@ -115,7 +115,7 @@ def test_every_point_has_its_number_in_a_title_and_the_last_is_said() -> None:
 
 
 def test_lines_differ_by_dashes_and_by_their_names() -> None:
-    lines = [Curve(f"line {number}", ((1.0, float(number)), (2.0, 0.0))) for number in range(1, 5)]
+    lines: list[Curve] = [(f"line {number}", ((1.0, float(number)), (2.0, 0.0))) for number in range(1, 5)]
     found = draw_chart("Chart", lines)
     dashes = [line.attributes.get("stroke-dasharray") for line in found.all("polyline")]
     assert dashes[0] is None
@@ -130,7 +130,7 @@ def test_lines_differ_by_dashes_and_by_their_names() -> None:
 
 @given(st.lists(st.floats(-1e6, 1e6).map(lambda value: round(value, 6)), min_size=1, max_size=30))
 def test_any_values_stay_in_the_picture(values: list[float]) -> None:
-    line = Curve("values", tuple((float(x), y) for x, y in enumerate(values, start=1)))
+    line = ("values", tuple((float(x), y) for x, y in enumerate(values, start=1)))
     found = draw_chart("Chart", [line])
     for point in found.all("circle"):
         assert 47.9 <= float(point.attributes["cx"]) <= 348.1

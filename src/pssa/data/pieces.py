@@ -53,20 +53,10 @@ class PlainTokenizer:
                 raise InputError(f"{name} has no {token} token; use an encoder pretrained to fill in masked words")
 
     @property
-    def mask_id(self) -> int:
-        """Id of the mask token."""
-        return int(self.tokenizer.mask_token_id)
-
-    @property
-    def pad_id(self) -> int:
-        """Id of the padding token."""
-        return int(self.tokenizer.pad_token_id)
-
-    @property
     def unknown_id(self) -> int:
         """Id of the unknown token; of the mask token if the tokenizer reads bytes and has none."""
         unknown = self.tokenizer.unk_token_id
-        return self.mask_id if unknown is None else int(unknown)
+        return int(self.tokenizer.mask_token_id if unknown is None else unknown)
 
     def template(self, pair: bool) -> tuple[list[int], ...]:
         """Return the special tokens that the tokenizer puts before a text, after it, and after the second of a pair."""
@@ -247,7 +237,7 @@ class PieceCutter:
         (before, between, after), ids = self._template, pieces.ids
         aspect = [ids[place] for place in pieces.aspect(example)]
         if example.hidden:
-            hidden, mask = example.hidden, self._reader.mask_id
+            hidden, mask = example.hidden, self.tokenizer.mask_token_id
             ids = [mask if word in hidden else token for token, word in zip(ids, pieces.words, strict=True)]
         second = [*aspect, *after] if self.pair else []
         word_of = [SPECIAL] * len(before) + pieces.words + [SPECIAL] * len(between) + [SECOND] * len(second)
@@ -257,9 +247,9 @@ class PieceCutter:
         ids, words_of, aspects = zip(*rows, strict=True)
         word_of = _padded(words_of, PADDING)
         table = Batch(
-            positions=_padded(ids, self._reader.pad_id),
+            positions=_padded(ids, self.tokenizer.pad_token_id),
             word_of=word_of,
-            aspect=_padded(aspects, self._reader.pad_id),
+            aspect=_padded(aspects, self.tokenizer.pad_token_id),
             aspect_span=torch.tensor([example.aspect for example in examples]),
             candidates=_candidates(examples, word_of),
             labels=label_ids(examples, labels),
@@ -267,7 +257,7 @@ class PieceCutter:
         )
         words = torch.tensor([len(example.spans) for example in examples])
         widths = torch.stack([_lengths(ids), _lengths(aspects), words], dim=1)
-        return IndexedCorpus(table, widths, self._reader.mask_id)
+        return IndexedCorpus(table, widths, self.tokenizer.mask_token_id)
 
 
 def _candidates(examples: Sequence[Example], word_of: Tensor) -> Tensor:

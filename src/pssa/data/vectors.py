@@ -18,7 +18,6 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,32 +38,8 @@ _OOV_BOUND = 0.25
 _MAX_WORD = 4096  # bytes; rows of longer words are skipped
 _TENSOR = "embedding"
 
-
-class VectorRow(NamedTuple):
-    """A row with the right number of values, which are still text: most rows are never parsed."""
-
-    path: Path
-    number: int  # of its line, counted from 1
-    line: bytes
-    word: bytes
-    dimension: int
-
-    def values(self) -> npt.NDArray[np.float32]:
-        """Return the vector, (dimension,); refuse a value that is not a finite number."""
-        fields = self.line.rsplit(b" ", self.dimension)[1:]
-        try:
-            with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, which is refused below
-                values = np.array(fields, dtype=np.float32)
-        except ValueError:
-            wrong = next((field for field in fields if not _NUMBER.fullmatch(field)), fields[0])
-            raise self._refuse(wrong, "a number") from None
-        if not np.isfinite(values).all():
-            raise self._refuse(fields[int(np.isfinite(values).argmin())], "a finite number of 32 bits")
-        return values
-
-    def _refuse(self, field: bytes, expected: str) -> InputError:
-        found = field[:40].decode(errors="replace")
-        return InputError.at(self.path, self.number, f"has the value {found!r}; expected {expected}")
+# Number and word of a line, the line, and the number of values: most rows are never parsed.
+VectorRow = tuple[int, bytes, bytes, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,14 +103,13 @@ def read_vectors(
     lowered = {_encode(word.lower()) for word in words}
     kept: dict[str, bool] = {}  # whether a row is kept even if it is not needed as the lower-case form of a word
     values = bytearray()  # float32 rows end to end: a list of arrays would be in memory twice while it is stacked
-    dimension = 0
-    for place, row in enumerate(_read_rows(Path(path), observer)):
-        dimension = row.dimension
-        is_kept = place < extra_rows or row.word in exact
-        if not is_kept and row.word not in lowered:
+    path, dimension = Path(path), 0
+    for place, (number, raw, line, dimension) in enumerate(_read_rows(path, observer)):
+        is_kept = place < extra_rows or raw in exact
+        if not is_kept and raw not in lowered:
             continue
-        if (word := _decode(row.word)) and word not in kept:
-            values += row.values().tobytes()
+        if (word := _decode(raw)) and word not in kept:
+            values += _values(path, number, line, dimension).tobytes()
             kept[word] = is_kept
     stand_ins = {word.lower() for word in words if word not in kept}
     chosen = [place for place, (word, is_kept) in enumerate(kept.items()) if is_kept or word in stand_ins]
@@ -181,7 +155,10 @@ def embedding_matrix(
             matrix[number] = _oov_row(word, dimension, seed)
         else:
             matrix[number], covered[number] = vectors.matrix[row], True
-    return matrix, _coverage(vocabulary, covered)
+    trained = covered[vocabulary.n_special : vocabulary.n_trained]
+    counts = np.asarray(vocabulary.counts, dtype=np.int64)
+    n_covered = int(counts[trained].sum()) if counts.size else 0
+    return matrix, Coverage(trained.size, int(trained.sum()), int(counts.sum()), n_covered)
 
 
 def save_matrix(path: str | Path, matrix: npt.NDArray[np.float32]) -> None:
@@ -211,25 +188,37 @@ def _read_rows(path: Path, observer: Observer | None = None) -> Iterator[VectorR
             line = line.removeprefix(codecs.BOM_UTF8)
             if _HEADER.fullmatch(line):
                 continue
-        if dimension:
-            yield VectorRow(path, number, line, _word(path, number, line, dimension), dimension)
-            continue
-        first = _first_row(path, number, line)
-        dimension = first.dimension
-        yield first
+        if not dimension:
+            dimension = _first_dimension(path, number, line)
+        yield number, _word(path, number, line, dimension), line, dimension
     if not dimension:
         raise InputError.at(path, None, "has no vectors; expected a word and its values on every line")
 
 
-def _first_row(path: Path, number: int, line: bytes) -> VectorRow:
-    word, _, _ = line.partition(b" ")
-    row = VectorRow(path, number, line, word, line.count(b" "))
-    if not row.dimension:
+def _first_dimension(path: Path, number: int, line: bytes) -> int:
+    dimension = line.count(b" ")
+    if not dimension:
         raise InputError.at(path, number, "is not a vector; expected a word and its values, separated by spaces")
-    if row.dimension > _MAX_VALUES:
-        raise InputError.at(path, number, f"has {row.dimension} values; expected at most {_MAX_VALUES}")
-    row.values()  # tells prose from vectors even if no row is kept
-    return row
+    if dimension > _MAX_VALUES:
+        raise InputError.at(path, number, f"has {dimension} values; expected at most {_MAX_VALUES}")
+    _values(path, number, line, dimension)  # tells prose from vectors even if no row is kept
+    return dimension
+
+
+def _values(path: Path, number: int, line: bytes, dimension: int) -> npt.NDArray[np.float32]:
+    """Return the vector in a line, (dimension,); refuse a value that is not a finite number."""
+    fields = line.rsplit(b" ", dimension)[1:]
+    try:
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, which is refused below
+            values = np.array(fields, dtype=np.float32)
+        finite = np.isfinite(values)
+        if finite.all():
+            return values
+        wrong, expected = fields[int(finite.argmin())], "a finite number of 32 bits"
+    except ValueError:
+        wrong, expected = next((field for field in fields if not _NUMBER.fullmatch(field)), fields[0]), "a number"
+    found = wrong[:40].decode(errors="replace")
+    raise InputError.at(path, number, f"has the value {found!r}; expected {expected}")
 
 
 def _word(path: Path, number: int, line: bytes, dimension: int) -> bytes:
@@ -276,14 +265,3 @@ def _oov_row(word: str, dimension: int, seed: int) -> npt.NDArray[np.float64]:
     # Hashed rather than drawn: no word's row depends on another's, nor on the generator of a numpy version.
     digest = hashlib.shake_256(f"{seed} ".encode() + _encode(word)).digest(4 * dimension)
     return np.frombuffer(digest, dtype="<u4") * (2 * _OOV_BOUND / 2**32) - _OOV_BOUND
-
-
-def _coverage(vocabulary: Vocabulary, covered: npt.NDArray[np.bool_]) -> Coverage:
-    trained = covered[vocabulary.n_special : vocabulary.n_trained]
-    counts = np.asarray(vocabulary.counts, dtype=np.int64)
-    return Coverage(
-        types=trained.size,
-        covered_types=int(trained.sum()),
-        tokens=int(counts.sum()),
-        covered_tokens=int(counts[trained].sum()) if counts.size else 0,
-    )

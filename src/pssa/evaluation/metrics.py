@@ -39,14 +39,7 @@ class Scores:
 
     def as_dict(self) -> dict[str, object]:
         """Return the scores as plain values for JSON."""
-        return {
-            "instances": self.instances,
-            "accuracy": self.accuracy,
-            "macro_f1": self.macro_f1,
-            "per_class": {label: asdict(scores) for label, scores in self.per_class.items()},
-            "confusion": [list(row) for row in self.confusion],
-            "labels": list(self.labels),
-        }
+        return {**asdict(self), "confusion": [list(row) for row in self.confusion], "labels": list(self.labels)}
 
 
 def score(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> Scores:

@@ -49,10 +49,7 @@ def write_report(
 
 
 def make_report(
-    run: str | Path,
-    versus: str | Path | None = None,
-    data: str | Path | Corpus | None = None,
-    sample: int = 100,
+    run: str | Path, versus: str | Path | None = None, data: str | Path | Corpus | None = None, sample: int = 100
 ) -> str:
     """Return the page; see `write_report`."""
     reported = ReportedRun.open(Path(run))

@@ -9,21 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from pssa.report.heat_map import (
-    HEAT_COLOUR,
-    NAMED,
-    Pair,
-    Segment,
-    changes,
-    clean,
-    format_share,
-    level,
-    opacity,
-    pairs,
-    probabilities,
-    segments,
-    top_words,
-)
+from pssa.report import heat_map
 from pssa.runs.explain import Explanation
 
 Drawing = Callable[[Explanation], list[Text]]
@@ -36,7 +22,7 @@ _DIRECTION_MARKS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 class HeatMaps:
     """Heat maps that `rich` prints, in colour if the console has it."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[heat_map.Pair, ...]
     names: tuple[str, str]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -53,24 +39,24 @@ def to_terminal(
     names: tuple[str, str] = ("this run", "versus"),
 ) -> HeatMaps:
     """Return sentences with their heat, labels and probabilities, below those of another run, for `rich` to print."""
-    return HeatMaps(tuple(pairs(explanations, versus)), names)
+    return HeatMaps(tuple(heat_map.pairs(explanations, versus)), names)
 
 
-def _block(pair: Pair, names: tuple[str, str], draw: Drawing) -> list[Text]:
+def _block(pair: heat_map.Pair, names: tuple[str, str], draw: Drawing) -> list[Text]:
     """Return the lines of one aspect."""
     if pair.before is None:
         return [_heading(pair.now, ""), *draw(pair.now)]
     both = ((names[1], pair.before), (names[0], pair.now))
     lines = [line for name, given in both for line in (_heading(given, f"{name}: "), *draw(given))]
     found = [
-        f"{_one_line(word)} {format_share(old)} to {format_share(new)}"
-        for word, old, new in changes(pair.now, pair.before)
+        f"{_one_line(word)} {heat_map.format_share(old)} to {heat_map.format_share(new)}"
+        for word, old, new in heat_map.changes(pair.now, pair.before)
     ]
     return [*lines, Text(f"changed most: {', '.join(found) or 'nothing'}")]
 
 
 def _heading(explanation: Explanation, name: str) -> Text:
-    best, *others = [f"{_one_line(label)} {value:.3f}" for label, value in probabilities(explanation)]
+    best, *others = [f"{_one_line(label)} {value:.3f}" for label, value in heat_map.probabilities(explanation)]
     rest = "".join(f", {other}" for other in others)
     aspect = (_one_line(explanation.answer.aspect), "bold")
     return Text.assemble(_one_line(name), aspect, " is ", (best, "bold"), f"{rest} (by {explanation.saliency})")
@@ -79,33 +65,34 @@ def _heading(explanation: Explanation, name: str) -> Text:
 def _in_colour(explanation: Explanation) -> list[Text]:
     """Colour the words, and list the highest shares below."""
     line = Text("  ")
-    for part in segments(explanation):
-        line.append(_bracketed(part), "bold" if part.is_aspect else _style(level(part.share or 0.0)))
-    found = [f"{_one_line(part.text)} {format_share(part.share or 0.0)}" for part in top_words(explanation)]
+    for part in heat_map.segments(explanation):
+        line.append(_bracketed(part), "bold" if part.is_aspect else _style(heat_map.level(part.share or 0.0)))
+    top = heat_map.top_words(explanation)
+    found = [f"{_one_line(part.text)} {heat_map.format_share(part.share or 0.0)}" for part in top]
     return [line, *([Text(f"  {', '.join(found)}", "dim")] if found else [])]
 
 
 def _in_numbers(explanation: Explanation) -> list[Text]:
     """Write the shares after the words."""
     line = Text("  ")
-    for part in segments(explanation):
-        hot = part.share is not None and part.share >= NAMED
-        line.append(_bracketed(part) + (f"({format_share(part.share or 0.0)})" if hot else ""))
+    for part in heat_map.segments(explanation):
+        hot = part.share is not None and part.share >= heat_map.NAMED
+        line.append(_bracketed(part) + (f"({heat_map.format_share(part.share or 0.0)})" if hot else ""))
     return [line]
 
 
-def _bracketed(part: Segment) -> str:
+def _bracketed(part: heat_map.Segment) -> str:
     return f"[{_one_line(part.text)}]" if part.is_aspect else _one_line(part.text)
 
 
 def _style(heat: int) -> str:
     if heat == 0:
         return ""
-    share = opacity(heat)
-    red, green, blue = (round(255 + share * (part - 255)) for part in HEAT_COLOUR)
+    share = heat_map.opacity(heat)
+    red, green, blue = (round(255 + share * (part - 255)) for part in heat_map.HEAT_COLOUR)
     return f"{'bold ' if heat >= 5 else ''}black on rgb({red},{green},{blue})"
 
 
 def _one_line(text: str) -> str:
     """Put the text on one line, without control characters for the terminal."""
-    return _DIRECTION_MARKS.sub("\N{REPLACEMENT CHARACTER}", re.sub(r"\s+", " ", clean(text)))
+    return _DIRECTION_MARKS.sub("\N{REPLACEMENT CHARACTER}", re.sub(r"\s+", " ", heat_map.clean(text)))

@@ -9,7 +9,6 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -17,6 +16,7 @@ from pssa.report.heat_map import ACCENT
 from pssa.report.sections import ReportSection, Table, make_section
 from pssa.training import EpochRecord
 
+Curve = tuple[str, tuple[tuple[float, float], ...]]  # a name, and the points of the line
 _Value = Callable[[EpochRecord], float | None]
 _FIRST = ("final", "initial", "search")  # the order of lines; others follow
 _MAX_LINES = 6
@@ -24,7 +24,7 @@ _MAX_ROWS = 400
 _CHARTS: tuple[tuple[str, str, _Value], ...] = (
     ("Cross-entropy on the training data", "", lambda record: record.loss),
     ("Accuracy on the training data, dropout on", "%", lambda record: 100 * record.accuracy),
-    ("Macro-F1 on the development data", "%", lambda record: _percent(record.dev_macro_f1)),
+    ("Macro-F1 on the development data", "%", lambda record: record.dev_macro_f1 and 100 * record.dev_macro_f1),
     ("Penalty of the attention, before gamma", "", lambda record: record.penalty or None),
 )
 
@@ -33,14 +33,6 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 348, 12, 206  # edges of the plot
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "1 2")
 _GREYS = ("#222", "#555", "#222", "#777", "#555")
 _NAME_GAP = 13  # least distance between the names of lines
-
-
-@dataclass(frozen=True)
-class Curve:
-    """A named line through points."""
-
-    name: str
-    points: tuple[tuple[float, float], ...]
 
 
 def training_section(history: Sequence[EpochRecord]) -> ReportSection:
@@ -71,7 +63,7 @@ def _mean_curve(kind: str, stages: dict[str, dict[tuple[int, int], list[float]]]
             values[place] += numbers
     points = tuple((float(x), fmean(values[place])) for x, place in enumerate(sorted(values), start=1))
     n_parallel = len(stages) // len({_round(stage) for stage in stages})
-    return Curve(f"{kind} ({n_parallel})" if n_parallel > 1 else kind, points)
+    return f"{kind} ({n_parallel})" if n_parallel > 1 else kind, points
 
 
 def _kind(stage: str) -> str:
@@ -103,15 +95,11 @@ def _epoch_table(history: Sequence[EpochRecord]) -> Table:
     return f"Every epoch{f'; {n_more} more are in history.jsonl' if n_more > 0 else ''}", columns, rows
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
 def lay_out_chart(title: str, axis: str, curves: Sequence[Curve], unit: str = "") -> dict[str, Any]:
     """Compute the places of everything in a chart, for the template; the first curve has the accent colour."""
-    values = [y for curve in curves for _, y in curve.points]
+    values = [y for _, points in curves for _, y in points]
     ticks = _ticks(min(values), max(values))
-    last = max(x for curve in curves for x, _ in curve.points)
+    last = max(x for _, points in curves for x, _ in points)
 
     def x_of(value: float) -> float:
         return _LEFT + (_RIGHT - _LEFT) * ((value - 1) / (last - 1) if last > 1 else 0.5)
@@ -119,18 +107,18 @@ def lay_out_chart(title: str, axis: str, curves: Sequence[Curve], unit: str = ""
     def y_of(value: float) -> float:
         return _BOTTOM - (_BOTTOM - _TOP) * (value - ticks[0]) / (ticks[-1] - ticks[0])
 
-    name_places = _spread([y_of(curve.points[-1][1]) for curve in curves])
+    name_places = _spread([y_of(points[-1][1]) for _, points in curves])
     lines = [
         {
-            "name": curve.name,
+            "name": name,
             "colour": _GREYS[(number - 1) % len(_GREYS)] if number else ACCENT,
             "dash": _DASHES[number % len(_DASHES)],
-            "points": [(x_of(x), y_of(y), f"{curve.name} {x:g}: {y:.4g}{unit}") for x, y in curve.points],
+            "points": [(x_of(x), y_of(y), f"{name} {x:g}: {y:.4g}{unit}") for x, y in points],
             "name_y": name_places[number],
         }
-        for number, curve in enumerate(curves)
+        for number, (name, points) in enumerate(curves)
     ]
-    ends = "; ".join(f"{curve.name} ends at {curve.points[-1][1]:.4g}{unit}" for curve in curves)
+    ends = "; ".join(f"{name} ends at {points[-1][1]:.4g}{unit}" for name, points in curves)
     return {
         **{"title": title, "label": f"{title}: {ends}", "axis": axis, "lines": lines},
         **{"width": _WIDTH, "height": _HEIGHT, "left": _LEFT, "right": _RIGHT, "bottom": _BOTTOM},

@@ -46,19 +46,9 @@ def encode(examples: Sequence[Example]) -> bytes:
     """Return one table with every field of every example."""
     pyarrow, parquet = _pyarrow()
     text, offset = pyarrow.string(), pyarrow.int32()
-    schema = pyarrow.schema(
-        [
-            ("id", text),
-            ("sentence_id", text),
-            ("text", text),
-            ("aspect", text),
-            ("from", offset),
-            ("to", offset),
-            ("label", text),
-            ("words", pyarrow.list_(pyarrow.list_(offset))),
-            ("tags", pyarrow.list_(text)),
-        ]
-    )
+    lists = {"words": pyarrow.list_(pyarrow.list_(offset)), "tags": pyarrow.list_(text)}
+    aspect = {"aspect": text, "from": offset, "to": offset, "label": text}
+    schema = pyarrow.schema({"id": text, "sentence_id": text, "text": text, **aspect, **lists})
     sink = pyarrow.BufferOutputStream()
     parquet.write_table(pyarrow.Table.from_pylist([fields_of(example) for example in examples], schema), sink)
     return bytes(sink.getvalue())
