@@ -18,7 +18,8 @@ from typing import Any
 
 from pssa.data.example import sentence_key
 from pssa.data.fields import example_from_fields
-from pssa.data.io import events_of, format_of
+from pssa.data.formats import scan
+from pssa.data.io import format_of
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
 from pssa.data.tokenize import Span
 from pssa.data.validation import is_integer, shorten
@@ -68,7 +69,7 @@ def read_sentences(
     """
     name = format_of(path, format)
     named = replace(Columns.of(columns), text_only=not group)
-    events = (_checked(path, event) for event in events_of(path, name, named))
+    events = (_checked(path, event) for event in scan(Path(path), name, named))
     found = tuple(_grouped(path, events, by_line=name == _XML) if group or name == _XML else _listed(path, events))
     if not found:
         raise InputError.at(path, None, "has no sentences; expected at least one")

@@ -46,7 +46,7 @@ def scan(path: Path, format: str, columns: Columns = SAME_NAMES) -> Iterator[Eve
     """Yield what is in a file of this format, in file order; refuse columns for a format that has none."""
     module = FORMATS.module(format)
     require_named_columns(path, format, columns)
-    takes_columns = bool(columns) or (columns.text_only and _get(module, "HAS_COLUMNS", False))
+    takes_columns = bool(columns) or (columns.text_only and getattr(module, "HAS_COLUMNS", False))
     events: Iterator[Event] = module.scan(path, columns) if takes_columns else module.scan(path)
     return events
 
