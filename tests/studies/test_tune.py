@@ -25,8 +25,8 @@ from pssa.experiments.resources import ReadOptions, Resources, Scope
 from pssa.experiments.tuning import DATA, GridResult, GridSearch, Point
 from pssa.runs import Config
 from pssa.studies.exhibit import Table
-from pssa.studies.reproduce import ExecutionOptions
-from pssa.studies.tune import TuningRun, describe, exhibit_of, settings_table, tune, tuning_resources
+from pssa.studies.reproduce import ExecutionOptions, Reproduction
+from pssa.studies.tune import describe, exhibit_of, settings_table, tune, tuning_resources
 
 FIXED = (("epochs", 2), ("dimension", 8), ("learning_rate", 0.01), ("dev_fraction", 0.2))
 NO_GATE = 9.0  # bits, more than any sentence here can have
@@ -43,7 +43,7 @@ def search(method: str, grid: Mapping[str, Sequence[Any]], **more: Any) -> GridS
     return GridSearch("memnet", method, (grid,), (*FIXED, *more.items()))
 
 
-def run_search(found: GridSearch, resources: Resources, out: Path, seeds: int = 1) -> TuningRun:
+def run_search(found: GridSearch, resources: Resources, out: Path, seeds: int = 1) -> tuple[GridResult, Reproduction]:
     return tune(found, Scope(resources, seeds), out, ExecutionOptions(workers=1))
 
 
@@ -132,10 +132,10 @@ def test_what_other_sources_made_is_not_told_as_fresh(
     stand_in = StandIn()
     monkeypatch.setattr(schedule, "execute_cell", stand_in)
     found = search("aw-as", {"gamma": [1]})
-    assert tune(found, Scope(resources, 1), tmp_path, ExecutionOptions(workers=1)).result.best is not None
+    assert tune(found, Scope(resources, 1), tmp_path, ExecutionOptions(workers=1))[0].best is not None
     monkeypatch.setattr(provenance, "source_digest", lambda: "changed")
     stand_in.failing = {name: OSError() for name in stand_in.done}
-    assert tune(found, Scope(resources, 1), tmp_path, ExecutionOptions(workers=1, fresh=True)).result.best is None
+    assert tune(found, Scope(resources, 1), tmp_path, ExecutionOptions(workers=1, fresh=True))[0].best is None
 
 
 def test_a_file_with_other_names_is_another_file_and_the_best_settings_name_them(
@@ -175,9 +175,9 @@ def test_labels_of_ones_own_are_read_and_stand_in_the_best_settings(
 def test_everything_is_written_reused_and_the_best_can_be_trained(resources: Resources, tmp_path: Path) -> None:
     found, out = search("pg-as", {"gamma": [0.5, 50], "iterations": [1, 2]}, epsilon=NO_GATE), tmp_path / "out"
     tuned = run_search(found, resources, out, seeds=2)
-    assert tuned.reproduction.is_complete
+    assert tuned[1].is_complete
     # For each seed a baseline, one mining of two rounds, and four trainings.
-    assert tuned.reproduction.made == len((out / "cells.jsonl").read_text().splitlines()) == 2 * (1 + 1 + 4)
+    assert tuned[1].made == len((out / "cells.jsonl").read_text().splitlines()) == 2 * (1 + 1 + 4)
     assert len(list((out / "evidence").iterdir())) == 2
     assert not (out / "weights").exists()
     plain = json.loads((out / "tune.json").read_text())
@@ -194,7 +194,7 @@ def test_everything_is_written_reused_and_the_best_can_be_trained(resources: Res
 
     more = search("pg-as", {"gamma": [0.5, 50, 5], "iterations": [1, 2]}, epsilon=NO_GATE)
     again = run_search(more, resources, out, seeds=2)
-    assert again.reproduction.made == 2 * 2  # a third gamma with one and two rounds, for each seed
+    assert again[1].made == 2 * 2  # a third gamma with one and two rounds, for each seed
 
 
 def mined_in(out: Path) -> Evidence:
@@ -223,7 +223,7 @@ def test_a_consensus_is_mined_once_for_every_threshold_and_number_of_words(
     judges = {"consensus_models": 2, "consensus_folds": 2, "consensus_right": 1, "gamma": 50.0}
     grid: dict[str, Sequence[Any]] = {"consensus_threshold": [0.01, 0.07], "consensus_words": [1, 2]}
     shared = search("consensus", grid | {"weighting": ["equal", "confidence"]}, **judges)
-    assert run_search(shared, resources, tmp_path / "shared").reproduction.made == 1 + 1 + 8
+    assert run_search(shared, resources, tmp_path / "shared")[1].made == 1 + 1 + 8
     alone = search("consensus", {"consensus_threshold": [0.07], "consensus_words": [1]}, **judges)
     run_search(alone, resources, tmp_path / "alone")
     many, few = mined_in(tmp_path / "shared"), mined_in(tmp_path / "alone")

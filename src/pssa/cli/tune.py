@@ -15,7 +15,7 @@ from pssa.errors import InputError
 if TYPE_CHECKING:
     from pssa.experiments.resources import ReadOptions
     from pssa.experiments.tuning import GridResult, GridSearch
-    from pssa.studies.tune import TuningRun
+    from pssa.studies.reproduce import Reproduction
 
 _FAILED = 1
 
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         tuned = tune(
             search, Scope(resources, arguments.seeds), arguments.out, options, bar, command_line(["tune"], arguments)
         )
-    return _print(tuned, arguments.out, arguments.json)
+    return _print(*tuned, arguments.out, arguments.json)
 
 
 def _read_options(arguments: argparse.Namespace) -> ReadOptions:
@@ -101,14 +101,13 @@ def _narrow(result: GridResult) -> tuple[list[str], list[list[str]]]:
     return ["settings", *table.columns[1:][scores]], rows
 
 
-def _print(tuned: TuningRun, out: Path, as_json: bool) -> int:
+def _print(result: GridResult, report: Reproduction, out: Path, as_json: bool) -> int:
     from pssa.cli._output import print_json, print_table, say
     from pssa.experiments.cells import cell_name
-    from pssa.studies.tune import describe
+    from pssa.studies.tune import describe, summary
 
-    report, result = tuned.reproduction, tuned.result
     if as_json:
-        print_json({"out": str(out), **tuned.as_dict()})
+        print_json({"out": str(out), **summary(result, report)})
         return 0 if report.is_complete else _FAILED
     print_table("", *_narrow(result))
     say(describe(result))

@@ -158,40 +158,36 @@ class MarkedWords:
 
 def count_round(records: Sequence[Record], number: int) -> MarkedWords:
     """Count the words of one round, which takes at most one from an instance."""
-    rounds = [record["rounds"].get(str(number), {"judged": {}, "marked": {}}) for record in records]
-    judged = _sum(each["judged"] for each in rounds)
-    return MarkedWords(judged, _sum(each["marked"] for each in rounds), sum(judged.values()), _instances(records))
+    rounds = [record["rounds"][str(number)] for record in records if str(number) in record["rounds"]]
+    return _count(records, rounds, sum(sum(each["judged"].values()) for each in rounds))
 
 
 def count_all_rounds(records: Sequence[Record]) -> MarkedWords:
     """Count the words of all rounds."""
     rounds = [each for record in records for each in record["rounds"].values()]
-    covered = sum(record["judged_with_active"] for record in records)
-    judged, marked = (_sum(each[name] for each in rounds) for name in ("judged", "marked"))
-    return MarkedWords(judged, marked, covered, _instances(records))
+    return _count(records, rounds, sum(record["judged_with_active"] for record in records))
 
 
 def count_above(records: Sequence[Record], least: float) -> MarkedWords:
     """Count the words with a score above `least`, in records that have scores."""
     found = [record["by_score"][str(least)] for record in records]
-    judged, marked = (_sum(each[name] for each in found) for name in ("judged", "marked"))
-    return MarkedWords(judged, marked, sum(each["covered"] for each in found), _instances(records))
+    return _count(records, found, sum(each["covered"] for each in found))
 
 
 def count_reference(records: Sequence[Record], kind: str) -> MarkedWords:
     """Count a `random` candidate of every instance, or the `nearest` to the aspect, in records that have it."""
-    found = [record["reference"] for record in records]
-    instances = _sum({label: row["instances"] for label, row in each.items()} for each in found)
-    marked = _sum({label: row[kind] for label, row in each.items()} for each in found)
-    return MarkedWords(instances, marked, sum(instances.values()), _instances(records))
+    names = {"judged": "instances", "marked": kind}
+    found = [
+        {name: {label: row[of] for label, row in record["reference"].items()} for name, of in names.items()}
+        for record in records
+    ]
+    return _count(records, found, sum(sum(each["judged"].values()) for each in found))
 
 
-def _instances(records: Sequence[Record]) -> int:
-    return sum(record["judged"] for record in records)
-
-
-def _sum(counts: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    total: Counter[str] = Counter()
-    for each in counts:
-        total.update(each)
-    return dict(total)
+def _count(records: Sequence[Record], found: Iterable[Record], covered: float) -> MarkedWords:
+    judged: Counter[str] = Counter()
+    marked: Counter[str] = Counter()
+    for each in found:
+        judged.update(each["judged"])
+        marked.update(each["marked"])
+    return MarkedWords(judged, marked, covered, sum(record["judged"] for record in records))

@@ -2,8 +2,7 @@
 
     from pathlib import Path
 
-    from pssa.experiments.resources import Resources
-    from pssa.experiments.scope import Scope
+    from pssa.experiments.resources import Resources, Scope
     from pssa.studies.reproduce import reproduce
 
     resources = Resources.find(Path("data"), vectors=Path("glove.txt"), encoder=None)

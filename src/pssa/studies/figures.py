@@ -6,6 +6,7 @@ Curves differ in colour, dashes and marks, so that they can be told apart in gre
 from __future__ import annotations
 
 import io
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -81,14 +82,9 @@ def _canvas(figure: Figure) -> Any:
 def _styles(panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
     """Return the style of each curve by name, the same in every plot."""
     names = dict.fromkeys(line.name for _, lines in panels for line in lines)
-    return {
-        name: {
-            "color": _COLOURS[number % len(_COLOURS)],
-            "linestyle": _DASHES[number % len(_DASHES)],
-            "marker": _MARKS[number % len(_MARKS)],
-        }
-        for number, name in enumerate(names)
-    }
+    styles = itertools.cycle(zip(_COLOURS, _DASHES, _MARKS, strict=True))
+    named = zip(names, styles, strict=False)
+    return {name: {"color": colour, "linestyle": dash, "marker": mark} for name, (colour, dash, mark) in named}
 
 
 def _draw_panel(plot: Any, panel: Panel, styles: dict[str, dict[str, Any]]) -> None:

@@ -87,8 +87,7 @@ class TextTable:
                 raise ValueError(
                     f"row {number} of table {table.name} has {len(row)} fields for {len(table.columns)} columns"
                 )
-        columns = [[row[index] for row in table.rows] for index in range(len(table.columns))]
-        shown = [_format_column(values) for values in columns]
+        shown = [_format_column([row[index] for row in table.rows]) for index in range(len(table.columns))]
         # The first column names the row, whatever it holds; an empty column counts as numbers.
         is_number = tuple(
             index > 0 and all(_NUMBER.match(text) for text in texts if text) for index, texts in enumerate(shown)

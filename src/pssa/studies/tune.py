@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,31 +30,23 @@ from pssa.studies.reproduce import ExecutionOptions, Reproduction, reproduce
 _NAMES = {"accuracy": "accuracy", "macro_f1": "macro-F1"}  # of the metrics
 
 
-@dataclass(frozen=True)
-class TuningRun:
-    """The result of a grid search, and what became of its cells."""
-
-    result: GridResult
-    reproduction: Reproduction
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return values for JSON."""
-        search, result = self.result.search, self.result
-        best, cells = result.best, self.reproduction.as_dict()
-        return {
-            "model": search.model,
-            "method": search.method,
-            "metric": result.metric,
-            "seeds": result.seeds,
-            "fixed": dict(search.fixed),
-            "tried": len(result.points),
-            "best": None if best is None else _values(best, result.metric),
-            "honest_gain": result.honest_gain,
-            "told": describe(result),
-            "settings": [_values(each, result.metric) for each in result.points],
-            "cells": cells["cells"],
-            "failed": cells["failed"],
-        }
+def summary(result: GridResult, reproduction: Reproduction) -> dict[str, Any]:
+    """Return the result of a grid search, and what became of its cells, as values for JSON."""
+    search, best, cells = result.search, result.best, reproduction.as_dict()
+    return {
+        "model": search.model,
+        "method": search.method,
+        "metric": result.metric,
+        "seeds": result.seeds,
+        "fixed": dict(search.fixed),
+        "tried": len(result.points),
+        "best": None if best is None else _values(best, result.metric),
+        "honest_gain": result.honest_gain,
+        "told": describe(result),
+        "settings": [_values(each, result.metric) for each in result.points],
+        "cells": cells["cells"],
+        "failed": cells["failed"],
+    }
 
 
 def tune(
@@ -65,7 +56,7 @@ def tune(
     options: ExecutionOptions | None = None,
     progress: Progress | None = None,
     command: str = "",
-) -> TuningRun:
+) -> tuple[GridResult, Reproduction]:
     """Execute the missing cells of a search, then write the table, the values and the best settings.
 
     :param scope: resources as `tuning_resources` makes them, and the number of seeds.
@@ -77,11 +68,12 @@ def tune(
     _check(search, scope.resources)
     reproduction = reproduce([exhibit_of(search)], scope, out, options, progress, command)
     ledger = Ledger.read(out / LEDGER, options.accepts)
-    run = TuningRun(GridResult.of(search, scope.seeds, scope.resources.lookup_in(ledger)), reproduction)
-    write_atomically(out / "tune.json", (json.dumps(run.as_dict(), ensure_ascii=False, indent=1) + "\n").encode())
-    if run.result.best is not None:
-        write_atomically(out / "best.toml", _best_settings(run.result, scope.resources).encode())
-    return run
+    result = GridResult.of(search, scope.seeds, scope.resources.lookup_in(ledger))
+    text = json.dumps(summary(result, reproduction), ensure_ascii=False, indent=1) + "\n"
+    write_atomically(out / "tune.json", text.encode())
+    if result.best is not None:
+        write_atomically(out / "best.toml", _best_settings(result, scope.resources).encode())
+    return result, reproduction
 
 
 def exhibit_of(search: GridSearch) -> Exhibit:
