@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from pssa import models
+from pssa import saliency as saliencies
 from pssa.bulk.rows import Score, Value
 from pssa.data.example import Example
 from pssa.data.validation import format_error
@@ -31,7 +32,7 @@ _RUNTIMES, _QUANTIZATIONS = ("torch", "onnx"), ("", "int8")
 _MAX_TABLE_WORDS = 1 << 19  # padding included: more than the sentences of a window have
 _EXPLANATION_COPIES = 32  # of a table that a saliency holds, about; tables with word scores are so many times smaller
 _MAX_EXPLAINED_BATCH = 64  # sentences, unless a batch size is set; some saliencies hold many copies of them
-_LEAVE_ONE_OUT, _MAX_LEAVE_ONE_OUT_WORDS = "leave_one_out", 512  # it reads a text once for each of its words
+_MAX_QUADRATIC_WORDS = 512  # of a text that is read once for each of its words
 _GPU_THREADS = 2  # one cuts sentences into pieces while the other keeps the GPU busy
 # Word vectors stay as they are; a scale for each column cuts the loss to a quarter; seven of the eight bits are used, since
 # processors without eight-bit instructions would overflow.
@@ -171,10 +172,10 @@ def _explain(classifier: Classifier, saliency: str, batch_size: int, examples: S
 
     :raises InputError: if a text is too long to be read once for each of its words.
     """
-    if saliency == _LEAVE_ONE_OUT:
+    if saliencies.is_quadratic(saliency):
         longest = max(len(example.spans) for example in classifier.featurizer.cut(examples))
-        if longest > _MAX_LEAVE_ONE_OUT_WORDS:
-            limit = f"{_LEAVE_ONE_OUT} explains texts of at most {_MAX_LEAVE_ONE_OUT_WORDS}"
+        if longest > _MAX_QUADRATIC_WORDS:
+            limit = f"{saliency} explains texts of at most {_MAX_QUADRATIC_WORDS}"
             advice = f"shorten it, or choose another {setting('saliency', option='--explain')}"
             raise InputError(f"the text has {longest} words, and {limit}; {advice}")
     return explain(classifier, examples, saliency=saliency, batch_size=batch_size)

@@ -36,8 +36,7 @@ from pssa.saliency import build as build_saliency
 from pssa.saliency import observe
 
 _BATCH = 64  # some saliencies hold many copies of every sentence
-# Measured on request only: the first reads a sentence once for every word, the second is what every number is compared with.
-_ON_REQUEST = ("leave_one_out", "random")
+_CONTROL = "random"  # what every number is compared with
 
 
 @dataclass(frozen=True)
@@ -197,5 +196,5 @@ def trusted_saliencies(classifier: Classifier, names: Sequence[str] = ()) -> tup
     """
     if names:
         return tuple(dict.fromkeys(require_usable(classifier, name) for name in names))
-    default = usual_saliency(classifier)
-    return tuple(name for name in usable_saliencies(classifier) if name == default or name not in _ON_REQUEST)
+    default, *others = usable_saliencies(classifier)
+    return default, *(name for name in others if name != _CONTROL and not saliencies.is_quadratic(name))

@@ -22,6 +22,7 @@ __all__ = [
     "Smooth",
     "build",
     "entropy_bits",
+    "is_quadratic",
     "names",
     "normalise",
     "observe",
@@ -47,3 +48,8 @@ def build(name: str, options: Mapping[str, Any]) -> Saliency:
         known_names = ", ".join(sorted(known)) or "none"
         raise InputError(f"unknown option {unknown[0]!r} of saliency {name}; known: {known_names}")
     return cast(Saliency, kind(**options))
+
+
+def is_quadratic(name: str) -> bool:
+    """Return whether the saliency reads a text once for each of its words, as its class attribute of this name says."""
+    return getattr(_SALIENCIES.find(name), "is_quadratic", False)

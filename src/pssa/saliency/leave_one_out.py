@@ -7,6 +7,7 @@ sentence again for every candidate word, so this is the slowest of the definitio
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -25,6 +26,8 @@ _MOST_POSITIONS = 1 << 16  # read at once, padding included, however long the se
 @dataclass(frozen=True)
 class LeaveOneOut:
     """Drop of the predicted class's probability; a word whose absence raises it has score zero unless `signed`."""
+
+    is_quadratic: ClassVar[bool] = True
 
     chunk: int = 512  # sentences, each with one word hidden, that are read at once; fewer where they are long
     signed: bool = False  # keep negative drops in the raw scores

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from pssa import saliency as saliencies
 from pssa.errors import InputError
 
 _MAX_POSITIONS = 16384  # of a batch, padding included
-_QUADRATIC_SALIENCY = "leave_one_out"  # reads a text once for each of its words
-_MAX_QUADRATIC_WORDS = 128  # of a text that is read so often
+_MAX_QUADRATIC_WORDS = 128  # of a text that is read once for each of its words
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Limits:
 
     def max_words(self, saliency: str) -> int:
         """Return how many words a text may have to be explained by this saliency."""
-        most = _MAX_QUADRATIC_WORDS if saliency == _QUADRATIC_SALIENCY else self.explained_words
+        most = _MAX_QUADRATIC_WORDS if saliencies.is_quadratic(saliency) else self.explained_words
         return min(most, self.explained_words)
 
     def fits(self, n_examples: int, n_words: int, saliency: str | None) -> bool:
@@ -51,5 +51,5 @@ class Limits:
         :param saliency: of the explanations; None for labels only.
         """
         # Some saliencies send several samples or steps through the model's head at once.
-        n_readings = 1 if saliency is None else 4 * n_words if saliency == _QUADRATIC_SALIENCY else 8
+        n_readings = 1 if saliency is None else 4 * n_words if saliencies.is_quadratic(saliency) else 8
         return n_examples <= self.batch and n_examples * n_words * n_readings <= _MAX_POSITIONS
