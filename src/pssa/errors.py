@@ -12,9 +12,11 @@ somebody who typed a command: `str(error)` is the former, `for_command_line(erro
 
 from __future__ import annotations
 
+import importlib
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 __all__ = [
     "EmptyFile",
@@ -91,6 +93,17 @@ class MissingExtra(InputError):
     def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
         # An exception is unpickled from its message unless it says otherwise.
         return MissingExtra, self._arguments
+
+
+def import_extra(module: str, extra: str) -> Any:
+    """Import a library that comes with an extra of pssa.
+
+    :raises MissingExtra: if it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(module.partition(".")[0], extra) from error
 
 
 class RunError(PssaError):

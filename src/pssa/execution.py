@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from pssa.errors import InputError, MissingExtra, PssaError, RunError, setting
+from pssa.errors import InputError, PssaError, RunError, import_extra, setting
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -194,9 +194,7 @@ def _worker_died() -> WorkerLost:
 class RayPool(WorkerPool):
     """Actors of the Ray cluster that `connect_ray` found; a call whose node dies is made again on another.
 
-    Everything that a worker opens must be found under the same name on every node.
-
-    :param n_cpus: that Ray reserves for a worker.
+    Everything that a worker opens must be found under the same name on every node. Ray reserves `n_cpus` for each worker.
     """
 
     def __init__(self, n_workers: int, setup: WorkerSetup | None = None, n_cpus: float = 1) -> None:
@@ -291,10 +289,7 @@ def connect_ray(address: str | None = None) -> Any:
     for name, value in _RAY_VARIABLES.items():
         os.environ.setdefault(name, value)
     warnings.filterwarnings("ignore", module=r"ray\.")
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingExtra("ray", "ray") from error
+    ray = import_extra("ray", "ray")
     if not ray.is_initialized():
         _require_listener(address or os.environ.get("RAY_ADDRESS", ""))
         try:

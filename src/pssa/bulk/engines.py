@@ -20,7 +20,7 @@ from pssa.bulk.scorer import Scoring, export, open_scorer
 from pssa.bulk.source import Source
 from pssa.bulk.window import START, Position, Window, read_windows, score_window
 from pssa.errors import InputError, setting
-from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerPool, WorkerSetup, connect_ray, map_ordered
+from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerSetup, connect_ray, map_ordered
 
 # A window is tens of thousands of small objects, none of them in a cycle. Python's own threshold of 700 new objects makes the
 # garbage collector take a quarter of the time of scoring where the model is small.
@@ -91,7 +91,7 @@ class ProcessEngine(Engine):
         setup = _worker_setup(task)
         open_scorer(*setup.arguments)  # an error in the run is raised here and not in each worker
         with ProcessPool(self.workers, setup) as pool:
-            yield from _score_in_pool(pool, task)
+            yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class RayEngine(Engine):
         # Workers are started in directories of their own.
         setup = _worker_setup(replace(task, run=task.run.absolute()))
         with RayPool(self.actors or max(1, usual), setup, _ACTOR_CPUS) as pool:
-            yield from _score_in_pool(pool, task)
+            yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
 
 def score_windows(
@@ -144,10 +144,6 @@ def score_windows(
     """Score windows in threads of this process; yield the results in their order."""
     with ThreadPool(n_threads) as pool, rare_garbage_collection():
         yield from map_ordered(pool, partial(score_window, score=score, output_format=output_format), windows)
-
-
-def _score_in_pool(pool: WorkerPool, task: ScoringTask) -> Generator[Window]:
-    return map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
 
 def _worker_setup(task: ScoringTask) -> WorkerSetup:

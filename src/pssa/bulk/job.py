@@ -96,7 +96,9 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     known = Description.load(RunDirectory.open(job.run).root)
     output_format = choose_output_format(job.output, job.output_format, known.labels)
     sources = find_sources(job.inputs, job.format, job.columns)
-    _check(job, sources)
+    if job.begin == "resume" and (streams := [source.title for source in sources if source.is_stream]):
+        raise InputError(f"{streams[0]} cannot be read again, so the job cannot be resumed; read from a file")
+    require_apart(sources, None if job.output == STANDARD else Path(job.output), job.rejected_path)
     files = _follow(Path(job.output)), _follow(job.rejected_path)
     partial_output = PartialOutput(*files, output_format, job.begin)
     if job.output != STANDARD and partial_output.is_settled():
@@ -156,13 +158,6 @@ def _skip_advice(job: Job, output: Output) -> str:
 
 def _kept_rows(output: Output) -> str:
     return f"the {output.n_kept} rows before are kept: resume with {RESUME}"
-
-
-def _check(job: Job, sources: Sequence[Source]) -> None:
-    for source in sources:
-        if source.is_stream and job.begin == "resume":
-            raise InputError(f"{source.title} cannot be read again, so the job cannot be resumed; read from a file")
-    require_apart(sources, None if job.output == STANDARD else Path(job.output), job.rejected_path)
 
 
 def _window_rows(model: str, scoring: Scoring) -> int:

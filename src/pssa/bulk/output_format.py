@@ -21,7 +21,7 @@ from pssa.bulk.rows import PROBABILITIES
 from pssa.bulk.source import STANDARD
 from pssa.data.fields import spans_as_text, tags_as_text
 from pssa.data.validation import shorten
-from pssa.errors import InputError, MissingExtra
+from pssa.errors import InputError, import_extra
 from pssa.runs.classifier import probability_column
 
 _BY_SUFFIX = {
@@ -104,13 +104,14 @@ class OutputFormat:
     def _compress(self, content: bytes) -> bytes:
         if self.compression == ".gz":
             return gzip.compress(content, compresslevel=6, mtime=0)
-        return bytes(_pyarrow().compress(content, codec="zstd", asbytes=True)) if self.compression else content
+        if self.compression == ".zst":
+            return bytes(import_extra("pyarrow", "data").compress(content, codec="zstd", asbytes=True))
+        return content
 
 
 def choose_output_format(output: str, name: str | None, labels: tuple[str, ...] = ()) -> OutputFormat:
     """Return the format that is named, else that of the output's suffix; JSON Lines for standard output.
 
-    :param labels: the labels of the run.
     :raises InputError: if there is no such format, or it cannot be written there.
     """
     path = Path(output)
@@ -123,7 +124,7 @@ def choose_output_format(output: str, name: str | None, labels: tuple[str, ...] 
     if found == "parquet" and (compression or output == STANDARD):
         raise InputError(f"Parquet cannot be written to {output}; name a file that ends in .parquet")
     if found == "parquet" or compression == ".zst":
-        _pyarrow()
+        import_extra("pyarrow", "data")
     return OutputFormat(found, compression, labels)
 
 
@@ -177,11 +178,3 @@ def _cell(value: Any, name: str) -> Any:
 
 def _is_span(value: Any) -> bool:
     return isinstance(value, list | tuple) and [*map(type, value)] == [int, int]
-
-
-def _pyarrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingExtra("pyarrow", "data") from error
-    return pyarrow

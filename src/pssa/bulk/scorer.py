@@ -22,7 +22,7 @@ from pssa import saliency as saliencies
 from pssa.bulk.rows import Score, Value
 from pssa.data.example import Example
 from pssa.data.validation import format_error
-from pssa.errors import InputError, MissingExtra, setting
+from pssa.errors import InputError, import_extra, setting
 from pssa.runs import Answer, Classifier, load
 from pssa.runs.defaults import choose_device
 from pssa.runs.explain import Explanation, explain, require_usable, usual_saliency
@@ -133,10 +133,7 @@ def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> tuple[Sco
 
 
 def score_by_length(score: Score, examples: Sequence[Example], n_copies: int = 1) -> Sequence[Value]:
-    """Score in tables of bounded size, so that one long text does not make all rows of a window as wide.
-
-    :param n_copies: of a table that `score` holds at once.
-    """
+    """Score in tables of bounded size, so that one long text does not widen all rows; `score` holds `n_copies` of a table."""
     slices = list(_slices(examples, _MAX_TABLE_WORDS // n_copies))
     if len(slices) == 1:
         return score(examples)
@@ -183,7 +180,7 @@ def _explain(classifier: Classifier, saliency: str, batch_size: int, examples: S
 
 def open_session(exported: bytes) -> Any:
     """Load the model into ONNX Runtime; the calling thread computes."""
-    runtime = _onnxruntime()
+    runtime = import_extra("onnxruntime", "onnx")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors
@@ -204,9 +201,7 @@ def _score_onnx(classifier: Classifier, session: Any, batch_size: int, examples:
 
 
 def _quantize(path: Path) -> Path:
-    _onnxruntime()
-    from onnxruntime import quantization
-
+    quantization = import_extra("onnxruntime.quantization", "onnx")
     target = path.with_name("quantized.onnx")
     # It recommends a preparatory step through the root logger, from which nothing is gained here.
     logger, level = logging.getLogger(), logging.getLogger().level
@@ -219,11 +214,3 @@ def _quantize(path: Path) -> Path:
     finally:
         logger.setLevel(level)
     return target
-
-
-def _onnxruntime() -> Any:
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise MissingExtra("onnxruntime", "onnx") from error
-    return onnxruntime

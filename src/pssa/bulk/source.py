@@ -20,7 +20,7 @@ from pssa.data.files import BoundedStream
 from pssa.data.formats import hugging_face, require_named_columns, scan
 from pssa.data.io import format_of
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
-from pssa.errors import EmptyFile, InputError, MissingExtra, setting
+from pssa.errors import EmptyFile, InputError, import_extra, setting
 
 STANDARD = "-"  # standard input, or output
 _BUFFER_BYTES = 1 << 16
@@ -60,9 +60,8 @@ class Source:
 
 
 def require_apart(sources: Sequence[Source], output: Path | None, rejected: Path) -> None:
-    """Refuse to write over an input, or one of the two outputs over the other.
+    """Refuse to write over an input, or one of the two outputs over the other; `output` is None for standard output.
 
-    :param output: None for standard output.
     :raises InputError: naming the file.
     """
     inputs = {Path(source.name).resolve() for source in sources if not source.is_stream}
@@ -219,8 +218,5 @@ class _CountingStream(io.RawIOBase):
 
 
 def _unpack_zstd(stream: IO[bytes]) -> IO[bytes]:
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingExtra("pyarrow", "data") from error
+    pyarrow = import_extra("pyarrow", "data")
     return cast(IO[bytes], pyarrow.CompressedInputStream(pyarrow.PythonFile(stream), "zstd"))

@@ -46,10 +46,7 @@ class Limits:
         return min(most, self.explained_words)
 
     def fits(self, n_examples: int, n_words: int, saliency: str | None) -> bool:
-        """Return whether a batch may have so many examples, the longest of so many words; this bounds memory and time.
-
-        :param saliency: of the explanations; None for labels only.
-        """
+        """Return whether a batch may have so many examples, the longest of so many words; this bounds memory and time."""
         # Some saliencies send several samples or steps through the model's head at once.
         n_readings = 1 if saliency is None else 4 * n_words if saliencies.is_quadratic(saliency) else 8
         return n_examples <= self.batch and n_examples * n_words * n_readings <= _MAX_POSITIONS
