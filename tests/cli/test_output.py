@@ -62,7 +62,7 @@ def test_without_a_terminal_stages_and_rounds_are_lines_but_not_too_many(
     now = 0.0
     monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: now))
     monkeypatch.setattr(_progress, "_QUIET_SECONDS", 5.0)
-    monkeypatch.setattr(_progress, "_QUIET_SECONDS_OF_EPOCHS", 60.0)
+    monkeypatch.setattr(_progress, "_LONG_QUIET_SECONDS", 60.0)
     with TrainingProgress() as bars:
         now = 1.0
         bars.on_stage_end("initial")

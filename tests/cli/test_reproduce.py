@@ -14,7 +14,7 @@ from tests.experiments.rooms import tiny_resources
 from tests.studies.stand_in import BASE, FINAL, KT, MINE, MORE, QUICK, StandIn
 
 from pssa import models
-from pssa.cli.reproduce import CellsBar
+from pssa.cli._progress import CellsProgress
 from pssa.errors import InputError
 from pssa.experiments import schedule
 from pssa.experiments.ledger import Ledger
@@ -265,14 +265,13 @@ def test_a_folder_in_use_is_a_failure_not_bad_input(
 def test_without_a_terminal_a_line_now_and_then_tells_how_far_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = iter((0.0, 1.0, 90.0, 100.0, 3690.0))
-    monkeypatch.setattr("pssa.cli.reproduce.time", SimpleNamespace(monotonic=lambda: next(clock)))
-    monkeypatch.setattr("pssa.cli.reproduce._QUIET_SECONDS", 60.0)
-    with CellsBar() as bar:
-        bar(0, 4, "")
-        bar(1, 4, "first")
-        bar(2, 4, "second")
-        bar(3, 4, "third")
+    now = 0.0
+    monkeypatch.setattr("pssa.cli._progress.time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr("pssa.cli._progress._LONG_QUIET_SECONDS", 60.0)
+    with CellsProgress() as bar:
+        for done, (at, name) in enumerate([(1.0, ""), (90.0, "first"), (100.0, "second"), (3690.0, "third")]):
+            now = at
+            bar(done, 4, name)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         "pssa: 4 cells to do",
@@ -284,9 +283,9 @@ def test_without_a_terminal_a_line_now_and_then_tells_how_far_it_is(
 def test_a_long_cell_does_not_silence_the_log(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pssa.cli.reproduce._QUIET_SECONDS", 0.01)
+    monkeypatch.setattr("pssa.cli._progress._LONG_QUIET_SECONDS", 0.01)
     err = ""
-    with CellsBar() as bar:
+    with CellsProgress() as bar:
         bar(0, 4, "")
         while err.count("pssa: 0/4 cells, 0:00:") < 2:
             time.sleep(0.01)

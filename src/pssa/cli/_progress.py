@@ -1,9 +1,11 @@
-"""Progress of a training on standard error: bars in a terminal, elsewhere a line now and then."""
+"""Progress on standard error: bars in a terminal, elsewhere a line now and then."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -15,9 +17,9 @@ if TYPE_CHECKING:
     from pssa.data.evidence import Evidence, RoundReport
     from pssa.training import EpochRecord
 
-# Least time between two lines: at the end of a stage or a round, and within a stage.
+# Least time between two lines: at the end of a stage or a round, and within a stage or between cells.
 _QUIET_SECONDS = 5.0
-_QUIET_SECONDS_OF_EPOCHS = 60.0
+_LONG_QUIET_SECONDS = 60.0
 
 
 class StderrProgress(Progress):
@@ -33,6 +35,14 @@ class StderrProgress(Progress):
             console=Console(stderr=True),
             disable=not (visible and sys.stderr.isatty()),
         )
+        self._last_line = time.monotonic()
+
+    def _log(self, line: str, least: float) -> None:
+        """Print a line if there is no terminal, unless one was printed less than `least` seconds ago."""
+        now = time.monotonic()
+        if self.disable and now - self._last_line >= least:
+            self._last_line = now
+            print(f"pssa: {line}", file=sys.stderr, flush=True)
 
 
 class TrainingProgress(StderrProgress):
@@ -44,7 +54,6 @@ class TrainingProgress(StderrProgress):
         super().__init__("{task.description:<10}", MofNCompleteColumn(), TimeElapsedColumn())
         self._stage: TaskID | None = None
         self._vectors: TaskID | None = None
-        self._last_line = time.monotonic()
         self._steps = self._done = 0
         self.result: tuple[dict[str, Any], Evidence | None] | None = None  # of a run that was finished
 
@@ -72,7 +81,7 @@ class TrainingProgress(StderrProgress):
         if self._stage is not None:
             self.update(self._stage, completed=record.epoch, said=said)
         if record.epoch < self._steps:
-            self._log(f"stage {record.stage}: epoch {record.epoch} of {self._steps}, {said}", _QUIET_SECONDS_OF_EPOCHS)
+            self._log(f"stage {record.stage}: epoch {record.epoch} of {self._steps}, {said}", _LONG_QUIET_SECONDS)
 
     def on_stage_end(self, stage: str) -> None:
         """Fill the bar, also if a search stopped early."""
@@ -94,9 +103,47 @@ class TrainingProgress(StderrProgress):
             highlight=False,
         )
 
-    def _log(self, line: str, least: float) -> None:
-        """Print a line if there is no terminal, unless one was printed a moment ago."""
-        now = time.monotonic()
-        if self.disable and now - self._last_line >= least:
-            self._last_line = now
-            print(f"pssa: {line}", file=sys.stderr, flush=True)
+
+class CellsProgress(StderrProgress):
+    """Progress of cells: a bar in a terminal, elsewhere a line once a minute."""
+
+    def __init__(self) -> None:
+        super().__init__("cells", MofNCompleteColumn(), TimeElapsedColumn())
+        self._cells = self.add_task("cells", total=None, said="")
+        self._began = time.monotonic()
+        self._counts = (0, 0)
+        self._over = threading.Event()
+
+    def start(self) -> None:
+        """Start the bar, or a thread that prints lines."""
+        super().start()
+        if self.disable:
+            threading.Thread(target=self._log_regularly, daemon=True).start()
+
+    def stop(self) -> None:
+        """Stop both."""
+        self._over.set()
+        super().stop()
+
+    def __call__(self, done: int, total: int, name: str) -> None:
+        """Note that a cell is done or, with `done` 0, that the first starts."""
+        spent = time.monotonic() - self._began
+        self._counts = (done, total)
+        left = f"{_clock(spent / done * (total - done))} left" if done else ""
+        self.update(self._cells, completed=done, total=total, said=f"{left}  {name}".strip())
+        if done:
+            self._log(f"{done}/{total} cells, {_clock(spent)} elapsed, {left}; last {name}", _LONG_QUIET_SECONDS)
+        elif total:
+            self._log(f"{counted(total, 'cell')} to do", 0)
+
+    def _log_regularly(self) -> None:
+        """Print a line once a minute, also while a cell takes long."""
+        while not self._over.wait(_LONG_QUIET_SECONDS):
+            done, total = self._counts
+            if total:
+                spent = _clock(time.monotonic() - self._began)
+                self._log(f"{done}/{total} cells, {spent} elapsed", _LONG_QUIET_SECONDS)
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

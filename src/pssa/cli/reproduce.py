@@ -5,11 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-import threading
-import time
 from collections.abc import Container, Iterable, Mapping, Sequence
-from datetime import timedelta
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_cells, add_starts, label_names, names_in
@@ -24,7 +20,6 @@ _FAILED = 1
 # Options that do not affect the results, and default values, are not part of the recorded command.
 _OUTPUT_OPTIONS = ("run", "json", "debug", "command")
 _DEFAULTS = (None, "", (), 0, False, "auto", "local")
-_QUIET_SECONDS = 60.0  # between two lines if no terminal shows a bar
 
 
 def add_parser(commands: Commands) -> None:
@@ -56,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         return _list(arguments.json)
     _refuse(arguments)
+    from pssa.cli._progress import CellsProgress
     from pssa.studies.reproduce import ExecutionOptions, reproduce, show_only
 
     options = ExecutionOptions(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
@@ -65,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.show_only:
         report = show_only(arguments.names, scope, arguments.out, command)
     else:
-        with CellsBar() as bar:
+        with CellsProgress() as bar:
             report = reproduce(arguments.names, scope, arguments.out, options, bar, command)
     return _print(report, arguments.json)
 
@@ -184,61 +180,3 @@ def print_failures(failures: Iterable[tuple[str, str]]) -> None:
     """Print names with the reason of their failure on standard error, a line each."""
     for name, reason in failures:
         print(f"pssa: failed: {' '.join(f'{name}: {reason}'.split())}", file=sys.stderr)
-
-
-class CellsBar:
-    """Progress on standard error: a bar in a terminal, elsewhere a line once a minute."""
-
-    def __init__(self) -> None:
-        from rich.progress import MofNCompleteColumn, TimeElapsedColumn
-
-        from pssa.cli._progress import StderrProgress
-
-        self._bar = StderrProgress("cells", MofNCompleteColumn(), TimeElapsedColumn())
-        self._task = self._bar.add_task("cells", total=None, said="")
-        self._began = time.monotonic()
-        self._logged = 0.0  # seconds after the beginning
-        self._progress = (0, 0)
-        self._over = threading.Event()
-
-    def __enter__(self) -> CellsBar:
-        self._bar.start()
-        if self._bar.disable:
-            threading.Thread(target=self._report_regularly, daemon=True).start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        self._bar.stop()
-
-    def __call__(self, done: int, total: int, name: str) -> None:
-        """Note that a cell is done or, with `done` 0, that the first starts."""
-        from pssa.cli._output import counted
-
-        spent = time.monotonic() - self._began
-        self._progress = (done, total)
-        left = f"{_clock(spent / done * (total - done))} left" if done else ""
-        self._bar.update(self._task, completed=done, total=total, said=f"{left}  {name}".strip())
-        if total and not done:
-            self._log(f"{counted(total, 'cell')} to do")
-        elif done and spent - self._logged >= _QUIET_SECONDS:
-            self._logged = spent
-            self._log(f"{done}/{total} cells, {_clock(spent)} elapsed, {left}; last {name}")
-
-    def _report_regularly(self) -> None:
-        """Print a line once a minute, also while a cell takes long."""
-        while not self._over.wait(_QUIET_SECONDS):
-            spent, (done, total) = time.monotonic() - self._began, self._progress
-            if total and spent - self._logged >= _QUIET_SECONDS:
-                self._logged = spent
-                self._log(f"{done}/{total} cells, {_clock(spent)} elapsed")
-
-    def _log(self, line: str) -> None:
-        if self._bar.disable:
-            print(f"pssa: {line}", file=sys.stderr, flush=True)
-
-
-def _clock(seconds: float) -> str:
-    return str(timedelta(seconds=round(seconds)))

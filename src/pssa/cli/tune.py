@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pssa.cli._options import add_cells, add_data, add_starts, names_in, reading
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli.reproduce import CellsBar, command_line, print_failures
+from pssa.cli.reproduce import command_line, print_failures
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     if arguments.seeds < 1:
         raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
+    from pssa.cli._progress import CellsProgress
     from pssa.experiments.resources import Scope
     from pssa.studies.reproduce import ExecutionOptions
     from pssa.studies.tune import tune, tuning_resources
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     starts = (arguments.train, arguments.vectors, arguments.encoder, arguments.device)
     resources = tuning_resources(*starts, _read_options(arguments))
     options = ExecutionOptions(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
-    with CellsBar() as bar:
+    with CellsProgress() as bar:
         tuned = tune(
             search, Scope(resources, arguments.seeds), arguments.out, options, bar, command_line(["tune"], arguments)
         )
