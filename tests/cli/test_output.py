@@ -39,7 +39,7 @@ def test_one_instance_and_one_resample_are_told_so(command: Command, run: Path, 
     pssa.write(corpus.select([0]), tmp_path / "one.jsonl")
     told = command("evaluate", run, "--data", tmp_path / "one.jsonl", "--versus", run, "--resamples", "1").out
     assert told.startswith("1 instance: accuracy")
-    assert "paired bootstrap, 1 resample\n" in told
+    assert "paired bootstrap, 1 resample;" in told
 
 
 def test_a_narrow_table_breaks_names_and_cuts_nothing_off(
