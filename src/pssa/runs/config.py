@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
@@ -38,18 +39,32 @@ _PATHS = ("train", "dev", "vectors", "encoder", "evidence")
 
 
 def setting_field(
-    default: Any, help: str = "", *, option: str = "", group: str = "", default_text: str = "", unset: Any = None
+    default: Any,
+    help: str = "",
+    *,
+    unset: Any = None,
+    least: int | None = None,
+    choices: tuple[str, ...] = (),
+    **shown: str,
 ) -> Any:
     """Declare a setting.
 
     :param help: help text of its command-line option; a setting without one has no option.
-    :param option: the option's name, where it is not the setting's.
-    :param group: where help lists the option; by default under the name of the section.
-    :param default_text: the default in words, where it depends on the model.
     :param unset: the value that meant "not set" before there was None; it still does.
+    :param shown: `option`: the option's name, where it is not the setting's; `group`: where help lists it, by default under the
+        section's name; `default_text`: the default in words, where it depends on the model.
     """
-    metadata = {"help": help, "option": option, "group": group, "default_text": default_text, "unset": unset}
-    return field(default=default, metadata=metadata)
+    known = {"help": help, "unset": unset, "least": least, "choices": choices}
+    return field(default=default, metadata={"option": "", "group": "", "default_text": "", **shown, **known})
+
+
+def _check_ranges(part: Any) -> None:
+    for each in fields(part):
+        value, least, choices = getattr(part, each.name), each.metadata.get("least"), each.metadata.get("choices")
+        if value is not None and least is not None and value < least:
+            raise InputError(f"{each.name} is {value}; it must be at least {least}")
+        if choices and value not in choices:
+            raise InputError(f"{each.name} is {value!r}; it can be {' or '.join(choices)}")
 
 
 @dataclass(frozen=True)
@@ -57,9 +72,10 @@ class DataConfig:
     """Files, how they are read and how they are divided."""
 
     train: str | None = setting_field(None, unset="")
+    # Never joins the refit.
     dev: str | None = setting_field(
         None, "labelled development instances", default_text="held out from the training data", unset=""
-    )  # never joins the refit
+    )
     dev_fraction: float = setting_field(0.2, "share of the training data to hold out, by sentence")
     format: str | None = setting_field(None, unset="")  # None: recognised
     columns: dict[str, str] = field(default_factory=dict)  # names of the columns, by field
@@ -72,28 +88,21 @@ class DataConfig:
         default_text="embeddings are learned",
         unset="",
     )
-    vector_rows: int = setting_field(
-        50_000, "rows of the vector file to keep for unseen words", group="model"
-    )  # beside the training words
-    dimension: int = 300  # of the embeddings where there is no `vectors`
+    # Beside the training words.
+    vector_rows: int = setting_field(50_000, "rows of the vector file to keep for unseen words", group="model", least=0)
+    dimension: int = setting_field(300, least=1)  # of the embeddings where there is no `vectors`
     encoder: str | None = setting_field(None, "folder or hub name of a pretrained encoder", group="model", unset="")
-    unit: str = setting_field("word", "unit of the evidence: word, or piece for word pieces", group="model")
-    max_pieces: int | None = setting_field(
-        None, unset=0
-    )  # of a sentence, with special tokens; None: the encoder's limit
+    unit: str = setting_field(
+        "word", "unit of the evidence: word, or piece for word pieces", group="model", choices=UNITS
+    )
+    # Of a sentence, with special tokens; None: the encoder's limit.
+    max_pieces: int | None = setting_field(None, unset=0, least=1)
 
     def __post_init__(self) -> None:
+        _check_ranges(self)
         Columns.of(self.columns)
         if not 0 < self.dev_fraction < 1:
             raise InputError(f"dev_fraction is {self.dev_fraction}; it must be greater than 0 and less than 1")
-        if self.vector_rows < 0:
-            raise InputError(f"vector_rows is {self.vector_rows}; it must not be negative")
-        if self.dimension < 1:
-            raise InputError(f"dimension is {self.dimension}; it must be greater than 0")
-        if self.unit not in UNITS:
-            raise InputError(f"unit is {self.unit!r}; it can be {' or '.join(UNITS)}")
-        if self.max_pieces is not None and self.max_pieces < 1:
-            raise InputError(f"max_pieces is {self.max_pieces}; it must be greater than 0")
 
 
 @dataclass(frozen=True)
@@ -109,22 +118,20 @@ class TrainingConfig:
     schedule: str | None = None
     warmup: float | None = None
     accumulation: int = 1  # parts of a batch whose gradients are added up before a step
-    precision: str = "auto"  # float32, or bfloat16 autocast over float32 weights; auto: bfloat16 for encoders on a GPU
+    # float32, or bfloat16 autocast over float32 weights; auto: bfloat16 for encoders on a GPU.
+    precision: str = setting_field("auto", choices=PRECISIONS)
     compile: bool = False
     graphs: bool = True  # on a GPU, record steps of encoders that allow it
-    usual_epochs: int | None = None  # of a training where `epochs` is None; 0: a search on development data
+    # Of a training where `epochs` is None; 0: a search on development data.
+    usual_epochs: int | None = setting_field(None, least=0)
     max_epochs: int | None = None  # of a search
-    min_steps: int = 400  # little data is trained for more epochs, until there are so many steps; 0: never
+    # Little data is trained for more epochs, until there are so many steps; 0: never.
+    min_steps: int = setting_field(400, least=0)
     smoothing: int = 5
     class_weights: str = "none"
 
     def __post_init__(self) -> None:
-        if self.precision not in PRECISIONS:
-            raise InputError(f"precision is {self.precision!r}; it can be {', '.join(PRECISIONS)}")
-        if self.usual_epochs is not None and self.usual_epochs < 0:
-            raise InputError(f"usual_epochs is {self.usual_epochs}; it must not be negative")
-        if self.min_steps < 0:
-            raise InputError(f"min_steps is {self.min_steps}; it must not be negative")
+        _check_ranges(self)
         self.settings({})
 
     def settings(self, defaults: Mapping[str, Any]) -> Settings:
@@ -144,12 +151,13 @@ class MiningConfig:
     """How words are mined; methods that do not mine ignore it."""
 
     saliency: str | None = setting_field(None, unset="")  # None: the method's own
-    iterations: int = setting_field(5, "rounds of mining")
-    round_epochs: int = setting_field(1, "epochs of training between two rounds")
+    iterations: int = setting_field(5, "rounds of mining", least=1)
+    round_epochs: int = setting_field(1, "epochs of training between two rounds", least=1)
     epsilon: float | None = setting_field(
         None, "entropy in bits below which a word is mined", default_text="by model", unset=-1.0
     )
-    start: str = "continue"  # each round from the previous parameters, or "restart" from the initial ones, in full
+    # Each round from the previous parameters, or from the initial ones, in full.
+    start: str = setting_field("continue", choices=("continue", "restart"))
     folds: int = setting_field(0, "number of folds of cross-fitting", default_text="no cross-fitting")
     random_mask: bool = False  # with saliency "random": take the top word and hide a random one
     samples: int = 10  # of the gradient saliency: noisy copies of h(x); 0: none
@@ -157,17 +165,21 @@ class MiningConfig:
     target: str = "predicted"  # whose logit the gradient is of; the released code takes "gold"
     signed_shift: bool = False  # the released code's way with negative scores
     average: str = "scores"  # of normalised scores; the released code averages "raw" ones
-    stop_drop: float | None = setting_field(
-        None, unset=0.0
-    )  # leave a sentence alone once hiding its last word cost less confidence than this
-    consensus_models: int = 3  # seeds of the consensus; each has a model per fold
-    consensus_folds: int = 5
-    consensus_epochs: int | None = setting_field(None, unset=-1)  # of each judge; 0: as many as the final model has
+    # Leave a sentence alone once hiding its last word cost less confidence than this.
+    stop_drop: float | None = setting_field(None, unset=0.0)
+    consensus_models: int = setting_field(3, least=1)  # seeds of the consensus; each has a model per fold
+    consensus_folds: int = setting_field(5, least=2)
+    # Of each judge; 0: as many as the final model has.
+    consensus_epochs: int | None = setting_field(None, unset=-1, least=0)
     consensus_saliencies: tuple[str, ...] = ()  # whose mean every model scores by; none: `saliency` alone
     consensus_right: int = 2  # models that must have been right about an instance
     consensus_threshold: float | None = setting_field(None, unset=-1.0)  # least mean share of a word
-    consensus_words: int = 1  # of an instance, at most; the second counts as one of round 2, and so on
+    # Of an instance, at most; the second counts as one of round 2, and so on.
+    consensus_words: int = setting_field(1, least=1)
     consensus_soft: bool = False  # expect the mean distribution itself
+
+    def __post_init__(self) -> None:
+        _check_ranges(self)
 
 
 @dataclass(frozen=True)
@@ -198,6 +210,7 @@ class Config:
         group="training",
         default_text="chosen on development data; 6 with an encoder",
         unset=0,
+        least=1,
     )
     data: DataConfig = field(default_factory=DataConfig)
     options: dict[str, Any] = field(default_factory=dict)  # of the model
@@ -206,10 +219,9 @@ class Config:
     supervision: SupervisionConfig = field(default_factory=SupervisionConfig)
 
     def __post_init__(self) -> None:
+        _check_ranges(self)
         if not 0 <= self.seed < _N_SEEDS:
             raise InputError(f"seed is {self.seed}; it must be a whole number from 0 to {_N_SEEDS - 1}")
-        if self.epochs is not None and self.epochs < 1:
-            raise InputError(f"epochs is {self.epochs}; it must be greater than 0")
 
     @property
     def known_epochs(self) -> int:
@@ -277,7 +289,7 @@ def option_fields() -> Iterator[tuple[str, Field[Any], type]]:
         section = part.__name__.removesuffix("Config").lower()
         for each in fields(part):
             if each.metadata.get("help"):
-                yield each.metadata["group"] or section, each, _type_of(part, each.name)
+                yield each.metadata["group"] or section, each, _kind_of(part, each.name)[0]
 
 
 def parse_value(text: str) -> Any:
@@ -291,20 +303,17 @@ def parse_value(text: str) -> Any:
 def _with_value(config: Config, name: str, value: Any) -> Config:
     section, _, key = name.rpartition(".")
     section = section or _home(config, key)
-    if section == "":
-        return replace(config, **{key: _checked(config, key, value)})
     if section == "options":
         defaults = _option_defaults(config)
         if key not in defaults:
-            raise InputError(
-                f"unknown option {shorten(key)} of model {config.model}; known: {', '.join(sorted(defaults))}"
-            )
+            known = ", ".join(sorted(defaults))
+            raise InputError(f"unknown option {shorten(key)} of model {config.model}; known: {known}")
         return replace(config, options=config.options | {key: _as_type(key, value, type(defaults[key]))})
-    part = getattr(config, section, None)
-    if not is_dataclass(part) or isinstance(part, type) or key not in {f.name for f in fields(part)}:
+    part = getattr(config, section, None) if section else config
+    if not is_dataclass(part) or key not in {f.name for f in fields(part)}:
         raise _unknown(config, name)
-    changed: Any = replace(part, **{key: _checked(part, key, value)})
-    return replace(config, **{section: changed})
+    changed: Any = replace(part, **{key: _checked(part, key, value)})  # type: ignore[type-var]
+    return replace(config, **{section: changed}) if section else changed
 
 
 def _home(config: Config, key: str) -> str:
@@ -338,27 +347,25 @@ def _unknown(config: Config, name: str) -> InputError:
 
 
 def _checked(part: Any, key: str, value: Any) -> Any:
+    kind, optional = _kind_of(type(part), key)
     (declared,) = (each for each in fields(part) if each.name == key)
-    hint = get_type_hints(type(part))[key]
-    if NoneType in get_args(hint) and (value is None or _is_unset(value, declared.metadata.get("unset"))):
+    unset = declared.metadata.get("unset")
+    # Old files have 0 for an unset 0.0, but never a truth value.
+    if optional and (value is None or (type(value) in (type(unset), int) and unset is not None and value == unset)):
         return None
-    return _as_type(key, value, _type_of(type(part), key))
+    return _as_type(key, value, kind)
 
 
-def _is_unset(value: Any, unset: Any) -> bool:
-    return unset is not None and type(value) in (type(unset), int) and type(value) is not bool and value == unset
-
-
-def _type_of(part: type, key: str) -> Any:
-    """Return the type of a setting, without None."""
+def _kind_of(part: type, key: str) -> tuple[Any, bool]:
+    """Return the type of a setting without None, and whether it may be None."""
     hint = get_type_hints(part)[key]
-    kinds = [kind for kind in get_args(hint) if kind is not NoneType]
-    return kinds[0] if NoneType in get_args(hint) else hint
+    kinds = get_args(hint)
+    return (kinds[0], True) if NoneType in kinds else (hint, False)
 
 
 def _as_type(key: str, value: Any, kind: Any) -> Any:
     if kind is float and type(value) is int:
-        value = _to_float(value)
+        value = float(value) if abs(value) <= sys.float_info.max else math.inf
     if key == _COLUMNS:
         return dict(Columns.of(value).pairs)
     if kind == tuple[str, ...]:
@@ -373,23 +380,17 @@ def _as_type(key: str, value: Any, kind: Any) -> Any:
     raise InputError(f"{key} is {shorten(value)}; expected {getattr(kind, '__name__', str(kind))}{more}")
 
 
-def _to_float(value: int) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values by name, `section.key` for those in a section, and those in sections last."""
+    values: dict[str, Any] = {}
+    inner: dict[str, Any] = {}
     # The model comes first, since the names of its options depend on it.
-    order = sorted(table, key=lambda key: key != "model")
-    sections = {
-        key: value for key, value in table.items() if isinstance(value, dict) and key.rpartition(".")[2] != _COLUMNS
-    }
-    values = {key: table[key] for key in order if key not in sections}
-    for section, inner in sections.items():
-        values |= {f"{section}.{key}": value for key, value in inner.items()}
-    return values
+    for key in sorted(table, key=lambda key: key != "model"):
+        if isinstance(table[key], dict) and key.rpartition(".")[2] != _COLUMNS:
+            inner |= {f"{key}.{name}": value for name, value in table[key].items()}
+        else:
+            values[key] = table[key]
+    return values | inner
 
 
 def _without_unset(value: Any) -> Any:

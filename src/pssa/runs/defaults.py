@@ -33,14 +33,6 @@ _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}  # of saliencies other than the gradient
 _TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
 _CONSENSUS_THRESHOLD = 0.2
-_LEAST = {
-    "iterations": 1,
-    "round_epochs": 1,
-    "consensus_models": 1,
-    "consensus_folds": 2,
-    "consensus_epochs": 0,
-    "consensus_words": 1,
-}
 # `usual_epochs` 0: a search on development data.
 _WORD_TRAINING: dict[str, Any] = {
     "learning_rate": 0.001,
@@ -233,12 +225,6 @@ def check_mining(config: Config) -> None:
         raise InputError(
             f"consensus_saliencies is {', '.join(several)}; name different ones, and not {RANDOM}, which scores no word"
         )
-    if mining.start not in ("continue", "restart"):
-        raise InputError(f"start is {mining.start!r}; it can be continue or restart")
-    for name, least in _LEAST.items():
-        value = getattr(mining, name)
-        if value is not None and value < least:
-            raise InputError(f"{name} is {value}; it must be at least {least}")
     if mining.folds < 0 or mining.folds == 1:
         raise InputError(f"folds is {mining.folds}; it can be 0 (no cross-fitting) or at least 2")
     if mining.consensus_right > mining.consensus_models:
