@@ -52,10 +52,10 @@ def test_two_runs_are_compared_by_bootstrap(
     words = ("--versus", run, "--resamples", "200", "--seed", "3")
     found = command("evaluate", other, "--data", data, *words, "--json").json
     results = [evaluate(pssa.load(path), held_out) for path in (other, run)]
-    expected = compare(results[0], results[1], resamples=200, seed=3)
-    assert found["p_accuracy"] == expected.bootstrap.p_accuracy
-    assert found["p_macro_f1"] == expected.bootstrap.p_macro_f1
-    assert found["p_mcnemar"] == expected.p_mcnemar
+    bootstrap, p_mcnemar = compare(results[0], results[1], resamples=200, seed=3)
+    assert found["p_accuracy"] == bootstrap.p_accuracy
+    assert found["p_macro_f1"] == bootstrap.p_macro_f1
+    assert found["p_mcnemar"] == p_mcnemar
     assert found["versus"]["accuracy"] == results[1].scores.accuracy
     assert (found["resamples"], found["accuracy"]) == (200, results[0].scores.accuracy)
 

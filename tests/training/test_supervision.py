@@ -18,7 +18,6 @@ from pssa.errors import InputError
 from pssa.models import Prediction, WordTable
 from pssa.training import Settings, Task, fit
 from pssa.training.supervision import (
-    DISTANCES,
     PENALTIES,
     Penalty,
     Supervision,
@@ -78,7 +77,7 @@ def test_the_gradient_of_the_squared_penalty_is_twice_the_difference_on_supervis
     torch.testing.assert_close(attention.grad, torch.tensor([[0.0, 0.0, 0.0], [-1.2, 1.0, 0.0]]))
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", ["squared", "norm"])
 def test_attention_as_expected_costs_nothing_and_has_a_finite_gradient(distance: str) -> None:
     attention = torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]], requires_grad=True)
     supervision = Supervision(EXPECTED, SUPERVISED, 1.0, distance)

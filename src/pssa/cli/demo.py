@@ -104,7 +104,7 @@ def _show_scores(results: dict[str, Evaluation]) -> None:
     for name, result in results.items():
         numbers = [result.scores, result.slices[_SLICE]]
         cells = [f"{100 * scores.accuracy:.1f} / {100 * scores.macro_f1:.1f}" for scores in numbers]
-        test = compare(result, results["baseline"], resamples=1000, seed=0).bootstrap
+        test, _ = compare(result, results["baseline"], resamples=1000, seed=0)
         rows.append([name, *cells, "" if name == "baseline" else f"{test.p_macro_f1:.3f}"])
     columns = ("", "all of test", _SLICE, "p")
     print_table("accuracy / macro-F1 on test, in percent", columns, rows)

@@ -13,10 +13,10 @@ from pssa.cli._parser import Commands, add_command, option
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
-    from pssa.evaluation import AgainstChance, Agreement, Estimate, Scores
+    from pssa.evaluation import AgainstChance, Agreement, Bootstrap, Estimate, Scores
     from pssa.evaluation.agreement import Hits
     from pssa.runs import Classifier
-    from pssa.runs.evaluate import Comparison, Evaluation
+    from pssa.runs.evaluate import Evaluation
     from pssa.runs.explain import Trust
 
 _WAYS = {"mask": "mask token in their place", "deletion": "words cut out"}
@@ -60,18 +60,16 @@ def run(arguments: argparse.Namespace) -> int:
         require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
     corpus = read_for(arguments.run_path, arguments.data, **reading(arguments, classifiers[0].labels))
     results = [evaluate(classifier, corpus) for classifier in classifiers]
-    comparison = None
-    if len(results) > 1:
-        comparison = compare(*results, resamples=arguments.resamples, seed=arguments.seed)
+    test = compare(*results, resamples=arguments.resamples, seed=arguments.seed) if len(results) > 1 else None
     trusts = _trusts(arguments, classifiers, corpus)
     overlap = count_train_overlap(arguments.run_path, corpus)
     if arguments.json:
         known = {"dropped": dict(corpus.dropped), "seen_in_training": overlap}
-        print_json(_as_dict(results[0], comparison, trusts) | known)
+        print_json(_as_dict(results, test, trusts) | known)
     else:
         _print(results[0], corpus.dropped, overlap)
-        if comparison is not None:
-            _print_comparison(arguments.run_path, arguments.versus, comparison)
+        if test is not None:
+            _print_comparison(arguments.run_path, arguments.versus, results[1], *test)
         if trusts:
             _print_trust(*trusts)
     return 0
@@ -90,15 +88,16 @@ def _trusts(arguments: argparse.Namespace, classifiers: list[Classifier], corpus
     return [trust(each, corpus, own, rows, arguments.seed) for each, own in zip(classifiers, names, strict=True)]
 
 
-def _as_dict(result: Evaluation, comparison: Comparison | None, trusts: list[Trust]) -> dict[str, Any]:
+def _as_dict(results: list[Evaluation], test: tuple[Bootstrap, float] | None, trusts: list[Trust]) -> dict[str, Any]:
+    result = results[0]
     values = result.scores.as_dict()
     if result.slices:
         values["slices"] = {tag: scores.as_dict() for tag, scores in result.slices.items()}
     if trusts:
         values |= trusts[0].as_dict()
-    if comparison is not None:
-        values |= comparison.bootstrap.as_dict() | {"p_mcnemar": comparison.p_mcnemar}
-        values["versus"] = comparison.second.scores.as_dict() | (trusts[1].as_dict() if trusts else {})
+    if test is not None:
+        values |= test[0].as_dict() | {"p_mcnemar": test[1]}
+        values["versus"] = results[1].scores.as_dict() | (trusts[1].as_dict() if trusts else {})
     return values
 
 
@@ -125,9 +124,8 @@ def _two_scores(scores: Scores) -> str:
     return f"accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}"
 
 
-def _print_comparison(run: Path, other: Path, comparison: Comparison) -> None:
-    scores, test = comparison.second.scores, comparison.bootstrap
-    say(f"versus {other}: {_two_scores(scores)}")
+def _print_comparison(run: Path, other: Path, versus: Evaluation, test: Bootstrap, p_mcnemar: float) -> None:
+    say(f"versus {other}: {_two_scores(versus.scores)}")
     for name, gain, (low, high), p in (
         ("accuracy", test.accuracy_difference, test.accuracy_interval, test.p_accuracy),
         ("macro-F1", test.macro_f1_difference, test.macro_f1_interval, test.p_macro_f1),
@@ -136,7 +134,7 @@ def _print_comparison(run: Path, other: Path, comparison: Comparison) -> None:
         say(f"  difference in {name} {100 * gain:+.2f}, {interval}, p = {p:.3f}")
     resamples = counted(test.resamples, "resample")
     say(f"p: one-sided paired bootstrap, {resamples}; null hypothesis: {run} is no better than {other}")
-    say(f"McNemar's exact test, two-sided, that both are right equally often: p = {comparison.p_mcnemar:.3f}")
+    say(f"McNemar's exact test, two-sided, that both are right equally often: p = {p_mcnemar:.3f}")
 
 
 def _print_trust(trust: Trust, versus: Trust | None = None) -> None:

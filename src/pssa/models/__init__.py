@@ -23,7 +23,16 @@ from torch import nn
 
 from pssa.errors import InputError
 from pssa.models._encoder import PieceEncoder
-from pssa.models._layers import WordTable, attend, check_options, dropout, lookup, pool_words, reset_parameters
+from pssa.models._layers import (
+    WordTable,
+    attend,
+    check_options,
+    dropout,
+    lookup,
+    pool_words,
+    refuse_outsized,
+    reset_parameters,
+)
 from pssa.models._pretrained import Pretrained
 from pssa.models._protocol import AspectClassifier, Encoding, Heads, Prediction, TopLayer
 from pssa.registry import Registry
@@ -49,6 +58,7 @@ __all__ = [
     "pool_words",
     "read_options",
     "reads_pairs",
+    "refuse_outsized",
     "reset_parameters",
     "uses_encoder",
 ]
@@ -66,7 +76,7 @@ def build(name: str, table: WordTable | Pretrained, n_labels: int, options: Mapp
 
     :raises InputError: for a model or an option that does not exist; the message lists those that do.
     """
-    kind, chosen = _kind(name), read_options(name, options)
+    kind, chosen = _MODELS.find(name), read_options(name, options)
     if isinstance(table, WordTable) == uses_encoder(name):
         needed = "a pretrained encoder" if uses_encoder(name) else "word vectors"
         raise InputError(f"model {name} reads {kind.reads}: it starts from {needed}, not from a {type(table).__name__}")
@@ -80,7 +90,7 @@ def read_options(name: str, options: Mapping[str, Any]) -> Any:
 
     :raises InputError: for an option that does not exist, or a value out of range.
     """
-    kind = _kind(name).options
+    kind = _MODELS.find(name).options
     known = {field.name for field in fields(kind)}
     if unknown := sorted(set(options) - known):
         raise InputError(f"unknown option {unknown[0]!r} of model {name}; known: {', '.join(sorted(known))}")
@@ -89,22 +99,22 @@ def read_options(name: str, options: Mapping[str, Any]) -> Any:
 
 def uses_encoder(name: str) -> bool:
     """Return whether the model reads pieces of words with a pretrained encoder; others read words with word vectors."""
-    return str(_kind(name).reads) != "words"
+    return str(_MODELS.find(name).reads) != "words"
 
 
 def reads_pairs(name: str) -> bool:
     """Return whether the aspect follows the sentence as a second segment of the model's input."""
-    return str(_kind(name).reads) == "pairs"
+    return str(_MODELS.find(name).reads) == "pairs"
 
 
 def attends(name: str, options: Mapping[str, Any] | None = None) -> bool:
     """Return whether the model, with these options, has attention weights to mine and to supervise."""
-    return bool(_kind(name).attends) or getattr(read_options(name, options or {}), "refine", "none") != "none"
+    return bool(_MODELS.find(name).attends) or getattr(read_options(name, options or {}), "refine", "none") != "none"
 
 
 def option_defaults(name: str) -> dict[str, Any]:
     """Return the model's options with their default values."""
-    return {field.name: field.default for field in fields(_kind(name).options)}
+    return {field.name: field.default for field in fields(_MODELS.find(name).options)}
 
 
 def narrow(model: nn.Module) -> None:
@@ -117,7 +127,3 @@ def narrow(model: nn.Module) -> None:
 def count_parameters(model: nn.Module) -> int:
     """Return how many numbers training changes."""
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
-
-
-def _kind(name: str) -> Any:
-    return _MODELS.find(name)

@@ -22,16 +22,7 @@ from pssa.models._refinement import Refinement, above, below
 
 # They take a prepared mask of four dimensions as it is. From a mask of two they would make one, after waiting for the device to
 # say whether anything is masked. DeBERTa makes its own without waiting, but copies its relative positions from the host.
-_TAKE_MASKS = (
-    "bert",
-    "camembert",
-    "distilbert",
-    "electra",
-    "modernbert",
-    "mpnet",
-    "roberta",
-    "xlm-roberta",
-)
+_TAKE_MASKS = ("bert", "camembert", "distilbert", "electra", "modernbert", "mpnet", "roberta", "xlm-roberta")
 
 
 class PieceEncoder(nn.Module):

@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from pssa.errors import InputError
 
+_SLACK = 10**7  # numbers that are in no file: a pooler, positions, masks
 _STEPS = 256  # of a rate of dropout: one random byte for each element
 
 
@@ -79,6 +80,16 @@ class WordTable:
         """Return the rows that are parameters and the rows that are a buffer; without training all are a buffer."""
         n_parameters = self.n_trained if trainable else 0
         return self.matrix[:n_parameters].clone(), self.matrix[n_parameters:].clone()
+
+
+def refuse_outsized(described: nn.Module, held: int, what: str) -> None:
+    """Refuse a description of more numbers than the `held` bytes of its weights can fill, before memory is allocated for them.
+
+    :param described: the model on the device "meta".
+    """
+    needed = sum(tensor.numel() for tensor in (*described.parameters(), *described.buffers()))
+    if needed > held + _SLACK:
+        raise InputError(f"{what} of {needed} numbers, but its weights have {held} bytes; they do not belong together")
 
 
 def check_options(options: Any, *, shares: tuple[str, ...], positive: tuple[str, ...]) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -29,6 +29,7 @@ from pssa.data.files import read_bounded, require_regular
 from pssa.data.pieces import PieceCutter
 from pssa.data.validation import format_error, is_fault, shorten
 from pssa.errors import InputError, MissingExtra
+from pssa.models._layers import refuse_outsized
 
 # What the configurations of different architectures call the dropouts of their layers.
 _DROPOUTS = (
@@ -42,7 +43,6 @@ _DROPOUTS = (
 _MAX_POSITIONS = 512  # of an encoder that states no limit
 _NO_LIMIT = 10**6  # tokenizers without a limit state an absurd one
 _CHUNK = 1 << 20
-_SLACK = 10**7  # numbers that are in no file: a pooler, positions
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Pretrained:
                 f"{self.weights}: {len(missing)} tensors are missing, such as {missing[0]}; "
                 f"expected the weights of a {config.model_type} encoder as config.json describes it"
             )
-        return _module(body)
+        return cast(nn.Module, body)
 
     @property
     def dimension(self) -> int:
@@ -194,7 +194,8 @@ def _transformers() -> Any:
 
 def _drawn(transformers: Any, config: Any, options: dict[str, Any]) -> nn.Module:
     try:
-        return _module(transformers.AutoModel.from_config(config, trust_remote_code=False, **options))
+        body = transformers.AutoModel.from_config(config, trust_remote_code=False, **options)
+        return cast(nn.Module, body)
     except Exception as error:  # as many kinds as there are numbers that do not go together
         raise InputError(
             f"config.json describes a {config.model_type} encoder that cannot be built ({first_line(error)})"
@@ -202,21 +203,11 @@ def _drawn(transformers: Any, config: Any, options: dict[str, Any]) -> nn.Module
 
 
 def _refuse_outsized(transformers: Any, config: Any, folder: Path) -> None:
-    """Refuse a configuration of more numbers than the weights can fill, before memory is allocated for them."""
+    """Refuse a configuration of more numbers than the weights can fill."""
     with torch.device("meta"):
         body = _drawn(transformers, deepcopy(config), {})
-    needed = sum(tensor.numel() for tensor in (*body.parameters(), *body.buffers()))
     held = sum(path.stat().st_size for path in weight_files(folder))
-    if needed > held + _SLACK:
-        raise InputError(
-            f"{folder}: config.json describes an encoder of {needed} numbers, but its weights have {held} bytes; "
-            "they do not belong together"
-        )
-
-
-def _module(body: Any) -> nn.Module:
-    assert isinstance(body, nn.Module)
-    return body
+    refuse_outsized(body, held, f"{folder}: config.json describes an encoder")
 
 
 @contextmanager
@@ -351,10 +342,11 @@ def _read_config(transformers: Any, folder: Path) -> Any:
         kind = json.loads(read_bounded(path, _MAX_BYTES).decode())["model_type"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"{path}: is not a transformers configuration with a model_type; download it again") from error
-    if not _is_known(transformers, kind):
+    known = transformers.CONFIG_MAPPING
+    if not (isinstance(kind, str) and kind in known and known[kind] in transformers.MODEL_MAPPING):
         version = transformers.__version__
         raise InputError(
-            f"{path}: architecture {shorten(kind)} is unknown to transformers {version}; use an encoder like BERT"
+            f"{path}: architecture {shorten(kind)} is unknown to transformers {version}; use one like BERT"
         )
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -367,11 +359,6 @@ def _read_config(transformers: Any, folder: Path) -> Any:
         if type(value) is not int or not 0 < value <= most:
             raise InputError(f"{path}: {name} is {shorten(value)}; expected a whole number from 1 to {most}")
     return config
-
-
-def _is_known(transformers: Any, kind: Any) -> bool:
-    known = transformers.CONFIG_MAPPING
-    return isinstance(kind, str) and kind in known and known[kind] in transformers.MODEL_MAPPING
 
 
 def _read_tokenizer(transformers: Any, folder: Path) -> Any:

@@ -142,8 +142,7 @@ def scores_section(results: Mapping[str, Evaluation], overlap: int | None = None
 
 def _test(ours: Evaluation, theirs: Evaluation) -> dict[str, Any]:
     """Test whether the first is better than the second."""
-    found = compare(ours, theirs, resamples=_RESAMPLES, seed=0)
-    test = found.bootstrap
+    test, p_mcnemar = compare(ours, theirs, resamples=_RESAMPLES, seed=0)
     rows = [
         (name, f"{100 * gain:+.2f}", f"{100 * low:+.2f} to {100 * high:+.2f}", f"{p:.3f}")
         for name, gain, (low, high), p in (
@@ -151,7 +150,7 @@ def _test(ours: Evaluation, theirs: Evaluation) -> dict[str, Any]:
             ("macro-F1", test.macro_f1_difference, test.macro_f1_interval, test.p_macro_f1),
         )
     ]
-    return {"rows": rows, "resamples": test.resamples, "p_mcnemar": found.p_mcnemar}
+    return {"rows": rows, "resamples": test.resamples, "p_mcnemar": p_mcnemar}
 
 
 def _percentages(scores: Scores, digits: int) -> list[str]:

@@ -22,16 +22,6 @@ class Evaluation:
     predicted: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Two classifiers on the same examples, and whether the first is better."""
-
-    first: Evaluation
-    second: Evaluation
-    bootstrap: Bootstrap
-    p_mcnemar: float
-
-
 def evaluate(classifier: Classifier, corpus: Corpus) -> Evaluation:
     """Score a classifier's predictions.
 
@@ -63,11 +53,11 @@ def require_same_labels(first: Classifier, second: Classifier, names: tuple[str,
         )
 
 
-def compare(first: Evaluation, second: Evaluation, *, resamples: int, seed: int) -> Comparison:
-    """Test whether `first` is better than `second` on the same examples."""
+def compare(first: Evaluation, second: Evaluation, *, resamples: int, seed: int) -> tuple[Bootstrap, float]:
+    """Test whether `first` is better than `second` on the same examples: by paired bootstrap, and p of McNemar's test."""
     labels = first.scores.labels
     bootstrap = paired_bootstrap(first.gold, first.predicted, second.predicted, labels, resamples=resamples, seed=seed)
-    return Comparison(first, second, bootstrap, mcnemar(first.gold, first.predicted, second.predicted))
+    return bootstrap, mcnemar(first.gold, first.predicted, second.predicted)
 
 
 def count_train_overlap(run: str | Path, corpus: Corpus) -> int | None:

@@ -172,10 +172,7 @@ def trust(
     indexed = first.index(corpus)
     candidates = indexed.table.candidates
     scores = {name: observe(first.model, indexed, build_saliency(name, {})).scores for name in names}
-    ways = {
-        "mask": by_mask(first.model, indexed),
-        "deletion": by_deletion(first.probabilities, corpus, candidates),
-    }
+    ways = {"mask": by_mask(first.model, indexed), "deletion": by_deletion(first.probabilities, corpus, candidates)}
     agreement = None
     if opinion_words is not None:
         marked = marked_words(evidence_from_opinion_words(opinion_words, corpus), candidates.shape[1])

@@ -41,22 +41,13 @@ _OURS = (
 _PATHS = (("data", "train"), ("data", "dev"), ("data", "vectors"), ("supervision", "evidence"))
 # Keys under which transformers records where a configuration or a tokenizer was loaded from.
 _ORIGIN = ("_name_or_path", "name_or_path")
-_CARD = {
-    "library_name": "pssa",
-    "pipeline_tag": "text-classification",
-    "tags": "[aspect-based-sentiment-analysis]",
-}
+_CARD = {"library_name": "pssa", "pipeline_tag": "text-classification", "tags": "[aspect-based-sentiment-analysis]"}
 _LOADED = 'import pssa\n\nclassifier = pssa.load("path/to/this/directory")'
 _FETCHED = 'import pssa\n\nclassifier = pssa.from_pretrained("{repo_id}")'
 
 
 def push_to_hub(
-    run: str | Path,
-    repo_id: str,
-    *,
-    private: bool = False,
-    revision: str | None = None,
-    message: str = "A trained run",
+    run: str | Path, repo_id: str, *, private: bool = False, revision: str | None = None, message: str = "A trained run"
 ) -> str:
     """Upload a finished run in one commit, create the repository if needed, and return its address.
 
@@ -67,7 +58,7 @@ def push_to_hub(
     """
     contents = _contents(Path(run))
     hub = _library()
-    with _hub_errors(repo_id, revision), _bars_in_terminals():
+    with _hub(repo_id, revision):
         api = hub.HfApi(library_name="pssa", library_version=__version__)
         # None leaves the choice to the owner's settings, which may say that everything is private.
         address = api.create_repo(repo_id, private=private or None, exist_ok=True)
@@ -79,7 +70,10 @@ def push_to_hub(
         contents["README.md"] = _card(str(contents["README.md"]), repo_id)
         there = api.list_repo_files(repo_id, revision=revision)
         changes = [hub.CommitOperationDelete(name) for name in there if _is_ours(name) and name not in contents]
-        changes += [hub.CommitOperationAdd(name, _raw(content)) for name, content in contents.items()]
+        changes += [
+            hub.CommitOperationAdd(name, content.encode() if isinstance(content, str) else content)
+            for name, content in contents.items()
+        ]
         api.create_commit(repo_id, changes, commit_message=message, revision=revision)
     return str(address) if revision is None else f"{address}/tree/{revision}"
 
@@ -95,7 +89,7 @@ def from_pretrained(
     """
     hub = _library()
     of = {"revision": revision, "library_name": "pssa", "library_version": __version__}
-    with _hub_errors(repo_id, revision), _bars_in_terminals():
+    with _hub(repo_id, revision):
         # Weights last: those of another model may be large.
         light = hub.snapshot_download(repo_id, allow_patterns=list(_OURS), ignore_patterns=["*.safetensors"], **of)
         if not Path(light, "model.json").is_file():
@@ -118,10 +112,6 @@ def _contents(run: Path) -> dict[str, Path | str]:
 def _is_ours(name: str) -> bool:
     hidden = any(part.startswith(".") for part in name.split("/"))
     return not hidden and any(fnmatch(name, pattern) for pattern in _OURS)
-
-
-def _raw(content: Path | str) -> Path | bytes:
-    return content.encode() if isinstance(content, str) else content
 
 
 def _config(path: Path) -> str:
@@ -153,14 +143,21 @@ def _card(text: str, repo_id: str) -> str:
 
 
 @contextmanager
-def _hub_errors(repo_id: str, revision: str | None) -> Iterator[None]:
-    """Turn the errors of the hub's library into one line."""
+def _hub(repo_id: str, revision: str | None) -> Iterator[None]:
+    """Turn the errors of the hub's library into one line, and silence its bars where standard error is not a terminal."""
+    utils: Any = importlib.import_module("huggingface_hub.utils")
+    silence = not sys.stderr.isatty() and not utils.are_progress_bars_disabled()
     try:
+        if silence:
+            utils.disable_progress_bars()
         yield
     except InputError:
         raise
     except Exception as error:  # the library passes on errors of many libraries
         raise InputError(f"{repo_id}: {_reason(error, revision)}") from error
+    finally:
+        if silence:
+            utils.enable_progress_bars()
 
 
 def _reason(error: Any, revision: str | None) -> str:
@@ -186,20 +183,6 @@ def _reason(error: Any, revision: str | None) -> str:
     if isinstance(error, (AttributeError, KeyError, TypeError)):  # the answer was not what the library expected
         return f"the hub's answer cannot be read ({format_error(error)}); check HF_ENDPOINT"
     return format_error(error)
-
-
-@contextmanager
-def _bars_in_terminals() -> Iterator[None]:
-    """Silence the library's progress bars where standard error is not a terminal."""
-    utils: Any = importlib.import_module("huggingface_hub.utils")
-    if sys.stderr.isatty() or utils.are_progress_bars_disabled():
-        yield
-        return
-    utils.disable_progress_bars()
-    try:
-        yield
-    finally:
-        utils.enable_progress_bars()
 
 
 def _library() -> Any:

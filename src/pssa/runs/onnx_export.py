@@ -158,7 +158,9 @@ def _finished(exported: Any, classifier: Classifier, mask_id: int) -> bytes:
     for value in [value for value in graph.input if value.name not in read]:
         graph.input.remove(value)
     for value in [*graph.input, *graph.output]:
-        _name_sizes(value, (_INPUTS | _OUTPUTS)[value.name])
+        for found, size in zip(value.type.tensor_type.shape.dim, (_INPUTS | _OUTPUTS)[value.name], strict=True):
+            if isinstance(size, str) and size != "labels":
+                found.dim_param = size
     del graph.value_info[:]  # sizes of the batch that was traced
     for part in (exported, graph, *graph.node, *graph.initializer, *graph.input, *graph.output):
         del part.metadata_props[:]
@@ -170,12 +172,6 @@ def _finished(exported: Any, classifier: Classifier, mask_id: int) -> bytes:
         return bytes(exported.SerializeToString())
     except ValueError as error:
         raise InputError(f"{classifier.name} is too large for one ONNX file: {error}") from error
-
-
-def _name_sizes(value: Any, sizes: tuple[str | int, ...]) -> None:
-    for found, size in zip(value.type.tensor_type.shape.dim, sizes, strict=True):
-        if isinstance(size, str) and size != "labels":
-            found.dim_param = size
 
 
 def _difference(content: bytes, model: nn.Module, samples: Iterable[IndexedCorpus]) -> str:

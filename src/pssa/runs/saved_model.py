@@ -27,7 +27,6 @@ from pssa.training.checkpoint import load_parameters
 
 _SCHEMA = 1
 _MAX_DIMENSION, _MAX_MEMBERS = 10**6, 1000
-_SLACK = 10**7  # numbers that a model may have besides its weights: positions, masks
 
 
 @dataclass(frozen=True)
@@ -227,13 +226,8 @@ def _refuse_outsized(folder: Path, description: Description, featurizer: Featuri
 
 def require_enough_weights(folder: Path, model: nn.Module) -> None:
     """Refuse a model, built on the meta device, of more numbers than the weights in its folder can fill."""
-    needed = sum(tensor.numel() for tensor in (*model.parameters(), *model.buffers()))
     held = sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
-    if needed > held + _SLACK:
-        raise InputError(
-            f"{folder} describes a model of {needed} numbers, but its weights have {held} bytes; "
-            "they do not belong together, copy the run again"
-        )
+    models.refuse_outsized(model, held, f"{folder} describes a model")
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
@@ -253,17 +247,11 @@ def _load_checkpoint(path: Path, vectors: Path, model: nn.Module) -> None:
     checkpoint = FileStore(path).load()
     assert checkpoint is not None
     try:
-        if vectors.is_file():
-            _fill_unseen(vectors, model)
+        if vectors.is_file():  # of words unseen in training: checkpoints hold parameters only, and those are a buffer
+            (matrix,) = read_tensors(vectors)[0].values()
+            for name, buffer in model.named_buffers():
+                if name.endswith("unseen"):
+                    buffer.copy_(matrix[len(matrix) - len(buffer) :])
         load_parameters(checkpoint, model)
     except (KeyError, RuntimeError, ValueError) as error:
         raise InputError(f"{path} does not fit the model that model.json describes: {format_error(error)}") from error
-
-
-def _fill_unseen(path: Path, model: nn.Module) -> None:
-    """Copy the vectors of words unseen in training to their buffer; checkpoints hold parameters only."""
-    vectors, _ = read_tensors(path)
-    (matrix,) = vectors.values()
-    for name, buffer in model.named_buffers():
-        if name.endswith("unseen"):
-            buffer.copy_(matrix[len(matrix) - len(buffer) :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -112,7 +112,9 @@ def mine(
     method = methods.find(config.method)
     if not method.mines:
         raise InputError(f"method {config.method} does not mine; take {', '.join(methods.mining_names())}")
-    refuse_supervision(config, settings)
+    for section, key in config.places(settings):
+        if section == "supervision":
+            raise InputError(f"{key} is a setting of the final training, and mining ends before it; leave it out")
     warn_of_unused(config, settings)
     if config.supervision.evidence:
         raise InputError(f"evidence is {config.supervision.evidence}; it is for training, and mining makes its own")
@@ -126,16 +128,6 @@ def mine(
         if members.is_main:
             write_evidence(evidence, out)
     return evidence
-
-
-def refuse_supervision(config: Config, changes: Mapping[str, Any]) -> None:
-    """Refuse settings of the final training, which mining alone does not have.
-
-    :raises InputError: for the first of them.
-    """
-    for section, key in config.places(changes):
-        if section == "supervision":
-            raise InputError(f"{key} is a setting of the final training, and mining ends before it; leave it out")
 
 
 def _help_out(root: Path, config: Config, prepared_data: PreparedData, members: Team) -> Path:

@@ -15,7 +15,7 @@ from torch import Tensor
 from pssa.data.batch import Batch
 from pssa.errors import InputError
 from pssa.models import AspectClassifier, Encoding
-from pssa.saliency._noise import logit_gradient, logits_of, predicted_classes, stack
+from pssa.saliency._noise import logit_gradient, predicted_classes, stack
 from pssa.saliency._scores import to_words
 
 __all__ = ["IntegratedGradients"]
@@ -38,19 +38,10 @@ class IntegratedGradients:
         """(B, N) absolute attributions."""
         encoding = model.encode(batch)
         classes = predicted_classes(model, encoding, batch)
-        return to_words(self._attributions(model, encoding, batch, classes).abs(), batch)
+        return to_words(self.attributions(model, encoding, batch, classes).abs(), batch)
 
-    @torch.no_grad()
-    def completeness_gap(self, model: AspectClassifier, batch: Batch) -> Tensor:
-        """(B,) signed attributions minus logit(h) - logit(0): what too few steps miss, zero in the limit."""
-        encoding = model.encode(batch)
-        classes = predicted_classes(model, encoding, batch)
-        nothing = replace(encoding, words=torch.zeros_like(encoding.words))
-        change = logits_of(model, encoding, batch, classes) - logits_of(model, nothing, batch, classes)
-        return self._attributions(model, encoding, batch, classes).sum(dim=1) - change
-
-    def _attributions(self, model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
-        # (B, P)
+    def attributions(self, model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
+        """Return the (B, P) signed attributions."""
         words = encoding.words
         places = (torch.arange(self.steps, device=words.device, dtype=words.dtype) + 0.5) / self.steps
         total = torch.zeros_like(words)

@@ -10,7 +10,7 @@ gamma does not transfer between readings of the loss, so a penalty names a dista
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -26,18 +26,6 @@ from pssa.models import Prediction, pool_words
 _TINY = 1e-12
 
 
-def _squared(difference: Tensor) -> Tensor:
-    return difference.square().sum(dim=1)
-
-
-def _norm(difference: Tensor) -> Tensor:
-    norm: Tensor = (difference.square().sum(dim=1) + _TINY).sqrt() - _TINY**0.5
-    return norm
-
-
-DISTANCES: dict[str, Callable[[Tensor], Tensor]] = {"squared": _squared, "norm": _norm}
-
-
 @dataclass(frozen=True)
 class Supervision:
     """The expected attention of each word of a corpus of n examples."""
@@ -45,7 +33,7 @@ class Supervision:
     expected: Tensor  # (n, N) attention
     supervised: Tensor  # (n, N) bool: words that have an expectation
     gamma: float
-    distance: str = "squared"  # a name in DISTANCES
+    distance: str = "squared"  # or "norm"
     rising: int = 0  # steps over which gamma rises from zero; 0: it is the same in all
 
     def to(self, device: torch.device) -> Supervision:
@@ -73,7 +61,8 @@ def attention_penalty(prediction: Prediction, batch: Batch, supervision: Supervi
     attention = pool_words(prediction.attention.float(), batch.word_of, n_words)
     expected = supervision.expected[batch.index, :n_words]
     supervised = supervision.supervised[batch.index, :n_words]
-    return DISTANCES[supervision.distance]((attention - expected) * supervised)
+    squared = ((attention - expected) * supervised).square().sum(dim=1)
+    return squared if supervision.distance == "squared" else (squared + _TINY).sqrt() - _TINY**0.5
 
 
 WORDS = ("both", "active", "misleading")
