@@ -279,9 +279,9 @@ COMPILED = Settings(batch_size=9, learning_rate=0.05, compile=True)
 @pytest.fixture(autouse=True)
 def _untried() -> Iterator[None]:
     """Whether there is a compiler is found out once in a process."""
-    step._try_out.cache_clear()
+    step._require_compiler.cache_clear()
     yield
-    step._try_out.cache_clear()
+    step._require_compiler.cache_clear()
 
 
 def test_without_a_compiler_the_settings_are_refused(

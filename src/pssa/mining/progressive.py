@@ -14,8 +14,52 @@ from torch import Tensor, nn
 
 from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import ACTIVE, MISLEADING, Finding, RoundReport
-from pssa.mining.rule import Rule
+from pssa.errors import InputError
 from pssa.saliency import Observation, Saliency, entropy_bits, observe
+
+_DRAWN = ("nothing", "word", "mask")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Lines 13 to 21: which word of a sentence is extracted.
+
+    A sentence gives its top word where the entropy of its scores is below epsilon; the word is active where the prediction was
+    right, misleading where it was wrong. The last candidate of a sentence is never taken.
+    """
+
+    epsilon: float  # bits
+    # RM gates and routes like the others. "word": it takes and hides any candidate instead of the top word; "mask", the other
+    # reading: it takes the top word, and hides any candidate instead.
+    drawn: str = "nothing"
+    stop_drop: float | None = None  # stop with a sentence once hiding its last word cost less confidence than this
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise InputError(f"epsilon is {self.epsilon}; it must be greater than 0 (bits of entropy)")
+        if self.drawn not in _DRAWN:
+            raise InputError(f"drawn is {self.drawn!r}; it can be {', '.join(_DRAWN)}")
+        if self.stop_drop is not None and not self.stop_drop > 0:
+            raise InputError(f"stop_drop is {self.stop_drop}; it must be greater than 0 (of a probability)")
+
+    def extract(self, observed: Observation, candidates: Tensor, iteration: int) -> tuple[Tensor, Tensor]:
+        """Take at most one word from each example; `candidates` (n, N) are the words not hidden so far.
+
+        Return the word of each (n,), and the word to hide in the next rounds (n,): the same one, unless the mask is drawn. Both
+        are -1 where none is taken.
+        """
+        has_scores = observed.scores.sum(dim=1) > 0
+        is_open = (entropy_bits(observed.scores) < self.epsilon) & has_scores & (candidates.sum(dim=1) > 1)
+        top, drawn = observed.scores.argmax(dim=1), self._random_words(candidates, iteration)
+        words = drawn if self.drawn == "word" else top
+        hidden = drawn if self.drawn == "mask" else words
+        return words.masked_fill(~is_open, -1), hidden.masked_fill(~is_open, -1)
+
+    def _random_words(self, candidates: Tensor, iteration: int) -> Tensor:
+        generator = torch.Generator().manual_seed(self.seed * 1009 + iteration)
+        return torch.rand(candidates.shape, generator=generator).masked_fill(~candidates, -1).argmax(dim=1)
+
 
 Miner = tuple[nn.Module, Tensor]  # a trained model, and the rows (m,) of the examples that it judges
 # (iteration, number of the miner, its model, the whole corpus as masked for this training) -> the model trained on
@@ -58,13 +102,11 @@ def mine(
     labels: Sequence[str],
     on_round: RoundObserver | None = None,
 ) -> Mined:
-    """Run the rounds. There is no training after the last one, since nothing would read it.
-
-    :param labels: names of the classes, for the record.
-    """
+    """Run the rounds. There is no training after the last one, since nothing would read it."""
     findings: list[list[Finding]] = [[] for _ in range(len(corpus))]
     found, hidden = torch.zeros_like(corpus.table.candidates), torch.zeros_like(corpus.table.candidates)
-    stopping = _Stopping(procedure.rule, len(corpus))
+    done = torch.zeros(len(corpus), dtype=torch.bool)
+    last: tuple[Observation, Tensor] | None = None
     before = masked = corpus
     rounds = []
     for iteration in range(1, procedure.iterations + 1):
@@ -74,7 +116,10 @@ def mine(
         # A word that was taken without being hidden, as with a mask that is drawn, is not taken again.
         observed = procedure.share(_observe_all(miners, masked, procedure.saliency)).without(found)
         words, to_hide = procedure.rule.extract(observed, masked.table.candidates, iteration)
-        words = stopping.filter(words, observed)
+        if procedure.rule.stop_drop is not None and last is not None:
+            done |= _is_spent(*last, observed, procedure.rule.stop_drop)
+            words = words.masked_fill(done, -1)
+        last = observed, words
         report, taken = _record(words, observed, iteration, corpus.labels, labels)
         rounds.append(report)
         for row, finding in taken.items():
@@ -87,25 +132,11 @@ def mine(
     return Mined(tuple(map(tuple, findings)), tuple(rounds))
 
 
-class _Stopping:
-    """The rule's `stop_drop`: a sentence is done once hiding its last word cost the prediction less confidence than that."""
-
-    def __init__(self, rule: Rule, n: int) -> None:
-        self._drop = rule.stop_drop
-        self._done = torch.zeros(n, dtype=torch.bool)
-        self._before: tuple[Tensor, Tensor, Tensor] | None = None  # class, its probability, whether a word was hidden
-
-    def filter(self, words: Tensor, observed: Observation) -> Tensor:
-        """Return the words that are taken (n,), -1 for the sentences that are done."""
-        if self._drop is None:
-            return words
-        if self._before is not None:
-            classes, confidence, was_hidden = self._before
-            now = observed.probabilities.gather(1, classes[:, None]).squeeze(1)
-            self._done |= was_hidden & (confidence - now < self._drop)
-        words = words.masked_fill(self._done, -1)
-        self._before = (observed.predicted, observed.probabilities.amax(dim=1), words >= 0)
-        return words
+def _is_spent(before: Observation, words: Tensor, now: Observation, drop: float) -> Tensor:
+    """Return (n,) whether hiding the last word, one of `words` (n,), cost the prediction less confidence than `drop`."""
+    classes = before.predicted[:, None]
+    lost = before.probabilities.gather(1, classes) - now.probabilities.gather(1, classes)
+    return (words >= 0) & (lost.squeeze(1) < drop)
 
 
 def _observe_all(miners: Sequence[Miner], masked: IndexedCorpus, saliency: Saliency) -> Observation:

@@ -86,10 +86,7 @@ def build(name: str, table: WordTable | Pretrained, n_labels: int, options: Mapp
 
 
 def read_options(name: str, options: Mapping[str, Any]) -> Any:
-    """Return the model's options with these values, the rest at their defaults.
-
-    :raises InputError: for an option that does not exist, or a value out of range.
-    """
+    """Return the model's options with these values, the rest at their defaults."""
     kind = _MODELS.find(name).options
     known = {field.name for field in fields(kind)}
     if unknown := sorted(set(options) - known):

@@ -55,10 +55,7 @@ class Pretrained:
 
     @classmethod
     def open(cls, source: str) -> Pretrained:
-        """Open the encoder in a folder or, if there is no such folder, the one of that name on the hub.
-
-        :raises InputError: if it cannot be fetched or used.
-        """
+        """Open the encoder in a folder or, if there is no such folder, the one of that name on the hub."""
         transformers = _transformers()
         folder = find_folder(source)
         with _quiet(transformers):
@@ -70,10 +67,7 @@ class Pretrained:
 
     @classmethod
     def load(cls, folder: Path) -> Pretrained:
-        """Read what `save` wrote: no weights.
-
-        :raises InputError: if files are missing or damaged.
-        """
+        """Read what `save` wrote: no weights."""
         transformers = _transformers()
         with _quiet(transformers):
             return cls(*read_description(transformers, folder))
@@ -89,8 +83,6 @@ class Pretrained:
 
         `attention` names an implementation ("eager", "sdpa"); None leaves the choice to transformers. A body without weights, and
         nothing else, draws from torch's global random state.
-
-        :raises InputError: if the weights cannot be read or do not fit.
         """
         transformers = _transformers()
         config = deepcopy(self.config)
@@ -165,8 +157,6 @@ class Pretrained:
         """Return what cuts sentences into this encoder's pieces.
 
         :param max_positions: of a row; 0: as many as the encoder allows.
-
-        :raises InputError: for more positions than the encoder has.
         """
         if not 0 <= max_positions <= self.max_positions:
             raise InputError(f"max_pieces is {max_positions}; the encoder takes up to {self.max_positions}")

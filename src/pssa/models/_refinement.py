@@ -83,7 +83,7 @@ _INNERMOST = ("self", "attn")
 
 # Where the hooks put what they catch. Each thread has its own, so that several may use one model.
 _catching: ContextVar[list[Any] | None] = ContextVar("catching", default=None)
-_reading: ContextVar[list[Tensor] | None] = ContextVar("reading", default=None)
+_reading: ContextVar[list[Any] | None] = ContextVar("reading", default=None)
 
 
 class _Caught(Exception):
@@ -109,13 +109,8 @@ def prepare(body: nn.Module, probe: Mapping[str, Any]) -> int:
 
 def below(body: nn.Module, inputs: Mapping[str, Any]) -> tuple[Tensor, TopLayer]:
     """Return the top layer's input (B, P, D), and its other arguments."""
-    caught: list[Any] = []
-    token = _catching.set(caught)
-    try:
-        with suppress(_Caught):
-            body(**inputs)
-    finally:
-        _catching.reset(token)
+    with _collecting(_catching) as caught, suppress(_Caught):
+        body(**inputs)
     if not caught:
         raise AttributeError("the top layer was not called")
     (words, *arguments), keywords = caught[0]
@@ -132,7 +127,7 @@ def above(body: nn.Module, words: Tensor, top: TopLayer) -> tuple[Tensor, Tensor
     keywords = {name: _repeat(value, times, rows) for name, value in keywords.items()}
     if "output_attentions" in inspect.signature(layer.forward).parameters:
         keywords["output_attentions"] = True  # some layers do not return it otherwise
-    with _attention_read() as read:
+    with _collecting(_reading) as read:
         states = layer(words, *(_repeat(value, times, rows) for value in arguments), **keywords)
     states = states[0] if isinstance(states, tuple) else states
     norm = getattr(body, "final_norm", None)  # ModernBERT's
@@ -155,13 +150,14 @@ def _read(attention: nn.Module, arguments: tuple[Any, ...], output: tuple[Tensor
 
 
 @contextmanager
-def _attention_read() -> Iterator[list[Tensor]]:
-    read: list[Tensor] = []
-    token = _reading.set(read)
+def _collecting(variable: ContextVar[list[Any] | None]) -> Iterator[list[Any]]:
+    """Let the hook of `variable` add to a list for a while."""
+    found: list[Any] = []
+    token = variable.set(found)
     try:
-        yield read
+        yield found
     finally:
-        _reading.reset(token)
+        variable.reset(token)
 
 
 def _top_layer(body: nn.Module) -> Any:

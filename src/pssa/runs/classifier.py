@@ -79,7 +79,12 @@ class Classifier:
 
     def answers(self, examples: Sequence[Example], probabilities: Tensor) -> list[Answer]:
         """Return the answers that follow from `probabilities` (n, C)."""
-        return [self._answer(example, row) for example, row in zip(examples, probabilities.tolist(), strict=True)]
+        answers = []
+        for example, row in zip(examples, probabilities.tolist(), strict=True):
+            label = self.labels[row.index(max(row))]
+            by_label = dict(zip(self.labels, row, strict=True))
+            answers.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars))
+        return answers
 
     def predict(self, text: str, aspect: str | tuple[int, int], *, ordinal: int | None = None) -> Answer:
         """Classify the aspect, given as it stands in the text or by character offsets.
@@ -100,11 +105,6 @@ class Classifier:
     def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
         """Return the label of each example."""
         return [self.labels[number] for number in self.probabilities(examples).argmax(dim=1).tolist()]
-
-    def _answer(self, example: Example, row: list[float]) -> Answer:
-        start, end = example.aspect_chars
-        best = max(range(len(row)), key=row.__getitem__)
-        return Answer(self.labels[best], dict(zip(self.labels, row, strict=True)), example.aspect_text, start, end)
 
 
 def probability_column(label: str) -> str:

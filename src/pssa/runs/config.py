@@ -13,7 +13,7 @@ import difflib
 import math
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType
@@ -44,7 +44,7 @@ def setting_field(
     *,
     unset: Any = None,
     least: int | None = None,
-    choices: tuple[str, ...] = (),
+    choices: Sequence[str] = (),
     **shown: str,
 ) -> Any:
     """Declare a setting.
@@ -135,10 +135,7 @@ class TrainingConfig:
         self.settings({})
 
     def settings(self, defaults: Mapping[str, Any]) -> Settings:
-        """Return the settings of a training, with `defaults` for what is not set.
-
-        :raises InputError: for a value that is out of range.
-        """
+        """Return the settings of a training, with `defaults` for what is not set."""
         from pssa.training import Settings
 
         given = {f.name: getattr(self, f.name, None) for f in fields(Settings)}

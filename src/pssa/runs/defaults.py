@@ -33,25 +33,17 @@ _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}  # of saliencies other than the gradient
 _TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
 _CONSENSUS_THRESHOLD = 0.2
-# `usual_epochs` 0: a search on development data.
-_WORD_TRAINING: dict[str, Any] = {
-    "learning_rate": 0.001,
-    "batch_size": 64,
-    "clip_norm": 5.0,
-    "schedule": "constant",
-    "warmup": 0.0,
-    "usual_epochs": 0,
-    "max_epochs": 40,
-}
 _ENCODER_TRAINING: dict[str, Any] = {
     "learning_rate": 2e-5,
     "batch_size": 16,
     "clip_norm": 1.0,
     "schedule": "linear",
     "warmup": 0.1,
-    "usual_epochs": 6,
     "max_epochs": 6,
+    "usual_epochs": 6,
 }
+# `usual_epochs` 0: a search on development data.
+_WORD_TRAINING = {name: getattr(Settings(), name, 0) for name in _ENCODER_TRAINING}
 
 
 def choose_device(name: str) -> torch.device:

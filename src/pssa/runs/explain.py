@@ -71,7 +71,6 @@ def explain(
     """Explain the classifier's answers, in the order of the examples; the first member is run once for answer and word scores.
 
     :param saliency: a name of `usable_saliencies`; empty: the default.
-    :raises InputError: for a saliency that does not exist or does not apply to this model.
     """
     name = require_usable(classifier, saliency or usual_saliency(classifier))
     if not examples:
@@ -90,10 +89,7 @@ def explain(
 
 
 def require_usable(classifier: Classifier, name: str) -> str:
-    """Return `name` if it is one of `usable_saliencies`.
-
-    :raises InputError: for a saliency that does not exist or does not apply to this model.
-    """
+    """Return `name` if it is one of `usable_saliencies`."""
     if name not in (usable := usable_saliencies(classifier)):
         raise InputError(f"saliency {name!r} cannot explain model {classifier.name}; it can be {', '.join(usable)}")
     return name
@@ -187,10 +183,7 @@ def trust(
 
 
 def trusted_saliencies(classifier: Classifier, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the saliencies to measure: those of `names`, or all cheap ones and the default.
-
-    :raises InputError: for a saliency that does not exist or does not apply to this model.
-    """
+    """Return the saliencies to measure: those of `names`, or all cheap ones and the default."""
     if names:
         return tuple(dict.fromkeys(require_usable(classifier, name) for name in names))
     default, *others = usable_saliencies(classifier)

@@ -137,23 +137,13 @@ def _name(source: Source | None, configured: str | None) -> str | None:
 
 def _with_full_names(config: Config) -> Config:
     """Return the configuration with its files by their full names, so that it means the same in every directory."""
-    data = config.data
-    # A name that is not a folder here is one of the hub's.
-    is_folder = data.encoder is not None and Path(data.encoder).is_dir()
-    sources = replace(
-        data,
-        train=_full_name(data.train),
-        dev=_full_name(data.dev),
-        vectors=_full_name(data.vectors),
-        encoder=_full_name(data.encoder) if is_folder else data.encoder,
-    )
-    supervision = replace(config.supervision, evidence=_full_name(config.supervision.evidence))
-    return replace(config, data=sources, supervision=supervision)
-
-
-def _full_name(path: str | None) -> str | None:
+    names = ["data.train", "data.dev", "data.vectors", "supervision.evidence"]
+    if config.data.encoder and Path(config.data.encoder).is_dir():  # else one of the hub's
+        names.append("data.encoder")
+    known = {name: value for name, value in config.flat().items() if name in names and value is not None}
     # A dataset behind the prefix is a name, not a path.
-    return path if path is None or path.startswith(PREFIX) else str(Path(path).resolve())
+    paths = {name: value for name, value in known.items() if not value.startswith(PREFIX)}
+    return config.updated({name: str(Path(path).resolve()) for name, path in paths.items()})
 
 
 def _resolve_checked(config: Config) -> Config:

@@ -141,15 +141,12 @@ class RunContext:
         horizon = 0 if self.config.known_epochs else self.settings.max_epochs
         data = data or self.train_data
         if supervision is not None:
-            supervision = replace(supervision, rising=self._rising(len(data), epochs))
+            steps = epochs * math.ceil(len(data) / self.settings.batch_size)
+            # A part of a step counts as a step.
+            supervision = replace(supervision, rising=math.ceil(self.config.supervision.ramp * steps))
         task = Task(data, self.config.seed, stage, weights, supervision, team=self.team, horizon=horizon)
         self._note(stage, fit(model, task, self.settings, epochs, self._store(stage), self.observer))
         return model
-
-    def _rising(self, instances: int, epochs: int) -> int:
-        """Steps over which gamma rises; a part of a step counts as a step."""
-        steps = epochs * math.ceil(instances / self.settings.batch_size)
-        return math.ceil(self.config.supervision.ramp * steps)
 
     def _store(self, stage: str) -> CheckpointStore | None:
         return FileStore(self.directory.stage_folder(stage) / "checkpoint.safetensors") if self.directory else None

@@ -75,15 +75,13 @@ class Description:
         try:
             values = parse_fields(defaults | found, "", _FIELDS)
             values["options"] = Config().updated({"model": values["model"], "options": values["options"]}).options
-            return cls(vote_weights=values.pop("says"), **values).checked()
+            description = cls(vote_weights=values.pop("says"), **values)
+            description._check()
+            return description
         except InputError as error:
             raise InputError(f"{folder}/model.json is damaged: {error}") from error
 
-    def checked(self) -> Description:
-        """Return the same description, if its values are in range.
-
-        :raises InputError: if one is not.
-        """
+    def _check(self) -> None:
         if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:
             raise InputError(f"`labels` is {shorten(self.labels)}; expected two or more, each once")
         least = 0 if models.uses_encoder(self.model) else 1
@@ -95,7 +93,6 @@ class Description:
             raise InputError(
                 f"`max_pieces` is {self.max_pieces} and `unit` is {shorten(self.unit)}, which is out of range"
             )
-        return self
 
 
 def _options(value: Any, name: str) -> dict[str, Any]:

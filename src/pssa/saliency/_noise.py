@@ -75,10 +75,7 @@ class Noise:
 
     @classmethod
     def of(cls, samples: int, sigma: float, seed: int) -> Noise:
-        """Return the noise of a saliency whose option `samples` may be 0: one pass without noise.
-
-        :raises InputError: for a number of samples or a sigma that is out of range.
-        """
+        """Return the noise of a saliency whose option `samples` may be 0: one pass without noise."""
         if samples < 0:
             raise InputError(f"samples is {samples}; expected 0 (no noise) or more")
         return cls(samples, sigma, seed) if samples else cls(1, 0.0, seed)

@@ -21,10 +21,7 @@ class Attention:
 
     @torch.no_grad()
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
-        """(B, N) the weights.
-
-        :raises InputError: if the model has no attention.
-        """
+        """(B, N) the weights."""
         weights = model.classify(model.encode(batch), batch).attention
         if weights is None:
             raise InputError("the model has no attention weights; use another saliency, such as gradient")

@@ -44,10 +44,7 @@ class Gradient:
         Noise.of(self.samples, self.sigma, self.seed)  # raises if they are out of range
 
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
-        """(B, N) mean shares of the words.
-
-        :raises InputError: if `target` is "gold" and an example has no label.
-        """
+        """(B, N) mean shares of the words."""
         with torch.no_grad():
             encoding = model.encode(batch)
         classes = predicted_classes(model, encoding, batch) if self.target == "predicted" else _gold_classes(batch)

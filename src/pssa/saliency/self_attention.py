@@ -36,10 +36,7 @@ class SelfAttention:
 
     @torch.no_grad()
     def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
-        """(B, N) mean shares of the words.
-
-        :raises InputError: if the model's self-attention is not refined.
-        """
+        """(B, N) mean shares of the words."""
         encoding = model.encode(batch)
         clean = model.classify(encoding, batch)
         if clean.heads is None:

@@ -71,7 +71,8 @@ class Team:
         if self.size == 1:
             return
         for bucket in _buckets(parameters):
-            flat = self.add(torch.cat([_gradient(parameter).reshape(-1) for parameter in bucket]))
+            gradients = [torch.zeros_like(each) if each.grad is None else each.grad for each in bucket]
+            flat = self.add(torch.cat([gradient.reshape(-1) for gradient in gradients]))
             parts = torch.split(flat, [parameter.numel() for parameter in bucket])
             for parameter, part in zip(bucket, parts, strict=True):
                 parameter.grad = part.view_as(parameter)
@@ -166,10 +167,6 @@ def _own_gpu(found: Team) -> int:
             "start that many processes at most or set device to cpu"
         )
     return place
-
-
-def _gradient(parameter: nn.Parameter) -> Tensor:
-    return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
 
 
 def _buckets(parameters: Sequence[nn.Parameter]) -> Iterator[list[nn.Parameter]]:

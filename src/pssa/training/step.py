@@ -101,21 +101,12 @@ def _calls(model: nn.Module, settings: Settings) -> tuple[Callable[..., Any], Ca
     encode, classify = cast("tuple[Callable[..., Any], Callable[..., Any]]", (model.encode, model.classify))
     if not settings.compile:
         return encode, classify
-    device = next(model.parameters()).device
-    return compiled(encode, device), compiled(classify, device)
-
-
-def compiled(call: Callable[..., Any], device: torch.device) -> Callable[..., Any]:
-    """Return the call, compiled for `device` when it is first made.
-
-    :raises InputError: where there is no compiler.
-    """
-    _try_out(device.type)
-    return torch.compile(call)
+    _require_compiler(next(model.parameters()).device.type)
+    return torch.compile(encode), torch.compile(classify)
 
 
 @cache
-def _try_out(device: str) -> None:
+def _require_compiler(device: str) -> None:
     try:
         torch.compile(lambda values: values * 2 + 1)(torch.zeros(2, device=device))
     except (RuntimeError, OSError) as error:
