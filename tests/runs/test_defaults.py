@@ -142,7 +142,7 @@ def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(metho
         ),
         ({"model": "tnet", "method": "consensus"}, "model tnet has no attention"),
         ({"model": "tnet", "evidence": "e.jsonl"}, "model tnet has no attention"),
-        ({"method": "pg-as", "evidence": "e.jsonl"}, "goes with method base, since pg-as would mine"),
+        ({"method": "pg-as", "evidence": "e.jsonl"}, "goes with method base; pg-as would mine"),
         ({"start": "anew"}, "start is 'anew'; it can be continue or restart"),
         ({"words": "all"}, "words is 'all'; it can be both, active, misleading"),
         ({"penalty": "strict"}, "penalty is 'strict'; it can be tuned, letter, release"),

@@ -128,5 +128,5 @@ def test_the_models_own_mask_token_is_still_known() -> None:
 
 @pytest.mark.parametrize(("samples", "sigma"), [(0, 0.1), (3, -1.0)])
 def test_impossible_options_are_refused(samples: int, sigma: float) -> None:
-    with pytest.raises(InputError, match="expected 1 or more, and a finite sigma"):
+    with pytest.raises(InputError, match="expected 1 or more, a finite sigma"):
         Smooth(first_cell, samples, sigma)

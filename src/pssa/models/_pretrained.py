@@ -60,9 +60,11 @@ class Pretrained:
         folder = find_folder(source)
         with _quiet(transformers):
             config, tokenizer = read_description(transformers, folder)
-        check_weights(folder)
-        with _quiet(transformers):
-            _refuse_outsized(transformers, config, folder)
+            check_weights(folder)
+            with torch.device("meta"):
+                body = _drawn(transformers, deepcopy(config), {})
+        held = sum(path.stat().st_size for path in weight_files(folder))
+        refuse_outsized(body, held, f"{folder}: config.json describes an encoder")
         return cls(config, tokenizer, str(folder))
 
     @classmethod
@@ -114,10 +116,8 @@ class Pretrained:
             raise InputError(f"{self.weights}: its weights cannot be read ({first_line(error)})") from error
         # transformers would silently draw them at random.
         if missing := sorted(report["missing_keys"]):
-            raise InputError(
-                f"{self.weights}: {len(missing)} tensors are missing, such as {missing[0]}; "
-                f"expected the weights of a {config.model_type} encoder as config.json describes it"
-            )
+            expected = f"expected the weights of a {config.model_type} encoder as config.json describes it"
+            raise InputError(f"{self.weights}: {len(missing)} tensors are missing, such as {missing[0]}; {expected}")
         return cast(nn.Module, body)
 
     @property
@@ -187,17 +187,10 @@ def _drawn(transformers: Any, config: Any, options: dict[str, Any]) -> nn.Module
         body = transformers.AutoModel.from_config(config, trust_remote_code=False, **options)
         return cast(nn.Module, body)
     except Exception as error:  # as many kinds as there are numbers that do not go together
+        reason = first_line(error)
         raise InputError(
-            f"config.json describes a {config.model_type} encoder that cannot be built ({first_line(error)})"
+            f"config.json describes a {config.model_type} encoder that cannot be built ({reason})"
         ) from error
-
-
-def _refuse_outsized(transformers: Any, config: Any, folder: Path) -> None:
-    """Refuse a configuration of more numbers than the weights can fill."""
-    with torch.device("meta"):
-        body = _drawn(transformers, deepcopy(config), {})
-    held = sum(path.stat().st_size for path in weight_files(folder))
-    refuse_outsized(body, held, f"{folder}: config.json describes an encoder")
 
 
 @contextmanager
@@ -298,9 +291,8 @@ def check_weights(folder: Path) -> None:
             with safe_open(str(path), framework="pt"):
                 pass
         except (SafetensorError, OSError) as error:
-            raise InputError(
-                f"{path}: is damaged or not a safetensors file ({first_line(error)}); download it again"
-            ) from error
+            reason = first_line(error)
+            raise InputError(f"{path}: is damaged or not a safetensors file ({reason}); download it again") from error
 
 
 def read_description(transformers: Any, folder: Path) -> tuple[Any, Any]:
@@ -309,18 +301,22 @@ def read_description(transformers: Any, folder: Path) -> tuple[Any, Any]:
         if path.exists():  # libraries open it under names of their own
             require_regular(path)
     config = _read_config(transformers, folder)
-    with _tokenizer_errors(folder):
+    try:
         tokenizer = _read_tokenizer(transformers, folder)
         # Its special tokens need not be in its own vocabulary.
         entries = 1 + max([*tokenizer.get_vocab().values(), *tokenizer("a", "a")["input_ids"]])
+    except InputError:
+        raise
+    except BaseException as error:
+        if not is_fault(error):
+            raise
+        raise InputError(f"{folder}: its tokenizer cannot be read ({first_line(error)})") from error
     for what in ("mask_token", "pad_token", "cls_token", "sep_token"):
         if getattr(tokenizer, what) is None:
             raise InputError(f"{folder}: its tokenizer has no {what}; expected an encoder like BERT")
     if entries > config.vocab_size:
-        raise InputError(
-            f"{folder}: its tokenizer has {entries} entries and its encoder {config.vocab_size}; "
-            "they do not belong together"
-        )
+        counts = f"its tokenizer has {entries} entries and its encoder {config.vocab_size}"
+        raise InputError(f"{folder}: {counts}; they do not belong together")
     return config, tokenizer
 
 
@@ -334,10 +330,8 @@ def _read_config(transformers: Any, folder: Path) -> Any:
         raise InputError(f"{path}: is not a transformers configuration with a model_type; download it again") from error
     known = transformers.CONFIG_MAPPING
     if not (isinstance(kind, str) and kind in known and known[kind] in transformers.MODEL_MAPPING):
-        version = transformers.__version__
-        raise InputError(
-            f"{path}: architecture {shorten(kind)} is unknown to transformers {version}; use one like BERT"
-        )
+        unknown = f"architecture {shorten(kind)} is unknown to transformers {transformers.__version__}"
+        raise InputError(f"{path}: {unknown}; use an encoder like BERT")
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
@@ -363,23 +357,9 @@ def _read_tokenizer(transformers: Any, folder: Path) -> Any:
         raise InputError(
             f"{folder}: its tokenizer is not a fast one, which knows where pieces begin; add tokenizer.json"
         )
-    if not isinstance(tokenizer.model_max_length, int | float):
-        raise InputError(
-            f"{folder}: model_max_length of its tokenizer is {shorten(tokenizer.model_max_length)}; expected a number"
-        )
+    if not isinstance(limit := tokenizer.model_max_length, int | float):
+        raise InputError(f"{folder}: model_max_length of its tokenizer is {shorten(limit)}; expected a number")
     return tokenizer
-
-
-@contextmanager
-def _tokenizer_errors(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except InputError:
-        raise
-    except BaseException as error:
-        if not is_fault(error):
-            raise
-        raise InputError(f"{folder}: its tokenizer cannot be read ({first_line(error)})") from error
 
 
 def _check_ids(path: Path) -> None:
@@ -389,9 +369,7 @@ def _check_ids(path: Path) -> None:
     ids = [*(model.values() if isinstance(model, dict) else ())]
     ids += [token["id"] for token in state.get("added_tokens") or () if path.name == "tokenizer.json"]
     if not all(type(number) is int and 0 <= number <= _MOST["vocab_size"] for number in ids):
-        raise InputError(
-            f"{path}: the id of an entry is not a number from 0 to {_MOST['vocab_size']}; download it again"
-        )
+        raise InputError(f"{path}: an id is not a number from 0 to {_MOST['vocab_size']}; download it again")
 
 
 def _has_tokenizer(folder: Path) -> bool:

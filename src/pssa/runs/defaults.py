@@ -197,9 +197,7 @@ def check_supervision(config: Config) -> None:
     if (mines or config.supervision.evidence) and not models.attends(config.model, config.options):
         raise InputError(f"model {config.model} has no attention to supervise; {_attending(config)}")
     if config.supervision.evidence and config.method != "base":
-        raise InputError(
-            f"{setting('evidence')} goes with method base, since {config.method} would mine its own or use none"
-        )
+        raise InputError(f"{setting('evidence')} goes with method base; {config.method} would mine its own or use none")
     check_use(choose_penalty(config), config.supervision.words, config.supervision.weighting)
     if not 0 <= config.supervision.ramp <= 1:
         raise InputError(f"ramp is {config.supervision.ramp}; it is a share of the steps, from 0 to 1")
@@ -214,15 +212,14 @@ def check_mining(config: Config) -> None:
         method.check(config)
     several = mining.consensus_saliencies
     if RANDOM in several or len(set(several)) < len(several):
+        named = ", ".join(several)
         raise InputError(
-            f"consensus_saliencies is {', '.join(several)}; name different ones, and not {RANDOM}, which scores no word"
+            f"consensus_saliencies is {named}; name different ones, and not {RANDOM}, which scores no word"
         )
     if mining.folds < 0 or mining.folds == 1:
         raise InputError(f"folds is {mining.folds}; it can be 0 (no cross-fitting) or at least 2")
-    if mining.consensus_right > mining.consensus_models:
-        raise InputError(
-            f"consensus_right is {mining.consensus_right}; it must be at most consensus_models, {mining.consensus_models}"
-        )
+    if (right := mining.consensus_right) > (most := mining.consensus_models):
+        raise InputError(f"consensus_right is {right}; it must be at most consensus_models, {most}")
     for name in (method.saliency(config), *several):
         build_saliency(config, name)
     choose_rule(config)
@@ -235,9 +232,8 @@ def _check_saliency(config: Config, name: str) -> None:
     if name == "attention" and not attends:
         raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
     if name in (*OF_STATES, RANDOM) and models.uses_encoder(config.model) and not attends:
-        raise InputError(
-            f"model {config.model} passes nothing on from the states of words, so gradients there are zero; {_attending(config)}"
-        )
+        reason = f"model {config.model} passes nothing on from the states of words, so gradients there are zero"
+        raise InputError(f"{reason}; {_attending(config)}")
     if name == "self_attention" and not refines(config):
         raise InputError(f"saliency self_attention needs a model whose self-attention is refined; {_attending(config)}")
 

@@ -49,7 +49,7 @@ def require_same_labels(first: Classifier, second: Classifier, names: tuple[str,
     if {*first.labels} != {*second.labels}:
         ours, theirs = (", ".join(each.labels) for each in (first, second))
         raise InputError(
-            f"{names[1]} has other labels, {theirs}, than {names[0]}, {ours}; compare with a run of the same labels"
+            f"{names[1]} has other labels, {theirs}, than {names[0]}, {ours}; compare runs of the same labels"
         )
 
 

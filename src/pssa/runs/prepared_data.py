@@ -80,9 +80,8 @@ class PreparedData:
             coverage = Coverage(**known["coverage"]) if known["coverage"] else None
             digest = known.get("encoder")
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{folder / 'materials.json'} is damaged: {format_error(error)}; start the run again"
-            ) from error
+            damaged = folder / "materials.json"
+            raise InputError(f"{damaged} is damaged: {format_error(error)}; start the run again") from error
         corpus = replace(read(folder / "corpus.jsonl", labels=labels), dropped=dropped)
         dev = read(dev_path, labels=labels) if dev_path.is_file() else None
         featurizer = reopen_featurizer(config, directory.root, digest)
@@ -163,9 +162,7 @@ def _check_start(config: Config) -> None:
         known = ", ".join(filter(models.uses_encoder, models.names()))
         raise InputError(f"model {config.model} reads words and takes no {given}; models that do: {known}")
     if uses_encoder and not data.encoder:
-        raise InputError(
-            f"model {config.model} needs a pretrained encoder; name a folder or a hub name with {setting('encoder')}"
-        )
+        raise InputError(f"model {config.model} needs a pretrained encoder; name one with {setting('encoder')}")
     if uses_encoder and data.vectors:
         raise InputError(f"model {config.model} has an encoder and takes no {setting('vectors')}; leave it out")
 

@@ -90,9 +90,7 @@ class Description:
         if not 1 <= len(self.vote_weights) <= _MAX_MEMBERS:
             raise InputError(f"`says` has {len(self.vote_weights)} numbers; expected 1 to {_MAX_MEMBERS}")
         if self.max_pieces < 0 or self.unit not in UNITS:
-            raise InputError(
-                f"`max_pieces` is {self.max_pieces} and `unit` is {shorten(self.unit)}, which is out of range"
-            )
+            raise InputError(f"`max_pieces` {self.max_pieces} or `unit` {shorten(self.unit)} is out of range")
 
 
 def _options(value: Any, name: str) -> dict[str, Any]:

@@ -69,9 +69,7 @@ class Noise:
 
     def __post_init__(self) -> None:
         if self.samples < 1 or not 0 <= self.sigma < float("inf"):
-            raise InputError(
-                f"{self.samples} samples of noise {self.sigma}; expected 1 or more, and a finite sigma >= 0"
-            )
+            raise InputError(f"{self.samples} samples of noise {self.sigma}; expected 1 or more, a finite sigma >= 0")
 
     @classmethod
     def of(cls, samples: int, sigma: float, seed: int) -> Noise:

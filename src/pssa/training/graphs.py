@@ -75,9 +75,7 @@ class RecordedStep:
             raise
         except RuntimeError as error:
             # Random numbers and streams are in an unknown state after this, so continuing could give wrong results silently.
-            raise PssaError(
-                f"a step of this model cannot be recorded: {error}; set training.graphs to false"
-            ) from error
+            raise PssaError(f"a step of this model cannot be recorded: {error}; set graphs to false") from error
         return graph, batch, sums
 
     def _widened(self, batch: Batch) -> Batch:

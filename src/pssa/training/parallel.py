@@ -44,7 +44,7 @@ class Team:
     def __post_init__(self) -> None:
         if not 0 <= self.rank < self.size:
             raise InputError(
-                f"rank is {self.rank} of {self.size} processes; it must be at least 0 and below the number of processes"
+                f"rank is {self.rank} of {self.size} processes; it must be at least 0 and below their number"
             )
 
     @classmethod
@@ -160,12 +160,10 @@ def _meeting_place() -> Any:
 
 
 def _own_gpu(found: Team) -> int:
-    place = int(os.environ.get("LOCAL_RANK", found.rank))
-    if place >= torch.cuda.device_count():
-        raise InputError(
-            f"process {place} of this machine has no GPU of its own; there are {torch.cuda.device_count()}, "
-            "start that many processes at most or set device to cpu"
-        )
+    place, n_gpus = int(os.environ.get("LOCAL_RANK", found.rank)), torch.cuda.device_count()
+    if place >= n_gpus:
+        remedy = f"there are {n_gpus}, start that many processes at most or set device to cpu"
+        raise InputError(f"process {place} of this machine has no GPU of its own; {remedy}")
     return place
 
 

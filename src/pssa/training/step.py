@@ -112,6 +112,5 @@ def _require_compiler(device: str) -> None:
     except (RuntimeError, OSError) as error:
         need = "Triton" if device == "cuda" else "a C++ compiler"
         reason = str(error).strip().splitlines()[0]
-        raise InputError(
-            f"compile is on, but {need} cannot be used ({reason}); install it or leave compile off"
-        ) from error
+        problem = f"compile is on, but {need} cannot be used ({reason})"
+        raise InputError(f"{problem}; install it or leave compile off") from error
