@@ -106,7 +106,7 @@ def test_damaged_weights_are_refused(run: Path) -> None:
 
 def test_weights_of_another_model_are_refused(run: Path) -> None:
     write_tensors(run / "model.safetensors", {"weight": torch.ones(2)})
-    with pytest.raises(InputError, match=r"model\.safetensors does not fit the model that model\.json describes: \w+"):
+    with pytest.raises(InputError, match=r"model\.safetensors does not fit the model that its folder describes: \w+"):
         pssa.load(run)
 
 
