@@ -229,7 +229,7 @@ def test_columns_may_have_other_names(client: TestClient) -> None:
     [
         ("text", "has 'text'; expected FIELD=COLUMN"),
         ("words=x,word=y", "unknown field 'word'"),
-        ("aspect=trem", "the table, line 1: there is no column 'trem'"),
+        ("aspect=trem", "no column 'trem'"),
         ("text=term,aspect=Term", "the column 'term' twice"),
         ("text=" + "x" * 2000, "at most 2000 characters"),
     ],
