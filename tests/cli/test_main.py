@@ -112,6 +112,7 @@ def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pyt
         ((), "the following arguments are required: COMMAND; see pssa --help"),
         (("fly",), "argument COMMAND: invalid choice: 'fly'"),
         (("train", "--wings"), "unrecognized arguments: --wings"),
+        (("train", "--modle", "x"), "unrecognized arguments: --modle x (did you mean --model?); see pssa train --help"),
         (("train", "--epochs", "many"), "argument --epochs: invalid int value: 'many'; see pssa train --help"),
         (("predict", "RUN"), "the following arguments are required: --input, --output; see pssa predict --help"),
         (("evidence",), "the following arguments are required: ACTION; see pssa evidence --help"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise KeyboardInterrupt(*hint) from None
     # Of processes that train together, only the main one prints.
     if Team.from_environment().is_main:
+        if bars.result is None and not arguments.json:
+            print(f"pssa: {out} was finished before; nothing was trained", file=sys.stderr)
         metrics, evidence = bars.result or _read_result(out)
         _summarise(out, metrics, _count_words(out, evidence), as_json=arguments.json)
     return 0
@@ -82,12 +85,14 @@ def _read_result(out: Path) -> tuple[dict[str, Any], Evidence | None]:
 
 def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, as_json: bool) -> None:
     from pssa.cli._output import counted, print_json, say
+    from pssa.runs import Config
+    from pssa.runs.card import describe_run
 
     if as_json:
         print_json({"run": str(out), **metrics, **evidence})
         return
-    dev = metrics["dev"]
-    held_out = f"; held-out accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}" if dev else ""
+    dev, when = metrics["dev"], describe_run(Config.from_toml(out / "config.toml"), metrics)["when"]
+    held_out = f"; held-out accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}{when}" if dev else ""
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
     instances, epochs = counted(metrics["instances"], "instance"), counted(metrics["epochs"], "epoch")
     say(f"{out}: {instances}{dropped}; {epochs}{held_out}")

@@ -142,7 +142,7 @@ def find_occurrences(text: str, aspect: str) -> tuple[Span, ...]:
                     return found
     # Texts that look the same can differ in their characters.
     alike = unicodedata.normalize("NFC", aspect.strip()) in unicodedata.normalize("NFC", text)
-    advice = "give it as it appears there, or `from` and `to`"
+    advice = "give it as it appears there, or its character offsets"
     if alike:
         advice = "its accents are stored differently there: normalise both to NFC"
     quoted = text if len(text) <= 60 else text[:57] + "..."

@@ -179,7 +179,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     except FileNotFoundError as error:
         raise InputError(f"{path} is missing") from error
     except (SafetensorError, OSError, AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is damaged: {format_error(error)}") from error
+        raise InputError(f"{path} is damaged: {format_error(error)}; copy or train the run again") from error
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -196,4 +196,4 @@ def read_json(path: Path) -> Any:
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} is damaged: {format_error(error)}") from error
+        raise InputError(f"{path} is damaged: {format_error(error)}; copy or train the run again") from error
