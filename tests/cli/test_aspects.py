@@ -68,3 +68,17 @@ def test_bad_usage_is_refused_by_option(
     assert main(["aspects", "train", *(paths.get(option, option) for option in options)]) == 2
     assert named in capsys.readouterr().err
     assert not (tmp_path / "OUT").exists()
+
+
+def test_find_writes_rows_and_counts(tagger: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "in.csv").write_text("review\nThe screen is great.\nNever again!\n")
+    given = ["aspects", "find", str(tagger), "--input", str(tmp_path / "in.csv"), "--columns", "text=review"]
+    assert main([*given, "--output", str(tmp_path / "out.csv"), "--json"]) == 0
+    counts = {"aspects": 1, "texts": 2, "empty": 1, "rejected": 0}
+    assert json.loads(capsys.readouterr().out) == {"output": str(tmp_path / "out.csv"), **counts}
+    assert main([*given, "--output", str(tmp_path / "out.csv")]) == 2
+    assert "--force" in capsys.readouterr().err
+    assert main([*given, "--output", str(tmp_path / "out.csv"), "--force"]) == 0
+    assert "1 aspect in 2 texts" in capsys.readouterr().out
+    assert main([*given[:5], "--output", str(tmp_path / "other.csv")]) == 2
+    assert "--columns" in capsys.readouterr().err

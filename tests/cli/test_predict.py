@@ -214,7 +214,7 @@ def test_an_interrupt_says_what_is_kept_and_how_to_resume(
     command: Command, run: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 8)
-    monkeypatch.setattr("pssa.cli.predict._updater", lambda bar: interrupt)
+    monkeypatch.setattr("pssa.cli.predict.updater", lambda bar: interrupt)
     result = command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl")
     assert result.code == 130
     assert result.err == "pssa: interrupted; the 8 rows before are kept: resume with --resume\n"

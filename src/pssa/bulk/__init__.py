@@ -1,5 +1,6 @@
 """Bulk scoring: files in, files out, in bounded memory."""
 
+from pssa.bulk.aspects import find_aspects
 from pssa.bulk.engines import Engine, LocalEngine, ProcessEngine, RayEngine
 from pssa.bulk.job import Job, Progress, predict
 from pssa.bulk.rows import Summary
@@ -16,5 +17,6 @@ __all__ = [
     "RayEngine",
     "Scoring",
     "Summary",
+    "find_aspects",
     "predict",
 ]

@@ -20,7 +20,15 @@ RESUME = setting("begin", "resume", option="--resume")
 REPLACE = setting("begin", "replace", option="--force")
 BEGIN_AGAIN = f"begin again with {REPLACE}"
 
-_RUN_FILES = ("config.toml", "model.json", "vocabulary.json", "*.safetensors", "encoder/**/*", "members/**/*")
+_RUN_FILES = (
+    "config.toml",
+    "model.json",
+    "tagger.json",
+    "vocabulary.json",
+    "*.safetensors",
+    "encoder/**/*",
+    "members/**/*",
+)
 _UNFINISHED_RUN_FILES = ("stages/initial/*.safetensors", "stages/*/checkpoint.safetensors")
 
 

@@ -25,7 +25,7 @@ from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring, default_window_rows
 from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
 from pssa.bulk.window import Window
-from pssa.data.rows import ColumnNames
+from pssa.data.rows import ColumnNames, Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.execution import WorkerLost
@@ -50,7 +50,7 @@ class Job:
     inputs: tuple[str, ...]  # files, patterns, or - for standard input
     output: str  # a file, or - for standard output
     format: str | None = None  # of the inputs, if it is not recognised
-    columns: ColumnNames | None = None  # of the inputs, if they have other names
+    columns: ColumnNames | Columns | None = None  # of the inputs, if they have other names
     output_format: str | None = None  # if the output's suffix does not tell it
     errors: str = "fail"  # on invalid rows; or "skip" them
     rejected: str | None = None  # the file of skipped rows; None: the output's name and .rejected.jsonl
@@ -94,7 +94,23 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     :raises InputError: for what cannot be read, scored or written; the message names a row by its line.
     """
     known = Description.load(RunDirectory.open(job.run).root)
-    output_format = choose_output_format(job.output, job.output_format, known.labels)
+    summary = carry_out(job, engine, lambda scoring: _window_rows(known.model, scoring), known.labels, observer)
+    return replace(summary, labels={label: summary.labels.get(label, 0) for label in known.labels})
+
+
+def carry_out(
+    job: Job,
+    engine: Engine,
+    window_rows: Callable[[Scoring], int],
+    labels: tuple[str, ...] = (),
+    observer: Observer | None = None,
+) -> Summary:
+    """Let the engine work on all inputs, and write the output.
+
+    :param window_rows: returns how many rows a window has, at most.
+    :param labels: whose probabilities have a column each in CSV.
+    """
+    output_format = choose_output_format(job.output, job.output_format, labels)
     sources = find_sources(job.inputs, job.format, job.columns)
     if job.begin == "resume" and (streams := [source.title for source in sources if source.is_stream]):
         raise InputError(f"{streams[0]} cannot be read again, so the job cannot be resumed; read from a file")
@@ -105,29 +121,32 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
         found = f"{job.output} exists and no job into it is unfinished; nothing was done"
         advice = f"it may come from another job: {REPLACE} scores the rows again"
         warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=2)
-        return Summary(labels=dict.fromkeys(known.labels, 0), existed=True)
+        return Summary(existed=True)
     with _warn_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
         with _open_output(job, partial_output, sources) as output, _resume_hints(job, output):
             if sources and not output.is_complete:
-                n_rows = _window_rows(known.model, job.scoring)
                 start, columns = output.position, output.columns
-                task = ScoringTask(job.run, job.scoring, sources, n_rows, output_format, start, columns)
+                task = ScoringTask(
+                    job.run, job.scoring, sources, window_rows(job.scoring), output_format, start, columns
+                )
                 with closing(engine.results(task)) as results:
                     _write(job, output, results, _reporter(sources, output, observer))
                 require_unchanged(sources)
             output.publish()
     if not output.summary.rows:
         _warn_of_no_rows(job, output.summary)
-    return replace(output.summary, labels={label: output.summary.labels.get(label, 0) for label in known.labels})
+    return output.summary
 
 
 def _warn_of_no_rows(job: Job, summary: Summary) -> None:
-    rejected = f"none of {summary.rejected} can be used; {job.rejected_path} says why"
+    why = "the input has none"
+    if summary.texts:
+        why = f"no aspect was found in {summary.texts} texts"
+    elif summary.rejected:
+        why = f"none of {summary.rejected} can be used; {job.rejected_path} says why"
     name = "standard output" if job.output == STANDARD else job.output
-    warnings.warn(
-        PssaWarning(f"{name} has no rows: {rejected if summary.rejected else 'the input has none'}"), stacklevel=3
-    )
+    warnings.warn(PssaWarning(f"{name} has no rows: {why}"), stacklevel=3)
 
 
 def _write(job: Job, output: Output, results: Iterable[Window], report: Callable[[], None]) -> None:

@@ -81,9 +81,11 @@ def fit(result: Window, schema: bytes, before: Callable[[], Iterator[bytes]]) ->
     if len(tables) == 1 and not fitting.unfit:
         return replace(result, schema=fitting.schema)
     content = _encode_table(_concatenate(fitting.held)) if fitting.held else b""
-    labels = Counter(chain.from_iterable(table["label"].to_pylist() for table in fitting.held))
+    n_rows = sum(len(table) for table in fitting.held)
+    is_scored = bool(result.summary.labels)  # aspects that were only found have no label
+    labels = Counter(chain.from_iterable(table["label"].to_pylist() for table in fitting.held if is_scored))
     n_ambiguous = len(result.ambiguous - fitting.unfit.keys())
-    summary = replace(result.summary, rows=labels.total(), labels=dict(labels), ambiguous=n_ambiguous)
+    summary = replace(result.summary, rows=n_rows, labels=dict(labels), ambiguous=n_ambiguous)
     rows = [RejectedRow(result.lines[row], str(reason)) for row, reason in fitting.unfit.items()]
     return replace(result, content=content, schema=fitting.schema, summary=summary).reject(rows)
 

@@ -64,17 +64,22 @@ class Summary:
     labels: Mapping[str, int] = field(default_factory=dict)  # how often each was predicted
     ambiguous: int = 0  # rows whose aspect occurs several times in the text; the first was taken
     rejected: int = 0  # rows that were skipped
+    texts: int = 0  # in which aspects were looked for
+    empty: int = 0  # texts without an aspect, which have no row
     existed: bool = False  # the output of a job to be resumed existed, and nothing was done
 
     def __add__(self, other: Summary) -> Summary:
         labels = Counter(self.labels) + Counter(other.labels)
         ambiguous, rejected = self.ambiguous + other.ambiguous, self.rejected + other.rejected
-        return Summary(self.rows + other.rows, dict(labels), ambiguous, rejected)
+        texts, empty = self.texts + other.texts, self.empty + other.empty
+        return Summary(self.rows + other.rows, dict(labels), ambiguous, rejected, texts, empty)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as plain values, for JSON."""
         values = asdict(self)
         del values["existed"]
+        if not self.texts:  # nothing was looked for
+            del values["texts"], values["empty"]
         return values
 
 
@@ -82,9 +87,8 @@ def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
     """Return the example of a row, or why there is none; the row's own label is not looked at."""
     if isinstance(event, Problem):
         return RejectedRow(event.line, event.message, event.given)
-    if _is_deep(event.given):
-        reason = f"has more than {_MAX_DEPTH} lists or objects inside each other; leave out that field"
-        return RejectedRow(event.line, reason, event.given)
+    if (deep := reject_deep(event)) is not None:
+        return deep
     warnings: list[str] = []
     fields = {key: value for key, value in event.fields.items() if key != _LABEL}
     try:
@@ -92,6 +96,14 @@ def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
     except InputError as error:
         return RejectedRow(event.line, str(error), event.given)
     return ScorableRow(event.line, event.given, example, tuple(warnings), event.arrow)
+
+
+def reject_deep(row: Row) -> RejectedRow | None:
+    """Return why a row that is nested too deeply is rejected; None for any other."""
+    if not _is_deep(row.given):
+        return None
+    reason = f"has more than {_MAX_DEPTH} lists or objects inside each other; leave out that field"
+    return RejectedRow(row.line, reason, row.given)
 
 
 def score_each(

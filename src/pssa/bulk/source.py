@@ -91,7 +91,9 @@ def require_unchanged(sources: Sequence[Source]) -> None:
             raise InputError(f"{source.title} has changed {change} while it was read; {BEGIN_AGAIN}")
 
 
-def find_sources(inputs: Sequence[str], format: str | None, columns: ColumnNames | None = None) -> tuple[Source, ...]:
+def find_sources(
+    inputs: Sequence[str], format: str | None, columns: ColumnNames | Columns | None = None
+) -> tuple[Source, ...]:
     """Return the sources, those of a pattern ordered by name; empty files have no rows and are left out.
 
     :raises InputError: if a file does not exist or is named twice, its format is unknown, or it lacks the columns.

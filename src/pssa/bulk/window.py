@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -70,7 +70,7 @@ class Window:
         )
 
 
-_Outcome = tuple[ScorableRow, dict[str, Any]] | RejectedRow  # a row and the fields to write
+RowOutcome = tuple[ScorableRow, dict[str, Any]] | RejectedRow  # a row and the fields to write
 
 
 def read_windows(
@@ -79,10 +79,12 @@ def read_windows(
     start: Position = START,
     columns: tuple[str, ...] = (),
     explained: bool = False,
+    find_columns: Callable[[Sequence[Row | Problem]], tuple[str, ...]] | None = None,
 ) -> Iterator[Window]:
     """Yield all rows after `start`; the last window has a fault if a source cannot be read to its end.
 
     :param columns: of the output, if rows were written before.
+    :param find_columns: returns the output's columns by the first rows; if not given, those of scored rows.
     """
     if start[0] >= len(sources):
         raise InputError(f"the unfinished job names input {start[0] + 1} of {len(sources)}; {BEGIN_AGAIN}")
@@ -90,7 +92,7 @@ def read_windows(
         place = start if number == start[0] else (number, 0)
         for window in _windows_of(sources[number], place, n_rows):
             rows = _unify_column_names(window.rows, columns) if sources[number].format == "csv" else window.rows
-            columns = columns or _first_columns(rows, explained)
+            columns = columns or (find_columns(rows) if find_columns else _first_columns(rows, explained))
             yield replace(window, rows=rows, columns=columns)
             if window.fault:
                 return
@@ -104,7 +106,7 @@ def score_window(window: Window, score: Score, output_format: OutputFormat) -> W
         row if isinstance(row, RejectedRow) else _outcome(row, next(values), window.columns, output_format)
         for row in parsed
     ]
-    content, outcomes = _encode(outcomes, window.columns, output_format)
+    content, outcomes = encode_rows(outcomes, window.columns, output_format)
     scored = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
     labels = Counter(str(fields["label"]) for _, fields in scored)
     ambiguous = frozenset(number for number, (row, _) in enumerate(scored) if row.warnings)
@@ -202,7 +204,7 @@ def _unify_column_names(rows: Sequence[Row | Problem], columns: Sequence[str]) -
     )
 
 
-def _outcome(row: ScorableRow, value: Value | str, columns: Sequence[str], output_format: OutputFormat) -> _Outcome:
+def _outcome(row: ScorableRow, value: Value | str, columns: Sequence[str], output_format: OutputFormat) -> RowOutcome:
     if isinstance(value, str):
         return RejectedRow(row.line, value, row.fields)
     given = arrow_cells(row.arrow) if row.arrow and output_format.name == "parquet" else row.fields
@@ -211,9 +213,9 @@ def _outcome(row: ScorableRow, value: Value | str, columns: Sequence[str], outpu
     return RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields)
 
 
-def _encode(
-    outcomes: list[_Outcome], columns: Sequence[str], output_format: OutputFormat
-) -> tuple[bytes, list[_Outcome]]:
+def encode_rows(
+    outcomes: list[RowOutcome], columns: Sequence[str], output_format: OutputFormat
+) -> tuple[bytes, list[RowOutcome]]:
     """Return the bytes of all rows, in halves if the format cannot hold them together, and what became of each row."""
     scored = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
     try:
@@ -224,6 +226,6 @@ def _encode(
             row, _ = scored[0]
             return b"", [RejectedRow(row.line, str(error), row.fields)]
         (content, first), (more, second) = (
-            _encode(part, columns, output_format) for part in (outcomes[:half], outcomes[half:])
+            encode_rows(part, columns, output_format) for part in (outcomes[:half], outcomes[half:])
         )
         return content + more, first + second

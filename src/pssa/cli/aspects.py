@@ -1,13 +1,17 @@
-"""Train a tagger that finds the aspects of raw text, and measure it.
+"""Train a tagger that finds the aspects of raw text, measure it, and use it.
 
 pssa aspects train --train train.xml --vectors glove.txt.gz --out taggers/reviews
 pssa aspects evaluate taggers/reviews --data test.xml
+pssa aspects find taggers/reviews --input reviews.csv --output aspects.csv
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 from pathlib import Path
+from typing import Any
 
 from pssa.cli._options import add_device, add_format
 from pssa.cli._output import counted, print_json, say
@@ -40,6 +44,23 @@ def add_parser(commands: Commands) -> None:
     add_device(evaluate)
     add_format(evaluate)
     option(evaluate, "--group", _GROUP_HELP)
+    _add_find(actions)
+
+
+def _add_find(actions: Commands) -> None:
+    find = add_command(actions, "find", "list the aspects of raw text", run_find)
+    add_tagger(find)
+    required: dict[str, Any] = {"type": str, "required": True}
+    many = required | {"nargs": "+", "action": "extend"}
+    option(find, "--input FILE", "files in any format, also .gz or .zst; - for standard input", **many)
+    option(find, "--output FILE", "JSON Lines, CSV or Parquet, .gz or .zst; - for standard output", **required)
+    add_format(find)
+    option(find, "--output-format NAME", "json_lines, csv or parquet (default: by the extension)")
+    option(find, "--errors MODE", "on invalid rows: fail, or skip and report them", "fail")
+    option(find, "--rejected FILE", "file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)", type=str)
+    option(find, "--resume", "resume an interrupted job")
+    option(find, "--force", "replace an existing output")
+    add_device(find)
 
 
 def add_tagger(parser: argparse.ArgumentParser) -> None:
@@ -118,4 +139,47 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
         return 0
     say(f"precision {100 * scores.precision:.2f}, recall {100 * scores.recall:.2f}, F1 {100 * scores.f1:.2f}")
     say(f"{counted(scores.gold, 'aspect')} in the data, {scores.found} found, {scores.right} of them right")
+    return 0
+
+
+def run_find(arguments: argparse.Namespace) -> int:
+    """List the aspects of every text in files of any size, a row for each aspect, in order and in bounded memory. Texts of
+    several sentences are split; offsets are those of the text.
+
+    pssa aspects find taggers/reviews --input reviews.csv --output aspects.csv
+    pssa aspects find taggers/reviews --input reviews.csv --columns text=review --output aspects.jsonl
+    """
+    from pssa.bulk import STANDARD, Job, Scoring, find_aspects
+    from pssa.cli._progress import StderrProgress
+    from pssa.cli.predict import updater
+
+    if arguments.resume and arguments.force:
+        raise InputError("--resume continues an unfinished job and --force begins again; give one of the two")
+    job = Job(
+        run=arguments.tagger,
+        inputs=tuple(arguments.input),
+        output=arguments.output,
+        format=arguments.format,
+        columns=arguments.columns,
+        output_format=arguments.output_format,
+        errors=arguments.errors,
+        rejected=arguments.rejected,
+        begin="resume" if arguments.resume else "replace" if arguments.force else "new",
+        scoring=Scoring(device=arguments.device),
+    )
+    # Rows that go to a terminal would be mixed with the bar.
+    with StderrProgress("find", visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:
+        summary = find_aspects(job, updater(bar))
+    # Rows that go to standard output must stay alone there.
+    stream = sys.stderr if job.output == STANDARD else sys.stdout
+    counts = {"aspects": summary.rows, "texts": summary.texts, "empty": summary.empty, "rejected": summary.rejected}
+    if arguments.json:
+        shown = {"output": job.output, "existed": True} if summary.existed else {"output": job.output, **counts}
+        print(json.dumps(shown, ensure_ascii=False), file=stream)
+    elif not summary.existed:  # otherwise a warning was printed
+        name = "standard output" if job.output == STANDARD else job.output
+        found = f"{counted(summary.rows, 'aspect')} in {counted(summary.texts, 'text')}"
+        print(f"{name}: {found}; {summary.empty} without aspects", file=stream)
+        if summary.rejected:
+            print(f"{job.rejected_path}: {counted(summary.rejected, 'row')} skipped", file=stream)
     return 0

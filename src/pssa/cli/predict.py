@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     job, engine = _job(arguments), _engine(arguments)
     # Rows that go to a terminal would be mixed with the bar.
     with StderrProgress("predict", visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:
-        summary = predict(job, engine, _updater(bar))
+        summary = predict(job, engine, updater(bar))
     _print_summary(arguments, summary, job.rejected_path)
     return 0
 
@@ -134,7 +134,7 @@ def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Pa
         print(f"{rejected}: {subject} skipped", file=stream)
 
 
-def _updater(bar: StderrProgress) -> Callable[[Progress], None]:
+def updater(bar: StderrProgress) -> Callable[[Progress], None]:
     """Return a function that shows how far the job is; rows of an earlier session do not count as speed."""
     task = bar.add_task("", total=None, said="")
     start: tuple[float, Progress] | None = None
