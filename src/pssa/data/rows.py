@@ -103,8 +103,10 @@ class Columns:
     text_only: bool = False  # rows need a text and nothing else
 
     @classmethod
-    def of(cls, given: ColumnNames | None) -> Columns:
+    def of(cls, given: ColumnNames | Columns | None) -> Columns:
         """Build from a mapping or from text such as `text=review,aspect=term`; refuse a field or a column twice."""
+        if isinstance(given, Columns):
+            return given
         if isinstance(given, str):
             pairs = [_parse_pair(pair) for pair in _NEXT_PAIR.split(given)]
         elif given is None or isinstance(given, Mapping):
