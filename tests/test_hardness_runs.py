@@ -57,7 +57,7 @@ DESCRIPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "options in a list": ({"options": [1]}, r"`options` is \[1\]; expected an object"),
     "an option of another type": ({"options": {"dropout": [1]}}, r"dropout is \[1\]; expected float"),
     "a model in a list": ({"model": ["memnet"]}, r"`model` is \['memnet'\]; expected text"),
-    "a unit that is none": ({"unit": "letter"}, "`unit` is 'letter'"),
+    "a unit that is none": ({"unit": "letter"}, "`unit`.*'letter'"),
 }
 
 

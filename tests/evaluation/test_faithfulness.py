@@ -16,8 +16,8 @@ from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.evaluation.faithfulness import (
     COLUMNS,
+    RemovalTargets,
     Remove,
-    Sentences,
     by_deletion,
     by_mask,
     cut_words,
@@ -84,7 +84,7 @@ def test_percentages_are_rounded_up(words: int, percent_50: int, percent_20: int
         return torch.full((len(rows), 2), 0.5)
 
     candidates = torch.ones(1, words, dtype=torch.bool)
-    looked = Sentences.predict(candidates, remove)
+    looked = RemovalTargets.predict(candidates, remove)
     measure_drops(looked, rank_words(torch.rand(1, words), candidates))
     sizes = sorted({1, min(2, words), min(3, words), percent_20, percent_50})
     assert gone == [[0], sizes, [words - size for size in sizes]]
@@ -93,10 +93,10 @@ def test_percentages_are_rounded_up(words: int, percent_50: int, percent_20: int
 def test_sentences_without_candidates_are_left_out() -> None:
     examples = [example("screen"), example("great screen"), example("screen screen", "screen screen")]
     corpus = indexed(examples)
-    looked = Sentences.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
+    looked = RemovalTargets.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
     assert looked.rows.tolist() == [1]
     with pytest.raises(InputError, match="none of the 2 sentences has a word besides its aspect"):
-        Sentences.predict(corpus.table.candidates[[0, 2]], looked.remove)
+        RemovalTargets.predict(corpus.table.candidates[[0, 2]], looked.remove)
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_both_ways_agree_where_the_mask_token_says_nothing(drawn: list[list[str]
     corpus = indexed(examples)
     ranks = rank_words(weight_scores(corpus), corpus.table.candidates, seed)
     found = [
-        measure_drops(Sentences.predict(corpus.table.candidates, remove), ranks)
+        measure_drops(RemovalTargets.predict(corpus.table.candidates, remove), ranks)
         for remove in ways(BagOfWords(), examples).values()
     ]
     for masked, deleted in zip(*found, strict=True):
@@ -135,7 +135,7 @@ def test_a_mask_token_with_a_weight_tells_the_ways_apart() -> None:
     examples = [example("great screen")]
     candidates = indexed(examples).table.candidates
     drops = [
-        measure_drops(Sentences.predict(candidates, remove), torch.tensor([[0, 1]]))[0, 0, 0]
+        measure_drops(RemovalTargets.predict(candidates, remove), torch.tensor([[0, 1]]))[0, 0, 0]
         for remove in ways(BagOfWords(mask=2.0), examples).values()
     ]
     assert drops == pytest.approx([0, probability(2) - probability(0)], abs=1e-6)
@@ -146,7 +146,7 @@ def test_a_mask_token_with_a_weight_tells_the_ways_apart() -> None:
 def test_of_words_that_all_speak_for_the_class_no_order_beats_that_by_weight(words: list[str]) -> None:
     examples = [example(" ".join([*words, "screen"]))]
     corpus = indexed(examples)
-    looked = Sentences.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
+    looked = RemovalTargets.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
     comprehensiveness, sufficiency = measure_drops(looked, rank_words(weight_scores(corpus), looked.candidates))
     others = random_drops(looked, [1, 2, 3])
     assert (comprehensiveness >= others[0] - 1e-6).all()
@@ -170,7 +170,7 @@ def test_the_control_is_the_mean_over_random_orders() -> None:
 
 def test_the_control_takes_several_orders() -> None:
     corpus = indexed([example(SENTENCE)])
-    looked = Sentences.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
+    looked = RemovalTargets.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
     scores = {"s": weight_scores(corpus)}
     found = measure_faithfulness(scores, corpus.table.candidates, looked.remove, seed=4)["s"].comprehensiveness
     single = [random_drops(looked, [seed])[0, 0] for seed in (5, 6, 7)]
@@ -197,7 +197,7 @@ def test_saliencies_share_a_control_and_no_word_costs_a_pass_of_its_own() -> Non
 
 def test_no_more_sentences_are_held_than_the_bound_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = indexed([example(SENTENCE), example("great screen"), example("so awful a screen")])
-    looked = Sentences.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
+    looked = RemovalTargets.predict(corpus.table.candidates, by_mask(BagOfWords(), corpus))
     ranks = rank_words(weight_scores(corpus), looked.candidates)
     whole = measure_drops(looked, ranks)
     monkeypatch.setattr("pssa.evaluation.faithfulness._AT_ONCE", 2)

@@ -131,7 +131,7 @@ def test_the_epsilon_of_attention_is_another_than_that_of_gradients(corpus: Corp
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"model": "bertabsa"}, "needs a pretrained encoder; name a folder or a hub name with encoder"),
+        ({"model": "bertabsa"}, "needs a pretrained encoder"),
         ({"model": "bertabsa", "encoder": ".", "vectors": "glove.txt"}, "takes no vectors"),
         ({"model": "memnet", "encoder": "."}, "model memnet reads words and takes no encoder"),
         ({"model": "memnet", "unit": "piece"}, "model memnet reads words and takes no unit piece"),

@@ -123,7 +123,7 @@ def test_a_bad_row_has_an_error_and_the_others_are_scored(client: TestClient) ->
     assert [row["error"] for row in rows[1:5]] == [
         "has 2 cells, the header 4",
         "has 5 cells, the header 4",
-        "aspect 'keyboard' is not in the text 'the screen'; give it as it appears there, or `from` and `to`",
+        "aspect 'keyboard' is not in the text 'the screen'; give it as it appears there, or its character offsets",
         "aspect 'screen' is not at its offsets 0-3, where the text has 'the'",
     ]
     assert (rows[1]["text"], rows[1]["aspect"], rows[2]["to"]) == ("too", "few", "2")

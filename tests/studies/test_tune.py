@@ -115,7 +115,7 @@ def test_what_every_cell_would_stumble_over_is_refused_before_anything_is_writte
 ) -> None:
     out = tmp_path / "out"
     with_encoder = GridSearch("bertabsa_att", "aw-as", ({"gamma": [1]},))
-    with pytest.raises(InputError, match="model bertabsa_att needs a pretrained encoder; name a folder or a hub name"):
+    with pytest.raises(InputError, match="model bertabsa_att needs a pretrained encoder"):
         run_search(with_encoder, resources, out)
     needless = tuning_resources(resources.sources[DATA].train, None, str(tmp_path), "cpu")
     with pytest.raises(InputError, match=r"encoder .* is for other models, and memnet reads words; leave it out"):

@@ -65,7 +65,7 @@ def train_aspects(
     _check(sentences, config)
     featurizer, coverage = _open_featurizer(config, sentences, on_vectors, Path(out).parent / _CACHE)
     config = with_dimension(config, featurizer)
-    training = _Training(config, sentences, featurizer, coverage)
+    training = _TaggerTraining(config, sentences, featurizer, coverage)
     directory = RunDirectory.create(Path(out), training.begin)
     with directory.locked():
         return training.carry_out(directory, observer or NullObserver())
@@ -77,12 +77,12 @@ def resume_aspects(path: str | Path, observer: Observer | None = None) -> Path:
     with directory.locked():
         if directory.finished:
             return directory.root
-        training = _Training.load(directory.root)
+        training = _TaggerTraining.load(directory.root)
         return training.carry_out(directory, observer or NullObserver())
 
 
 @dataclass
-class _Training:
+class _TaggerTraining:
     """A training of one tagger, new or resumed."""
 
     config: TaggerConfig
@@ -117,7 +117,7 @@ class _Training:
         self.config.save(directory.root)
 
     @classmethod
-    def load(cls, root: Path) -> _Training:
+    def load(cls, root: Path) -> _TaggerTraining:
         """Read what `begin` wrote."""
         config, folder = TaggerConfig.load(root), root / "stages"
         known = read_json(folder / "materials.json")

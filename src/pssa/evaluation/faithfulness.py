@@ -47,7 +47,7 @@ class Faithfulness:
 
 
 @dataclass(frozen=True)
-class Sentences:
+class RemovalTargets:
     """The sentences with candidates, the prediction from the whole of each, and the way of removing words."""
 
     rows: Tensor  # (n,) row of each in the corpus
@@ -57,7 +57,7 @@ class Sentences:
     remove: Remove
 
     @classmethod
-    def predict(cls, candidates: Tensor, remove: Remove) -> Sentences:
+    def predict(cls, candidates: Tensor, remove: Remove) -> RemovalTargets:
         """Predict from the whole sentences of a corpus, without those that have no candidates."""
         rows = candidates.any(dim=1).nonzero().squeeze(1)
         if not len(rows):
@@ -71,7 +71,7 @@ def measure_faithfulness(
     scores: Mapping[str, Tensor], candidates: Tensor, remove: Remove, seed: int = 0
 ) -> dict[str, Faithfulness]:
     """Measure saliencies, given as (n, N) `scores` by name, with one way of removing words; all share one control."""
-    sentences = Sentences.predict(candidates, remove)
+    sentences = RemovalTargets.predict(candidates, remove)
     control = random_drops(sentences, [seed + 1 + number for number in range(_N_ORDERS)])
     judged = {}
     for name, values in scores.items():
@@ -81,14 +81,14 @@ def measure_faithfulness(
     return judged
 
 
-def random_drops(sentences: Sentences, seeds: list[int]) -> Floats:
+def random_drops(sentences: RemovalTargets, seeds: list[int]) -> Floats:
     """Return the mean `measure_drops` of random orders, one for each seed."""
     nothing = torch.zeros(sentences.candidates.shape)
     orders = [measure_drops(sentences, rank_words(nothing, sentences.candidates, seed)) for seed in seeds]
     return np.asarray(np.mean(orders, axis=0))
 
 
-def measure_drops(sentences: Sentences, ranks: Tensor) -> Floats:
+def measure_drops(sentences: RemovalTargets, ranks: Tensor) -> Floats:
     """Return (2, n, len(COLUMNS)): drops of the probability without the first words by `ranks` (n, N), and without all others."""
     parts = [_measure(sentences, own, ranks) for own in torch.split(torch.arange(len(ranks)), _AT_ONCE)]
     return np.concatenate(parts, axis=1)
@@ -147,7 +147,7 @@ def cut_words(example: Example, words: Iterable[int]) -> Example:
     )
 
 
-def _measure(sentences: Sentences, own: Tensor, ranks: Tensor) -> Floats:
+def _measure(sentences: RemovalTargets, own: Tensor, ranks: Tensor) -> Floats:
     sizes = _sizes(sentences.candidates[own].sum(dim=1))  # (R, K)
     # In short sentences several k mean the same number of words: try each number once.
     base = ranks.shape[1] + 1
