@@ -114,7 +114,7 @@ def test_bad_rows_are_skipped_into_a_file_of_their_own(job: Job, tmp_path: Path)
     assert (summary.rows, summary.rejected) == (10, 2)
     assert [row["key"] for row in read_rows(Path(job.output))] == list(range(10))
     first, second = read_rows(tmp_path / "out.jsonl.rejected.jsonl")
-    why = "aspect 'screen' is not in the text 'a keyboard'; give it as it appears there, or `from` and `to`"
+    why = "aspect 'screen' is not in the text 'a keyboard'; give it as it appears there, or its character offsets"
     assert first == {"source": str(source), "line": 3, "reason": why, "row": BAD}
     assert second["row"] == {"text": "no aspect"}
     assert (second["line"], second["reason"][:11]) == (8, "no `aspect`")

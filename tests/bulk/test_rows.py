@@ -54,7 +54,7 @@ def test_a_doubtful_aspect_is_noted() -> None:
 
 def test_what_cannot_be_used_is_rejected_with_its_line_and_reason() -> None:
     fields = {"text": "a screen", "aspect": "menu"}
-    reason = "aspect 'menu' is not in the text 'a screen'; give it as it appears there, or `from` and `to`"
+    reason = "aspect 'menu' is not in the text 'a screen'; give it as it appears there, or its character offsets"
     assert parse_row(Row(7, fields)) == RejectedRow(7, reason, fields)
     assert parse_row(Problem(8, "is no JSON", given="{")) == RejectedRow(8, "is no JSON", "{")
     assert RejectedRow(8, "is no JSON").as_dict("in.jsonl") == {"source": "in.jsonl", "line": 8, "reason": "is no JSON"}

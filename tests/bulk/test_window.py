@@ -172,7 +172,7 @@ def test_rejected_rows_keep_their_order_whatever_the_reason() -> None:
     assert [one["reason"] for one in rejected] == [
         "is no JSON",
         "the model gives no finite number for this text",
-        "aspect 'screen' is not in the text 'a menu'; give it as it appears there, or `from` and `to`",
+        "aspect 'screen' is not in the text 'a menu'; give it as it appears there, or its character offsets",
         "it says never",
         "a row has the field 'more', which the first does not have; write JSON Lines instead of CSV",
     ]
