@@ -91,8 +91,10 @@ def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, 
     if as_json:
         print_json({"run": str(out), **metrics, **evidence})
         return
-    dev, when = metrics["dev"], describe_run(Config.from_toml(out / "config.toml"), metrics)["when"]
-    held_out = f"; held-out accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}{when}" if dev else ""
+    held_out = ""
+    if dev := metrics["dev"]:
+        when = describe_run(Config.from_toml(out / "config.toml"), metrics)["when"]
+        held_out = f"; held-out accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}{when}"
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
     instances, epochs = counted(metrics["instances"], "instance"), counted(metrics["epochs"], "epoch")
     say(f"{out}: {instances}{dropped}; {epochs}{held_out}")
