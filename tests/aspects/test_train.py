@@ -95,6 +95,7 @@ def test_an_encoder_is_resumed_with_its_own_weights(tmp_path: Path, after: int) 
     assert spans == tuple(sorted(spans))
 
 
+@pytest.mark.slow
 def test_a_killed_training_ends_with_the_same_weights(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from tests.aspects.made_taggers import toy_tagger;"
