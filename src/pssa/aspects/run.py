@@ -170,7 +170,7 @@ def open_tagger(root: Path) -> RunDirectory:
     """
     if not root.is_dir():
         what = "is a file" if root.exists() else "does not exist"
-        raise InputError(f"{root} {what}; expected the directory of a tagger, as `pssa aspects train --out` makes one")
+        raise InputError(f"{root} {what}; expected a tagger directory created by `pssa aspects train --out`")
     if not (root / FILE).is_file():
         other = "; it is the run of a classifier" if (root / "model.json").is_file() else ""
         raise InputError(f"{root} is not the directory of a tagger: it has no {FILE}{other}")

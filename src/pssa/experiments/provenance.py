@@ -21,7 +21,7 @@ from pssa.experiments.ledger import Record
 
 _PACKAGE = Path(__file__).parents[1]
 # Rooms that only show, serve or use a run and cannot change an outcome.
-_OUTSIDE = ("bulk", "cli", "serve", "report", "studies")
+_OUTSIDE = ("aspects", "bulk", "cli", "serve", "report", "studies")
 _LIBRARIES = ("torch", "transformers", "numpy")
 _UNKNOWN = "unknown"
 Contribution = dict[str, Any]  # an environment, and the number of its cells and their seconds

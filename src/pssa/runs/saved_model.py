@@ -89,8 +89,10 @@ class Description:
             raise InputError(f"`dimension` is {self.dimension}; expected {least} to {_MAX_DIMENSION}")
         if not 1 <= len(self.vote_weights) <= _MAX_MEMBERS:
             raise InputError(f"`says` has {len(self.vote_weights)} numbers; expected 1 to {_MAX_MEMBERS}")
-        if self.max_pieces < 0 or self.unit not in UNITS:
-            raise InputError(f"`max_pieces` {self.max_pieces} or `unit` {shorten(self.unit)} is out of range")
+        if self.max_pieces < 0:
+            raise InputError(f"`max_pieces` is {self.max_pieces}; it must not be negative")
+        if self.unit not in UNITS:
+            raise InputError(f"`unit` is {shorten(self.unit)}; it can be {' or '.join(UNITS)}")
 
 
 def _options(value: Any, name: str) -> dict[str, Any]:
