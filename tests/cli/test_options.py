@@ -129,3 +129,12 @@ def test_columns_that_cannot_be_are_refused_in_one_line(command: Command, review
     refusal = command("predict", run, "--input", reviews, "--output", "out.csv", "--columns", "txt=Review").refusal
     assert "unknown field 'txt'; expected one of text," in refusal
     assert "--columns text=review,aspect=term" in command("evaluate", run, "--data", reviews).refusal
+
+
+def test_a_run_can_be_given_by_name_and_a_new_one_cannot(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("pssa.runs.run_names._PACKAGED", tmp_path / "none")
+    assert "without the run starter" in command("explain", "starter", "--text", "A b.", "--aspect", "A").refusal
+    assert build_parser().parse_args(["train", "--train", "x", "--out", "starter"]).out == Path("starter")

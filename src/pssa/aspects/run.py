@@ -25,10 +25,12 @@ from pssa.models import Pretrained, WordTable
 from pssa.runs.defaults import choose_device
 from pssa.runs.directory import RunDirectory, read_json, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
+from pssa.runs.run_names import resolve_run
 from pssa.runs.saved_model import load_weights, require_enough_weights
 from pssa.training import Settings
 
 FILE = "tagger.json"
+FOLDER = "aspects"  # of the tagger within the run of a classifier
 _SCHEMA = 1
 _MAX_DIMENSION = 10**6
 _MAX_EPOCHS = 10**6
@@ -164,13 +166,16 @@ _FIELDS: dict[str, Parser] = {
 
 
 def open_tagger(root: Path) -> RunDirectory:
-    """Return the directory of a tagger.
+    """Return the directory of a tagger, or of the tagger within the run of a classifier.
 
     :raises InputError: if `root` is something else.
     """
+    root = resolve_run(root)
     if not root.is_dir():
         what = "is a file" if root.exists() else "does not exist"
         raise InputError(f"{root} {what}; expected a tagger directory created by `pssa aspects train --out`")
+    if not (root / FILE).is_file() and (root / FOLDER / FILE).is_file():
+        root = root / FOLDER
     if not (root / FILE).is_file():
         other = "; it is the run of a classifier" if (root / "model.json").is_file() else ""
         raise InputError(f"{root} is not the directory of a tagger: it has no {FILE}{other}")

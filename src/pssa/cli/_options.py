@@ -8,7 +8,7 @@ from dataclasses import Field
 from pathlib import Path
 from typing import Any
 
-from pssa.cli._parser import option
+from pssa.cli._parser import option, run_path
 from pssa.errors import InputError
 from pssa.runs.config import Config, option_fields, parse_value
 
@@ -21,7 +21,9 @@ _DECLARED_BY_COMMANDS = ("train", "model", "format", "columns", "labels", "confl
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the argument RUN."""
-    parser.add_argument("run_path", metavar="RUN", type=Path, help="run directory written by pssa train")
+    parser.add_argument(
+        "run_path", metavar="RUN", type=run_path, help="run directory written by pssa train, or starter"
+    )
 
 
 def add_device(container: argparse._ActionsContainer) -> None:

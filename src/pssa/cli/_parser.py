@@ -9,12 +9,29 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from pssa.errors import InputError, for_command_line
+from pssa.runs.run_names import resolve_run
+
 BAD_USAGE = 2
 _EXAMPLES = "examples:\n"
-_TYPES: dict[str, Callable[[str], Any]] = {"N": int, **dict.fromkeys(("FILE", "DIR", "RUN", "RUN2", "TSV"), Path)}
 
 Command: TypeAlias = Callable[[argparse.Namespace], int]
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def run_path(given: str) -> Path:
+    """Return the folder of a run, for argparse; `starter` is the run that comes with the package."""
+    try:
+        return resolve_run(given)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(for_command_line(error)) from error
+
+
+_TYPES: dict[str, Callable[[str], Any]] = {
+    "N": int,
+    **dict.fromkeys(("FILE", "DIR", "TSV"), Path),
+    **dict.fromkeys(("RUN", "RUN2"), run_path),
+}
 
 
 class Parser(argparse.ArgumentParser):

@@ -15,7 +15,7 @@ from typing import Any
 
 from pssa.cli._options import add_device, add_format
 from pssa.cli._output import counted, print_json, say
-from pssa.cli._parser import Commands, add_command, add_group, option
+from pssa.cli._parser import Commands, add_command, add_group, option, run_path
 from pssa.errors import InputError
 
 _GROUP_HELP = "group lines by sentence, for files with one aspect a line"
@@ -65,7 +65,8 @@ def _add_find(actions: Commands) -> None:
 
 def add_tagger(parser: argparse.ArgumentParser) -> None:
     """Add the argument DIR."""
-    parser.add_argument("tagger", metavar="DIR", type=Path, help="directory written by pssa aspects train")
+    text = "directory written by pssa aspects train, a run that has a tagger, or starter"
+    parser.add_argument("tagger", metavar="DIR", type=run_path, help=text)
 
 
 def run_train(arguments: argparse.Namespace) -> int:

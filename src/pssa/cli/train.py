@@ -22,8 +22,8 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--train FILE", "labelled instances to learn from", type=str)
     add_model(parser)
     option(parser, "--method NAME", f"{', '.join(methods.names())} (default base)")
-    option(parser, "--out RUN", "run directory to create")
-    option(parser, "--resume RUN", "interrupted run to resume; takes no other option")
+    option(parser, "--out RUN", "run directory to create", type=Path)
+    option(parser, "--resume RUN", "interrupted run to resume; takes no other option", type=Path)
     add_training(parser)
 
 

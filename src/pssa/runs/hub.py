@@ -23,6 +23,7 @@ from pssa.data.validation import format_error
 from pssa.errors import InputError, MissingExtra
 from pssa.runs.classifier import Classifier
 from pssa.runs.directory import RunDirectory
+from pssa.runs.run_names import resolve_run
 from pssa.runs.saved_model import load
 
 # A star matches files in deeper folders too.
@@ -56,7 +57,7 @@ def push_to_hub(
     :param revision: a branch, created if needed; by default the main one.
     :raises InputError: if `run` is not a finished run, or if the hub refuses it or cannot be reached.
     """
-    contents = _contents(Path(run))
+    contents = _contents(resolve_run(run))
     hub = _library()
     with _hub(repo_id, revision):
         api = hub.HfApi(library_name="pssa", library_version=__version__)

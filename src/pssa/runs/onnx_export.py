@@ -28,6 +28,7 @@ from pssa.data.files import write_atomically
 from pssa.errors import InputError, MissingExtra, RunError, setting
 from pssa.runs.classifier import Classifier
 from pssa.runs.directory import RunDirectory
+from pssa.runs.run_names import resolve_run
 from pssa.runs.saved_model import load
 from pssa.training.ensembles import combine
 
@@ -65,10 +66,10 @@ def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Pa
         raise InputError(
             f"{path} exists already; choose another {setting('path', option='--onnx')}, or replace it with {replace_it}"
         )
-    directory = RunDirectory.open(Path(run))
+    directory = RunDirectory.open(resolve_run(run))
     if (directory.root / "config.toml").is_file():  # else a stage or a member, which is whole in itself
         directory.require_finished()
-    classifier = load(run)
+    classifier = load(directory.root)
     model = _Answering(classifier).eval()
     with _quiet(), torch.no_grad():
         traced, *others = _samples(classifier)

@@ -23,6 +23,7 @@ from pssa.runs.config import PRECISIONS, UNITS, Config
 from pssa.runs.defaults import choose_device
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, resume_hint, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
+from pssa.runs.run_names import resolve_run
 from pssa.training.checkpoint import load_parameters
 
 _SCHEMA = 1
@@ -133,7 +134,7 @@ def save_ensemble(
 
 
 def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Classifier:
-    """Load a run, a stage's model or an ensemble's member from its folder.
+    """Load a run, a stage's model or an ensemble's member from its folder; `starter` is the run that comes with the package.
 
     Of an interrupted run a stage's model is loaded, with a `UserWarning` that names the stage: the initial model where the run
     has trained it and mines next, else the newest checkpoint.
@@ -142,7 +143,7 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
     :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
     :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot run in this precision.
     """
-    folder = RunDirectory.open(Path(path)).root
+    folder = RunDirectory.open(resolve_run(path)).root
     description = Description.load(folder)
     place = choose_device(device)
     narrow = _is_narrow(description.model, precision, place)

@@ -1,0 +1,33 @@
+"""Runs that have a name: `starter` is the small trained run that comes with the package.
+
+Wherever a run is expected, so is this name: `pssa.load("starter")`, `pssa predict starter`, `--aspects-from starter`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pssa.errors import InputError
+
+STARTER = "starter"
+_PACKAGED = Path(__file__).parents[1] / STARTER
+
+
+def resolve_run(run: str | Path) -> Path:
+    """Return the folder of a run that is given by its path or its name; a folder of that name here comes first.
+
+    :raises InputError: if the run is the starter, and the package was built without it.
+    """
+    path = Path(run)
+    return starter_run() if str(run) == STARTER and not path.exists() else path
+
+
+def starter_run() -> Path:
+    """Return the folder of the run that comes with the package.
+
+    :raises InputError: if the package was built without it.
+    """
+    if not (_PACKAGED / "model.json").is_file():
+        where = "install a released wheel of pssa, or build it with scripts/build_starter.py"
+        raise InputError(f"this copy of pssa comes without the run {STARTER}; {where}")
+    return _PACKAGED
