@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from pssa.aspects.tagger import EncoderTagger, WordTagger, WordTaggerOptions
-from pssa.data.files import write_atomically
+from pssa.data.files import require_contained, write_atomically
 from pssa.data.validation import Parser, integer, number, optional, parse_fields, shorten, text
 from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
@@ -168,7 +168,7 @@ _FIELDS: dict[str, Parser] = {
 def open_tagger(root: Path) -> RunDirectory:
     """Return the directory of a tagger, or of the tagger within the run of a classifier.
 
-    :raises InputError: if `root` is something else.
+    :raises InputError: if `root` is something else, or a link in it leads outside.
     """
     root = resolve_run(root)
     if not root.is_dir():
@@ -179,6 +179,7 @@ def open_tagger(root: Path) -> RunDirectory:
     if not (root / FILE).is_file():
         other = "; it is the run of a classifier" if (root / "model.json").is_file() else ""
         raise InputError(f"{root} is not the directory of a tagger: it has no {FILE}{other}")
+    require_contained(root)
     return RunDirectory(root)
 
 

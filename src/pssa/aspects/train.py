@@ -20,7 +20,7 @@ from pssa.aspects.spans import AspectSentence, read_sentences
 from pssa.aspects.tagger import as_example, index_sentences, predict_tags, spans_of, tags_of
 from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Corpus, Example
-from pssa.data.files import write_atomically
+from pssa.data.files import make_folder, write_atomically
 from pssa.data.split import hold_out
 from pssa.data.validation import format_error
 from pssa.data.vectors import Coverage, save_matrix
@@ -93,7 +93,7 @@ class _TaggerTraining:
     def begin(self, directory: RunDirectory) -> None:
         """Write what a resumed training needs."""
         folder = directory.root / "stages"
-        folder.mkdir(exist_ok=True)
+        make_folder(folder)
         lines = (
             {
                 "id": sentence.id,

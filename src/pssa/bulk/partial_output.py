@@ -31,7 +31,16 @@ from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, find_difference
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.rows import Summary
 from pssa.bulk.window import START, Position, Window
-from pssa.data.files import acquire_lock, atomic_path, read_bounded, require_writable, sync_folder, write_atomically
+from pssa.data.files import (
+    acquire_lock,
+    atomic_path,
+    make_folder,
+    read_bounded,
+    require_contained,
+    require_writable,
+    sync_folder,
+    write_atomically,
+)
 from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError, setting
 
@@ -221,7 +230,7 @@ class PartialOutput:
         if self.summary.rejected:
             copy.unlink(missing_ok=True)
             try:
-                with copy.open("wb") as file:
+                with copy.open("xb") as file:
                     file.writelines(self._contents("rejected"))
                     file.flush()
                     os.fsync(file.fileno())
@@ -277,12 +286,13 @@ class PartialOutput:
                 reason = "it is a directory or a device"
                 raise InputError(f"{path} cannot be written: {reason}; name a file with {setting(name)}")
         try:
-            self.folder.mkdir(exist_ok=True)
-            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+            make_folder(self.folder)
+            handle = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except OSError as error:
             reason = f"{self.output} cannot be written: {self.folder}: {error.strerror}"
             raise InputError(f"{reason}; name a file elsewhere with {setting('output')}") from error
         try:
+            require_contained(self.folder)
             acquire_lock(handle, self.output)
             is_held = False
             with suppress(FileNotFoundError):  # its last holder may have finished the job and removed the folder
@@ -359,8 +369,9 @@ def open_standard_output(output_format: OutputFormat, rejected: Path | None, beg
         raise InputError(f"{rejected} already exists; {advice}")
     require_writable(rejected)
     copy = rejected.with_name(f".{rejected.name}.{os.getpid()}.part")
+    copy.unlink(missing_ok=True)
     try:
-        with copy.open("wb") as file:
+        with copy.open("xb") as file:
             output = StandardOutput(output_format, sys.stdout.buffer, file)
             yield output
             file.flush()

@@ -1,7 +1,8 @@
-"""Safe access to files: atomic writes, locks and bounded reads.
+"""Safe access to files: atomic writes, locks, bounded reads, and folders from strangers.
 
-- Atomic writes: a reader finds either the old content or the new, never a part of it.
+- Atomic writes: a reader finds either the old content or the new, never a part of it, also after a power cut.
 - Locks: the kernel releases them when the process ends, even if it is killed.
+- Folders from strangers: nothing in them may lead outside, and a pipe in place of a file is never opened.
 - Bounded reads: a few kilobytes can unpack to gigabytes. Real text shrinks to about a tenth of its size, so a file that grows
   far beyond that is refused.
 """
@@ -40,10 +41,12 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     path = Path(path)
     part = _temporary_path(path)
     try:
+        _create(part)
         yield part
         with part.open("rb") as stream:
             os.fsync(stream.fileno())
         part.replace(path)
+        sync_folder(path.parent)
     except OSError as error:
         # Name the file itself: the temporary name means nothing to the user.
         if str(error.filename) == str(part) or (error.errno in _DISK_ERRORS and error.filename is None):
@@ -61,6 +64,34 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def sync_tree(folder: Path) -> None:
+    """Write everything in a folder that a library has filled to disk, and the folder's own name."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with open(Path(parent, name), "rb") as stream:
+                os.fsync(stream.fileno())
+        sync_folder(Path(parent))
+    sync_folder(folder.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, unless there is one, so that it outlasts a power cut; the folder that contains it must exist."""
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        if not folder.is_dir():
+            raise
+    else:
+        sync_folder(folder.parent)
+
+
+def make_folders(folder: Path) -> None:
+    """Make a folder and those that contain it, as far as they do not exist, so that all outlast a power cut."""
+    if not folder.parent.is_dir():
+        make_folders(folder.parent)
+    make_folder(folder)
 
 
 def require_writable(path: str | Path) -> None:
@@ -83,10 +114,59 @@ def acquire_lock(handle: int | IO[Any], name: str | Path) -> None:
 
 @contextmanager
 def hold_lock(path: str | Path, name: str | Path | None = None) -> Iterator[IO[bytes]]:
-    """Open the file `path` for appending and lock it while the block runs; messages call it `name`."""
-    with Path(path).open("a+b") as handle:
+    """Open the file `path` for appending, create it if needed, and lock it while the block runs; messages call it `name`."""
+    with os.fdopen(open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT), "a+b") as handle:
         acquire_lock(handle, path if name is None else name)
         yield handle
+
+
+def open_regular(path: str | Path, flags: int) -> int:
+    """Return the descriptor of a file in a folder that may come from a stranger.
+
+    :raises InputError: if `path` is a link, which could lead to any file, or a pipe or a device, which could block.
+    """
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise InputError.at(path, None, "is a symbolic link; expected a file, so remove the link") from error
+        if error.errno == errno.ENXIO:  # a pipe that nobody reads, or a socket
+            raise _not_a_file(path) from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise _not_a_file(path)
+    return descriptor
+
+
+def require_contained(folder: Path) -> None:
+    """Refuse a folder from a stranger in which a link leads outside, or which holds a pipe, a socket or a device.
+
+    :raises InputError: naming the first of them.
+    """
+    top = os.path.realpath(folder)
+    # A hub's cache is snapshots/COMMIT/ with links to blobs/, all below the folder of one repository.
+    grandparent = Path(top).parent.parent
+    allowed = (top, str(grandparent / "blobs")) if Path(top).parent.name == "snapshots" else (top,)
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            _require_contained(Path(parent, name), allowed)
+
+
+def _require_contained(path: Path, allowed: tuple[str, ...]) -> None:
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:  # somebody is writing here
+        return
+    if stat.S_ISLNK(mode):
+        target = os.path.realpath(path)
+        if not any(target == top or target.startswith(top + os.sep) for top in allowed):
+            what = (
+                "is a symbolic link that leads out of its folder; replace it with what it leads to, if you trust that"
+            )
+            raise InputError.at(path, None, what)
+    elif not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise _not_a_file(path)
 
 
 def read_bounded(path: Path, max_bytes: int) -> bytes:
@@ -103,7 +183,11 @@ def require_regular(path: str | Path) -> None:
     """Refuse a pipe, which could block without end, and a device, which could be read without end."""
     mode = os.stat(path).st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-        raise InputError.at(path, None, "is a pipe, a socket or a device; expected a file")
+        raise _not_a_file(path)
+
+
+def _not_a_file(path: str | Path) -> InputError:
+    return InputError.at(path, None, "is a pipe, a socket or a device; expected a file")
 
 
 class BoundedStream(io.RawIOBase):
@@ -134,6 +218,13 @@ class BoundedStream(io.RawIOBase):
 def _open_without_waiting(path: str, flags: int) -> int:
     # The path may have become a pipe since it was checked.
     return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _create(path: Path) -> None:
+    """Create a file that is surely new: something else under its name could be a link that leads anywhere."""
+    with suppress(FileNotFoundError):
+        path.unlink()
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
 
 
 def _temporary_path(path: Path) -> Path:

@@ -25,7 +25,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
-from pssa.data.files import read_bounded, require_regular
+from pssa.data.files import read_bounded, require_regular, sync_tree
 from pssa.data.pieces import PieceCutter
 from pssa.data.validation import format_error, is_fault, shorten
 from pssa.errors import InputError, MissingExtra
@@ -79,6 +79,7 @@ class Pretrained:
         with _quiet(_transformers()):
             self.config.save_pretrained(folder)
             self.tokenizer.save_pretrained(folder)
+        sync_tree(folder)
 
     def body(self, attention: str | None, dropout: float) -> nn.Module:
         """Return the encoder in single precision, without a pooler, with `dropout` in every layer.

@@ -5,6 +5,7 @@
           members/  the models of an ensemble
 
 Every file is written under a temporary name and renamed. `metrics.json` is written last: a run that has it is finished.
+A run may come from a stranger: it is refused if anything in it leads outside.
 """
 
 from __future__ import annotations
@@ -23,7 +24,17 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from pssa.data.files import atomic_path, hold_lock, read_bounded, require_regular, write_atomically
+from pssa.data.files import (
+    atomic_path,
+    hold_lock,
+    make_folder,
+    make_folders,
+    read_bounded,
+    require_contained,
+    require_regular,
+    sync_folder,
+    write_atomically,
+)
 from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError, setting
 from pssa.training import Checkpoint, EpochRecord
@@ -49,10 +60,11 @@ class RunDirectory:
         try:
             cls.refuse_taken(root)
             shutil.rmtree(part.root, ignore_errors=True)
-            part.root.mkdir(parents=True)
+            make_folders(part.root)
             fill(part)
             # Fails where another process was faster and the directory is no longer empty.
             part.root.replace(root)
+            sync_folder(root.parent)
         except OSError as error:
             if error.errno == errno.ENOTEMPTY:
                 raise _taken(root) from error
@@ -73,8 +85,12 @@ class RunDirectory:
 
     @classmethod
     def open(cls, root: Path) -> RunDirectory:
-        """Find an existing run."""
+        """Find an existing run.
+
+        :raises InputError: if there is none, or a link in it leads outside.
+        """
         if (root / "model.json").is_file() or (root / "config.toml").is_file():
+            require_contained(root)
             return cls(root)
         what = "is not a run: it has neither model.json nor config.toml" if root.is_dir() else "does not exist"
         what = "is a file" if root.is_file() else what
@@ -100,8 +116,8 @@ class RunDirectory:
         if not self.root.is_dir():
             raise RunError(_VANISHED.format(root=self.root))
         folder = self.root / "stages" / name
-        folder.parent.mkdir(exist_ok=True)
-        folder.mkdir(exist_ok=True)
+        make_folder(folder.parent)
+        make_folder(folder)
         return folder
 
     @contextlib.contextmanager
@@ -160,14 +176,13 @@ def _not_a_directory(root: Path) -> InputError:
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
     """Write tensors from any device, so that any device can load them."""
-    with atomic_path(path) as part:
-        try:
-            part.touch()
+    try:
+        with atomic_path(path) as part:
             mode = part.stat().st_mode  # what the umask leaves; safetensors makes a file that only its owner reads
             save_file({name: tensor.cpu().contiguous() for name, tensor in tensors.items()}, part, metadata)
             part.chmod(mode)
-        except (SafetensorError, OSError) as error:
-            raise RunError(f"{path} cannot be written: {format_error(error)}") from error
+    except (SafetensorError, OSError) as error:
+        raise RunError(f"{path} cannot be written: {format_error(error)}") from error
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:

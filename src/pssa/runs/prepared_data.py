@@ -14,6 +14,7 @@ from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
+from pssa.data.files import make_folder
 from pssa.data.formats.hugging_face import PREFIX
 from pssa.data.io import read, write
 from pssa.data.split import folds, hold_out
@@ -51,7 +52,7 @@ class PreparedData:
     def save(self, directory: RunDirectory) -> None:
         """Keep a copy in the run."""
         folder = directory.root / "stages"
-        folder.mkdir(exist_ok=True)
+        make_folder(folder)
         write(self.corpus, folder / "corpus.jsonl")
         if self.dev is not None:
             write(self.dev, folder / "dev.jsonl")

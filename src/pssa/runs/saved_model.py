@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from pssa import models
+from pssa.data.files import make_folder
 from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
 from pssa.errors import InputError, PssaWarning, RunError
 from pssa.models import WordTable
@@ -115,7 +116,7 @@ _FIELDS: dict[str, Parser] = {
 
 def save_weights(folder: Path, model: nn.Module, description: Description, featurizer: Featurizer) -> None:
     """Write one model so that `load` finds it."""
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     featurizer.save(folder)
     description.save(folder)
     write_tensors(folder / "model.safetensors", dict(model.state_dict()))
@@ -126,7 +127,7 @@ def save_ensemble(
 ) -> None:
     """Write several models that vote."""
     single = replace(description, vote_weights=(1.0,))
-    (folder / "members").mkdir(exist_ok=True)
+    make_folder(folder / "members")
     for place, member in enumerate(members, start=1):
         save_weights(folder / "members" / str(place), member, single, featurizer)
     featurizer.save(folder)

@@ -15,6 +15,7 @@ from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.fields import fields_of, find_occurrences
+from pssa.data.files import sync_folder, sync_tree
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, MissingExtra
@@ -73,9 +74,11 @@ def save(examples: Sequence[Example], path: Path) -> None:
     try:
         with _without_bars(datasets):
             table.save_to_disk(str(part))
+        sync_tree(part)
         if path.exists():
             path.rename(old)
         part.rename(path)
+        sync_folder(path.parent)
     except BaseException:
         # Put the old dataset back, so that a failed or interrupted save never loses it.
         if old.exists() and not path.exists():
