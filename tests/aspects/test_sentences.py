@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pssa.aspects.sentences import split_sentences
+from pssa.data.tokenize import tokenize
 
 
 def sentences(text: str) -> list[str]:
@@ -52,6 +53,13 @@ def sentences(text: str) -> list[str]:
         ("a long line that is\nwrapped here. Next.", ["a long line that is\nwrapped here.", "Next."]),
         ("Title\n\nthe text", ["Title", "the text"]),
         ("Pros: light\r\nCons: loud", ["Pros: light", "Cons: loud"]),
+        ("Great room.<br /><br>Bad food.", ["Great room.<br />", "<br>", "Bad food."]),
+        # no white space after the mark
+        ("It was good.The staff was rude!We left.", ["It was good.", "The staff was rude!", "We left."]),
+        (
+            "Try Booking.Com or ASP.NET or v2.The or example.org now",
+            ["Try Booking.Com or ASP.NET or v2.The or example.org now"],
+        ),
         # emoji
         ("Loved it 😍😍 Will come back 👍", ["Loved it 😍😍", "Will come back 👍"]),
         ("the 🍕 was great", ["the 🍕 was great"]),
@@ -77,9 +85,30 @@ def test_sentences_are_in_order_and_only_white_space_is_left_out(text: str) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["." * 100_000, "a. " * 33_000, "\n" * 100_000, "😀" * 100_000, "1. " * 33_000, ". " * 50_000]
+    "text",
+    [
+        "." * 99_999 + "x",
+        "a. " * 33_000,
+        "\n" * 100_000,
+        '\n"' * 50_000,
+        "\n\x0b" * 50_000,
+        "😀" * 100_000,
+        "1. " * 33_000,
+        ". " * 50_000 + "x",
+        "a-" * 50_000,
+        "<br" * 33_000,
+    ],
 )
 def test_long_texts_take_no_long_time(text: str) -> None:
     began = time.process_time()
-    split_sentences(text)
+    spans = split_sentences(text)
+    assert all(len(tokenize(text[start:end])) <= 200 for start, end in spans)
     assert time.process_time() - began < 5
+
+
+def test_a_sentence_without_end_is_cut_at_its_commas_and_no_word_is_cut() -> None:
+    text = "the screen is good, but well " * 3000
+    found = sentences(text)
+    assert all(len(each.split()) <= 200 for each in found)
+    assert all(each.endswith(",") for each in found[:-1])
+    assert " ".join(found) == text.strip()

@@ -1,17 +1,26 @@
 """Finding aspects in raw text: taggers on words and on encoders, their training and their runs."""
 
 from pssa.aspects.evaluate import SpanScores, evaluate_aspects
-from pssa.aspects.find import AspectFinder, load_finder
+from pssa.aspects.find import AspectFinder, Finder, FoundAspect, find_in_texts, load_finder
+from pssa.aspects.names import NameFinder, parse_names, read_names
+from pssa.aspects.sentences import split_sentences
 from pssa.aspects.spans import AspectSentence, read_sentences
 from pssa.aspects.train import resume_aspects, train_aspects
 
 __all__ = [
     "AspectFinder",
     "AspectSentence",
+    "Finder",
+    "FoundAspect",
+    "NameFinder",
     "SpanScores",
     "evaluate_aspects",
+    "find_in_texts",
     "load_finder",
+    "parse_names",
+    "read_names",
     "read_sentences",
     "resume_aspects",
+    "split_sentences",
     "train_aspects",
 ]

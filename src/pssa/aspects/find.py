@@ -1,14 +1,20 @@
-"""`AspectFinder`: a trained tagger, ready to find aspects in raw text of any length."""
+"""From raw text to aspects that can be judged.
+
+`find_in_texts` splits each text into sentences, asks a `Finder` for the aspects of each, and returns them with the sentence that
+a classifier reads and with their offsets in the text. There are two finders: `AspectFinder`, a trained tagger, and `NameFinder`
+(`pssa.aspects.names`), which finds given names.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from torch import nn
 
-from pssa.aspects.run import load_tagger
+from pssa.aspects.run import FILE, FOLDER, load_tagger
 from pssa.aspects.sentences import split_sentences
 from pssa.aspects.spans import AspectSentence
 from pssa.aspects.tagger import as_example, index_sentences, predict_tags, spans_of
@@ -21,9 +27,45 @@ _SPECIAL = 8  # positions that special tokens may take
 _MAX_TABLE_WORDS = 1 << 16  # of the parts that are read together, padding included
 
 
+class Finder(Protocol):
+    """Finds aspects in sentences."""
+
+    def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
+        """Return the character offsets of the aspects of each sentence, in order and apart."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FoundAspect:
+    """An aspect that was found in a text."""
+
+    aspect: str  # as it stands in the text
+    start: int  # character offsets in the text
+    end: int
+    sentence: str  # the sentence that holds it, which is what a classifier reads
+    sentence_start: int  # its offset in the text
+
+    def as_example(self) -> Example:
+        """Return the instance to classify: the aspect in its sentence."""
+        start, end = self.start - self.sentence_start, self.end - self.sentence_start
+        return Example.from_text(self.sentence, (start, end))
+
+
+def find_in_texts(finder: Finder, texts: Sequence[str]) -> list[tuple[FoundAspect, ...]]:
+    """Return the aspects of each text, in order and apart; a text may have several sentences, or none."""
+    places = [(row, start, end) for row, text in enumerate(texts) for start, end in split_sentences(text)]
+    sentences = [texts[row][start:end] for row, start, end in places]
+    found: list[list[FoundAspect]] = [[] for _ in texts]
+    for (row, offset, _), sentence, spans in zip(places, sentences, finder.find_in_sentences(sentences), strict=True):
+        found[row].extend(
+            FoundAspect(sentence[start:end], start + offset, end + offset, sentence, offset) for start, end in spans
+        )
+    return [tuple(each) for each in found]
+
+
 @dataclass(frozen=True)
 class AspectFinder:
-    """A tagger and what it reads."""
+    """A trained tagger and what it reads."""
 
     model: nn.Module
     featurizer: Featurizer
@@ -34,12 +76,7 @@ class AspectFinder:
 
     def find_all(self, texts: Sequence[str]) -> list[tuple[Span, ...]]:
         """Return the aspects of each text."""
-        pieces = [(row, start, end) for row, text in enumerate(texts) for start, end in split_sentences(text)]
-        found = self.find_in_sentences([texts[row][start:end] for row, start, end in pieces])
-        spans: list[list[Span]] = [[] for _ in texts]
-        for (row, offset, _), inside in zip(pieces, found, strict=True):
-            spans[row].extend((start + offset, end + offset) for start, end in inside)
-        return [tuple(each) for each in spans]
+        return [tuple((each.start, each.end) for each in found) for found in find_in_texts(self, texts)]
 
     def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
         """Return the aspects of each text, which is read as one sentence."""
@@ -56,12 +93,18 @@ class AspectFinder:
 
 
 def load_finder(path: str | Path, device: str = "cpu") -> AspectFinder:
-    """Load a tagger from its directory.
+    """Load a tagger from its directory, or from the run of a classifier that has one in `aspects/`.
 
     :param device: cpu, cuda, or auto: the GPU where there is one.
     :raises InputError: if the folder is no tagger, is unfinished, or a file in it is damaged.
     """
-    return AspectFinder(*load_tagger(path, device))
+    return AspectFinder(*load_tagger(tagger_folder(path), device))
+
+
+def tagger_folder(path: str | Path) -> Path:
+    """Return the folder of a tagger, given that or the run of a classifier that has a tagger of its own."""
+    inside = Path(path) / FOLDER
+    return inside if (inside / FILE).is_file() and not (Path(path) / FILE).is_file() else Path(path)
 
 
 def cut_parts(examples: Sequence[Example], featurizer: Featurizer) -> list[tuple[int, Example]]:

@@ -3,18 +3,22 @@
 The text is never changed: a sentence is a slice of it, without white space around it. A sentence ends
 
 - at `.`, `!`, `?` or their like, with closing quotes and brackets, if white space follows; full-width marks need none;
+- at such a mark without white space if what follows is plainly a new sentence (`good.The staff`);
 - not at the full stop of an abbreviation (`Dr.`, `e.g.`), an initial (`J. Smith`) or a list number (`2. Service`);
 - at an ellipsis only if a capital letter or the end of the line follows;
 - at an emoji, if a capital letter follows after white space;
-- at the end of a line if a blank line, a list item or a capital letter follows.
+- at the end of a line if a blank line, a list item or a capital letter follows, and at `<br>`.
+
+No sentence has more than 200 words, so that a review without any full stop can be read too: a longer one is cut, if possible
+after a line break, a semicolon, a comma or white space.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from pssa.data.tokenize import Span
+from pssa.data.tokenize import Span, tokenize
 
 # Abbreviations that are always followed by something.
 _LEADING = re.compile(r"mrs?|ms|dr|prof|st|vs|e\.?g|i\.?e|cf|approx|incl|esp|ca")
@@ -27,57 +31,85 @@ _TRAILING = re.compile(
 _NUMBERED = re.compile(r"nos?|vol|fig|pp?|mar|max")
 _CLOSING = "\"')\\]}»”’"
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d"
+# What follows is looked at in code, so that no character is read twice however often a mark is repeated.
 _END = re.compile(
     rf"(?P<wide>[。！？｡]+[{_CLOSING}」』）]*)"
-    rf"|(?P<dots>…+|\.(?:\s?\.)+)[{_CLOSING}]*(?=\s|$)"
-    rf"|(?P<marks>[.!?‼⁇⁈⁉؟۔।]+)[{_CLOSING}]*(?=\s|$)"
-    rf"|(?P<emoji>[{_EMOJI}]+)(?=\s|$)"
+    rf"|(?P<dots>…+|\.{{2,}}|\.(?:\s\.){{2,}})[{_CLOSING}]*"
+    rf"|(?P<marks>[.!?‼⁇⁈⁉؟۔।]+)[{_CLOSING}]*"
+    rf"|(?P<emoji>[{_EMOJI}]+)"
     r"|(?P<line>\r?\n)"
+    r"|(?P<tag><br {0,3}/?>)",
+    re.IGNORECASE,
 )
 _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘/]+\Z")
-_LIST_ITEM = re.compile(r"\s*(?:[-*•·–—▪‣+>]|\(?\d{1,3}[.)]|\(?[a-zA-Z]\))\s+\S")
+_SMALL_WORD_BEFORE = re.compile(r"(?:[^\W\d_]{2}|[)\]\"'”’])\Z")
+# A capital letter without white space before it: a word of a sentence, and not the rest of an address or a name.
+_NEW_WORD = re.compile(
+    r"(?!(?:com|net|org|edu|gov|io|co|js)\b)(?P<first>[^\W\d_])[^\W\d_]*['’,]?(?=[\s'’,])", re.IGNORECASE
+)
+_LIST_ITEM = re.compile(r"\s{0,40}(?:[-*•·–—▪‣+>]|\(?\d{1,3}[.)]|\(?[a-zA-Z]\))\s{1,40}\S")
 _LIST_NUMBER = re.compile(r"(?:^|\n)[ \t]*\(?\d{1,3}\Z")
 _BLANK_LINE = re.compile(r"[ \t]*\r?\n")
 _LONGEST_WORD = 40  # characters before a mark that are looked at
+_LONGEST_GAP = 40  # characters after a mark that are looked at
+_MAX_WORDS = 200  # of a sentence
+_BREAKS = ("\n", ";:؛；", ",،，、", " \t")  # where a long sentence is cut, from the best
 
 
 def split_sentences(text: str) -> tuple[Span, ...]:
     """Return the character offsets of each sentence, in order; white space alone is no sentence."""
-    spans = []
+    spans: list[Span] = []
     start = 0
     for end in (*_ends(text), len(text)):
         first, last = _strip(text, start, end)
         if first < last:
-            spans.append((first, last))
+            spans.extend(_cut(text, first, last))
         start = end
     return tuple(spans)
 
 
 def _ends(text: str) -> Iterator[int]:
     for found in _END.finditer(text):
-        kind = found.lastgroup
-        end = found.end()
+        kind, end = found.lastgroup, found.end()
+        is_open = end == len(text) or text[end].isspace()
         if (
-            kind == "wide"
+            kind in ("wide", "tag")
             or (kind == "line" and _ends_line(text, end))
-            or (kind in ("dots", "emoji") and _begins_anew(text, end))
-            or (kind == "marks" and not _is_abbreviation(text, found))
+            or (kind in ("dots", "emoji") and is_open and _begins_anew(text, end))
+            or (kind == "marks" and is_open and not _is_abbreviation(text, found))
+            or (kind == "marks" and not is_open and _is_run_on(text, found))
         ):
             yield end
 
 
 def _ends_line(text: str, end: int) -> bool:
     """Tell whether the line that ends before `end` ends a sentence too."""
-    if _BLANK_LINE.match(text, end) or _LIST_ITEM.match(text, end):
+    if _BLANK_LINE.match(text, end, end + _LONGEST_GAP) or _LIST_ITEM.match(text, end):
         return True
     return _begins_anew(text, end)
 
 
 def _begins_anew(text: str, place: int) -> bool:
     """Tell whether the next character that is not white space, quote or bracket is a capital letter, or there is none."""
-    while place < len(text) and (text[place].isspace() or text[place] in "\"'([“‘«"):
+    last = min(len(text), place + _LONGEST_GAP)
+    while place < last and (text[place].isspace() or text[place] in "\"'([“‘«"):
         place += 1
-    return place == len(text) or text[place].isupper() or text[place].istitle()
+    return place == last or _is_capital(text[place])
+
+
+def _is_capital(letter: str) -> bool:
+    return letter.isupper() or letter.istitle()
+
+
+def _is_run_on(text: str, found: re.Match[str]) -> bool:
+    """Tell whether a sentence ends at a mark although no white space follows, as in `good.The staff`."""
+    after = _NEW_WORD.match(text, found.end(), found.end() + _LONGEST_WORD)
+    if after is None or not _is_capital(after["first"]):
+        return False
+    if found["marks"] != ".":
+        return True
+    before = text[max(0, found.start() - 2) : found.start()]
+    return _SMALL_WORD_BEFORE.search(before) is not None and not before.isupper()
 
 
 def _is_abbreviation(text: str, found: re.Match[str]) -> bool:
@@ -99,6 +131,29 @@ def _is_abbreviation(text: str, found: re.Match[str]) -> bool:
         or (_TRAILING.fullmatch(lowered) is not None and not after.isupper())
         or (_NUMBERED.fullmatch(lowered) is not None and after.isdigit())
     )
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield a sentence, one of too many words in parts; no word is cut."""
+    if end - start <= _MAX_WORDS:  # characters
+        yield start, end
+        return
+    words = tokenize(text[start:end])
+    first = 0
+    while len(words) - first > _MAX_WORDS:
+        after = _best_break(text[start:end], words[first : first + _MAX_WORDS]) + first
+        yield start + words[first][0], start + words[after - 1][1]
+        first = after
+    yield start + words[first][0], end
+
+
+def _best_break(text: str, words: Sequence[Span]) -> int:
+    """Return how many of the words come before the cut: the most, in the second half, after which there is a good place."""
+    for marks in _BREAKS:
+        for after in range(len(words) - 1, len(words) // 2, -1):
+            if any(mark in text[words[after - 1][0] : words[after][0]] for mark in marks):
+                return after
+    return len(words)
 
 
 def _strip(text: str, start: int, end: int) -> Span:

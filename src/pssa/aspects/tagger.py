@@ -20,7 +20,7 @@ from torch.nn import functional
 from pssa.aspects.spans import AspectSentence
 from pssa.data.batch import PADDING, Batch, IndexedCorpus
 from pssa.data.example import Example
-from pssa.data.tokenize import Span, cut_at, tokenize
+from pssa.data.tokenize import Span, tokenize
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import Encoding, Prediction, Pretrained, WordTable, check_options, dropout, lookup, reset_parameters
 from pssa.models._encoder import PieceEncoder, draw_linear
@@ -30,7 +30,7 @@ from pssa.runs.featurizer import Featurizer, WordFeaturizer
 OUTSIDE, BEGIN, INSIDE = range(3)
 N_TAGS = 3
 _UNKNOWN = -1  # tag of padding, and of words whose tag is not known
-_JOINTS = re.compile(r"[-/]")
+_PART = re.compile(r"[-/]|[^-/]+")  # of a word
 _MAX_LETTERS = 20  # of a word that are read: its first and its last
 _CHARACTERS = 256  # ids: 0 is padding, the last is shared by all characters that are not ASCII or Latin
 _LABEL = ("none", "some")  # whether a sentence has aspects, so that held-out data has the same share
@@ -121,9 +121,7 @@ def _first_positions(word_of: Tensor, n_words: int) -> Tensor:
 
 def cut_words(text: str) -> tuple[Span, ...]:
     """Return the words of a text; unlike elsewhere they end at hyphens and slashes, as aspects do (`size/weight`)."""
-    spans = tokenize(text)
-    places = {place for found in _JOINTS.finditer(text) for place in found.span()}
-    return cut_at(spans, tuple(sorted(places))) if places else spans
+    return tuple([part.span() for start, end in tokenize(text) for part in _PART.finditer(text, start, end)])
 
 
 def as_example(sentence: AspectSentence) -> Example:

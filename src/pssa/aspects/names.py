@@ -1,0 +1,192 @@
+"""`NameFinder`: finds aspects by the names that you give, such as `food`, `front desk` and `wifi`.
+
+Case does not matter, nor does singular or plural of the last word (English), nor a hyphen between two words (`front-desk`). A
+name is found as whole words only; in scripts without spaces between words, such as Chinese, anywhere. The longest name wins.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pssa.aspects.tagger import cut_words
+from pssa.data.text_file import read_text
+from pssa.data.tokenize import Span
+from pssa.data.validation import shorten
+from pssa.errors import InputError, setting
+
+_MAX_NAMES = 10_000
+_MAX_WORDS = 20  # of a name
+_MAX_CHARACTERS = 200  # of a name
+_COMMENT = "#"
+# Han, Hiragana, Katakana, Thai, Lao, Myanmar and Khmer put no spaces between words: each character is looked at on its own.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
+    "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_PART = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
+_IRREGULAR = {
+    "child": "children",
+    "foot": "feet",
+    "man": "men",
+    "mouse": "mice",
+    "person": "people",
+    "tooth": "teeth",
+    "woman": "women",
+}
+_IRREGULAR |= {plural: singular for singular, plural in _IRREGULAR.items()}
+# Words in -s whose rest is another word.
+_NO_PLURALS = ("customs", "goods", "lens", "means", "news", "series", "species", "thanks")
+
+
+@dataclass(frozen=True)
+class NameFinder:
+    """Finds given names; `parse_names` and `read_names` make them from text and from a file.
+
+    :raises InputError: if there is no name, or one of them has no letter or digit or is too long.
+    """
+
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.names:
+            raise InputError(f"no aspect is named; name at least one with {setting('aspects')}")
+        if len(self.names) > _MAX_NAMES:
+            raise InputError(f"{len(self.names)} aspects are named; expected at most {_MAX_NAMES}")
+        for name in self.names:
+            _check_name(name)
+
+    def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
+        """Return the character offsets of the names in each sentence, in order and apart."""
+        return [tuple(self._find(sentence)) for sentence in sentences]
+
+    @cached_property
+    def _forms(self) -> frozenset[tuple[str, ...]]:
+        """The words of each name, in singular and plural."""
+        return frozenset(
+            (*words, form)
+            for name in self.names
+            for *words, last in [tuple(word for word, _ in _words(name))]
+            for form in _numbers(last)
+        )
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._forms))
+
+    def _find(self, sentence: str) -> Iterator[Span]:
+        words = list(_words(sentence))
+        place = 0
+        while place < len(words):
+            n_words = next((n for n in range(self._longest, 0, -1) if self._is_name(words[place : place + n], n)), 0)
+            if n_words:
+                yield words[place][1][0], words[place + n_words - 1][1][1]
+            place += n_words or 1
+
+    def _is_name(self, words: Sequence[tuple[str, Span]], n_words: int) -> bool:
+        return len(words) == n_words and tuple(word for word, _ in words) in self._forms
+
+
+def parse_names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names in a list, or in text with commas between them; a name with a comma stands in quotes.
+
+    :raises InputError: if the text is not such a list.
+    """
+    if not isinstance(given, str):
+        return _unique(given)
+    try:
+        rows = list(csv.reader([given], skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        raise InputError(
+            f'{setting("aspects")} is {shorten(given)} ({error}); write names with commas, such as food,"front desk"'
+        ) from error
+    return _unique(rows[0] if rows else ())
+
+
+def read_names(path: str | Path) -> tuple[str, ...]:
+    """Return the names in a file, one a line; blank lines and lines that start with # are left out.
+
+    :raises InputError: naming the line of the first name that cannot be used.
+    """
+    names = []
+    for line, text in read_text(Path(path)):
+        name = text.strip().lstrip("\ufeff")
+        if not name or name.startswith(_COMMENT):
+            continue
+        try:
+            _check_name(name)
+        except InputError as error:
+            raise InputError.at(path, line, error.message) from error
+        names.append(name)
+        if len(names) > _MAX_NAMES:
+            raise InputError.at(path, line, f"has more than {_MAX_NAMES} names; expected at most so many")
+    if not names:
+        raise InputError.at(path, None, "has no names; expected one a line")
+    return _unique(names)
+
+
+def _unique(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+
+
+def _check_name(name: str) -> None:
+    words = [word for word, _ in _words(name)] if len(name) <= _MAX_CHARACTERS else []
+    if len(name) > _MAX_CHARACTERS or len(words) > _MAX_WORDS:
+        limit = f"at most {_MAX_WORDS} words and {_MAX_CHARACTERS} characters"
+        raise InputError(f"the aspect {shorten(name)} is too long; expected {limit}")
+    if any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise InputError(f"the aspect {shorten(name)} has bytes that are not UTF-8; write it as UTF-8")
+    if not any(letter.isalnum() for word in words for letter in word):
+        raise InputError(f"the aspect {shorten(name)} has no letter or digit; correct it or leave it out")
+
+
+def _words(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield the words of a text, all in one spelling, with their offsets; a hyphen inside a word is left out."""
+    spans = [part.span() for start, end in cut_words(text) for part in _PART.finditer(text, start, end)]
+    for place, (start, end) in enumerate(spans):
+        is_inner = 0 < place < len(spans) - 1 and spans[place - 1][1] == start and spans[place + 1][0] == end
+        if not (is_inner and text[start:end] == "-"):
+            yield _spelling(text[start:end]), (start, end)
+
+
+def _spelling(word: str) -> str:
+    return unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
+
+
+def _numbers(word: str) -> Iterator[str]:
+    """Yield a word, and what may be its singular and its plural."""
+    yield word
+    if word in _IRREGULAR:
+        yield _IRREGULAR[word]
+    if len(word) < 3 or not word.isalpha() or word in _NO_PLURALS:
+        return
+    yield from _plurals(word)
+    yield from _singulars(word)
+
+
+def _plurals(word: str) -> Iterator[str]:
+    if word.endswith(("s", "x", "z", "ch", "sh", "o")):
+        yield word + "es"
+    if not word.endswith("s"):
+        yield word + "s"
+    if word.endswith("y") and word[-2] not in "aeiou":
+        yield word[:-1] + "ies"
+    if word.endswith(("f", "fe")):
+        yield word.removesuffix("e")[:-1] + "ves"
+
+
+def _singulars(word: str) -> Iterator[str]:
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
+        return
+    yield word[:-1]
+    if word.endswith("es"):
+        yield word[:-2]
+    if word.endswith("ies"):
+        yield word[:-3] + "y"
+    if word.endswith("ves"):
+        yield from (word[:-3] + "f", word[:-3] + "fe")
