@@ -36,7 +36,7 @@ def folds(corpus: Corpus, n: int, seed: int) -> list[list[int]]:
 
 
 def _deal(corpus: Corpus, shares: Sequence[float], seed: int) -> list[list[int]]:
-    groups = _sentence_groups(corpus)
+    groups = sentence_groups(corpus)
     if len(groups) < len(shares):
         raise InputError(f"{len(groups)} different sentences cannot be split into {len(shares)} parts; give more data")
     random.Random(seed).shuffle(groups)
@@ -73,7 +73,7 @@ def _fill_empty(parts: list[list[list[int]]]) -> None:
             part.append(max(parts, key=len).pop())
 
 
-def _sentence_groups(corpus: Corpus) -> list[list[int]]:
+def sentence_groups(corpus: Corpus) -> list[list[int]]:
     """Return groups of positions that share a sentence id or a text, directly or through others, by first appearance."""
     parent = list(range(len(corpus)))
 

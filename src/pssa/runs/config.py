@@ -26,10 +26,12 @@ from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, option_arguments
 
 if TYPE_CHECKING:
+    from pssa.data.contrast import ContrastOptions
     from pssa.training import Settings
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 UNITS = ("word", "piece")
+AUGMENTS = ("none", "contrast")
 _N_SEEDS = 2**32
 _MAX_BYTES = 1 << 20  # of a file
 _MAX_NAME = 100  # characters
@@ -129,10 +131,26 @@ class TrainingConfig:
     min_steps: int = setting_field(400, least=0)
     smoothing: int = 5
     class_weights: str = "none"
+    # contrast: beside a share of the instances, a copy joined with a sentence of another label, drawn anew in each epoch.
+    augment: str = setting_field("none", "further training data: none or contrast", choices=AUGMENTS)
+    contrast_share: float = 1.0  # of the instances that have a copy
+    contrast_weight: float = 1.0  # of a copy in the objective
+    contrast_words: int = 64  # of a copy at most
+    contrast_epochs: int = 0  # the first ones, which have copies; 0: all
+    contrast_partner: str = "other"  # the sentence that is joined: other, any, short, similar or distant
 
     def __post_init__(self) -> None:
         _check_ranges(self)
         self.settings({})
+        self.contrast()
+
+    def contrast(self) -> ContrastOptions | None:
+        """Return how copies are drawn, where there are any."""
+        from pssa.data.contrast import ContrastOptions
+
+        known = {f.name: getattr(self, f"contrast_{f.name}") for f in fields(ContrastOptions)}
+        options = ContrastOptions(**known)
+        return options if self.augment == "contrast" else None
 
     def settings(self, defaults: Mapping[str, Any]) -> Settings:
         """Return the settings of a training, with `defaults` for what is not set."""

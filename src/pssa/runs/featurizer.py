@@ -6,6 +6,7 @@ folder holds its featurizer, so that the folder is all that loading the model ta
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,6 +33,11 @@ class WordFeaturizer:
 
     vocabulary: Vocabulary
     table: WordTable
+
+    @property
+    def max_positions(self) -> int:
+        """Longest row that a model can read: any."""
+        return sys.maxsize
 
     def cut(self, examples: Sequence[Example]) -> Sequence[Example]:
         """Return the examples as they are."""
@@ -65,6 +71,11 @@ class PieceFeaturizer:
     def cutter(self) -> PieceCutter:
         """The tokenizer of sentences."""
         return self.table.cutter(self.pair, self.max_pieces or 0)
+
+    @property
+    def max_positions(self) -> int:
+        """Longest row that a model can read."""
+        return self.cutter.max_positions
 
     def cut(self, examples: Sequence[Example]) -> Sequence[Example]:
         """Return the examples with the words of evidence and explanations: pieces, where that is the unit.

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from pssa import models
 from pssa.data.batch import IndexedCorpus
+from pssa.data.contrast import Contrast
 from pssa.data.evidence import Evidence
 from pssa.data.example import Example
 from pssa.data.split import hold_out
@@ -26,6 +27,7 @@ from pssa.runs.prepared_data import PreparedData
 from pssa.runs.saved_model import Description, save_weights
 from pssa.saliency import Observation
 from pssa.training import CheckpointStore, EpochRecord, Observer, Settings, Supervision, Task, Team, fit, search_epochs
+from pssa.training.fit import count_steps
 from pssa.training.supervision import supervise
 
 
@@ -71,6 +73,19 @@ class RunContext:
         counts = torch.bincount(self.train_data.labels, minlength=len(self.config.data.labels)).clamp(min=1)
         weights = 1.0 / counts[self.train_data.labels]
         return weights / weights.mean()
+
+    @cached_property
+    def contrast(self) -> Contrast | None:
+        """Draws the copies that models are trained on as well, where the configuration asks for them."""
+        options = self.config.training.contrast()
+        if options is None:
+            return None
+        featurizer = self.prepared_data.featurizer
+
+        def index(examples: Sequence[Example]) -> IndexedCorpus:
+            return self.index(featurizer.cut(examples))
+
+        return Contrast.of(self.prepared_data.corpus, options, index, featurizer.max_positions)
 
     def index(self, examples: Sequence[Example]) -> IndexedCorpus:
         """Return the examples as tensors for this run's models."""
@@ -120,7 +135,9 @@ class RunContext:
         if known := self.config.known_epochs:
             return known
         train, dev = self.division
-        task = Task(train, self.config.seed, "search", self.class_weights, dev=dev, team=self.team)
+        task = Task(
+            train, self.config.seed, "search", self.class_weights, dev=dev, team=self.team, contrast=self.contrast
+        )
         epochs, history = search_epochs(self.new_model(), task, self.settings, self._store(task.stage), self.observer)
         self._note(task.stage, history)
         return epochs
@@ -137,15 +154,23 @@ class RunContext:
     ) -> nn.Module:
         """Train `model` in place, by default on all of train."""
         weights = self.class_weights if weights is None else weights
+        task = Task(data or self.train_data, self.config.seed, stage, weights, supervision, contrast=self.contrast)
+        return self._fit(model, task, epochs)
+
+    def train_miner(self, stage: str, model: nn.Module, epochs: int, data: IndexedCorpus | None = None) -> nn.Module:
+        """Train a model that is there to mine: as `train` does, without augmentation."""
+        task = Task(data or self.train_data, self.config.seed, stage, self.class_weights)
+        return self._fit(model, task, epochs)
+
+    def _fit(self, model: nn.Module, task: Task, epochs: int) -> nn.Module:
         # A number of epochs that a search found holds under the schedule of the search.
         horizon = 0 if self.config.known_epochs else self.settings.max_epochs
-        data = data or self.train_data
-        if supervision is not None:
-            steps = epochs * math.ceil(len(data) / self.settings.batch_size)
+        task = replace(task, team=self.team, horizon=horizon)
+        if task.supervision is not None:
             # A part of a step counts as a step.
-            supervision = replace(supervision, rising=math.ceil(self.config.supervision.ramp * steps))
-        task = Task(data, self.config.seed, stage, weights, supervision, team=self.team, horizon=horizon)
-        self._note(stage, fit(model, task, self.settings, epochs, self._store(stage), self.observer))
+            rising = math.ceil(self.config.supervision.ramp * count_steps(task, self.settings, epochs))
+            task = replace(task, supervision=replace(task.supervision, rising=rising))
+        self._note(task.stage, fit(model, task, self.settings, epochs, self._store(task.stage), self.observer))
         return model
 
     def _store(self, stage: str) -> CheckpointStore | None:

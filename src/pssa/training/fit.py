@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import PssaError
 from pssa.evaluation import predict_logits, score
+from pssa.training.augmentation import rows_of_epoch, with_room
 from pssa.training.checkpoint import (
     CheckpointStore,
     EpochRecord,
@@ -43,13 +44,13 @@ def fit(
     train together; the first of them alone reads and writes the store.
     """
     observer, team = observer or NullObserver(), task.team
-    task = task.to(next(model.parameters()).device)
+    task = with_room(task).to(next(model.parameters()).device)
     recorded = records(model, next(model.parameters()).device, settings, task)
     optimizer = new_optimizer(model, settings, recorded)
     history = _begin(model, optimizer, store, team)
     plain = Step(model, optimizer, task, settings)
     step = RecordedStep(plain) if recorded else plain
-    steps = max(epochs, task.horizon) * _n_batches(task, settings)
+    steps = count_steps(task, settings, max(epochs, task.horizon))
     schedule = Schedule(optimizer, settings, steps, task.supervision, plain.gamma)
     observer.on_stage(task.stage, epochs)
     for record in history:
@@ -84,7 +85,7 @@ def run_epoch(
     settings: Settings,
     epoch: int,
 ) -> EpochRecord:
-    """Train on every example once.
+    """Train on every example once, and on the copies of the epoch.
 
     :param step: changes the model and returns (3,) sums of loss, penalty and right predictions, like `Step`.
     :param schedule: is called with the number of each step before it, from 1 over all epochs, like `Schedule`.
@@ -92,13 +93,14 @@ def run_epoch(
     device = next(model.parameters()).device
     model.train()
     totals = torch.zeros(3, device=device)
-    first = (epoch - 1) * _n_batches(task, settings) + 1
+    first = count_steps(task, settings, epoch - 1) + 1
+    train = rows_of_epoch(task, epoch)
     with _seeded(epoch_seed(task.seed, task.stage, epoch), device, task.team.rank) as generator:
-        batches = task.train.shuffled_batches(settings.batch_size, generator, multiple=settings.pad_multiple)
+        batches = train.shuffled_batches(settings.batch_size, generator, multiple=settings.pad_multiple)
         for number, batch in enumerate(batches, start=first):
             schedule(number)
             totals += step(batch)
-    loss, penalty, correct = (task.team.add(totals) / len(task.train)).tolist()
+    loss, penalty, correct = (task.team.add(totals) / len(train)).tolist()
     if not loss < float("inf"):
         raise PssaError(f"the loss became {loss} in epoch {epoch} of stage {task.stage}; try a smaller learning rate")
     accuracy, macro_f1 = (task.score or _score_dev)(model, task.dev) if task.dev else (None, None)
@@ -116,8 +118,9 @@ def _begin(
     return restore(checkpoint, model, optimizer) if checkpoint else []
 
 
-def _n_batches(task: Task, settings: Settings) -> int:
-    return math.ceil(len(task.train) / settings.batch_size)
+def count_steps(task: Task, settings: Settings, epochs: int) -> int:
+    """Return the steps of the first epochs; an epoch in which some copies find no partner may have fewer."""
+    return sum(math.ceil(task.n_rows(epoch) / settings.batch_size) for epoch in range(1, epochs + 1))
 
 
 def _is_exhausted(history: Sequence[EpochRecord], settings: Settings) -> bool:

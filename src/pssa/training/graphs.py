@@ -34,9 +34,8 @@ class RecordedStep:
 
     def __init__(self, step: Step) -> None:
         self._step = step
-        table = step.task.train.table
         # Words and aspects are padded to the widest of the corpus, which costs nothing and leaves positions as the only width.
-        self._n_words, self._n_aspect = table.candidates.shape[1], table.aspect.shape[1]
+        self._n_words, self._n_aspect = step.task.n_words, step.task.train.table.aspect.shape[1]
         self._seen: set[_Shape] = set()
         self._recordings: dict[_Shape, _Recording] = {}
         # One stream for all steps: gradients are accumulated on the stream that they were first computed on.

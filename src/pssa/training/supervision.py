@@ -35,10 +35,13 @@ class Supervision:
     gamma: float
     distance: str = "squared"  # or "norm"
     rising: int = 0  # steps over which gamma rises from zero; 0: it is the same in all
+    weights: Tensor | None = None  # (n,) how much each example counts; None: as much as any
 
     def to(self, device: torch.device) -> Supervision:
         """Return the same on `device`."""
-        return replace(self, expected=self.expected.to(device), supervised=self.supervised.to(device))
+        weights = None if self.weights is None else self.weights.to(device)
+        expected, supervised = self.expected.to(device), self.supervised.to(device)
+        return replace(self, expected=expected, supervised=supervised, weights=weights)
 
 
 def cross_entropy(prediction: Prediction, batch: Batch, weights: Tensor | None) -> Tensor:
@@ -62,7 +65,8 @@ def attention_penalty(prediction: Prediction, batch: Batch, supervision: Supervi
     expected = supervision.expected[batch.index, :n_words]
     supervised = supervision.supervised[batch.index, :n_words]
     squared = ((attention - expected) * supervised).square().sum(dim=1)
-    return squared if supervision.distance == "squared" else (squared + _TINY).sqrt() - _TINY**0.5
+    distance = squared if supervision.distance == "squared" else (squared + _TINY).sqrt() - _TINY**0.5
+    return distance if supervision.weights is None else distance * supervision.weights[batch.index]
 
 
 WORDS = ("both", "active", "misleading")

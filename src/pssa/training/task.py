@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from pssa.data.batch import IndexedCorpus
+from pssa.data.contrast import Contrast
 from pssa.errors import InputError
 from pssa.training.parallel import Team
 from pssa.training.supervision import Supervision
@@ -73,6 +74,17 @@ class Task:
     team: Team = field(default_factory=Team)  # the processes that share the work
     score: Callable[[nn.Module, IndexedCorpus], tuple[float, float]] | None = None  # accuracy and F1; None: of classes
     horizon: int = 0  # epochs over which a schedule falls, where these are more than are trained
+    contrast: Contrast | None = None  # draws copies that each epoch trains on as well
+
+    @property
+    def n_words(self) -> int:
+        """Words of the longest row that a batch can have."""
+        longest = self.train.table.candidates.shape[1]
+        return max(longest, self.contrast.options.words) if self.contrast else longest
+
+    def n_rows(self, epoch: int) -> int:
+        """Return the rows of an epoch, at most."""
+        return len(self.train) + (self.contrast.n_copies(len(self.train), epoch) if self.contrast else 0)
 
     def to(self, device: torch.device) -> Task:
         """Return the same with everything on `device`."""

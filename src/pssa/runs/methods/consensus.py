@@ -113,7 +113,7 @@ class Consensus(Method):
         ):
             rows = torch.tensor(judged)
             stage = f"seed-{number + 1}-fold-{fold}"
-            model = context.train(stage, context.new_model(seed), epochs, data=all_but(data, rows))
+            model = context.train_miner(stage, context.new_model(seed), epochs, all_but(data, rows))
             unseen = data.select(rows)
             whole.fill(rows, blend([observe(model, unseen, saliency) for saliency in saliencies]))
         return context.share(whole)

@@ -51,14 +51,14 @@ class Progressive(Method):
         config, mining = context.config, context.config.mining
         judged = _judged_rows(context)
         if initial is None and not mining.folds:
-            initial = context.train("initial", context.new_model(), epochs)
+            initial = context.train_miner("initial", context.new_model(), epochs)
 
         def train(iteration: int, number: int, model: nn.Module, data: IndexedCorpus) -> nn.Module:
             stage = f"round-{iteration}" + (f"-fold-{number}" if mining.folds else "")
             taught = all_but(data, judged[number - 1]) if mining.folds else data
             if mining.start == "restart":
-                return context.train(stage, context.new_model(), epochs, data=taught)
-            return context.train(stage, model, mining.round_epochs, data=taught)
+                return context.train_miner(stage, context.new_model(), epochs, taught)
+            return context.train_miner(stage, model, mining.round_epochs, taught)
 
         saliency, rule = self.saliency(config), choose_rule(config)
         lagged = mining.start == "continue"
@@ -80,7 +80,7 @@ class Progressive(Method):
 
     def _train(self, context: RunContext) -> Trained:
         epochs = context.find_epochs()
-        initial = context.train("initial", context.new_model(), epochs)
+        initial = context.train_miner("initial", context.new_model(), epochs)
         context.keep("initial", initial)
         return train_final(context, epochs, self.mine(context, epochs, initial))
 
@@ -109,6 +109,6 @@ def _fold_miners(context: RunContext, epochs: int, judged: list[Tensor]) -> list
     """Train a miner for each fold, on all examples but those it judges."""
     taught = [all_but(context.train_data, rows) for rows in judged]
     return [
-        (context.train(f"initial-fold-{number}", context.new_model(), epochs, data=data), rows)
+        (context.train_miner(f"initial-fold-{number}", context.new_model(), epochs, data), rows)
         for number, (data, rows) in enumerate(zip(taught, judged, strict=True), start=1)
     ]

@@ -1,0 +1,153 @@
+"""Copies of instances, joined with sentences of another label: the same tensors as those of the joined text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from functools import partial
+
+import pytest
+import torch
+from tests.models.encoders import tiny_encoder
+
+from pssa.data.batch import Batch, IndexedCorpus, index_words
+from pssa.data.contrast import Contrast, ContrastOptions, Copies, shift_rows
+from pssa.data.example import DEFAULT_LABELS, Corpus, Example
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
+
+TEXTS = {
+    "the screen is great": ("screen", "positive"),
+    "such a poor screen of glass": ("screen", "negative"),
+    "a keyboard that is usual": ("keyboard", "neutral"),
+    "so great a battery life": ("battery life", "positive"),
+    "the mouse is poor and slow": ("mouse", "negative"),
+    "this price": ("price", "neutral"),
+}
+
+
+def example(text: str, aspect: str, label: str) -> Example:
+    start = text.index(aspect)
+    return Example.from_text(text, (start, start + len(aspect)), label=label)
+
+
+CORPUS = Corpus(tuple(example(text, *known) for text, known in TEXTS.items()))
+VOCABULARY = Vocabulary.build([word for each in CORPUS for word in each.words], extra=["but", "it", "and", "."])
+Index = Callable[[Sequence[Example]], IndexedCorpus]
+
+
+def by_words(examples: Sequence[Example]) -> IndexedCorpus:
+    return index_words(examples, VOCABULARY, DEFAULT_LABELS)
+
+
+def by_pieces(examples: Sequence[Example], pair: bool) -> IndexedCorpus:
+    return tiny_encoder("bert").cutter(pair=pair).index(examples, DEFAULT_LABELS)
+
+
+INDEXERS: dict[str, Index] = {
+    "words": by_words,
+    "pieces": partial(by_pieces, pair=False),
+    "pairs": partial(by_pieces, pair=True),
+}
+
+
+def draw(index: Index = by_words, corpus: Corpus = CORPUS, seed: int = 0, **options: object) -> Copies:
+    contrast = Contrast.of(corpus, ContrastOptions(**options), index, 100)  # type: ignore[arg-type]
+    copies = contrast.draw(index(corpus.examples), 1, torch.Generator().manual_seed(seed))
+    assert copies is not None
+    return copies
+
+
+def joined_texts(copies: Copies) -> list[Example]:
+    """What each copy says, by trying every pair of sentences, order and glue."""
+    places = {
+        f"{one.text} {glue} {other.text}": (one, other)
+        for one in CORPUS
+        for other in CORPUS
+        for glue in ("but", "and", ".")
+    }
+    by_ids = {tuple(VOCABULARY.encode(text.split())): text for text in places}
+    found = []
+    for row, origin in enumerate(copies.origin.tolist()):
+        text = by_ids[tuple(copies.data.table.positions[row][copies.data.table.real[row]].tolist())]
+        own = CORPUS[origin]
+        start = text.rindex(own.text) if places[text][1] == own else 0
+        start += own.aspect_chars[0]
+        found.append(Example.from_text(text, (start, start + len(own.aspect_text)), label=own.label))
+    return found
+
+
+@pytest.mark.parametrize("kind", INDEXERS)
+def test_a_copy_has_the_tensors_of_the_joined_text(kind: str) -> None:
+    index = INDEXERS[kind]
+    for seed in range(3):
+        expected = index(joined_texts(draw(seed=seed, partner="any")))
+        copies = draw(index, seed=seed, partner="any")
+        assert torch.equal(copies.data.widths, expected.widths)
+        for field in fields(Batch):
+            ours, theirs = getattr(copies.data.table, field.name), getattr(expected.table, field.name)
+            ours = ours[:, : theirs.shape[1]] if field.name == "aspect" else ours
+            assert torch.equal(ours, theirs), field.name
+
+
+def test_a_partner_has_another_label_and_does_not_mention_the_aspect() -> None:
+    for seed in range(5):
+        for origin, text in zip(draw(seed=seed).origin.tolist(), joined_texts(draw(seed=seed)), strict=True):
+            own = CORPUS[origin]
+            rest = text.text.replace(own.text, "", 1)
+            (partner,) = (each for each in CORPUS if each.text in rest)
+            assert partner.label != own.label == text.label
+            assert own.aspect_text not in rest
+
+
+def test_a_share_of_the_instances_has_copies_of_bounded_length() -> None:
+    assert len(draw(share=0.5, partner="any").origin) == 3
+    copies = draw(words=9, partner="any")
+    assert 0 < len(copies.origin) < 6
+    assert int(copies.data.widths[:, 2].max()) <= 9
+
+
+def test_short_similar_and_distant_partners_are_the_best_of_those_drawn() -> None:
+    def partners(kind: str) -> set[str]:
+        copies = draw(partner=kind, seed=3)
+        rest = {
+            origin: text.text.replace(CORPUS[origin].text, "", 1)
+            for origin, text in zip(copies.origin.tolist(), joined_texts(copies), strict=True)
+        }
+        return {rest[0].replace("but", "").replace(" and ", "").replace(".", "").strip()}
+
+    assert partners("short") == {"this price"}
+    assert partners("similar") != partners("distant")
+
+
+def test_hidden_words_stay_hidden_and_are_no_candidates() -> None:
+    hidden = replace(CORPUS, examples=tuple(each.hide([0]) for each in CORPUS))
+    for copies, n_hidden in ((draw(partner="any"), 0), (draw(corpus=hidden, partner="any"), 2)):
+        table = copies.data.table
+        assert ((table.positions == VOCABULARY.mask_id).sum(dim=1) == n_hidden).all()
+        lengths = copies.data.widths[:, 2] - (table.aspect_span[:, 1] - table.aspect_span[:, 0])
+        assert torch.equal(table.candidates.sum(dim=1), lengths - n_hidden)
+
+
+def test_the_full_stop_of_the_first_sentence_is_left_out() -> None:
+    ended = Corpus(tuple(example(f"{text} .", *known) for text, known in TEXTS.items()))
+    stop = VOCABULARY.encode(["."])[0]
+    table = draw(corpus=ended, partner="any").data.table
+    n_stops = (table.positions == stop).sum(dim=1)
+    glued = (table.positions == VOCABULARY.encode(["but"])[0]).any(dim=1)
+    assert (n_stops[glued] == 1).all()
+    read = torch.zeros_like(table.candidates).scatter_(1, table.word_of.clamp(min=0), value=True)
+    assert not (table.candidates & ~read).any()
+
+
+def test_rows_move_to_the_right_with_zeros_around_them() -> None:
+    moved = shift_rows(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([0, 2]), 4)
+    assert moved.tolist() == [[1, 2, 0, 0], [0, 0, 3, 4]]
+
+
+@pytest.mark.parametrize(
+    "options", [{"share": 0.0}, {"share": 1.5}, {"weight": -1.0}, {"words": 3}, {"epochs": -1}, {"partner": "twin"}]
+)
+def test_options_out_of_range_are_refused(options: dict[str, object]) -> None:
+    with pytest.raises(InputError, match=f"contrast_{next(iter(options))} is"):
+        ContrastOptions(**options)  # type: ignore[arg-type]

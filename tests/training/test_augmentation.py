@@ -1,0 +1,87 @@
+"""Training with copies: drawn by seed, stage and epoch alone, weighed, and supervised as their instances are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from pssa.data.batch import IndexedCorpus
+from pssa.data.contrast import Contrast, ContrastOptions
+from pssa.training import EpochRecord, NullObserver, Settings, Supervision, Task, fit
+from pssa.training.augmentation import rows_of_epoch, with_room
+from pssa.training.fit import count_steps
+
+SETTINGS = Settings(batch_size=4, learning_rate=0.01)
+NewModel = Callable[[], nn.Module]
+
+
+@pytest.fixture
+def contrast_task(corpus: IndexedCorpus) -> Task:
+    """A supervised training with copies in its first two epochs; all aspects are the same, so partners are any."""
+    glue = torch.tensor([2])
+    options = ContrastOptions(share=0.5, weight=0.5, words=24, epochs=2, partner="any")
+    contrast = Contrast(options, torch.arange(18), (glue,) * 3, (torch.zeros_like(glue),) * 3, 0, 100)
+    supervised = torch.zeros(corpus.table.candidates.shape, dtype=torch.bool)
+    supervised[:, 1] = True
+    supervision = Supervision(torch.arange(18.0)[:, None] * supervised, supervised, gamma=0.5)
+    return Task(corpus, 5, "final", supervision=supervision, contrast=contrast)
+
+
+def weights_of(model: nn.Module) -> Tensor:
+    return nn.utils.parameters_to_vector(model.parameters()).detach()
+
+
+def test_copies_expect_what_their_instances_do_at_the_words_new_places(contrast_task: Task) -> None:
+    task = with_room(contrast_task)
+    assert task.supervision
+    assert task.supervision.weights is not None
+    assert task.weights is not None
+    rows = rows_of_epoch(task, 1)
+    copies = rows.table.take(torch.arange(18, len(rows)))
+    assert len(rows) == 27
+    assert copies.index.tolist() == list(range(18, 27))
+    shifts = copies.aspect_span[:, 0]  # the aspect is the first word
+    assert 0 in shifts
+    assert shifts.max() > 0
+    for row, (index, shift) in enumerate(zip(copies.index.tolist(), shifts.tolist(), strict=True)):
+        expected = task.supervision.expected[index]
+        assert task.supervision.supervised[index].nonzero().tolist() == [[shift + 1]]
+        origin = int(expected[shift + 1])
+        assert rows.labels[origin] == copies.labels[row]
+    assert task.weights[:18].tolist() == [1.0] * 18
+    assert task.weights[18:].tolist() == task.supervision.weights[18:].tolist() == [0.5] * 9
+
+
+def test_epochs_differ_and_those_after_the_first_have_no_copies(contrast_task: Task) -> None:
+    task = with_room(contrast_task)
+    first, second, third = (rows_of_epoch(task, epoch) for epoch in (1, 2, 3))
+    assert len(first) == len(second) == 27
+    assert not torch.equal(first.widths, second.widths)
+    assert torch.equal(rows_of_epoch(task, 1).widths, first.widths)
+    assert len(third) == 18
+    assert count_steps(task, SETTINGS, 3) == 7 + 7 + 5
+
+
+class Interrupting(NullObserver):
+    def on_epoch(self, record: EpochRecord) -> None:
+        if record.epoch == 1:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_training_resumes_to_the_same_weights(
+    new_model: NewModel, contrast_task: Task, new_store: Callable[[], Any]
+) -> None:
+    whole, resumed, store = new_model(), new_model(), new_store()
+    fit(whole, contrast_task, SETTINGS, 3)
+    with pytest.raises(KeyboardInterrupt):
+        fit(new_model(), contrast_task, SETTINGS, 3, store, Interrupting())
+    fit(resumed, contrast_task, SETTINGS, 3, store)
+    assert torch.equal(weights_of(whole), weights_of(resumed))
+    plain = new_model()
+    fit(plain, replace(contrast_task, contrast=None), SETTINGS, 3)
+    assert not torch.equal(weights_of(whole), weights_of(plain))
