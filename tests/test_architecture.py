@@ -12,7 +12,7 @@ import pssa
 
 ROOT = Path(pssa.__file__).parent
 # A room may import itself, the rooms before it, and what belongs to no room: the modules of the package itself and its version.
-SHARED = ("errors", "execution", "registry", "__version__")
+SHARED = ("display", "errors", "execution", "registry", "__version__")
 ROOMS = (
     "data",
     "models",

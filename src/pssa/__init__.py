@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from pssa.errors import InputError, PssaError
     from pssa.evaluation import paired_bootstrap, score
     from pssa.runs import Answer, Classifier, Config, load, mine, resume, train
+    from pssa.runs.evaluate import Evaluation, evaluate
+    from pssa.runs.explain import Explanation
     from pssa.runs.hub import from_pretrained, push_to_hub
     from pssa.runs.onnx_export import export_onnx
 
@@ -45,11 +47,14 @@ __all__ = [
     "Classifier",
     "Config",
     "Corpus",
+    "Evaluation",
     "Evidence",
     "Example",
+    "Explanation",
     "InputError",
     "PssaError",
     "check",
+    "evaluate",
     "export_onnx",
     "from_dataset",
     "from_pretrained",
@@ -83,6 +88,8 @@ _HOME = {
     "pssa.errors": ("InputError", "PssaError"),
     "pssa.evaluation": ("paired_bootstrap", "score"),
     "pssa.runs": ("Answer", "Classifier", "Config", "load", "mine", "resume", "train"),
+    "pssa.runs.evaluate": ("Evaluation", "evaluate"),
+    "pssa.runs.explain": ("Explanation",),
     "pssa.runs.hub": ("from_pretrained", "push_to_hub"),
     "pssa.runs.onnx_export": ("export_onnx",),
 }

@@ -71,10 +71,8 @@ def test_records_are_read_like_the_rows_of_a_file(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_refused_with_what_is_expected() -> None:
-    with pytest.raises(
-        InputError, match="the data is a list; expected the name of a file, or a Corpus, which from_rec"
-    ):
-        read([_row("positive")])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the data is a set; expected the name of a file, a frame"):
+        read({"a.csv"})
 
 
 def test_the_error_of_a_line_says_how_to_see_them_all(tmp_path: Path) -> None:

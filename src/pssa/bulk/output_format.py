@@ -22,7 +22,7 @@ from pssa.bulk.source import STANDARD
 from pssa.data.fields import spans_as_text, tags_as_text
 from pssa.data.validation import shorten
 from pssa.errors import InputError, import_extra
-from pssa.runs.classifier import probability_column
+from pssa.runs.table_predictions import probability_column
 
 _BY_SUFFIX = {
     ".csv": "csv",

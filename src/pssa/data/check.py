@@ -12,6 +12,7 @@ from pssa.data.fields import CONFLICT, MAX_LABEL, LabelRule
 from pssa.data.formats import scan
 from pssa.data.io import Accepted, format_of, outcomes
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem
+from pssa.data.validation import brief_repr
 from pssa.errors import InputError
 
 _MAX_PROBLEMS = 100_000
@@ -33,6 +34,10 @@ class Report:
     duplicates: int  # instances with the words, aspect and label of an earlier one
     problems: tuple[Problem, ...]
     labels_to_declare: tuple[str, ...]  # declaring these accepts every label of the file; empty if not needed
+
+    def __repr__(self) -> str:
+        counts = {"rejected": self.rejected, "labels": dict(self.labels), "dropped": dict(self.dropped)}
+        return brief_repr(self, format=self.format, instances=self.instances, **counts)
 
     @property
     def rejected(self) -> int:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from pssa.data.example import Corpus, Example
 from pssa.data.tokenize import Span
-from pssa.data.validation import is_finite_number, shorten
+from pssa.data.validation import brief_repr, is_finite_number, shorten
+from pssa.display import to_html
 from pssa.errors import InputError, setting
 
 SCHEMA = 1  # version of the file's fields; raised when they change
@@ -52,6 +53,11 @@ class ExampleEvidence:
     aspect: Span  # word offsets
     label: str
     findings: tuple[Finding, ...] = ()
+
+    def __repr__(self) -> str:
+        found = {kind: [self.words[each.word] for each in getattr(self, kind)] for kind in KINDS}
+        aspect = " ".join(self.words[slice(*self.aspect)])
+        return brief_repr(self, id=self.id, text=" ".join(self.words), aspect=aspect, label=self.label, **found)
 
     def __post_init__(self) -> None:
         if [len(word) for word in self.words] != [end - start for start, end in self.spans]:
@@ -135,6 +141,14 @@ class Evidence:
 
     header: Header
     examples: tuple[ExampleEvidence, ...]
+
+    def __repr__(self) -> str:
+        found = {kind: sum(len(getattr(example, kind)) for example in self.examples) for kind in KINDS}
+        header = self.header
+        return brief_repr(self, instances=len(self.examples), **found, method=header.method, model=header.model)
+
+    def _repr_html_(self) -> str:
+        return to_html(self)
 
     def __post_init__(self) -> None:
         for example in self.examples:

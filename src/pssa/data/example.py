@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pssa.data.tokenize import Span, tokenize
-from pssa.data.validation import shorten
+from pssa.data.validation import brief_repr, shorten
+from pssa.display import to_html
 from pssa.errors import InputError
 
 DEFAULT_LABELS = ("positive", "negative", "neutral")
@@ -29,6 +30,9 @@ class Example:
     label: str | None = None
     hidden: frozenset[int] = frozenset()  # words replaced by the mask token
     tags: tuple[str, ...] = ()  # slices of a corpus that are evaluated on their own
+
+    def __repr__(self) -> str:
+        return brief_repr(self, id=self.id, text=self.text, aspect=self.aspect_text, label=self.label)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -84,6 +88,13 @@ class Corpus(Sequence[Example]):
     examples: tuple[Example, ...]
     labels: tuple[str, ...] = DEFAULT_LABELS
     dropped: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        dropped = {"dropped": dict(self.dropped)} if self.dropped else {}
+        return brief_repr(self, instances=len(self), labels=self.label_counts(), **dropped)
+
+    def _repr_html_(self) -> str:
+        return to_html(self)
 
     def __len__(self) -> int:
         return len(self.examples)

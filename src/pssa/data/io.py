@@ -9,7 +9,6 @@ tags.
 from __future__ import annotations
 
 import gzip
-import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from pssa.data.fields import LabelRule, UnknownLabel, example_from_fields, find_
 from pssa.data.files import write_atomically
 from pssa.data.formats import FORMATS, format_for_writing, format_named, recognise, scan
 from pssa.data.rows import ColumnNames, Columns, Dropped, Event, Problem, Row
+from pssa.data.tables import Table, is_table, name_of, rows_of_records, scan_table
 from pssa.data.validation import shorten
 from pssa.errors import InputError, setting
 
@@ -41,7 +41,7 @@ Outcome = Accepted | Dropped | Problem
 
 
 def read(
-    path: str | Path,
+    path: str | Path | Table,
     *,
     format: str | None = None,
     columns: ColumnNames | None = None,
@@ -50,6 +50,7 @@ def read(
 ) -> Corpus:
     """Read labelled instances, all of them valid.
 
+    :param path: a file, or a table in memory: a pandas or polars frame, a Hugging Face dataset, or a list of dicts.
     :param format: name of the format; recognised by extension and content if not given.
     :param columns: columns by field, where their names differ, such as `{"text": "review"}`.
     :param conflict: what to do with the label `conflict` if `labels` does not have it: `drop` and count it, `keep` it as
@@ -61,7 +62,7 @@ def read(
 
 def read_for(
     run: str | Path,
-    path: str | Path,
+    path: str | Path | Table,
     *,
     format: str | None = None,
     columns: ColumnNames | None = None,
@@ -69,15 +70,18 @@ def read_for(
     conflict: str = "drop",
 ) -> Corpus:
     """Read labelled instances for a run, whose labels are fixed; see `read`."""
-    if not isinstance(path, str | os.PathLike):
-        expected = "expected the name of a file, or a Corpus, which from_records makes from dicts"
-        raise InputError(f"the data is a {type(path).__name__}; {expected}")
+    rule = LabelRule.of(labels, conflict, str(run))
+    if not isinstance(path, str | Path):
+        if not is_table(path):
+            expected = "expected the name of a file, a frame, a Hugging Face dataset, or a list of dicts"
+            raise InputError(f"the data is a {type(path).__name__}; {expected}")
+        return corpus_of(name_of(path), scan_table(path, Columns.of(columns)), rule)
 
     def refuse(problem: Problem) -> None:
         raise InputError.at(path, problem.line, f"{problem.message}; {_CHECK} lists all such lines")
 
     events = scan(Path(path), format_of(path, format), Columns.of(columns))
-    return corpus_of(path, events, LabelRule.of(labels, conflict, str(run)), refuse)
+    return corpus_of(path, events, rule, refuse)
 
 
 def read_or_skip(
@@ -142,7 +146,7 @@ def from_records(
     :raises InputError: naming the first that cannot be used by its number, counted from 1.
     """
     listed = Columns.of(columns)
-    events = listed.check_rows("records", _rows_of_records(rows, listed))
+    events = listed.check_rows("records", rows_of_records(rows, listed))
     return corpus_of("records", events, LabelRule.of(labels, conflict))
 
 
@@ -233,13 +237,6 @@ def corpus_of(
     if not examples:
         raise InputError.at(path, None, "has no labelled instance; expected at least one")
     return Corpus(tuple(examples), rule.labels, dict(dropped))
-
-
-def _rows_of_records(rows: Iterable[Mapping[str, Any]], columns: Columns) -> Iterator[Row]:
-    for line, fields in enumerate(rows, 1):
-        if not isinstance(fields, Mapping):
-            raise InputError(f"record {line} is {shorten(fields)}; expected a dict with text, aspect and label")
-        yield columns.row(line, fields)
 
 
 def _outcome(row: Row, rule: LabelRule) -> Outcome:

@@ -126,7 +126,7 @@ class Columns:
         """Return them as `Columns.of` and the command line take them."""
         return ",".join(f"{name}={column}" for name, column in self.pairs)
 
-    def spelled_by(self, path: str | Path, header: Collection[str], line: int = 1) -> Columns:
+    def spelled_by(self, path: str | Path, header: Collection[str], line: int | None = 1) -> Columns:
         """Return the columns as a header spells them, whatever the case; refuse two that could be the same field."""
         spelled = dict(self.pairs)
         taken = {column.lower() for column in spelled.values()}
@@ -164,7 +164,7 @@ class Columns:
         has_aspect = bool(fields & {"aspect", "span"} or {"from", "to"} <= fields)
         return "text" in fields and (has_aspect or self.text_only)
 
-    def check_header(self, path: str | Path, found: Sequence[str], line: int = 1) -> None:
+    def check_header(self, path: str | Path, found: Sequence[str], line: int | None = 1) -> None:
         """Refuse a table without a listed column, without text or aspect, or with two columns of one name."""
         for name, column in self._present():
             if column not in found:
@@ -255,7 +255,7 @@ def _report_missing(path: str | Path, missing: Sequence[tuple[str, str]], last: 
         warnings.warn(PssaWarning(InputError.at(path, last.line, f"{what}; check the name").message), stacklevel=3)
 
 
-def _missing_column(path: str | Path, line: int, pair: tuple[str, str], found: Iterable[str]) -> InputError:
+def _missing_column(path: str | Path, line: int | None, pair: tuple[str, str], found: Iterable[str]) -> InputError:
     name, column = pair
     what = f"no column {shorten(column)} for {name} ({_COLUMNS}); found {join_names(found)}"
     return InputError.at(path, line, f"{what}; name one of these, or leave {name} out")

@@ -26,6 +26,7 @@ Parser = Callable[[Any, str], Any]
 _MAX_QUOTE = 60
 _MAX_REASON = 200
 _MAX_NAMES, _MAX_NAME = 20, 40
+_MAX_REPR = 300
 _QUOTE = reprlib.Repr()
 _QUOTE.maxstring = _QUOTE.maxother = _QUOTE.maxlong = _MAX_QUOTE
 _QUOTE.maxlevel = 2
@@ -34,6 +35,19 @@ _QUOTE.maxlevel = 2
 def shorten(value: object) -> str:
     """Return the `repr` of a value for a message, with its middle left out if it is long."""
     return _QUOTE.repr(value)
+
+
+def brief_repr(value: object, **shown: object) -> str:
+    """Return the `repr` of an object that holds much: its class with the values `shown`, at most 300 characters."""
+    listed = ", ".join(f"{name}={_quote_in_order(field)}" for name, field in shown.items())
+    text = f"{type(value).__name__}({listed})"
+    return text if len(text) <= _MAX_REPR else f"{text[: _MAX_REPR - 4]}...)"
+
+
+def _quote_in_order(value: object) -> str:
+    if not isinstance(value, dict):
+        return shorten(value)
+    return "{" + ", ".join(f"{key!r}: {shorten(field)}" for key, field in value.items()) + "}"
 
 
 def format_error(reason: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import torch
 from torch import Tensor, nn
@@ -13,11 +13,18 @@ from torch import Tensor, nn
 from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Example
 from pssa.data.fields import example_from_fields
-from pssa.data.validation import shorten
+from pssa.data.rows import ColumnNames
+from pssa.data.tables import Table
+from pssa.data.tokenize import Span
+from pssa.data.validation import brief_repr, shorten
 from pssa.errors import InputError
 from pssa.evaluation import predict_logits
 from pssa.runs.featurizer import Featurizer
+from pssa.runs.table_predictions import predict_table
 from pssa.training.ensembles import combine
+
+if TYPE_CHECKING:
+    from pssa.runs.explain import Explanation
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,10 @@ class Answer:
     aspect: str
     start: int  # character offsets of the aspect in the text
     end: int
+
+    def __repr__(self) -> str:
+        probabilities = {label: round(value, 4) for label, value in self.probabilities.items()}
+        return brief_repr(self, label=self.label, aspect=self.aspect, probabilities=probabilities)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values under the names that files and the service use."""
@@ -50,6 +61,9 @@ class Classifier:
     featurizer: Featurizer
     members: tuple[nn.Module, ...]
     vote_weights: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        return brief_repr(self, model=self.name, labels=list(self.labels), members=len(self.members))
 
     @property
     def model(self) -> nn.Module:
@@ -86,27 +100,86 @@ class Classifier:
             answers.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars))
         return answers
 
-    def predict(self, text: str, aspect: str | tuple[int, int], *, ordinal: int | None = None) -> Answer:
-        """Classify the aspect, given as it stands in the text or by character offsets.
+    @overload
+    def predict(  # type: ignore[overload-overlap]  # a text is a sequence of texts too
+        self, text: str, aspect: str | Span, *, ordinal: int | None = None
+    ) -> Answer: ...
 
+    @overload
+    def predict(self, text: Sequence[str], aspect: Sequence[str | Span]) -> list[Answer]: ...
+
+    @overload
+    def predict(self, text: Table, *, columns: ColumnNames | None = None, errors: str = "fail") -> Table: ...
+
+    def predict(
+        self,
+        text: Any,
+        aspect: Any = None,
+        *,
+        ordinal: int | None = None,
+        columns: ColumnNames | None = None,
+        errors: str = "fail",
+    ) -> Any:
+        """Classify the aspect of a text, those of several texts, or every row of a table.
+
+        :param text: a text; a list of texts; or a table with the columns text and aspect: a pandas or polars frame, a Hugging
+            Face dataset or a list of dicts. A table comes back with the columns `label` and `probability_LABEL`; its own label
+            becomes `gold`.
+        :param aspect: the aspect as it stands in the text, or its character offsets; a list of them for a list of texts.
         :param ordinal: which occurrence of the aspect is meant, counted from 0. Without it the first of several is taken, with
             a `UserWarning`.
+        :param columns: columns of a table by field, where their names differ, such as `{"text": "review"}`.
+        :param errors: what to do with a row of a table that cannot be scored: `fail`, or `skip` it, without a label.
         :raises InputError: if the aspect is not in the text.
         """
-        if isinstance(aspect, tuple):
-            return self.answer([Example.from_text(text, aspect)])[0]
-        fields = {"text": text, "aspect": aspect, "ordinal": ordinal}
-        doubts: list[str] = []
-        example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
-        for doubt in doubts:
-            warnings.warn(f"{doubt}; choose one with `ordinal` or by offsets", stacklevel=2)
-        return self.answer([example])[0]
+        if aspect is None and not isinstance(text, str):
+            return predict_table(self, text, columns, errors)
+        answers = self.answer(_examples(text, aspect, ordinal))
+        return answers[0] if isinstance(text, str) else answers
+
+    @overload
+    def explain(  # type: ignore[overload-overlap]
+        self, text: str, aspect: str | Span, *, ordinal: int | None = None, saliency: str = ""
+    ) -> Explanation: ...
+
+    @overload
+    def explain(
+        self, text: Sequence[str], aspect: Sequence[str | Span], *, saliency: str = ""
+    ) -> list[Explanation]: ...
+
+    def explain(self, text: Any, aspect: Any, *, ordinal: int | None = None, saliency: str = "") -> Any:
+        """Classify like `predict` and return each word's share in the answer, a heat map in a notebook.
+
+        :param saliency: how shares are measured; by default attention where the model has it.
+        """
+        from pssa.runs.explain import explain
+
+        explanations = explain(self, _examples(text, aspect, ordinal), saliency)
+        return explanations[0] if isinstance(text, str) else explanations
 
     def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
         """Return the label of each example."""
         return [self.labels[number] for number in self.probabilities(examples).argmax(dim=1).tolist()]
 
 
-def probability_column(label: str) -> str:
-    """Return the name of the column that holds the probability of a label."""
-    return f"probability_{label}"
+def _examples(text: Any, aspect: Any, ordinal: int | None) -> list[Example]:
+    """Return the example of a text and its aspect, or those of several."""
+    if isinstance(text, str):
+        return [_example(text, aspect, ordinal)]
+    texts, aspects = list(text), list(aspect)
+    if isinstance(aspect, str) or len(texts) != len(aspects):
+        raise InputError(
+            f"there are {len(texts)} texts; expected a list with the aspect of each, got {shorten(aspect)}"
+        )
+    return [_example(*each, ordinal) for each in zip(texts, aspects, strict=True)]
+
+
+def _example(text: Any, aspect: Any, ordinal: int | None) -> Example:
+    if isinstance(aspect, tuple):
+        return Example.from_text(text, aspect)
+    doubts: list[str] = []
+    fields = {"text": text, "aspect": aspect, "ordinal": ordinal}
+    example = example_from_fields(fields, ordinal_required=False, warn=doubts.append)
+    for doubt in doubts:
+        warnings.warn(f"{doubt}; choose one with `ordinal` or by offsets", stacklevel=4)
+    return example

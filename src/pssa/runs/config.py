@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from pssa.data.example import DEFAULT_LABELS
 from pssa.data.files import read_bounded
 from pssa.data.rows import Columns
-from pssa.data.validation import format_error, shorten
+from pssa.data.validation import brief_repr, format_error, shorten
 from pssa.errors import InputError, option_arguments
 
 if TYPE_CHECKING:
@@ -232,6 +232,11 @@ class Config:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     mining: MiningConfig = field(default_factory=MiningConfig)
     supervision: SupervisionConfig = field(default_factory=SupervisionConfig)
+
+    def __repr__(self) -> str:
+        usual = Config().flat()
+        changed = {name: value for name, value in self.flat().items() if value != usual.get(name)}
+        return brief_repr(self, **{"model": self.model, "method": self.method} | changed)
 
     def __post_init__(self) -> None:
         _check_ranges(self)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pssa.data.example import Corpus
-from pssa.data.io import read
+from pssa.data.io import read, read_for
+from pssa.data.validation import brief_repr
+from pssa.display import to_html
 from pssa.errors import InputError
 from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
 from pssa.runs.classifier import Classifier
+from pssa.runs.prepared_data import Source
+from pssa.runs.saved_model import load
 
 
 @dataclass(frozen=True)
@@ -21,12 +26,37 @@ class Evaluation:
     gold: tuple[str, ...]
     predicted: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        scores = self.scores
+        return brief_repr(
+            self,
+            instances=scores.instances,
+            accuracy=round(scores.accuracy, 4),
+            macro_f1=round(scores.macro_f1, 4),
+            majority_accuracy=round(self.majority.accuracy, 4),
+            f1={label: round(found.f1, 4) for label, found in scores.per_class.items()},
+        )
 
-def evaluate(classifier: Classifier, corpus: Corpus) -> Evaluation:
-    """Score a classifier's predictions.
+    def _repr_html_(self) -> str:
+        return to_html(self)
 
-    :raises InputError: if an example has no label to compare with, or one that the classifier does not know.
+    @property
+    def majority(self) -> Scores:
+        """The scores of always predicting the label that is most frequent in this data."""
+        label = max(self.scores.labels, key=self.gold.count)
+        return score(self.gold, [label] * len(self.gold), self.scores.labels)
+
+
+def evaluate(run: str | Path | Classifier, data: Source, **reading: Any) -> Evaluation:
+    """Score the predictions of a run or a classifier on labelled data.
+
+    :param data: labelled instances: a file, a frame, a Hugging Face dataset, a list of dicts or a `Corpus`.
+    :param reading: how a file or a table is read: `format`, `columns` and `conflict` of `pssa.read`.
+    :raises InputError: if an example has no label to compare with, or one that the run does not know.
     """
+    # Full precision, so that a score does not depend on the machine.
+    name, classifier = (run, load(run, precision="float32")) if isinstance(run, (str, Path)) else ("", run)
+    corpus = data if isinstance(data, Corpus) else read_for(name, data, labels=classifier.labels, **reading)
     if not corpus:
         raise InputError("the corpus is empty; give at least one labelled instance")
     gold = tuple(example.label or "" for example in corpus)

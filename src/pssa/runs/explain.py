@@ -16,7 +16,10 @@ from pssa import models
 from pssa import saliency as saliencies
 from pssa.data.example import Corpus, Example
 from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words
+from pssa.data.stop_words import is_content_word
 from pssa.data.tokenize import Span
+from pssa.data.validation import brief_repr
+from pssa.display import to_html
 from pssa.errors import InputError
 from pssa.evaluation import (
     Agreement,
@@ -50,6 +53,15 @@ class Explanation:
     shares: tuple[float, ...]
     saliency: str
     answer: Answer
+
+    def __repr__(self) -> str:
+        shares = (pair for pair in zip(self.words, self.shares, strict=True) if is_content_word(pair[0]))
+        ranked = sorted(shares, key=lambda pair: -pair[1])
+        top = {word: round(share, 3) for word, share in ranked[:4]}
+        return brief_repr(self, text=self.text, aspect=self.answer.aspect, label=self.answer.label, words=top)
+
+    def _repr_html_(self) -> str:
+        return to_html(self)
 
     @property
     def words(self) -> tuple[str, ...]:

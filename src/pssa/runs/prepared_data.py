@@ -18,6 +18,7 @@ from pssa.data.files import make_folder
 from pssa.data.formats.hugging_face import PREFIX
 from pssa.data.io import read, write
 from pssa.data.split import folds, hold_out
+from pssa.data.tables import Table
 from pssa.data.validation import format_error
 from pssa.data.vectors import Coverage, save_matrix
 from pssa.errors import InputError, setting
@@ -35,7 +36,7 @@ from pssa.runs.defaults import (
 from pssa.runs.directory import RunDirectory, read_json, write_json
 from pssa.runs.featurizer import Featurizer, open_featurizer, reopen_featurizer
 
-Source = str | Path | Corpus
+Source = str | Path | Corpus | Table
 _MIN_INSTANCES = 10
 
 
@@ -108,14 +109,15 @@ def prepare(
     """
     sources = replace(config.data, train=_name(data, config.data.train), dev=_name(dev, config.data.dev))
     config = replace(config, data=sources)
-    if (dev or sources.dev) and config.training.usual_epochs is None:
+    train_source, dev_source = _source(data, sources.train), _source(dev, sources.dev)
+    if dev_source is not None and config.training.usual_epochs is None:
         # Development data is given to choose the number of epochs, also where a fixed one is the default.
         config = replace(config, training=replace(config.training, usual_epochs=0))
     given, config = config, _resolve_checked(config)
     if supervised:
         check_supervision(config)
-    corpus = data if isinstance(data, Corpus) else _read(sources.train, config)
-    dev_corpus = dev if isinstance(dev, Corpus) else _read(sources.dev, config) if sources.dev else None
+    corpus = _read(train_source, config)
+    dev_corpus = None if dev_source is None else _read(dev_source, config)
     config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
     config = lengthen_training(config, given, len(corpus))
     _check_corpora(config, corpus, dev_corpus)
@@ -130,9 +132,14 @@ def prepare(
 
 
 def _name(source: Source | None, configured: str | None) -> str | None:
+    """Return the name of the file, for the configuration; None for a value that has none."""
     if source is None:
         return configured
-    return None if isinstance(source, Corpus) else str(source) or None
+    return str(source) or None if isinstance(source, (str, Path)) else None
+
+
+def _source(source: Source | None, name: str | None) -> Source | None:
+    return name if source is None or isinstance(source, (str, Path)) else source
 
 
 def _with_full_names(config: Config) -> Config:
@@ -168,7 +175,9 @@ def _check_start(config: Config) -> None:
         raise InputError(f"model {config.model} has an encoder and takes no {setting('vectors')}; leave it out")
 
 
-def _read(source: str | None, config: Config) -> Corpus:
+def _read(source: Source | None, config: Config) -> Corpus:
+    if isinstance(source, Corpus):
+        return source
     if source is None:
         option = setting("data", option="--train")
         raise InputError(f"there is no training data; name a file with {option}, or as data.train in the configuration")
