@@ -34,7 +34,7 @@ def plain(table: Any) -> list[dict[str, Any]]:
     if isinstance(table, pd.DataFrame):
         return list(table.to_dict("records"))
     if isinstance(table, pl.DataFrame):
-        return table.to_dicts()
+        return list(table.to_dicts())
     return table.to_pylist() if isinstance(table, pa.Table) else list(table)
 
 
