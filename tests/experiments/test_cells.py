@@ -17,6 +17,18 @@ def test_the_baseline_needs_nothing_and_everything_else_in_its_place_needs_it() 
     assert Timing(HERE, ("base",)).needs == ()
 
 
+def test_random_words_need_the_consensus_that_they_are_as_many_as() -> None:
+    chosen = settings(consensus_threshold=0.4)
+    assert Mining(HERE, "random", chosen).needs == (Mining(HERE, "consensus", chosen),)
+    assert not Mining(HERE, "random").needs_weights
+
+
+def test_a_training_on_augmented_data_searches_its_own_number_of_epochs() -> None:
+    assert Training(HERE).finds_epochs
+    assert Training(HERE, settings=settings(augment="contrast")).finds_epochs
+    assert not Training(HERE, settings=settings(gamma=0.0)).finds_epochs
+
+
 def test_mining_goes_on_from_the_baseline_unless_it_trains_models_of_its_own() -> None:
     assert Mining(HERE, "pg-as").needs_weights
     assert not Mining(HERE, "consensus").needs_weights

@@ -13,7 +13,7 @@ from pssa.data import Corpus, embedded, write
 from pssa.data.evidence_file import read_evidence
 from pssa.evaluation import score
 from pssa.experiments import work
-from pssa.experiments.cells import Cell, Mining, Place, Timing, Training, settings
+from pssa.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, settings
 from pssa.experiments.comparison import labels_of
 from pssa.experiments.ledger import Ledger
 from pssa.experiments.resources import DataSource, ReadOptions, Resources
@@ -60,6 +60,24 @@ def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(room: Workspace
     assert read_evidence(room.evidence(mined)).examples == read_evidence(run / "evidence.jsonl").examples
     assert evidence["instances"] == 40
     assert record["gamma"] == 2.0
+
+
+def test_a_model_is_tested_on_another_data_set_without_training_it_again(room: Workspace) -> None:
+    here = room.resources.sources["laptop"]
+    there = replace(here, test=here.train)
+    room = replace(room, resources=replace(room.resources, sources={"laptop": here, "rest": there}))
+    training = Training(HERE, settings=settings(augment="contrast"))
+    mined = Mining(HERE, "consensus", settings(consensus_models=2, consensus_folds=2, consensus_threshold=0.0))
+    random = Mining(HERE, "random", mined.settings)
+    own, other, record, _ = records_of(
+        room, Analysis(training, "scores"), Analysis(training, "scores", on="rest"), training, random
+    )
+    assert own["found"]["predicted"] == record["predicted"]  # type: ignore[index]
+    assert len(other["found"]["predicted"]) == 40  # type: ignore[index]
+    assert own["key"] != other["key"]
+    agreed, drawn = (read_evidence(room.evidence(mining)).examples for mining in (mined, random))
+    assert [len(each.findings) for each in drawn] == [len(each.findings) for each in agreed]
+    assert drawn != agreed
 
 
 def test_predictions_of_more_labels_than_there_are_digits_are_told_apart(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pssa.data import Corpus, Evidence
 from pssa.data.evidence import KINDS
 from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words
 from pssa.errors import InputError
-from pssa.evaluation import correlate, marked_words, measure_agreement
+from pssa.evaluation import correlate, marked_words, measure_agreement, score
 from pssa.experiments.mining_stats import word_counts
 from pssa.runs.classifier import Classifier
 from pssa.runs.explain import explain, trust, usual_saliency
@@ -24,6 +24,7 @@ from pssa.saliency import observe
 
 # Buckets of training frequency, by the largest frequency of each.
 FREQUENCY_BUCKETS = {"0": 0, "1-2": 2, "3-10": 10, "11-50": 50, "> 50": float("inf")}
+_DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,21 @@ def heat(given: AnalysisInput, test: Sequence[int] = (), train: Sequence[int] = 
     return found
 
 
+def scores(given: AnalysisInput) -> dict[str, Any]:
+    """Return accuracy, macro-F1 and the number of each predicted label, for a test part that the training did not have."""
+    labels = given.classifier.labels
+    predicted = given.classifier.predicted_labels(given.test.examples)
+    found = score([example.label or "" for example in given.test], predicted, labels)
+    numbers = label_numbers(predicted, labels)
+    return {"accuracy": found.accuracy, "macro_f1": found.macro_f1, "predicted": numbers, "labels": list(labels)}
+
+
+def label_numbers(predicted: Sequence[str], labels: Sequence[str]) -> str | list[int]:
+    """Return the number of each label: a digit each, or a list if there are more labels than digits."""
+    numbers = [labels.index(label) for label in predicted]
+    return "".join(map(str, numbers)) if len(labels) <= _DIGITS else numbers
+
+
 def rare_words(given: AnalysisInput) -> dict[str, dict[str, float]]:
     """Group test instances by the training frequency of their rarest marked opinion word.
 
@@ -123,7 +139,7 @@ def round_attention(given: AnalysisInput) -> dict[str, dict[str, Any]]:
 
 
 ANALYSES: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (agreement, faithfulness, heat, rare_words, round_attention)
+    function.__name__: function for function in (agreement, faithfulness, heat, rare_words, round_attention, scores)
 }
 
 

@@ -20,7 +20,18 @@ from pathlib import Path
 from typing import Any
 
 from pssa import models
-from pssa.experiments.cells import Analysis, Cell, Mining, Setting, Timing, Training, describe, settings, with_needs
+from pssa.experiments.cells import (
+    GIVEN,
+    Analysis,
+    Cell,
+    Mining,
+    Setting,
+    Timing,
+    Training,
+    describe,
+    settings,
+    with_needs,
+)
 from pssa.runs.config import Config
 from pssa.runs.defaults import resolve
 
@@ -46,8 +57,10 @@ def changed_settings(cell: Cell, everywhere: Mapping[str, Any]) -> list[dict[str
     """Return, for each run of a cell, its settings that are not at their frozen default; runs without any are left out."""
     place = {"model": cell.place.model, **everywhere, **dict(cell.place.settings)}
     match cell:
-        case Mining(method="human") | Analysis():
-            runs = []
+        case Mining(method=method) if method in GIVEN:
+            return []
+        case Analysis():
+            return []
         case Mining():
             chosen = place | dict(cell.settings) | {"method": cell.method}
             runs = [_changed(cell.method, settings(**chosen), "mining")]

@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 from pssa.runs import methods
 
 Setting = tuple[str, Any]  # a name of the configuration and its value
+HUMAN, RANDOM = "human", "random"
+GIVEN = (HUMAN, RANDOM)  # evidence that no method mines
 
 
 def settings(**values: Any) -> tuple[Setting, ...]:
@@ -38,19 +40,22 @@ class Mining:
     """Evidence mined once; K rounds hold those of fewer."""
 
     place: Place
-    method: str  # aw-as, pg-as, rm-as, consensus; or human: the opinion words that people marked
+    # aw-as, pg-as, rm-as, consensus; human: the opinion words that people marked; random: as many random words as consensus has
+    method: str
     settings: tuple[Setting, ...] = ()
 
     @property
     def needs(self) -> tuple[Cell, ...]:
-        """The baseline, for its number of epochs and mostly its parameters; human words need nothing."""
-        return () if self.method == "human" else (Training(self.place),)
+        """The baseline, for its number of epochs and mostly its parameters; human words need nothing, random ones a consensus."""
+        if self.method == RANDOM:
+            return (Mining(self.place, "consensus", self.settings),)
+        return () if self.method == HUMAN else (Training(self.place),)
 
     @property
     def needs_weights(self) -> bool:
         """Whether mining starts from the baseline's parameters."""
         chosen = dict(self.settings)
-        if self.method == "human" or chosen.get("folds", 0) or "refine" in chosen:
+        if self.method in GIVEN or chosen.get("folds", 0) or "refine" in chosen:
             return False
         return methods.find(self.method).continues_baseline
 
@@ -77,6 +82,11 @@ class Training:
         """The baseline's number of epochs, and the evidence."""
         return () if self.is_baseline else (Training(self.place), *self.evidence)
 
+    @property
+    def finds_epochs(self) -> bool:
+        """Whether it searches its own number of epochs: a baseline, and a training whose epochs are other ones."""
+        return self.is_baseline or "augment" in dict(self.settings)
+
 
 @dataclass(frozen=True)
 class Analysis:
@@ -85,6 +95,7 @@ class Analysis:
     training: Training
     what: str
     settings: tuple[Setting, ...] = ()
+    on: str = ""  # name of the data set whose test part is analysed; empty: that of the place
     needs_weights: ClassVar[bool] = True
 
     @property
@@ -133,7 +144,7 @@ def cell_name(cell: Cell) -> str:
             words += [f"K={cell.rounds}"] if cell.rounds else []
             words += [f"above {cell.above:g}"] if cell.above else []
         case Analysis():
-            words.append(f"look {cell.what}")
+            words.append(f"look {cell.what}" + (f" on {cell.on}" if cell.on else ""))
         case Timing():
             words.append("timing")
     if place.share < 1:

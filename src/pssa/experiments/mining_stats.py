@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,19 @@ def common_words(first: Evidence, second: Evidence) -> Evidence:
         examples.append(replace(ours, findings=kept))
     edits = (*first.header.edits, f"words that {second.header.method} found too")
     return Evidence(replace(first.header, edits=edits), tuple(examples))
+
+
+def random_words(evidence: Evidence, seed: int) -> Evidence:
+    """Return as many findings of each instance, all active, at random words that are not in its aspect: a control."""
+    draws = random.Random(seed)
+    examples = []
+    for example in evidence.examples:
+        free = [word for word in range(len(example.words)) if not example.aspect[0] <= word < example.aspect[1]]
+        drawn = draws.sample(free, len(example.findings))
+        found = zip(drawn, example.findings, strict=True)
+        examples.append(replace(example, findings=tuple(replace(one, word=word, kind=ACTIVE) for word, one in found)))
+    edits = (*evidence.header.edits, f"words drawn at random with seed {seed}")
+    return Evidence(replace(evidence.header, edits=edits), tuple(examples))
 
 
 def word_counts(corpus: Corpus) -> Counter[str]:

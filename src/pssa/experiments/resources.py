@@ -22,7 +22,7 @@ from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words, r
 from pssa.data.rows import Columns
 from pssa.errors import InputError, setting
 from pssa.experiments.cell_key import cell_key
-from pssa.experiments.cells import Cell, Place, Setting
+from pssa.experiments.cells import Analysis, Cell, Place, Setting
 from pssa.experiments.ledger import Ledger, Record, RecordLookup
 
 DATA_SETS = ("laptop", "rest", "twitter")
@@ -183,7 +183,7 @@ class Resources:
         keys: dict[Cell, str] = {}
 
         def lookup(cell: Cell) -> Record | None:
-            if cell.place.data not in self.sources:
+            if not {cell.place.data, getattr(cell, "on", "") or cell.place.data} <= self.sources.keys():
                 return None
             if cell not in keys:
                 keys[cell] = self.key(cell)
@@ -203,8 +203,17 @@ class Resources:
             "words": None if source.opinion_words is None else _fingerprint(source.opinion_words),
             "reading": options,
             **{name: _fingerprint(Path(path)) for name, path in started.items()},
+            **self._files_elsewhere(cell),
         }
         return {name: value for name, value in found.items() if value}
+
+    def _files_elsewhere(self, cell: Cell) -> dict[str, Any]:
+        """Return fingerprints of the files of another data set that a cell is tested on."""
+        if not isinstance(cell, Analysis) or not cell.on:
+            return {}
+        source = self.sources[cell.on]
+        found = {"other test": source.test, "other words": source.opinion_words}
+        return {name: _fingerprint(path) for name, path in found.items() if path is not None}
 
     def fingerprints(self) -> dict[str, str]:
         """Return the fingerprints of all files by name, for provenance."""

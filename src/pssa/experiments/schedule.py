@@ -208,7 +208,8 @@ class CellSchedule:
 
     def _job(self, cell: Cell) -> CellJob:
         baseline = self.ledger.find(self.workspace.key(Training(cell.place)))
-        epochs = 0 if baseline is None or isinstance(cell, Timing) else int(baseline["epochs"])
+        is_free = isinstance(cell, Timing) or (isinstance(cell, Training) and cell.finds_epochs)
+        epochs = 0 if baseline is None or is_free else int(baseline["epochs"])
         keep = isinstance(cell, Training) and self._is_needed(cell)
         return CellJob(cell, self.workspace, epochs, keep)
 

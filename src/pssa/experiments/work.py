@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,9 @@ from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.errors import InputError
 from pssa.evaluation import score
 from pssa.experiments import analyses
-from pssa.experiments.cells import Analysis, Cell, Mining, Timing, Training, describe
+from pssa.experiments.cells import HUMAN, RANDOM, Analysis, Cell, Mining, Timing, Training, describe
 from pssa.experiments.ledger import Record
-from pssa.experiments.mining_stats import common_words, describe_evidence
+from pssa.experiments.mining_stats import common_words, describe_evidence, random_words
 from pssa.experiments.timing import StageTimer
 from pssa.experiments.workspace import PlaceContext, Workspace
 from pssa.runs import Config, load, methods
@@ -33,8 +33,6 @@ from pssa.runs.defaults import choose_penalty
 from pssa.runs.methods import Trained
 from pssa.runs.saved_model import Description, load_weights, save_weights
 from pssa.runs.training_run import train
-
-_DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,7 @@ def _train(job: CellJob, cell: Training) -> Record:
         "epochs": epochs,
         "accuracy": scores.accuracy,
         "macro_f1": scores.macro_f1,
-        "predicted": _label_numbers(predicted, classifier.labels),
+        "predicted": analyses.label_numbers(predicted, classifier.labels),
         "labels": list(classifier.labels),
         "instances": len(context.run.prepared_data.corpus),
         "parameters": models.count_parameters(trained.members[0]),
@@ -107,12 +105,6 @@ def _train(job: CellJob, cell: Training) -> Record:
         "curve": timer.curve,  # test scores after each epoch, for what choosing on test would report
         "testing_seconds": testing,
     }
-
-
-def _label_numbers(predicted: Sequence[str], labels: Sequence[str]) -> str | list[int]:
-    """Return the number of each label: a digit each, or a list if there are more labels than digits."""
-    numbers = [labels.index(label) for label in predicted]
-    return "".join(map(str, numbers)) if len(labels) <= _DIGITS else numbers
 
 
 def _train_one(job: CellJob, cell: Training, context: PlaceContext, timer: StageTimer) -> nn.Module:
@@ -139,10 +131,12 @@ def _evidence(job: CellJob, cell: Training) -> Evidence:
 def _mine(job: CellJob, cell: Mining) -> Record:
     timer = StageTimer()
     context = job.open(timer)
-    if cell.method == "human":
+    if cell.method == HUMAN:
         if context.human is None:
             raise InputError(f"data set {cell.place.data} has no opinion words of people")
         evidence = context.human
+    elif cell.method == RANDOM:
+        evidence = random_words(read_evidence(job.workspace.evidence(cell.needs[0])), cell.place.seed)
     else:
         context = context.configured(method=cell.method)
         epochs = context.run.find_epochs()
@@ -166,7 +160,10 @@ def _analyse(job: CellJob, cell: Analysis) -> Record:
     workspace, resources = job.workspace, job.workspace.resources
     classifier = load(workspace.weights(cell.training), device=resources.device, precision="float32")
     train_corpus, test = resources.corpora(cell.place)
-    rows = resources.opinion_rows(cell.place, "test")
+    tested = replace(cell.place, data=cell.on or cell.place.data)
+    if cell.on:
+        _, test = resources.corpora(replace(tested, share=1.0, held_out=False))
+    rows = resources.opinion_rows(tested, "test")
     evidence = _evidence(job, cell.training) if cell.training.evidence else None
     given = analyses.AnalysisInput(classifier, train_corpus, test, rows, evidence)
     return {"found": analyses.find(cell.what)(given, **dict(cell.settings))}

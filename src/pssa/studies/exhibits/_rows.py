@@ -80,8 +80,16 @@ METHODS = {
         MethodRow("+Human", mined_by=("human",)),
         # With a penalty of zero weight, a final training differs from the baseline only in its random numbers.
         MethodRow("again", mined_by=("aw-as",), training=settings(gamma=0.0)),
+        MethodRow("+Random", mined_by=("random",)),
+        MethodRow("+Contrast", training=settings(augment="contrast")),
+        MethodRow("+Consensus+Contrast", mined_by=("consensus",), training=settings(augment="contrast")),
     )
 }
+
+
+# Rows that are tried in other domains and on variants: two plain trainings, kinds of evidence, controls, and contrast.
+_CONTRAST_ROWS = ("+Contrast", "+Consensus+Contrast")
+TRANSFER_ROWS = ("", "again", "+AW-AS", "+PG-AS", "+Consensus", "+Human", "+Random", *_CONTRAST_ROWS)
 
 
 def refined(heads: str) -> MethodRow:
