@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pssa.data.check import check
 from pssa.data.example import Corpus, Example, sentence_key
 from pssa.data.io import from_records, read, read_or_skip, stream, write
 from pssa.data.tokenize import Span
@@ -108,7 +110,7 @@ _GOOD = b"text,aspect,from,to,label\na menu,menu,2,6,positive\n"
         ("place.csv", _GOOD.replace(b"2,6", b"0,4"), "line 2: aspect 'menu' is not at its offsets"),
         ("latin.csv", _GOOD + "a café,café,2,6,positive\n".encode("latin-1"), r"line 3: is not UTF-8 \(byte 0xe9"),
         ("latin.txt", "a café/p\n".encode("latin-1"), "line 1: is not UTF-8"),
-        ("wide.csv", _GOOD.decode().encode("utf-16"), "is UTF-16; save the file as UTF-8"),
+        ("wide.csv", _GOOD.decode().encode("utf-16"), "is UTF-16; .*utf-16"),
         ("picture.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is a binary file"),
         ("reviews.xlsx", b"PK\x03\x04\x14\0", "is a spreadsheet; save it as CSV in UTF-8"),
         ("mac.csv", _GOOD.replace(b"\n", b"\r"), "line 1: a column is missing"),
@@ -249,3 +251,62 @@ def test_of_columns_with_names_of_their_own_only_the_rest_is_not_kept(tmp_path: 
     corpus, _, not_kept = read_or_skip(path, columns={"text": "Review"})
     assert [example.text for example in corpus] == ["a menu"]
     assert not_kept == ("Title", "text")
+
+
+def test_bad_lines_can_be_skipped_and_are_counted_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "text,aspect,label\na menu,menu,positive\na pub,bar,positive\nthe bar,bar,good\nthe bar,bar,negative\n"
+    )
+    with pytest.warns(UserWarning, match=r"a.csv: 2 lines were skipped, 2 instances are left; line 3: .*; line 4: "):
+        corpus = read(path, errors="skip")
+    assert [example.label for example in corpus] == ["positive", "negative"]
+    assert corpus.dropped == {"invalid": 2}
+
+
+def test_an_aspect_that_occurs_twice_can_be_one_instance_or_two(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("id,text,aspect,label\n7,The bar is a bar,bar,positive\n8,a menu,menu,negative\n")
+    with pytest.raises(
+        InputError, match=r"line 2: aspect 'bar' occurs 2 times; .*occurrence='first'.*occurrence='all'"
+    ):
+        read(path)
+    first = read(path, occurrence="first")
+    assert [(example.id, example.aspect_chars) for example in first] == [("7", (4, 7)), ("8", (2, 6))]
+    both = read(path, occurrence="all")
+    assert [(example.id, example.aspect_chars) for example in both] == [("7", (4, 7)), ("7#2", (13, 16)), ("8", (2, 6))]
+    assert {example.label for example in both[:2]} == {"positive"}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
+@pytest.mark.parametrize("encoding", ["windows-1252", "utf-16"])
+def test_a_file_in_another_encoding_is_read_as_if_it_were_utf8(tmp_path: Path, encoding: str, suffix: str) -> None:
+    content = "text,aspect,label\nThe café’s menu,menu,positive\n".encode(encoding)
+    path = tmp_path / f"a.{suffix}"
+    path.write_bytes(gzip.compress(content) if suffix.endswith("gz") else content)
+    with pytest.raises(InputError, match=f"encoding='{encoding}'"):
+        read(path)
+    assert read(path, encoding=encoding)[0].text == "The café’s menu"
+    with pytest.raises(InputError, match="not known"):
+        read(path, encoding="klingon")
+
+
+def test_a_wrong_encoding_is_one_problem_of_a_check(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(
+        "text,aspect,label\nthe café,café,positive\na menu,menu,negative\nle café,café,neutral\n".encode("latin-1")
+    )
+    (problem,) = check(path).problems
+    assert problem.line == 2
+    assert "Windows-1252" in problem.what
+    assert "1 more line" in problem.what
+    assert not check(path, encoding="latin-1").problems
+    path.write_bytes(b"text,aspect,label\n\x81\xff menu,menu,positive\n\xc3\xa9 menu,menu,negative\n")
+    assert "Windows" not in check(path).problems[0].what
+
+
+def test_a_file_that_is_not_in_the_encoding_named_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text,aspect,label\na menu\x81,menu,positive\n")
+    with pytest.raises(InputError, match=r"is not windows-1252 \(byte 25"):
+        read(path, encoding="windows-1252")

@@ -12,9 +12,10 @@ from tests.experiments.rooms import tiny_resources
 from pssa import models
 from pssa.data import read
 from pssa.data.formats.tagged import is_tagged
+from pssa.data.read_options import ReadOptions
 from pssa.errors import InputError
 from pssa.experiments.cells import Mining, Place, Training, settings
-from pssa.experiments.resources import ReadOptions, Resources, strip_targets
+from pssa.experiments.resources import Resources, strip_targets
 
 HERE = Place("laptop", "memnet", 0)
 

@@ -11,12 +11,13 @@ from tests.experiments.rooms import SETTINGS, tiny_resources
 
 from pssa.data import Corpus, embedded, write
 from pssa.data.evidence_file import read_evidence
+from pssa.data.read_options import ReadOptions
 from pssa.evaluation import score
 from pssa.experiments import work
 from pssa.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, settings
 from pssa.experiments.comparison import labels_of
 from pssa.experiments.ledger import Ledger
-from pssa.experiments.resources import DataSource, ReadOptions, Resources
+from pssa.experiments.resources import DataSource, Resources
 from pssa.experiments.schedule import CellSchedule, open_pool
 from pssa.experiments.workspace import Workspace
 from pssa.runs import load, train

@@ -16,12 +16,13 @@ from tests.studies.stand_in import StandIn
 from pssa import models
 from pssa.data.evidence import Evidence, keep_above, keep_iterations
 from pssa.data.evidence_file import read_evidence
+from pssa.data.read_options import ReadOptions
 from pssa.data.rows import Columns
 from pssa.errors import InputError
 from pssa.experiments import provenance, schedule
 from pssa.experiments.cells import Cell, Place, Training
 from pssa.experiments.ledger import Ledger, Record
-from pssa.experiments.resources import ReadOptions, Resources, Scope
+from pssa.experiments.resources import Resources, Scope
 from pssa.experiments.tuning import DATA, GridResult, GridSearch, Point
 from pssa.runs import Config
 from pssa.studies.exhibit import Table

@@ -20,7 +20,9 @@ from pssa.data.example import sentence_key
 from pssa.data.fields import example_from_fields
 from pssa.data.formats import scan
 from pssa.data.io import format_of
+from pssa.data.read_options import check_encoding
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
+from pssa.data.text_file import EncodedPath
 from pssa.data.tokenize import Span
 from pssa.data.validation import is_integer, shorten
 from pssa.errors import InputError, setting
@@ -60,16 +62,23 @@ class AspectSentence:
 
 
 def read_sentences(
-    path: str | Path, *, format: str | None = None, columns: ColumnNames | None = None, group: bool = False
+    path: str | Path,
+    *,
+    format: str | None = None,
+    columns: ColumnNames | None = None,
+    encoding: str | None = None,
+    group: bool = False,
 ) -> tuple[AspectSentence, ...]:
     """Read sentences with all their aspects; the label of an aspect is not looked at.
 
     :param group: whether to take lines of the same sentence together, for a file with one aspect a line.
     :raises InputError: naming the file and the line of the first row that cannot be used.
     """
-    name = format_of(path, format)
+    check_encoding(encoding)
+    source = EncodedPath.of(path, encoding)
+    name = format_of(source, format)
     named = replace(Columns.of(columns), text_only=not group)
-    events = (_checked(path, event) for event in scan(Path(path), name, named))
+    events = (_checked(path, event) for event in scan(source, name, named))
     found = tuple(_grouped(path, events, by_line=name == _XML) if group or name == _XML else _listed(path, events))
     if not found:
         raise InputError.at(path, None, "has no sentences; expected at least one")

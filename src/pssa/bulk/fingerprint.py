@@ -55,6 +55,7 @@ def job_fingerprint(job: Job, sources: Sequence[Source]) -> dict[str, Any]:
         "the output's format": job.output_format,
         "the file of rejected rows": str(job.rejected_path),
         "columns": _column_names(job, sources),
+        "encoding": job.encoding,
         "saliency": scoring.saliency,
         "device": scoring.chosen_device,
         "precision": scoring.precision,

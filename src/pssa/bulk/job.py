@@ -25,6 +25,7 @@ from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring, default_window_rows
 from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
 from pssa.bulk.window import Window
+from pssa.data.read_options import check_encoding
 from pssa.data.rows import ColumnNames, Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting
@@ -51,6 +52,7 @@ class Job:
     output: str  # a file, or - for standard output
     format: str | None = None  # of the inputs, if it is not recognised
     columns: ColumnNames | Columns | None = None  # of the inputs, if they have other names
+    encoding: str | None = None  # of the inputs, if they are text and not UTF-8
     output_format: str | None = None  # if the output's suffix does not tell it
     errors: str = "fail"  # on invalid rows; or "skip" them
     rejected: str | None = None  # the file of skipped rows; None: the output's name and .rejected.jsonl
@@ -60,6 +62,7 @@ class Job:
     def __post_init__(self) -> None:
         if self.errors not in _ERRORS:
             raise InputError(f"{setting('errors')} is {self.errors!r}; it can be {' or '.join(_ERRORS)}")
+        check_encoding(self.encoding)
         if self.begin not in _BEGINNINGS:
             raise InputError(f"begin is {self.begin!r}; it can be {', '.join(_BEGINNINGS)}")
         if self.output == STANDARD and self.begin == "resume":
@@ -111,7 +114,7 @@ def carry_out(
     :param labels: whose probabilities have a column each in CSV.
     """
     output_format = choose_output_format(job.output, job.output_format, labels)
-    sources = find_sources(job.inputs, job.format, job.columns)
+    sources = find_sources(job.inputs, job.format, job.columns, job.encoding)
     if job.begin == "resume" and (streams := [source.title for source in sources if source.is_stream]):
         raise InputError(f"{streams[0]} cannot be read again, so the job cannot be resumed; read from a file")
     require_apart(sources, None if job.output == STANDARD else Path(job.output), job.rejected_path)

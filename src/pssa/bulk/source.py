@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PosixPath
+from pathlib import Path
 from typing import IO, Any, cast
 
 from pssa.bulk.fingerprint import BEGIN_AGAIN
@@ -20,6 +20,7 @@ from pssa.data.files import BoundedStream
 from pssa.data.formats import hugging_face, require_named_columns, scan
 from pssa.data.io import format_of
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
+from pssa.data.text_file import EncodedPath
 from pssa.errors import EmptyFile, InputError, import_extra, setting
 
 STANDARD = "-"  # standard input, or output
@@ -42,6 +43,7 @@ class Source:
     modified: int = 0  # nanoseconds
     is_stream: bool = False  # standard input or a pipe: it can be read only once
     columns: Columns = field(default_factory=Columns)
+    encoding: str = ""  # empty: UTF-8
 
     @property
     def title(self) -> str:
@@ -54,7 +56,7 @@ class Source:
         :raises InputError: if it cannot be read, or not to its end.
         """
         path = _WatchedPath(self.title)
-        path.watch, path.is_standard = watch, self.name == STANDARD
+        path.watch, path.is_standard, path.encoding = watch, self.name == STANDARD, self.encoding
         events = _read_to_end(scan(path, self.format, self.columns), self)
         return _watch_rows(events, self, watch) if self.format == "parquet" else events
 
@@ -92,7 +94,10 @@ def require_unchanged(sources: Sequence[Source]) -> None:
 
 
 def find_sources(
-    inputs: Sequence[str], format: str | None, columns: ColumnNames | Columns | None = None
+    inputs: Sequence[str],
+    format: str | None,
+    columns: ColumnNames | Columns | None = None,
+    encoding: str | None = None,
 ) -> tuple[Source, ...]:
     """Return the sources, those of a pattern ordered by name; empty files have no rows and are left out.
 
@@ -105,7 +110,8 @@ def find_sources(
         raise InputError(f"input {twice[0]} is named twice; name it once")
     if not names:
         raise InputError("there is no input; name at least one file, or - for standard input")
-    found = tuple(replace(_open_source(name, format), columns=named) for name in names if not _is_empty(name))
+    opened = (_open_source(name, format, encoding or "") for name in names if not _is_empty(name))
+    found = tuple(replace(source, columns=named, encoding=encoding or "") for source in opened)
     for source in found:
         require_named_columns(source.title, source.format, named)
     return found
@@ -125,7 +131,7 @@ def _is_empty(name: str) -> bool:
     return name != STANDARD and path.is_file() and path.stat().st_size == 0
 
 
-def _open_source(name: str, format: str | None) -> Source:
+def _open_source(name: str, format: str | None, encoding: str) -> Source:
     path = Path(name)
     if name == STANDARD or path.is_fifo():
         # Its format cannot be recognised: the lines that were looked at would be lost.
@@ -133,7 +139,9 @@ def _open_source(name: str, format: str | None) -> Source:
         if source.format in _FILE_FORMATS:
             raise InputError(f"{source.title} cannot have the format {source.format}, which needs a file; name one")
         return source
-    found = format_of(_WatchedPath(name), format)
+    watched = _WatchedPath(name)
+    watched.encoding = encoding
+    found = format_of(watched, format)
     if name.startswith(hugging_face.PREFIX):
         return Source(name, found)
     if not path.exists():
@@ -171,7 +179,7 @@ def _watch_rows(events: Iterator[Event], source: Source, watch: Watch) -> Iterat
         yield event
 
 
-class _WatchedPath(PosixPath):
+class _WatchedPath(EncodedPath):
     """A path for a format's reader."""
 
     watch: Watch = staticmethod(lambda read: None)
@@ -181,7 +189,7 @@ class _WatchedPath(PosixPath):
         """Return True for standard input."""
         return self.is_standard or super().exists(**more)
 
-    def open(self, *how: Any, **more: Any) -> IO[Any]:  # type: ignore[override]
+    def open(self, *how: Any, **more: Any) -> IO[Any]:
         """Open the bytes; zstd is unpacked here, gzip by the reader."""
         file = sys.stdin.buffer if self.is_standard else super().open("rb", buffering=0)
         stream = io.BufferedReader(_CountingStream(cast(IO[bytes], file), self.watch), _BUFFER_BYTES)

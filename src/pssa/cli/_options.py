@@ -15,8 +15,10 @@ from pssa.runs.config import Config, option_fields, parse_value
 _PACKAGE = Path(__file__).parents[1]
 _METAVARS: dict[type, str] = {int: "N", float: "X", str: "NAME"}
 _FILES = ("dev", "vectors", "evidence")  # settings whose value is a file
+# Options of a file of labelled instances, and keyword arguments of `read`.
+READING = ("format", "columns", "labels", "conflict", "label_map", "encoding", "errors", "occurrence")
 # Options that a command declares itself, and that set a value of the same name.
-_DECLARED_BY_COMMANDS = ("train", "model", "format", "columns", "labels", "conflict")
+_DECLARED_BY_COMMANDS = ("train", "model", *READING)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -41,13 +43,17 @@ def add_run_data(container: argparse._ActionsContainer) -> None:
     """Add the options of a file of instances for a run, which knows its labels."""
     add_format(container)
     add_conflict(container, "drop")
+    add_label_map(container)
+    add_errors(container)
+    add_occurrence(container)
 
 
 def add_format(container: argparse._ActionsContainer, name: str = "--format", file: str = "the file") -> None:
-    """Add `--format` and `--columns`, for commands that read rows."""
+    """Add `--format`, `--columns` and `--encoding`, for commands that read rows."""
     option(container, f"{name} NAME", f"format of {file} (default: detected)", dest="format")
     columns = "column names, such as text=review,aspect=term,label=polarity"
     option(container, "--columns FIELD=COLUMN,...", columns)
+    option(container, "--encoding NAME", f"encoding of {file}, such as windows-1252 (default utf-8)")
 
 
 def add_conflict(container: argparse._ActionsContainer, default: str) -> None:
@@ -55,6 +61,21 @@ def add_conflict(container: argparse._ActionsContainer, default: str) -> None:
     # No default in the parser: `pssa train --resume` refuses every option that has a value.
     text = f"treatment of the label `conflict` (default {default})"
     container.add_argument("--conflict", choices=("drop", "keep", "error"), help=text)
+
+
+def add_label_map(container: argparse._ActionsContainer) -> None:
+    """Add `--label-map`."""
+    option(container, "--label-map MAP", "meaning of labels: 5=positive,1=negative, or a .csv or .toml file", type=str)
+
+
+def add_errors(container: argparse._ActionsContainer) -> None:
+    """Add `--errors`, for commands that read labelled instances."""
+    option(container, "--errors MODE", "on invalid rows: fail, or skip and count them (default fail)")
+
+
+def add_occurrence(container: argparse._ActionsContainer) -> None:
+    """Add `--occurrence`."""
+    option(container, "--occurrence MODE", "aspect that occurs several times: error, first or all (default error)")
 
 
 def add_labels(container: argparse._ActionsContainer) -> None:
@@ -94,14 +115,8 @@ def reading(arguments: argparse.Namespace, labels: tuple[str, ...] | None = None
 
     :param labels: those of a run; None: those of `--labels`.
     """
-    from pssa.data.example import DEFAULT_LABELS
-
-    return {
-        "format": arguments.format,
-        "columns": arguments.columns,
-        "labels": labels or arguments.labels or DEFAULT_LABELS,
-        "conflict": arguments.conflict or "drop",
-    }
+    given = {name: getattr(arguments, name, None) for name in READING} | ({"labels": labels} if labels else {})
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def label_names(given: str) -> tuple[str, ...]:

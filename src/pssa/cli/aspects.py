@@ -19,7 +19,19 @@ from pssa.cli._parser import Commands, add_command, add_group, option, run_path
 from pssa.errors import InputError
 
 _GROUP_HELP = "group lines by sentence, for files with one aspect a line"
-_TRAIN_OPTIONS = ("train", "out", "encoder", "vectors", "epochs", "seed", "device", "format", "columns", "group")
+_TRAIN_OPTIONS = (
+    "train",
+    "out",
+    "encoder",
+    "vectors",
+    "epochs",
+    "seed",
+    "device",
+    "format",
+    "columns",
+    "encoding",
+    "group",
+)
 
 
 def add_parser(commands: Commands) -> None:
@@ -97,7 +109,7 @@ def run_train(arguments: argparse.Namespace) -> int:
             if arguments.resume is not None:
                 resume_aspects(out, bars)
             else:
-                reading = {name: given.pop(name, None) for name in ("format", "columns")}
+                reading = {name: given.pop(name, None) for name in ("format", "columns", "encoding")}
                 data = read_sentences(given.pop("train"), group=bool(given.pop("group", False)), **reading)
                 del given["out"]
                 train_aspects(data, out, observer=bars, on_vectors=bars.on_vectors, **given)
@@ -133,7 +145,7 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     from pssa.aspects import evaluate_aspects, load_finder, read_sentences
 
     finder = load_finder(arguments.tagger, device=arguments.device)
-    reading = {"format": arguments.format, "columns": arguments.columns, "group": arguments.group}
+    reading = {name: getattr(arguments, name) for name in ("format", "columns", "encoding", "group")}
     scores = evaluate_aspects(finder, read_sentences(arguments.data, **reading))
     if arguments.json:
         print_json(scores.as_dict())
@@ -162,6 +174,7 @@ def run_find(arguments: argparse.Namespace) -> int:
         output=arguments.output,
         format=arguments.format,
         columns=arguments.columns,
+        encoding=arguments.encoding,
         output_format=arguments.output_format,
         errors=arguments.errors,
         rejected=arguments.rejected,

@@ -13,7 +13,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_conflict, add_data, add_format, add_labels, reading
+from pssa.cli._options import (
+    add_conflict,
+    add_data,
+    add_errors,
+    add_format,
+    add_label_map,
+    add_labels,
+    add_occurrence,
+    reading,
+)
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, add_group, option
 from pssa.data.formats import FORMATS
@@ -44,7 +53,9 @@ def add_parser(commands: Commands) -> None:
     add_labels(convert)
     add_conflict(convert, "keep")
     convert.set_defaults(conflict="keep")
-    option(convert, "--errors MODE", "on invalid lines: fail or skip", "fail")
+    add_label_map(convert)
+    add_errors(convert)
+    add_occurrence(convert)
     option(convert, "--force", "replace an existing OUT")
 
 
@@ -87,7 +98,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
         raise InputError.at(output, None, "exists; choose another name, or replace it with --force")
-    corpus, skipped, not_kept = read_or_skip(arguments.input, **reading(arguments), errors=arguments.errors)
+    corpus, skipped, not_kept = read_or_skip(arguments.input, **reading(arguments))
     write(corpus, arguments.output, format=arguments.target)
     if arguments.json:
         counts = {"instances": len(corpus), "dropped": dict(corpus.dropped)}
@@ -123,6 +134,9 @@ def _show(name: str, report: Report) -> None:
     if report.labels_to_declare:
         expected = ", ".join(report.labels)
         declared = shlex.join(option_arguments("labels", ",".join(report.labels_to_declare)))
+        others = [label for label in report.labels_to_declare if label not in report.labels]
+        mapped = shlex.join(option_arguments("label_map", ",".join(f"{label}=LABEL" for label in others)))
+        lines.append(f"  to say what labels mean: {mapped}")
         lines.append(f"  expected labels {expected}; correct the others, or accept all with {declared}")
     say("\n".join(lines))
 

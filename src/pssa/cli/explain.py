@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pssa.runs import Classifier
     from pssa.runs.explain import Explanation
 
+_OF_INPUT = ("columns", "format", "encoding")  # options of --input
 _OFFSETS = re.compile(r"(\d+):(\d+)")
 
 
@@ -85,7 +86,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError("pssa explain needs either --text T with --aspect A, or --input FILE")
     if (arguments.text is None) != (arguments.aspect is None):
         raise InputError("--text and --aspect go together; the aspects of --input are in the file")
-    for name in ("columns", "format"):
+    for name in _OF_INPUT:
         if arguments.input is None and getattr(arguments, name) is not None:
             raise InputError(f"--{name} needs --input FILE; add it, or leave --{name} out")
     if arguments.limit < 1:
@@ -100,7 +101,8 @@ def _read_examples(arguments: argparse.Namespace) -> tuple[list[Example], list[s
     from pssa.data.io import stream
 
     if arguments.input is not None:
-        rows = stream(arguments.input, format=arguments.format, columns=arguments.columns)
+        options = {name: getattr(arguments, name) for name in _OF_INPUT}
+        rows = stream(arguments.input, **options)
         return _read_rows(arguments.input, rows, arguments.limit)
     try:
         arguments.text.encode()

@@ -87,6 +87,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         output=arguments.output,
         format=arguments.format,
         columns=arguments.columns,
+        encoding=arguments.encoding,
         output_format=arguments.output_format,
         errors=arguments.errors,
         rejected=arguments.rejected,

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_data, add_device, add_run
+from pssa.cli._options import READING, add_data, add_device, add_run, reading
 from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
@@ -32,7 +32,6 @@ _LIMITS = {
     "queue": "aspects that wait; more are refused with 503 (default 2048)",
     "batch": "aspects scored together (default 64)",
 }
-_READING = ("format", "columns", "labels", "conflict")  # how to read the corpus
 
 
 def add_parser(commands: Commands) -> None:
@@ -134,13 +133,12 @@ def _token(path: Path | None) -> str:
 
 def _review(arguments: argparse.Namespace) -> Review | None:
     if arguments.evidence is None:
-        for name in ("corpus", *_READING, "second"):
+        for name in ("corpus", *READING, "second"):
             if getattr(arguments, name) is not None:
-                raise InputError(f"--{name} needs --evidence FILE; add it")
+                raise InputError(f"--{name.replace('_', '-')} needs --evidence FILE; add it")
         return None
     if arguments.corpus is None:
         raise InputError("--evidence needs --corpus FILE, the training data of the evidence; add it")
     from pssa.serve.review.session import Review
 
-    reading = {name: getattr(arguments, name) for name in _READING}
-    return Review.open(arguments.evidence, arguments.corpus, arguments.second, **reading)
+    return Review.open(arguments.evidence, arguments.corpus, arguments.second, **reading(arguments))

@@ -13,7 +13,6 @@ from pssa.cli.reproduce import command_line, print_failures
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.experiments.resources import ReadOptions
     from pssa.experiments.tuning import GridResult, GridSearch
     from pssa.studies.reproduce import Reproduction
 
@@ -49,27 +48,20 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.seeds < 1:
         raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
     from pssa.cli._progress import CellsProgress
+    from pssa.data.read_options import ReadOptions
     from pssa.experiments.resources import Scope
     from pssa.studies.reproduce import ExecutionOptions
     from pssa.studies.tune import tune, tuning_resources
 
     search = _search(arguments)
     starts = (arguments.train, arguments.vectors, arguments.encoder, arguments.device)
-    resources = tuning_resources(*starts, _read_options(arguments))
+    resources = tuning_resources(*starts, ReadOptions.of(**reading(arguments)))
     options = ExecutionOptions(arguments.engine, arguments.workers, arguments.address, arguments.fresh)
     with CellsProgress() as bar:
         tuned = tune(
             search, Scope(resources, arguments.seeds), arguments.out, options, bar, command_line(["tune"], arguments)
         )
     return _print(*tuned, arguments.out, arguments.json)
-
-
-def _read_options(arguments: argparse.Namespace) -> ReadOptions:
-    from pssa.data.rows import Columns
-    from pssa.experiments.resources import ReadOptions
-
-    options = reading(arguments)
-    return ReadOptions(options["format"] or "", Columns.of(options["columns"]), options["labels"], options["conflict"])
 
 
 def _search(arguments: argparse.Namespace) -> GridSearch:

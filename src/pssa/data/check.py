@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Unpack
 
-from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.example import Example
 from pssa.data.fields import CONFLICT, MAX_LABEL, LabelRule
 from pssa.data.formats import scan
 from pssa.data.io import Accepted, format_of, outcomes
-from pssa.data.rows import ColumnNames, Columns, Dropped, Problem
+from pssa.data.read_options import ReadOptions, ReadSettings
+from pssa.data.rows import Dropped, Problem
+from pssa.data.text_file import NOT_UTF8, EncodedPath
 from pssa.data.validation import brief_repr
 from pssa.errors import InputError
 
@@ -45,24 +48,18 @@ class Report:
         return sum(problem.rejected for problem in self.problems)
 
 
-def check(
-    path: str | Path,
-    *,
-    format: str | None = None,
-    columns: ColumnNames | None = None,
-    labels: tuple[str, ...] = DEFAULT_LABELS,
-    conflict: str = "drop",
-) -> Report:
+def check(path: str | Path, **options: Unpack[ReadSettings]) -> Report:
     """Check every instance of a file; the parameters are those of `read`. A bad line does not stop the check.
 
     :raises InputError: if the file cannot be read at all: missing, a directory, binary, empty, or without a column.
     """
-    rule = LabelRule.of(labels, conflict)
-    named, name = Columns.of(columns), format_of(path, format)
+    chosen = ReadOptions.of(**options)
+    rule, source = chosen.rule(), EncodedPath.of(path, chosen.encoding)
+    name = format_of(source, chosen.format)
     accepted: list[Accepted] = []
     dropped: Counter[str] = Counter()
     problems: list[Problem] = []
-    for outcome in outcomes(scan(Path(path), name, named), rule):
+    for outcome in outcomes(scan(source, name, chosen.columns), rule, chosen.occurrence):
         match outcome:
             case Accepted():
                 accepted.append(outcome)
@@ -74,13 +71,24 @@ def check(
                 if len(problems) >= _MAX_PROBLEMS:
                     problems.append(Problem(outcome.line, "too many problems; the rest was not checked"))
                     break
-    problems.extend(_contradictions(accepted))
+    problems = [*_join_undecoded(problems), *_contradictions(accepted)]
     if not accepted and not problems:
         if not dropped:
             raise InputError.at(path, None, "has no instance; expected at least one")
         problems.append(Problem(None, "every instance was dropped; none is left for training", rejected=False))
     examples = [one.example for one in accepted]
     return _report(name, examples, rule, dropped, problems)
+
+
+def _join_undecoded(problems: Sequence[Problem]) -> list[Problem]:
+    """Return the problems with those of a wrong encoding as one: the first, with the number of the others."""
+    undecoded = [problem for problem in problems if NOT_UTF8 in problem.message]
+    if len(undecoded) < 2:
+        return list(problems)
+    more = f"{len(undecoded) - 1} more lines are not UTF-8 either"
+    first = replace(undecoded[0], message=f"{undecoded[0].message}; {more}")
+    kept = [problem for problem in problems if NOT_UTF8 not in problem.message]
+    return [first, *kept]
 
 
 def _report(

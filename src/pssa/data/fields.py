@@ -16,11 +16,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NoReturn
 
-from pssa.data.example import Example, sentence_key
+from pssa.data.example import DEFAULT_LABELS, Example, sentence_key
+from pssa.data.label_map import LabelMap, label_key
 from pssa.data.rows import Row
 from pssa.data.text_file import MAX_TEXT
 from pssa.data.tokenize import Span, cut_at, tokenize
@@ -30,6 +31,7 @@ from pssa.errors import InputError, setting
 CONFLICT = "conflict"
 MAX_LABEL = 60  # characters of a label that `check` proposes to declare
 
+_LABEL_MAP = setting("label_map")
 _CONFLICT_MODES = ("drop", "keep", "error")
 _SHORT_LABELS = {"pos": "positive", "neg": "negative", "neu": "neutral"}
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -63,11 +65,13 @@ def example_from_fields(
         raise InputError(row.describe_missing("text", "expected the sentence"))
     if len(text) > MAX_TEXT:
         raise InputError(f"`text` has {len(text)} characters; expected a sentence of at most {MAX_TEXT}")
-    aspect, doubt = _locate_aspect(fields, text, row)
-    if doubt and ordinal_required:
-        raise InputError(f"{doubt}; say which by `from` and `to`, or by `ordinal` (from 0)")
-    if doubt and warn:
-        warn(f"{doubt}; the first is taken")
+    aspect, n_places = _locate_aspect(fields, text, row)
+    if n_places > 1:
+        doubt = f"aspect {shorten(_given_aspect(fields))} occurs {n_places} times"
+        if ordinal_required:
+            raise AmbiguousAspect(doubt, n_places)
+        if warn:
+            warn(f"{doubt}; the first is taken")
     words = _spans(fields, "words", len(text))
     example = Example.from_spans(
         text,
@@ -149,6 +153,14 @@ def find_occurrences(text: str, aspect: str) -> tuple[Span, ...]:
     raise InputError(f"aspect {shorten(aspect)} is not in the text {quoted!r}; {advice}")
 
 
+class AmbiguousAspect(InputError):
+    """An aspect that occurs several times in its text, without anything that says which is meant."""
+
+    def __init__(self, doubt: str, n_places: int) -> None:
+        super().__init__(f"{doubt}; say which by `from` and `to`, or by `ordinal` (from 0)")
+        self.n_places = n_places
+
+
 class UnknownLabel(InputError):
     """A label that was not declared."""
 
@@ -165,32 +177,51 @@ class LabelRule:
     labels: tuple[str, ...]
     drops_conflict: bool
     run: str = ""  # the run whose labels these are; empty if the caller declares them
+    mapped: Mapping[str, str] = field(default_factory=dict)  # our label by the key of the file's; empty: drop it
 
     @classmethod
-    def of(cls, labels: tuple[str, ...], conflict: str, run: str = "") -> LabelRule:
-        """Build the rule; `conflict` is `drop`, `keep` (as one more label) or `error`."""
+    def of(cls, labels: tuple[str, ...], conflict: str, run: str = "", label_map: LabelMap | None = None) -> LabelRule:
+        """Build the rule; `conflict` is `drop`, `keep` (as one more label) or `error`.
+
+        Where a map gives other labels than the default ones and none are declared, those of the map are.
+        """
         if conflict not in _CONFLICT_MODES:
             modes = ", ".join(_CONFLICT_MODES)
             raise InputError(f"{setting('conflict')} is {conflict!r}; expected one of {modes}")
         if len(set(labels)) != len(labels) or len(labels) < 2 or not all(labels):
             raise InputError(f"{setting('labels')} is {', '.join(labels)!r}; expected two or more, each once")
+        targets = tuple(dict.fromkeys(label for label in (label_map or {}).values() if label))
+        if unknown := [label for label in targets if label not in labels]:
+            if run or labels != DEFAULT_LABELS or len(targets) < 2:
+                what = f"{setting('label_map')} gives {shorten(unknown[0])}, which is not one of {', '.join(labels)}"
+                raise InputError(f"{what}; " + ("map to these" if run else f"declare it with {setting('labels')}"))
+            labels = targets
         if conflict == "keep" and CONFLICT not in labels:
             labels = (*labels, CONFLICT)
-        return cls(labels, conflict == "drop" and CONFLICT not in labels, run)
+        mapped = {label_key(name): label for name, label in (label_map or {}).items()}
+        return cls(labels, conflict == "drop" and CONFLICT not in labels, run, mapped)
 
     def normalise(self, label: str | None) -> str:
         """Return the declared label, given in any case or in its short form; `conflict` even if it is dropped."""
         if label is None:
             raise InputError(f"no `label`; {self._expected}")
+        key = label_key(label)
+        if key in self.mapped:
+            return self.mapped[key]
         if label in self.labels:
             return label
-        key = label.strip().casefold()
         for declared in (*self.labels, CONFLICT) if self.drops_conflict else self.labels:
             if declared.casefold() in (key, _SHORT_LABELS.get(key)):
                 return declared
         if self.run:
-            raise UnknownLabel(label, f"{self.run} knows {', '.join(self.labels)}: relabel the data")
-        raise UnknownLabel(label, f"{self._expected}, or declare yours with {setting('labels')}")
+            known = f"{self.run} knows {', '.join(self.labels)}"
+            raise UnknownLabel(label, f"{known}: relabel the data, or say what it means with {_LABEL_MAP}")
+        advice = f"map it with {_LABEL_MAP}, or declare yours with {setting('labels')}"
+        raise UnknownLabel(label, f"{self._expected}; {advice}")
+
+    def drops(self, label: str | None) -> bool:
+        """Whether the label is mapped to nothing, so that its instances are left out."""
+        return label is not None and self.mapped.get(label_key(label)) == ""
 
     def refuse_unlabelled(self, row: Row) -> NoReturn:
         """Refuse a row without a label."""
@@ -201,13 +232,17 @@ class LabelRule:
         return f"expected one of {', '.join(self.labels)}"
 
 
-def _locate_aspect(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span, str | None]:
-    """Return the aspect's character offsets and, if they are a guess, why."""
-    aspect = _string(fields, "aspect") or _string(fields, "span")
+def _given_aspect(fields: Mapping[str, Any]) -> str | None:
+    return _string(fields, "aspect") or _string(fields, "span")
+
+
+def _locate_aspect(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span, int]:
+    """Return the aspect's character offsets, and how many places could be meant; of several the offsets are the first's."""
+    aspect = _given_aspect(fields)
     start, end = _integer(fields, "from"), _integer(fields, "to")
     if start is not None and end is not None:
         _check_offsets(text, (start, end), aspect)
-        return (start, end), None
+        return (start, end), 1
     if start is not None or end is not None:
         raise InputError("only one of `from` and `to` is given; give both or neither")
     if aspect is None and fields.keys() & {"aspect", "span"}:
@@ -223,8 +258,7 @@ def _locate_aspect(fields: Mapping[str, Any], text: str, row: Row) -> tuple[Span
     if ordinal is not None and not 0 <= ordinal < len(found):
         occurs = f"which occurs {len(found)} times; count from 0"
         raise InputError(f"ordinal {ordinal} of aspect {shorten(aspect)}, {occurs}")
-    doubt = f"aspect {shorten(aspect)} occurs {len(found)} times" if len(found) > 1 and ordinal is None else None
-    return found[ordinal or 0], doubt
+    return found[ordinal or 0], len(found) if ordinal is None else 1
 
 
 def _check_offsets(text: str, offsets: Span, aspect: str | None) -> None:

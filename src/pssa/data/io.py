@@ -9,22 +9,27 @@ tags.
 from __future__ import annotations
 
 import gzip
+import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from pssa.data.example import DEFAULT_LABELS, Corpus, Example
-from pssa.data.fields import LabelRule, UnknownLabel, example_from_fields, find_aspect_doubt
+from pssa.data.example import Corpus, Example
+from pssa.data.fields import AmbiguousAspect, LabelRule, UnknownLabel, example_from_fields, find_aspect_doubt
 from pssa.data.files import write_atomically
 from pssa.data.formats import FORMATS, format_for_writing, format_named, recognise, scan
-from pssa.data.rows import ColumnNames, Columns, Dropped, Event, Problem, Row
+from pssa.data.read_options import ReadOptions, ReadSettings
+from pssa.data.rows import ColumnNames, Dropped, Event, Problem, Row
 from pssa.data.tables import Table, is_table, name_of, rows_of_records, scan_table
+from pssa.data.text_file import EncodedPath
 from pssa.data.validation import shorten
-from pssa.errors import InputError, setting
+from pssa.errors import InputError, PssaWarning, setting
 
-_ON_ERRORS = ("fail", "skip")
+INVALID = "invalid"  # the reason under which skipped rows are counted
+_SHOWN_SKIPPED = 3
 _CHECK = setting("pssa.check", option="`pssa data check`")
 
 
@@ -40,75 +45,39 @@ class Accepted:
 Outcome = Accepted | Dropped | Problem
 
 
-def read(
-    path: str | Path | Table,
-    *,
-    format: str | None = None,
-    columns: ColumnNames | None = None,
-    labels: tuple[str, ...] = DEFAULT_LABELS,
-    conflict: str = "drop",
-) -> Corpus:
-    """Read labelled instances, all of them valid.
+def read(path: str | Path | Table, **options: Unpack[ReadSettings]) -> Corpus:
+    """Read labelled instances.
 
     :param path: a file, or a table in memory: a pandas or polars frame, a Hugging Face dataset, or a list of dicts.
     :param format: name of the format; recognised by extension and content if not given.
     :param columns: columns by field, where their names differ, such as `{"text": "review"}`.
+    :param labels: the labels that instances may have.
     :param conflict: what to do with the label `conflict` if `labels` does not have it: `drop` and count it, `keep` it as
         one more label, or treat it as an `error`.
+    :param label_map: labels of the file and what they mean, such as `{"5": "positive"}`, `"5=positive,1=negative"` or a CSV or
+        TOML file.
+    :param encoding: of a text file, if it is not UTF-8.
+    :param errors: on instances that cannot be used: `fail`, or `skip` them, count them as `invalid` and warn.
+    :param occurrence: on an aspect that occurs several times in its text, without anything that says which is meant: `error`,
+        take the `first`, or make an instance of `all`.
     :raises InputError: naming the file and the line of the first instance that cannot be used.
     """
-    return read_for("", path, format=format, columns=columns, labels=labels, conflict=conflict)
+    return read_with(ReadOptions.of(**options), path)
 
 
-def read_for(
-    run: str | Path,
-    path: str | Path | Table,
-    *,
-    format: str | None = None,
-    columns: ColumnNames | None = None,
-    labels: tuple[str, ...],
-    conflict: str = "drop",
-) -> Corpus:
+def read_for(run: str | Path, path: str | Path | Table, **options: Unpack[ReadSettings]) -> Corpus:
     """Read labelled instances for a run, whose labels are fixed; see `read`."""
-    rule = LabelRule.of(labels, conflict, str(run))
-    if not isinstance(path, str | Path):
-        if not is_table(path):
-            expected = "expected the name of a file, a frame, a Hugging Face dataset, or a list of dicts"
-            raise InputError(f"the data is a {type(path).__name__}; {expected}")
-        return corpus_of(name_of(path), scan_table(path, Columns.of(columns)), rule)
-
-    def refuse(problem: Problem) -> None:
-        raise InputError.at(path, problem.line, f"{problem.message}; {_CHECK} lists all such lines")
-
-    events = scan(Path(path), format_of(path, format), Columns.of(columns))
-    return corpus_of(path, events, rule, refuse)
+    return read_with(ReadOptions.of(**options), path, str(run))
 
 
 def read_or_skip(
-    path: str | Path,
-    *,
-    format: str | None = None,
-    columns: ColumnNames | None = None,
-    labels: tuple[str, ...] = DEFAULT_LABELS,
-    conflict: str = "drop",
-    errors: str = "fail",
+    path: str | Path, **options: Unpack[ReadSettings]
 ) -> tuple[Corpus, tuple[Problem, ...], tuple[str, ...]]:
-    """Read labelled instances as `read` does; also return the lines skipped and the user's own fields, which are lost.
-
-    :param errors: what to do with a line that cannot be used: `fail`, or `skip` it.
-    """
-    if errors not in _ON_ERRORS:
-        raise InputError(f"{setting('errors')} is {errors!r}; expected {' or '.join(_ON_ERRORS)}")
+    """Read labelled instances as `read` does; also return the lines skipped and the user's own fields, which are lost."""
+    chosen = ReadOptions.of(**options)
     skipped: list[Problem] = []
     extra: dict[str, None] = {}
-
-    def skip(problem: Problem) -> None:
-        if errors == "fail":
-            more = f"{_CHECK} lists all such lines, {setting('errors', 'skip')} skips them"
-            raise InputError.at(path, problem.line, f"{problem.message}; {more}")
-        skipped.append(problem)
-
-    listed, name = Columns.of(columns), format_of(path, format)
+    listed, source, name = chosen.columns, *_open_source(path, chosen)
 
     def note_extra(events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
@@ -117,45 +86,85 @@ def read_or_skip(
                 extra.update(dict.fromkeys(map(str, own.find_extra(event.given))))
             yield event
 
-    corpus = corpus_of(path, note_extra(scan(Path(path), name, listed)), LabelRule.of(labels, conflict), skip)
+    skip = skipped.append if chosen.errors == "skip" else _refuser(path)
+    corpus = corpus_of(path, note_extra(scan(source, name, listed)), chosen, skip)
     return corpus, tuple(skipped), tuple(extra)
 
 
-def from_dataset(
-    dataset: Any,
-    *,
-    columns: ColumnNames | None = None,
-    labels: tuple[str, ...] = DEFAULT_LABELS,
-    conflict: str = "drop",
-) -> Corpus:
-    """Take the instances of a `datasets.Dataset` with the columns text, span, label and, where needed, ordinal."""
-    name = Path("dataset")
-    events = FORMATS.module("hugging_face").rows_of(dataset, name, Columns.of(columns))
-    return corpus_of(name, events, LabelRule.of(labels, conflict))
+def read_with(options: ReadOptions, path: str | Path | Table, run: str = "") -> Corpus:
+    """Read labelled instances with options that a caller keeps; see `read`."""
+    if not isinstance(path, str | Path):
+        if not is_table(path):
+            expected = "expected the name of a file, a frame, a Hugging Face dataset, or a list of dicts"
+            raise InputError(f"the data is a {type(path).__name__}; {expected}")
+        return _corpus_with_warning(name_of(path), scan_table(path, options.columns), options, None, run)
+    source, name = _open_source(path, options)
+    return _corpus_with_warning(path, scan(source, name, options.columns), options, _refuser(path), run)
 
 
-def from_records(
-    rows: Iterable[Mapping[str, Any]],
-    *,
-    columns: ColumnNames | None = None,
-    labels: tuple[str, ...] = DEFAULT_LABELS,
-    conflict: str = "drop",
+def _open_source(path: str | Path, options: ReadOptions) -> tuple[Path, str]:
+    """Return the file to read, in its encoding, and its format."""
+    source = EncodedPath.of(path, options.encoding)
+    return source, format_of(source, options.format)
+
+
+def _corpus_with_warning(
+    path: str | Path,
+    events: Iterable[Event],
+    options: ReadOptions,
+    refuse: Callable[[Problem], None] | None = None,
+    run: str = "",
 ) -> Corpus:
+    """Return the instances; where others are skipped, count them and warn."""
+    skipped: list[Problem] = []
+    corpus = corpus_of(path, events, options, skipped.append if options.errors == "skip" else refuse, run)
+    if not skipped:
+        return corpus
+    shown = "; ".join(f"line {problem.line}: {problem.message}" for problem in skipped[:_SHOWN_SKIPPED])
+    more = f"; {_CHECK} lists them all" if refuse and len(skipped) > _SHOWN_SKIPPED else ""
+    lines = "1 line was" if len(skipped) == 1 else f"{len(skipped)} lines were"
+    warning = f"{path}: {lines} skipped, {len(corpus)} instances are left; {shown}{more}"
+    warnings.warn(PssaWarning(warning), stacklevel=4)
+    return replace(corpus, dropped={**corpus.dropped, INVALID: len(skipped)})
+
+
+def _refuser(path: str | Path) -> Callable[[Problem], None]:
+    def refuse(problem: Problem) -> None:
+        more = f"{_CHECK} lists all such lines, {setting('errors', 'skip')} skips them"
+        raise InputError.at(path, problem.line, f"{problem.message}; {more}")
+
+    return refuse
+
+
+def from_dataset(dataset: Any, **options: Unpack[ReadSettings]) -> Corpus:
+    """Take the instances of a `datasets.Dataset` with the columns text, span, label and, where needed, ordinal; see `read`."""
+    chosen, name = ReadOptions.of(**options), Path("dataset")
+    events = FORMATS.module("hugging_face").rows_of(dataset, name, chosen.columns)
+    return _corpus_with_warning(name, events, chosen)
+
+
+def from_records(rows: Iterable[Mapping[str, Any]], **options: Unpack[ReadSettings]) -> Corpus:
     """Take instances from dicts with the fields of a file: text, aspect, label and, where needed, from and to, or ordinal.
+
+    The options are those of `read`.
 
     :raises InputError: naming the first that cannot be used by its number, counted from 1.
     """
-    listed = Columns.of(columns)
-    events = listed.check_rows("records", rows_of_records(rows, listed))
-    return corpus_of("records", events, LabelRule.of(labels, conflict))
+    chosen = ReadOptions.of(**options)
+    events = chosen.columns.check_rows("records", rows_of_records(rows, chosen.columns))
+    return _corpus_with_warning("records", events, chosen)
 
 
-def stream(path: str | Path, *, format: str | None = None, columns: ColumnNames | None = None) -> Iterator[Row]:
+def stream(
+    path: str | Path, *, format: str | None = None, columns: ColumnNames | None = None, encoding: str | None = None
+) -> Iterator[Row]:
     """Yield the rows of a file one at a time, labelled or not; see `example_from_fields`.
 
     :raises InputError: naming the file and the line, at the first row that cannot be read.
     """
-    for event in scan(Path(path), format_of(path, format), Columns.of(columns)):
+    options = ReadOptions.of(format=format, columns=columns, encoding=encoding)
+    source, name = _open_source(path, options)
+    for event in scan(source, name, options.columns):
         if isinstance(event, Problem):
             raise InputError.at(path, event.line, event.message)
         if isinstance(event, Row):
@@ -199,29 +208,34 @@ def format_of(path: str | Path, format: str | None) -> str:
     return format_named(format) if format else recognise(path if isinstance(path, Path) else Path(path))
 
 
-def outcomes(events: Iterable[Event], rule: LabelRule) -> Iterator[Outcome]:
+def outcomes(events: Iterable[Event], rule: LabelRule, occurrence: str = "error") -> Iterator[Outcome]:
     """Yield what becomes of each row in training. A repeated id gets a number, so that ids are unique."""
     uses: Counter[str] = Counter()
     for event in events:
-        outcome = _outcome(event, rule) if isinstance(event, Row) else event
-        if isinstance(outcome, Accepted):
-            name = outcome.example.id
-            uses[name] += 1
-            if uses[name] > 1:
-                outcome = _rename(outcome, f"{name}#{uses[name]}")
-        elif isinstance(outcome, Problem) and outcome.given:
-            outcome = replace(outcome, given="")  # many problems may be listed, and none shows it
-        yield outcome
+        for outcome in _outcomes(event, rule, occurrence) if isinstance(event, Row) else (event,):
+            if isinstance(outcome, Accepted):
+                name = outcome.example.id
+                uses[name] += 1
+                yield _rename(outcome, f"{name}#{uses[name]}") if uses[name] > 1 else outcome
+            elif isinstance(outcome, Problem) and outcome.given:
+                yield replace(outcome, given="")  # many problems may be listed, and none shows it
+            else:
+                yield outcome
 
 
 def corpus_of(
-    path: str | Path, events: Iterable[Event], rule: LabelRule, skip: Callable[[Problem], None] | None = None
+    path: str | Path,
+    events: Iterable[Event],
+    options: ReadOptions,
+    skip: Callable[[Problem], None] | None = None,
+    run: str = "",
 ) -> Corpus:
     """Return the instances among the events; `skip` gets each row that cannot be used, else the first is an error."""
     examples = []
     dropped: Counter[str] = Counter()
+    rule = options.rule(run)
     try:
-        for outcome in outcomes(events, rule):
+        for outcome in outcomes(events, rule, options.occurrence):
             match outcome:
                 case Accepted():
                     examples.append(outcome.example)
@@ -239,19 +253,40 @@ def corpus_of(
     return Corpus(tuple(examples), rule.labels, dict(dropped))
 
 
-def _outcome(row: Row, rule: LabelRule) -> Outcome:
+def _outcomes(row: Row, rule: LabelRule, occurrence: str) -> Iterator[Outcome]:
+    """Yield what becomes of a row: one instance or, of an aspect that occurs several times, as many as are asked for."""
     try:
-        example = example_from_fields(row.fields, ordinal_required=True, default_id=str(row.line), row=row)
-        label = rule.normalise(example.label) if "label" in row.fields else rule.refuse_unlabelled(row)
+        examples = _examples(row, occurrence)
+        if rule.drops(examples[0].label):
+            yield Dropped(row.line, str(examples[0].label))
+            return
+        label = rule.normalise(examples[0].label) if "label" in row.fields else rule.refuse_unlabelled(row)
     except UnknownLabel as error:
-        return Problem(row.line, error.message, unknown_label=error.label)
+        yield Problem(row.line, error.message, unknown_label=error.label)
     except InputError as error:
-        return Problem(row.line, error.message)
-    if label not in rule.labels:
-        return Dropped(row.line, label)
+        yield Problem(row.line, error.message)
+    else:
+        for example in examples:
+            yield _accept(row, replace(example, label=label)) if label in rule.labels else Dropped(row.line, label)
+
+
+def _examples(row: Row, occurrence: str) -> list[Example]:
+    build = partial(example_from_fields, default_id=str(row.line), row=row)
+    try:
+        return [build(row.fields, ordinal_required=occurrence != "first")]
+    except AmbiguousAspect as error:
+        if occurrence == "error":
+            advice = f"{setting('occurrence', 'first')} takes the first, {setting('occurrence', 'all')} all of them"
+            raise InputError(f"{error.message}; {advice}") from None
+        n_places = error.n_places
+    first, *others = [build({**row.fields, "ordinal": n}, ordinal_required=True) for n in range(n_places)]
+    return [first, *(replace(other, id=f"{other.id}#{number}") for number, other in enumerate(others, start=2))]
+
+
+def _accept(row: Row, example: Example) -> Accepted:
     alone = () if example.candidates else ("the sentence is nothing but its aspect",)
     doubt = find_aspect_doubt(row.fields, example)
-    return Accepted(row.line, replace(example, label=label), (*row.warnings, *alone, *([doubt] if doubt else ())))
+    return Accepted(row.line, example, (*row.warnings, *alone, *([doubt] if doubt else ())))
 
 
 def _rename(accepted: Accepted, name: str) -> Accepted:

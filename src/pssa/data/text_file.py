@@ -1,8 +1,8 @@
 """Lines of text files, plain or packed, in bounded memory.
 
-`read_text` is for instances and evidence: UTF-8, plain or `.gz`. Lines end at a line feed and nowhere else, so that characters
-such as U+2028 stay inside a text. Bytes that are not UTF-8 become lone surrogates, so that the row that holds them can be
-reported and the rows after it can still be read; `describe_damage` reports them.
+`read_text` is for instances and evidence: UTF-8, or the encoding of an `EncodedPath`, plain or `.gz`. Lines end at a line feed
+and nowhere else, so that characters such as U+2028 stay inside a text. Bytes that are not UTF-8 become lone surrogates, so that
+the row that holds them can be reported and the rows after it can still be read; `describe_damage` reports them.
 `read_packed` is for word vectors: bytes, plain, gzip or zip, whatever the file's name.
 """
 
@@ -19,13 +19,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from pssa.data.files import MAX_BLANK_LINES, BoundedStream
 from pssa.data.validation import format_error
-from pssa.errors import EmptyFile, InputError
+from pssa.errors import EmptyFile, InputError, setting
 
 MAX_TEXT = 100_000  # characters of one instance; a longer text is not a sentence
+NOT_UTF8 = "is not UTF-8"
 LONG_LINE = "\ud800\n"  # stands for a line too long to hold; no bytes are decoded to it
 
 Observer = Callable[[int, int], None]  # bytes of the file read so far, bytes of the file
@@ -50,6 +51,8 @@ _BINARY = (  # how files of other kinds begin
     b"SQLite format 3",
     b"\x7fELF",
 )
+# Letters, quotes and dashes of Windows-1252 that European texts use, and Latin-1 has most of; other bytes are damage.
+_WINDOWS_1252 = re.compile(rb"[\x80\x82-\x8c\x8e\x91-\x9c\x9e-\xfc]")
 _NUL_SHARE = 10  # a file with one NUL in so many bytes is not text
 
 _MAX_PACKED_LINE = 1 << 20
@@ -60,6 +63,25 @@ _TEXT_SUFFIXES = (".txt", ".vec")
 _ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # Errors of zipfile and the modules below it about a damaged archive.
 _DAMAGED = (EOFError, struct.error, zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OverflowError)
+
+
+class EncodedPath(type(Path())):  # type: ignore[misc]
+    """The path of a text file that may not be UTF-8; its readers see it as if it were."""
+
+    encoding: str = ""  # empty: UTF-8
+
+    @classmethod
+    def of(cls, path: str | Path, encoding: str | None) -> Path:
+        """Return the path of a file in this encoding; the path as it is if there is none."""
+        if encoding is None or _is_utf8(encoding):
+            return Path(path) if isinstance(path, str) else path
+        found = cls(path)
+        found.encoding = encoding
+        return found
+
+
+def _is_utf8(encoding: str) -> bool:
+    return not encoding or codecs.lookup(encoding).name == "utf-8"
 
 
 def read_text(path: Path, max_bytes: int = _MAX_LINE) -> Iterator[tuple[int, str]]:
@@ -100,10 +122,45 @@ def open_text(path: Path) -> Iterator[BinaryIO]:
             if path.suffix.lower() == ".gz":
                 packed = cast(BinaryIO, gzip.GzipFile(fileobj=file))
                 stream = io.BufferedReader(BoundedStream(path, packed), _BUFFER)
+            if not _is_utf8(encoding := getattr(path, "encoding", "")):
+                stream = io.BufferedReader(_RecodedStream(path, stream, encoding), _BUFFER)
             _refuse_binary(path, stream.peek(1))
             yield cast(BinaryIO, stream)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError.at(path, None, f"cannot be read: {format_error(error)}") from error
+
+
+class _RecodedStream(io.RawIOBase):
+    """The bytes of a file in another encoding as UTF-8."""
+
+    def __init__(self, path: Path, stream: IO[bytes], encoding: str) -> None:
+        super().__init__()
+        self._path, self._stream, self._encoding = path, stream, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        self._ready = b""
+        self._read = 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Decode the next bytes into `buffer`; refuse what the encoding does not have."""
+        while not self._ready:
+            content = self._stream.read(_BUFFER)
+            try:
+                self._ready = self._decoder.decode(content, final=not content).encode()
+            except ValueError as error:
+                place = self._read + getattr(error, "start", 0) + 1
+                what = f"is not {self._encoding} (byte {place}: {getattr(error, 'reason', 'damaged')})"
+                raise InputError.at(self._path, None, f"{what}; check {setting('encoding')}") from error
+            self._read += len(content)
+            if not content:
+                break
+        taken = self._ready[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._ready = self._ready[len(taken) :]
+        return len(taken)
 
 
 def require_file(path: Path) -> None:
@@ -133,14 +190,26 @@ def describe_damage(text: str) -> str | None:
     if found.group() == LONG_LINE[0]:
         return f"is longer than {_MAX_LINE} bytes; expected one instance per line"
     byte = ord(found.group()) - 0xDC00
-    return f"is not UTF-8 (byte 0x{byte:02x} at character {found.start() + 1}); save the file as UTF-8"
+    what = f"{NOT_UTF8} (byte 0x{byte:02x} at character {found.start() + 1})"
+    if _is_windows_1252(text):
+        return f"{what} but looks like Windows-1252; read it with {setting('encoding', 'windows-1252')}"
+    return f"{what}; name its encoding with {setting('encoding')}, or save the file as UTF-8"
+
+
+def _is_windows_1252(text: str) -> bool:
+    """Whether bytes that are not UTF-8 are letters or quotes of Windows-1252, and none of the text needs UTF-8."""
+    bad = _NOT_TEXT.findall(text)
+    others = text.encode("utf-8", "surrogateescape").decode("latin-1")
+    n_high = sum("\x80" <= letter <= "\xff" for letter in others)
+    return n_high == len(bad) and all(_WINDOWS_1252.fullmatch(sign.encode("utf-8", "surrogateescape")) for sign in bad)
 
 
 def _refuse_binary(path: Path, head: bytes) -> None:
     if not head:
         raise EmptyFile.at(path, None, "is empty; expected at least one instance")
     if head.startswith(_UTF16):
-        raise InputError.at(path, 1, "is UTF-16; save the file as UTF-8")
+        advice = f"read it with {setting('encoding', 'utf-16')}, or save the file as UTF-8"
+        raise InputError.at(path, 1, f"is UTF-16; {advice}")
     if head.startswith(_SPREADSHEETS) and path.suffix.lower() in (".xlsx", ".xls", ".ods"):
         raise InputError.at(path, None, "is a spreadsheet; save it as CSV in UTF-8")
     if head.startswith(_BINARY) or head.count(0) * _NUL_SHARE > len(head):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from typing import Any
 from pssa import models
 from pssa.data import Corpus, Example, hold_out, read
 from pssa.data.evidence import Evidence
-from pssa.data.example import DEFAULT_LABELS
+from pssa.data.io import read_with
 from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words, read_opinion_words
-from pssa.data.rows import Columns
+from pssa.data.read_options import ReadOptions
 from pssa.errors import InputError, setting
 from pssa.experiments.cell_key import cell_key
 from pssa.experiments.cells import Analysis, Cell, Place, Setting
@@ -39,36 +39,13 @@ _TAGS = {"positive": "/p", "negative": "/n", "neutral": "/0"}
 
 
 @dataclass(frozen=True)
-class ReadOptions:
-    """Options for reading a file of instances."""
-
-    format: str = ""  # empty: recognised
-    columns: Columns = field(default_factory=Columns)
-    labels: tuple[str, ...] = DEFAULT_LABELS
-    conflict: str = "drop"
-
-    def read(self, path: Path) -> Corpus:
-        """Return the instances."""
-        columns = dict(self.columns.pairs)
-        return read(path, format=self.format or None, columns=columns, labels=self.labels, conflict=self.conflict)
-
-    @property
-    def changed(self) -> dict[str, Any]:
-        """The options that are not at their default, by the names and with the values of the configuration."""
-        chosen = {"format": self.format, "labels": self.labels, "conflict": self.conflict}
-        defaults = {each.name: each.default for each in fields(self)}
-        columns = {"columns": dict(self.columns.pairs)} if self.columns else {}
-        return {name: value for name, value in chosen.items() if value != defaults[name]} | columns
-
-
-@dataclass(frozen=True)
 class DataSource:
     """The files of one data set."""
 
     train: Path
     test: Path | None = None  # None: there is none, or it must not be opened
     opinion_words: Path | None = None  # folder with train.tsv and test.tsv
-    read_options: ReadOptions = ReadOptions()  # of train
+    read_options: ReadOptions = field(default_factory=ReadOptions)  # of train
 
     def absolute(self) -> DataSource:
         """Return the same files under absolute paths."""
@@ -227,7 +204,7 @@ class Resources:
 
     def _train(self, place: Place) -> Corpus:
         source = self.sources[place.data]
-        corpus = strip_targets(source.train) if place.stripped else source.read_options.read(source.train)
+        corpus = strip_targets(source.train) if place.stripped else read_with(source.read_options, source.train)
         # The files are shuffled: their first instances are as good as random ones, and those that the paper took.
         return corpus if place.share == 1 else corpus.select(range(int(place.share * len(corpus))))
 

@@ -13,7 +13,7 @@ import difflib
 import math
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from types import NoneType
@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from pssa.data.example import DEFAULT_LABELS
 from pssa.data.files import read_bounded
+from pssa.data.label_map import read_label_map
+from pssa.data.read_options import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
 from pssa.data.rows import Columns
 from pssa.data.validation import brief_repr, format_error, shorten
 from pssa.errors import InputError, option_arguments
@@ -36,7 +38,11 @@ _N_SEEDS = 2**32
 _MAX_BYTES = 1 << 20  # of a file
 _MAX_NAME = 100  # characters
 _MIN_SIMILARITY = 0.75  # of a known name to one that is unknown
-_COLUMNS = "columns"  # the setting whose value is a table, as sections are
+# Settings whose value is a table, as sections are, with the parser of each.
+_TABLES: dict[str, Callable[[Any], dict[str, str]]] = {
+    "columns": lambda given: dict(Columns.of(given).pairs),
+    "label_map": read_label_map,
+}
 _PATHS = ("train", "dev", "vectors", "encoder", "evidence")
 
 
@@ -83,6 +89,10 @@ class DataConfig:
     columns: dict[str, str] = field(default_factory=dict)  # names of the columns, by field
     labels: tuple[str, ...] = DEFAULT_LABELS
     conflict: str = "drop"
+    label_map: dict[str, str] = field(default_factory=dict)  # labels of the file, and what they mean
+    encoding: str = "utf-8"
+    errors: str = setting_field("fail", choices=ON_ERRORS)
+    occurrence: str = setting_field("error", choices=OCCURRENCES)
     vectors: str | None = setting_field(
         None,
         "GloVe or word2vec text file, also .gz or .zip",
@@ -103,6 +113,7 @@ class DataConfig:
     def __post_init__(self) -> None:
         _check_ranges(self)
         Columns.of(self.columns)
+        check_encoding(self.encoding)
         if not 0 < self.dev_fraction < 1:
             raise InputError(f"dev_fraction is {self.dev_fraction}; it must be greater than 0 and less than 1")
 
@@ -244,6 +255,21 @@ class Config:
             raise InputError(f"seed is {self.seed}; it must be a whole number from 0 to {_N_SEEDS - 1}")
 
     @property
+    def read_options(self) -> ReadOptions:
+        """How the files of instances are read."""
+        data = self.data
+        return ReadOptions(
+            format=data.format or "",
+            columns=Columns.of(data.columns),
+            labels=data.labels,
+            conflict=data.conflict,
+            label_map=tuple(data.label_map.items()),
+            encoding=data.encoding,
+            errors=data.errors,
+            occurrence=data.occurrence,
+        )
+
+    @property
     def known_epochs(self) -> int:
         """The number of epochs where it is known; 0: development data decides."""
         return self.epochs or self.training.usual_epochs or 0
@@ -274,8 +300,9 @@ class Config:
         import tomli_w
 
         table = _without_unset(asdict(self))
-        if not self.data.columns:
-            del table["data"][_COLUMNS]
+        for name in _TABLES:
+            if not table["data"][name]:
+                del table["data"][name]
         return tomli_w.dumps(table)
 
     @classmethod
@@ -386,8 +413,8 @@ def _kind_of(part: type, key: str) -> tuple[Any, bool]:
 def _as_type(key: str, value: Any, kind: Any) -> Any:
     if kind is float and type(value) is int:
         value = float(value) if abs(value) <= sys.float_info.max else math.inf
-    if key == _COLUMNS:
-        return dict(Columns.of(value).pairs)
+    if key in _TABLES:
+        return _TABLES[key](value)
     if kind == tuple[str, ...]:
         parts = value.split(",") if isinstance(value, str) else value
         if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
@@ -406,7 +433,7 @@ def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
     inner: dict[str, Any] = {}
     # The model comes first, since the names of its options depend on it.
     for key in sorted(table, key=lambda key: key != "model"):
-        if isinstance(table[key], dict) and key.rpartition(".")[2] != _COLUMNS:
+        if isinstance(table[key], dict) and key.rpartition(".")[2] not in _TABLES:
             inner |= {f"{key}.{name}": value for name, value in table[key].items()}
         else:
             values[key] = table[key]
@@ -426,8 +453,9 @@ def repeated_options(config: Config) -> list[str]:
     options = {"train": data.train, "model": config.model, "encoder": data.encoder, "vectors": data.vectors}
     options |= {
         name: ",".join(value) if name == "labels" else value
-        for name in ("format", "labels", "conflict", "unit")
+        for name in ("format", "labels", "conflict", "encoding", "errors", "occurrence", "unit")
         if (value := getattr(data, name)) != getattr(defaults, name)
     }
-    options |= {"columns": str(Columns.of(data.columns)), "seed": str(config.seed or "")}
+    label_map = ",".join(f"{name}={label}" for name, label in data.label_map.items())
+    options |= {"columns": str(Columns.of(data.columns)), "label_map": label_map, "seed": str(config.seed or "")}
     return [word for name, value in options.items() if value for word in option_arguments(name, value)]

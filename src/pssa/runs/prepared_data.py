@@ -16,7 +16,7 @@ from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
 from pssa.data.files import make_folder
 from pssa.data.formats.hugging_face import PREFIX
-from pssa.data.io import read, write
+from pssa.data.io import read, read_with, write
 from pssa.data.split import folds, hold_out
 from pssa.data.tables import Table
 from pssa.data.validation import format_error
@@ -181,8 +181,7 @@ def _read(source: Source | None, config: Config) -> Corpus:
     if source is None:
         option = setting("data", option="--train")
         raise InputError(f"there is no training data; name a file with {option}, or as data.train in the configuration")
-    data = config.data
-    return read(source, format=data.format, columns=data.columns, labels=data.labels, conflict=data.conflict)
+    return read_with(config.read_options, source)
 
 
 def _check_corpora(config: Config, corpus: Corpus, dev: Corpus | None) -> None:

@@ -17,11 +17,12 @@ import tomli_w
 
 from pssa import models
 from pssa.data.files import write_atomically
+from pssa.data.read_options import ReadOptions
 from pssa.errors import InputError, setting
 from pssa.experiments.cells import Cell, Place, Training
 from pssa.experiments.comparison import METRICS, Row
 from pssa.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
-from pssa.experiments.resources import DataSource, ReadOptions, Resources, Scope
+from pssa.experiments.resources import DataSource, Resources, Scope
 from pssa.experiments.schedule import Progress
 from pssa.experiments.tuning import DATA, TIE, GridResult, GridSearch, Point, PointResult, bare_name, section_of
 from pssa.studies.exhibit import Exhibit, Part, Table, TableRow, format_count, format_mean, not_measured

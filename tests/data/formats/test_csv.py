@@ -10,7 +10,7 @@ import pytest
 from pssa.data.check import check
 from pssa.data.example import Example
 from pssa.data.formats import csv
-from pssa.data.io import read
+from pssa.data.io import read, stream
 from pssa.errors import InputError
 
 
@@ -79,3 +79,15 @@ def test_tags_are_joined_by_a_bar_and_survive(tmp_path: Path) -> None:
     assert read(path)[0].tags == ("hard", "negated")
     with pytest.raises(InputError, match=r"a tag with \|"):
         csv.encode([replace(example, tags=("a|b",))])
+
+
+def test_blank_lines_before_the_header_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('\n ;;\n"sep=;"\n\ntext;aspect;label\nthe menu;menu;positive\nthe pub;bar;negative\n')
+    with pytest.raises(InputError, match="line 7: aspect 'bar'"):
+        read(path)
+    path.write_text("\n\ntext,aspect\nthe menu,menu\n")
+    assert [(row.line, dict(row.fields)) for row in stream(path)] == [(4, {"text": "the menu", "aspect": "menu"})]
+    path.write_text("\n\n")
+    with pytest.raises(InputError, match="a column is missing"):
+        read(path)

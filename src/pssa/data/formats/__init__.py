@@ -6,6 +6,7 @@ To add a format, add its module here; nothing else names it. A module defines:
     scan(path)              yield the file's events (`pssa.data.rows`), in file order
     encode(examples)        return the bytes of a file; or save(examples, path) for a format that is a folder. Optional.
     HAS_COLUMNS             True if the file has named columns; scan then takes (path, columns)
+    HAS_ENCODING            False if the file says itself how its text is encoded, or is not text
     EXTENSIONS              file extensions, for reading and for writing
     WRITE_EXTENSIONS        extensions for writing only: files with them are recognised by their content
     SHORT_NAMES             other names of the format
@@ -24,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 
 from pssa.data.rows import SAME_NAMES, Columns, Event
-from pssa.data.text_file import read_text, require_file, starts_with
+from pssa.data.text_file import EncodedPath, read_text, require_file, starts_with
 from pssa.errors import InputError, setting
 from pssa.registry import Registry
 
@@ -46,6 +47,9 @@ def scan(path: Path, format: str, columns: Columns = SAME_NAMES) -> Iterator[Eve
     """Yield what is in a file of this format, in file order; refuse columns for a format that has none."""
     module = FORMATS.module(format)
     require_named_columns(path, format, columns)
+    if isinstance(path, EncodedPath) and path.encoding and not getattr(module, "HAS_ENCODING", True):
+        what = f"the format {format} says itself how its text is encoded"
+        raise InputError.at(path, None, f"{what}; leave out {setting('encoding', path.encoding)}")
     takes_columns = bool(columns) or (columns.text_only and getattr(module, "HAS_COLUMNS", False))
     events: Iterator[Event] = module.scan(path, columns) if takes_columns else module.scan(path)
     return events

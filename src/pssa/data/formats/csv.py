@@ -28,6 +28,8 @@ _COLUMNS = ("id", "sentence_id", "text", "aspect", "from", "to", "label")
 # Excel reads it as a line about the file; saving the file as CSV again quotes it and fills it up with delimiters.
 _SEP_LINE = re.compile(r'"?sep=(\t|[^\w\s"\0\ud800-\udfff])"?\1*\s*', re.IGNORECASE)
 
+_BLANK_LINE = re.compile(r'[\s,;"]*')
+
 
 @dataclass(frozen=True)
 class CsvHeader:
@@ -39,12 +41,14 @@ class CsvHeader:
 
     @classmethod
     def read(cls, lines: Iterator[str]) -> CsvHeader:
-        """Read the header and no line after it; an empty one if there is none."""
-        first = next(lines, "")
+        """Read the header and no line after it; an empty one if there is none. Blank lines before it do not count."""
+        numbered = ((number, line) for number, line in enumerate(lines, 1) if not _BLANK_LINE.fullmatch(line))
+        number, first = next(numbered, (1, ""))
         sep_line = _SEP_LINE.fullmatch(first)
         if sep_line is not None:
-            return cls(next(lines, ""), sep_line[1], 2)
-        return cls(first, max(",;\t", key=first.count), 1)  # a comma if it has none of them
+            number, header = next(numbered, (number + 1, ""))
+            return cls(header, sep_line[1], number)
+        return cls(first, max(",;\t", key=first.count), number)  # a comma if it has none of them
 
     @property
     def written(self) -> list[str]:
@@ -70,8 +74,7 @@ def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     taken: list[str] = []  # lines of the current record
     source = _record_lines((content for _, content in read_text_leniently(path)), taken)
     header = CsvHeader.read(source)
-    if header.content == LONG_LINE:
-        raise InputError.at(path, header.line, f"{describe_damage(LONG_LINE)}, with the names of columns in the first")
+    _check_header(path, header)
     names = header.names
     columns = columns.spelled_by(path, names, header.line)
     columns.check_header(path, names, header.line)
@@ -108,6 +111,13 @@ def encode(examples: Sequence[Example]) -> bytes:
     writer.writeheader()
     writer.writerows(rows)
     return target.getvalue().encode()
+
+
+def _check_header(path: Path, header: CsvHeader) -> None:
+    if header.content == LONG_LINE:
+        raise InputError.at(path, header.line, f"{describe_damage(LONG_LINE)}, with the names of columns in the first")
+    if damage := describe_damage(header.content):
+        raise InputError.at(path, header.line, damage)
 
 
 def _record_lines(source: Iterator[str], taken: list[str]) -> Iterator[str]:

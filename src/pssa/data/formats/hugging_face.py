@@ -23,6 +23,7 @@ from pssa.errors import InputError, MissingExtra
 PREFIX = "hf:"
 SHORT_NAMES = ("hf",)
 HAS_COLUMNS = True
+HAS_ENCODING = False
 
 _MARKS = ("dataset_dict.json", "state.json")
 _BATCH = 1024

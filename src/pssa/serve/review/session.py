@@ -141,8 +141,7 @@ class Review:
 
         :param corpus_path: the training data of the evidence, to check it and to name it in the training command.
         :param second: evidence of the same data, to find disagreements.
-        :param reading: how to read the data: `format`, `columns`, `labels` and `conflict`, as in `pssa.read`. By default
-            as in the run that contains the evidence.
+        :param reading: how to read the data, as in `pssa.read`; by default as in the run that contains the evidence.
         :raises InputError: if the files do not belong together.
         :raises RunError: if another process reviews the same file.
         """

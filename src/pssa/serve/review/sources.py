@@ -14,12 +14,14 @@ from pssa.data.evidence import Evidence, ExampleEvidence, Header
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.io import read
+from pssa.data.label_map import read_label_map
 from pssa.data.rows import Columns
 from pssa.errors import InputError, option_arguments
 from pssa.runs import Config
 from pssa.runs.config import DataConfig, repeated_options
 
 _CONFIG = "config.toml"  # of a run, beside its evidence
+_OF_FILE = ("format", "columns", "label_map", "encoding", "errors", "occurrence")  # how one file is read
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def _known_reading(evidence: Evidence, corpus: Path | None, config: Config | Non
     if config is not None:
         known: dict[str, Any] = {"labels": config.data.labels, "conflict": config.data.conflict}
         if corpus is not None and _is_train_file(config, corpus):
-            known |= {"format": config.data.format or None, "columns": config.data.columns or None}
+            known |= {name: getattr(config.data, name) or None for name in _OF_FILE}
         return known
     found = {example.label for example in evidence.examples}
     for labels in (DEFAULT_LABELS, (*DEFAULT_LABELS, "conflict")):
@@ -129,8 +131,10 @@ def _options_of_run(sources: Sources, config: Config) -> list[str]:
         if value != getattr(config.data, name):
             if name == "columns":  # naming others overrides those of a configuration, if only by their own names
                 value = str(Columns.of(value)) or "text=text"
+            if name == "label_map":
+                value = [f"{given}={label}" for given, label in value.items()]
             text = value if isinstance(value, str) else ",".join(value or ())
-            options += option_arguments(name, text) if text else [f"--{name}", ""]
+            options += option_arguments(name, text) if text else [*option_arguments(name), ""]
     return options
 
 
@@ -150,4 +154,8 @@ def _data_settings(sources: Sources) -> dict[str, Any]:
         "columns": dict(Columns.of(given.get("columns")).pairs),
         "labels": given.get("labels") or ("LABELS",),
         "conflict": given.get("conflict") or "drop",
+        "label_map": read_label_map(given.get("label_map")),
+        "encoding": given.get("encoding") or "utf-8",
+        "errors": given.get("errors") or "fail",
+        "occurrence": given.get("occurrence") or "error",
     }

@@ -1,0 +1,91 @@
+"""Label maps: which label of a file stands for which label of ours, such as `4=positive,5=positive,3=neutral`.
+
+A map is given inline, as a dict, or as a file: CSV with the columns `from` and `to`, or TOML with lines `"4" = "positive"`.
+Several labels may become one. A label with nothing after the equals sign is dropped, and one that is not listed stays as it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pssa.data.files import read_bounded
+from pssa.data.validation import format_error, is_integer, shorten
+from pssa.errors import InputError, setting
+
+LabelMap = Mapping[str, str]  # our label by the file's label; an empty one: drop the instance
+GivenLabelMap = LabelMap | str | Path
+
+_LABEL_MAP = setting("label_map")
+_EXAMPLE = "4=positive,5=positive,3=neutral"
+_SUFFIXES = (".csv", ".tsv", ".toml")
+_MAX_BYTES = 1 << 20
+
+
+def read_label_map(given: GivenLabelMap | None) -> dict[str, str]:
+    """Return the map that a dict, a text such as `4=positive,5=positive` or a CSV or TOML file gives.
+
+    :raises InputError: if it cannot be read, or has a label twice.
+    """
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return _checked(given.items(), "")
+    if isinstance(given, Path) or (isinstance(given, str) and given.lower().endswith(_SUFFIXES)):
+        return _read_file(Path(given))
+    if not isinstance(given, str):
+        raise InputError(f"{_LABEL_MAP} is {shorten(given)}; expected a dict, a file or {_EXAMPLE}")
+    if not given.strip():
+        return {}
+    parts = [part.partition("=") for part in given.split(",")]
+    if bad := [part for part in parts if not part[1] or not part[0].strip()]:
+        expected = f"expected LABEL=LABEL pairs, separated by commas, such as {_EXAMPLE}, or a .csv or .toml file"
+        raise InputError(f"{_LABEL_MAP} has {shorten(''.join(bad[0]))}; {expected}")
+    return _checked(((name, label) for name, _, label in parts), "")
+
+
+def label_key(label: str) -> str:
+    """Return the form in which labels are compared: case and the space around them do not matter."""
+    return label.strip().casefold()
+
+
+def _read_file(path: Path) -> dict[str, str]:
+    try:
+        content = read_bounded(path, _MAX_BYTES).decode("utf-8-sig")
+        pairs = tomllib.loads(content).items() if path.suffix.lower() == ".toml" else _read_csv(path, content)
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
+    except InputError:
+        raise
+    except (ValueError, csv.Error, RecursionError) as error:  # also: not UTF-8, not TOML
+        raise InputError.at(path, None, f"is not a label map: {format_error(error)}") from error
+    return _checked(pairs, f"{path}: ")
+
+
+def _read_csv(path: Path, content: str) -> list[tuple[str, str]]:
+    lines = [line for line in content.splitlines() if line.strip()]
+    delimiter = max(",;\t", key=lines[0].count) if lines else ","
+    header, *rows = csv.reader(lines, delimiter=delimiter) if lines else [[]]
+    names = [name.strip().casefold() for name in header]
+    if not {"from", "to"} <= {*names}:
+        raise InputError.at(path, 1, f"has the columns {', '.join(header) or '(none)'}; expected `from` and `to`")
+    source, target = names.index("from"), names.index("to")
+    return [(row[source], row[target]) for row in rows if len(row) > max(source, target)]
+
+
+def _checked(pairs: Iterable[tuple[Any, Any]], where: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    keys: set[str] = set()
+    for given, label in pairs:
+        name = str(given) if is_integer(given) else given
+        for value in (name, label):
+            if not isinstance(value, str):
+                raise InputError(f"{where}{_LABEL_MAP} has {shorten(value)}; expected labels as text")
+        if label_key(name) in keys or not name.strip():
+            raise InputError(f"{where}{_LABEL_MAP} has {shorten(name)} twice or without a name; give each label once")
+        keys.add(label_key(name))
+        found[name.strip()] = label.strip()
+    return found
