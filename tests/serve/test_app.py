@@ -193,7 +193,7 @@ def test_a_refusal_names_the_place(client: TestClient) -> None:
         b"{",
         b"\xff\xfe",
         b'{"items": [}',
-        b"[" * 100_000,
+        b"[" * 5_000,
         b'{"items": ' * 5_000,
         b"\x00",
     ],

@@ -16,6 +16,7 @@ from pssa.runs import Classifier
 from pssa.serve import handlers
 from pssa.serve.errors import ApiError
 from pssa.serve.handlers import CsvTable, find_aspect, wait_for_results
+from pssa.serve.limits import Limits
 from pssa.serve.schemas import Offsets
 
 CSV = {"Content-Type": "text/csv; charset=utf-8"}
@@ -78,7 +79,7 @@ def test_what_cannot_be_found_says_why(text: str, aspect: str | Offsets, error: 
 
 
 def test_a_row_may_say_which_occurrence_is_meant() -> None:
-    table = CsvTable.read(b"text,aspect,ordinal,id\nkeys and keys,keys,0,6\nkeys and keys,keys,1,7\n", 100)
+    table = CsvTable.read(b"text,aspect,ordinal,id\nkeys and keys,keys,0,6\nkeys and keys,keys,1,7\n", Limits())
     rows = [row for _, row in table.rows() if isinstance(row, ScorableRow)]
     assert [(row.example.aspect_chars, row.warnings) for row in rows] == [((0, 4), ()), ((9, 13), ())]
 
@@ -199,18 +200,18 @@ def test_the_second_run_can_be_asked(client: TestClient, folders: Folders) -> No
 @pytest.mark.parametrize("content", ["", "text\nx\n", "aspect\nx\n", "text,from\nx,1\n", "\n", '"text', "\x00", "null"])
 def test_a_table_without_the_columns_is_refused(content: str) -> None:
     with pytest.raises(ApiError, match="the header needs text and aspect") as caught:
-        CsvTable.read(content.encode(), 100)
+        CsvTable.read(content.encode(), Limits())
     assert (caught.value.status, caught.value.code) == (422, "no_columns")
 
 
 def test_a_column_that_is_there_twice_is_refused() -> None:
     with pytest.raises(ApiError, match="the columns 'Text' and 'text' can both be read as text; rename one") as caught:
-        CsvTable.read(b"text,Text ,aspect\n", 100)
+        CsvTable.read(b"text,Text ,aspect\n", Limits())
     with pytest.raises(ApiError, match="the column 'text', read as text, occurs twice"):
-        CsvTable.read(b"text,text,aspect\n", 100)
+        CsvTable.read(b"text,text,aspect\n", Limits())
     assert (caught.value.status, caught.value.code) == (422, "no_columns")
     with pytest.raises(ApiError, match="the column 'note' occurs twice"):
-        CsvTable.read(b"text,aspect,note,note\n", 100)
+        CsvTable.read(b"text,aspect,note,note\n", Limits())
 
 
 def test_columns_may_have_other_names(client: TestClient) -> None:
@@ -273,3 +274,23 @@ def test_the_first_window_is_refused_where_there_is_no_room(start: Start, monkey
 
     monkeypatch.setattr(handlers, "wait_for_results", never)
     assert start().post("/v1/csv", content="text,aspect\na x,x\n", headers=CSV).status_code == 503
+
+
+def test_a_table_with_many_columns_is_refused(client: TestClient) -> None:
+    wide = b"text,aspect" + b",x" * 400_000 + b"\nthe screen,screen\n"
+    answer = client.post("/v1/csv", content=wide, headers={"Content-Type": "text/csv"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "too_many_columns")
+    assert len(answer.content) < 500
+
+
+def test_a_table_of_short_rows_does_not_grow_out_of_proportion(client: TestClient) -> None:
+    content = ",".join(["text", "aspect", *(f"c{number}" for number in range(900))]) + "\n" + "a\n" * 1000
+    rows = scored(client, content)
+    assert len(rows) < 20
+    assert rows[0]["error"].startswith("has 1 cells")
+    assert "the rest of the table is left out" in rows[-1]["error"]
+
+
+def test_a_line_of_a_million_cells_is_an_error_of_its_row(client: TestClient) -> None:
+    rows = scored(client, "text,aspect\n" + "," * 1_000_000 + "\nthe screen,screen\n")
+    assert [bool(row["error"]) for row in rows] == [True, False]

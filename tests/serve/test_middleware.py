@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -22,8 +23,15 @@ def test_own_names_are_let_in(start: Start, host: str) -> None:
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "127.0.0.1.evil:80", "localhost:80:90", ""])
 def test_other_names_are_not(start: Start, host: str) -> None:
     answer = start(access=LOCAL).get("/v1/model", headers={"Host": host})
-    assert (answer.status_code, answer.text) == (400, "Invalid host header")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "wrong_host")
     assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_star_stands_for_the_names_below_another() -> None:
+    policy = AccessPolicy(hosts=frozenset({"*.example.com"}))
+    hosts = ("a.example.com", "a.b.example.com:80", "example.com", "badexample.com", "a.example.com.evil")
+    assert [policy.admits_host(host) for host in hosts] == [True, True, False, False, False]
+    assert AccessPolicy(hosts=frozenset({"*"})).admits_host("anything.example")
 
 
 def test_without_names_any_is_let_in(start: Start) -> None:
@@ -92,9 +100,24 @@ def test_a_failure_is_answered_in_the_one_shape_and_logged(
     assert "a secret" in caplog.text
 
 
+def test_what_is_cut_off_at_the_end_is_answered_in_the_one_shape(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(*_: object) -> None:
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(app, "score_items", end)
+    answer = start().post("/v1/predict", json=ASK)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "closing")
+
+
 def chunks(size: int) -> Iterator[bytes]:
     for _ in range(size // 10):
         yield b" " * 10
+
+
+def test_a_large_body_is_read_to_its_end_so_that_its_client_sees_the_answer(start: Start) -> None:
+    answer = start().post("/v1/predict", content=b" " * (10 << 20))
+    assert answer.status_code == 413
+    assert "connection" not in answer.headers
 
 
 @pytest.mark.parametrize("path", ["/v1/predict", "/v1/explain", "/nothing"])

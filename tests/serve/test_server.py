@@ -115,23 +115,6 @@ def test_when_the_queue_is_full_others_are_told_at_once(live: Live, batcher: Bat
     assert get(f"{live.url}/readyz").status_code == 200
 
 
-def test_bodies_in_memory_are_bounded(recorder: Recorder) -> None:
-    batcher = batcher_of(Limits(items=1, aspects=1, queue=9, batch=1, wait_ms=0, body_bytes=1000, table_bytes=1))
-
-    def in_pieces(url: str) -> httpx.Response:
-        headers = {"Content-Type": "application/json"}  # and no length, so that the largest is reckoned with
-        return httpx.post(f"{url}/v1/predict", content=iter([body("a x")]), headers=headers, timeout=PATIENCE)
-
-    with serving(batcher) as live, ThreadPoolExecutor(4) as pool:
-        accepted = [pool.submit(in_pieces, live.url) for _ in range(4)]
-        until(lambda: batcher.n_waiting == 3)
-        refused = in_pieces(live.url)
-        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "overloaded")
-        recorder.gate.set()
-        assert [answer.result().status_code for answer in accepted] == [200] * 4
-        assert in_pieces(live.url).status_code == 200
-
-
 def test_what_a_client_asked_before_it_left_is_dropped(live: Live, batcher: Batcher, recorder: Recorder) -> None:
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(ask, live.url, "stays x")

@@ -28,6 +28,8 @@ _LIMITS = {
     "explained-words": "words of a text to explain (default 512)",
     "body-bytes": "bytes per request (default 1 MiB)",
     "table-bytes": "bytes per CSV (default 16 MiB)",
+    "columns": "columns per CSV (default 1000)",
+    "connections": "open connections (default 1000)",
     "body-seconds": "seconds for a request to arrive (default 30)",
     "queue": "aspects that wait; more are refused with 503 (default 2048)",
     "batch": "aspects scored together (default 64)",

@@ -121,7 +121,7 @@ def _scoring_router(batcher: Batcher) -> APIRouter:
         columns: Annotated[str, Query(description=_COLUMNS, max_length=_MAX_COLUMNS)] = "",
     ) -> Response:
         """Label the rows of a table; one that cannot be labelled has an `error`."""
-        table = CsvTable.read(await request.body(), batcher.limits.characters, columns)
+        table = CsvTable.read(await request.body(), batcher.limits, columns)
         chunks = score_table(batcher, table, run, request.receive)
         first = await anext(chunks)  # raises what is refused before the response begins
         headers = {"Content-Disposition": 'attachment; filename="scored.csv"'}

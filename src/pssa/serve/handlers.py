@@ -27,6 +27,7 @@ from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.serve.batcher import Batcher, PendingRequest, Result
 from pssa.serve.errors import ApiError
+from pssa.serve.limits import Limits
 from pssa.serve.middleware import overloaded
 from pssa.serve.schemas import ExplainRequest, Item, Offsets, PredictRequest
 
@@ -34,6 +35,7 @@ _MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; 
 _WINDOW = 256  # rows of a table that are scored together
 _TABLE = "the table"  # how errors call it
 _RETRY_SECONDS = 0.05
+_MAX_LINE = 1 << 18  # characters of a line of a table
 # Columns of a scored table after its own ones, and what they hold if a result has no such field.
 _SCORED_COLUMNS: dict[str, Any] = {"label": "", "probabilities": {}, "error": "", "warning": ""}
 
@@ -153,18 +155,22 @@ class CsvTable:
     names: list[str]  # of its columns, without space around them
     columns: Columns  # which of them is which field
     records: io.StringIO
-    max_characters: int  # of a cell
+    limits: Limits
+    n_bytes: int  # of the body
 
     @classmethod
-    def read(cls, body: bytes, max_characters: int, columns: str = "") -> CsvTable:
+    def read(cls, body: bytes, limits: Limits, columns: str = "") -> CsvTable:
         """Read the header of the table in a body.
 
         :param columns: names of the columns, as `--columns` takes them.
-        :raises ApiError: 422 if the header lacks a column.
+        :raises ApiError: 422 if the header lacks a column, or has too many.
         """
         # What is not UTF-8 is replaced and scored; the replacement characters show in the response.
         records = io.StringIO(body.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace"), newline="\n")
         header = CsvHeader.read(records)
+        if header.content.count(header.delimiter) >= limits.columns:
+            message = f"the header has more than {limits.columns} columns; send those that are needed"
+            raise ApiError(422, "too_many_columns", message)
         names = header.names
         try:
             found = Columns.of(columns or None).spelled_by(_TABLE, names)
@@ -175,14 +181,17 @@ class CsvTable:
             found.check_header(_TABLE, names)
         except InputError as error:
             raise ApiError(422, "no_columns", str(error)) from error
-        return cls(header, names, found, records, max_characters)
+        return cls(header, names, found, records, limits, len(body))
 
     def rows(self) -> Iterator[tuple[list[str], ParsedRow]]:
-        """Yield the cells of each record, as many as there are columns, and what was parsed from them."""
+        """Yield the cells of each record, as many as there are columns, and what was parsed from them.
+
+        A table ends early, with an error, if it would grow out of proportion because its records lack cells.
+        """
         # strict: a stray quote is an error of its record instead of a silent change of the text.
-        reader = csv.reader(self.records, delimiter=self.header.delimiter, strict=True)
-        blank = [""] * len(self.names)
-        while True:
+        reader = csv.reader(_short_lines(self.records), delimiter=self.header.delimiter, strict=True)
+        blank, n_missing = [""] * len(self.names), 0
+        while n_missing <= self.n_bytes:
             line = self.header.line + reader.line_num + 1
             try:
                 record = next(reader)
@@ -190,16 +199,26 @@ class CsvTable:
                 return
             except csv.Error as error:
                 yield blank, RejectedRow(line, f"line {line} is not valid CSV ({error})")
+                n_missing += len(blank)
                 continue
             if record:
                 yield [*record, *blank][: len(blank)], self._parse(line, record)
+                n_missing += max(0, len(blank) - len(record))
+        yield blank, RejectedRow(line, "too many rows have too few cells; the rest of the table is left out")
 
     def _parse(self, line: int, record: list[str]) -> ParsedRow:
         if len(record) != len(self.names):
             return RejectedRow(line, f"has {len(record)} cells, the header {len(self.names)}")
-        if any(len(cell) > self.max_characters for cell in record):
-            return RejectedRow(line, f"a cell has more than {self.max_characters} characters")
+        most = self.limits.characters
+        if any(len(cell) > most for cell in record):
+            return RejectedRow(line, f"a cell has more than {most} characters")
         return _parse_row(self.columns.row(line, dict(zip(self.names, record, strict=True))))
+
+
+def _short_lines(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines of a table; what is too long for any row, or would be a million cells, becomes a cell that is refused."""
+    for line in lines:
+        yield line if len(line) <= _MAX_LINE else "x" * csv.field_size_limit() + "x\n"
 
 
 async def score_table(batcher: Batcher, table: CsvTable, run: str, receive: Receive) -> AsyncIterator[bytes]:

@@ -21,6 +21,8 @@ class Limits:
     body_bytes: int = 1 << 20  # of a request
     table_bytes: int = 16 << 20  # of a CSV
     body_seconds: int = 30  # until a body must have arrived
+    columns: int = 1000  # of a CSV
+    connections: int = 1000  # open at once, those that only wait included
     items: int = 64  # of a request
     aspects: int = 16  # of an item
     characters: int = 4000  # of a text, and of an aspect

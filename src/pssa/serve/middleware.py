@@ -1,25 +1,25 @@
 """Middleware: what is checked before a request reaches its route, and what is done with every response.
 
-The order is: host name (`TrustedHostMiddleware`), origin, token, whether the service is closing or full, body, media type.
+The order is: host name, origin, token, whether the service is closing or full, body, media type, number of values.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from secrets import compare_digest
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pssa.serve.batcher import Batcher
+from pssa.serve.bodies import BodyMemory, require_few_values
 from pssa.serve.errors import RETRY, ApiError
 from pssa.serve.metrics import Metrics
 
@@ -27,8 +27,8 @@ _DISCONNECTED = 499  # a status that only the metrics see
 _MEDIA_TYPES = {"/v1/predict": "application/json", "/v1/explain": "application/json", "/v1/csv": "text/csv"}
 # Seconds before a client learns that the queue is full: many that repeat at once would take the worker's time.
 _OVERLOAD_PAUSE = 0.1
-_DISCARD_SECONDS = 2.0  # for a client to finish sending what is not read any more, so that it sees the response
-_MAX_TABLES = 4  # of the largest size that may be in memory
+_MAX_TABLES, _MAX_BODIES = 4, 16  # of the largest size that may be in memory
+_MAX_CHANGE_BYTES = 1 << 16  # of a request that is neither a table nor texts
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
@@ -37,6 +37,7 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:\[\]]*)(:\d+)?")
 _log = logging.getLogger(__name__)
 
 
@@ -53,12 +54,18 @@ class AccessPolicy:
         same = compare_digest(secret.strip().encode("utf-8", "surrogatepass"), self.token.encode())
         return not self.token or (same and scheme.lower() == "bearer")
 
+    def admits_host(self, header: str) -> bool:
+        """Return whether a Host header names the service; otherwise a site elsewhere could point its own name here."""
+        found = _HOST.fullmatch(header.lower())
+        if self.hosts is None or found is None:
+            return self.hosts is None
+        name = found["name"]
+        return any(name == host or host == "*" or (host[:2] == "*." and name.endswith(host[1:])) for host in self.hosts)
+
 
 def add_middleware(app: FastAPI, batcher: Batcher, access: AccessPolicy) -> None:
     """Put the checks around an application; what is added last runs first."""
     app.add_middleware(RequestGuard, batcher=batcher, access=access)
-    if access.hosts is not None:  # otherwise a site elsewhere could point its own name here
-        app.add_middleware(TrustedHostMiddleware, allowed_hosts=sorted(access.hosts), www_redirect=False)
     app.add_middleware(ResponseGuard, metrics=batcher.metrics)
 
 
@@ -89,7 +96,7 @@ class ResponseGuard:
             await self.app(scope, receive, send_with_headers)
         except ClientDisconnect:
             status = _DISCONNECTED
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
             if status:
                 _log.exception("%s %s failed", scope["method"], scope["path"])
                 raise  # too late for another response: the connection is cut
@@ -108,7 +115,10 @@ class RequestGuard:
         self.app = app
         self._batcher = batcher
         self._access = access
-        self._held = 0  # bytes of bodies in memory, or expected there
+        limits = batcher.limits
+        # Tables and texts have memory of their own, so that neither keeps the other out.
+        self._tables = BodyMemory(_MAX_TABLES * limits.table_bytes)
+        self._bodies = BodyMemory(_MAX_BODIES * limits.body_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request and pass it on.
@@ -123,21 +133,22 @@ class RequestGuard:
         if scope["method"] in _SAFE_METHODS:
             await self.app(scope, receive, send)
             return
-        limits = self._batcher.limits
-        most = limits.table_bytes if scope["path"] == "/v1/csv" else limits.body_bytes
-        size = min(_announced_size(headers, most), most)
-        if self._held + size > _MAX_TABLES * max(limits.table_bytes, limits.body_bytes):
-            raise ApiError(503, "overloaded", "too many requests at once; try again", RETRY)
-        self._held += size
-        try:
-            body = await _read_body(Request(scope, receive), most, limits.body_seconds)
-            _check_media_type(scope["path"], headers)
+        limits, path = self._batcher.limits, scope["path"]
+        memory = self._tables if path == "/v1/csv" else self._bodies
+        most = limits.table_bytes if path == "/v1/csv" else limits.body_bytes
+        if path not in _MEDIA_TYPES:
+            most = min(most, _MAX_CHANGE_BYTES)
+        async with memory.read(Request(scope, receive), most, limits.body_seconds) as body:
+            _check_media_type(path, headers)
+            if _MEDIA_TYPES.get(path) == "application/json":
+                require_few_values(body, limits)
             await self.app(scope, _replay(body, receive), send)
-        finally:
-            self._held -= size
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         path = scope["path"]
+        if not self._access.admits_host(headers.get("host", "")):
+            message = "the service does not have this host name; allow it with --allow-host NAME when it starts"
+            raise ApiError(400, "wrong_host", message)
         if scope["method"] not in _SAFE_METHODS and not _is_same_origin(headers.get("origin"), headers.get("host", "")):
             raise ApiError(403, "cross_origin", "pages of other sites cannot use this service")
         is_protected = path.startswith("/v1/") or path == "/metrics"  # pages and health checks are not
@@ -156,49 +167,15 @@ def overloaded(batcher: Batcher) -> ApiError:
     return ApiError(503, "overloaded", message, RETRY)
 
 
-async def _api_error(error: Exception, scope: Scope) -> ApiError:
+async def _api_error(error: BaseException, scope: Scope) -> ApiError:
+    if isinstance(error, asyncio.CancelledError):  # the service ends, and the time for accepted requests is over
+        return ApiError(503, "closing", "the service has ended before it could answer", RETRY)
     if not isinstance(error, ApiError):
         _log.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
         return ApiError(500, "failed", "the service failed; see its log")
     if error.code == "overloaded":
         await asyncio.sleep(_OVERLOAD_PAUSE)
     return error
-
-
-async def _read_body(request: Request, most: int, seconds: float) -> bytes:
-    """Return the whole body, whether its length was announced or not.
-
-    :raises ApiError: 413 if it has more than `most` bytes, 408 if it takes longer than `seconds`.
-    :raises ClientDisconnect: if the client leaves.
-    """
-    chunks, content = request.stream(), bytearray()
-    is_large = _announced_size(request.headers, 0) > most
-    try:
-        async with asyncio.timeout(seconds):
-            while not is_large and (chunk := await anext(chunks, None)) is not None:
-                content += chunk
-                is_large = len(content) > most
-    except TimeoutError:
-        message = f"the body did not arrive within {seconds:g} seconds; send it again"
-        raise ApiError(408, "too_slow", message, {"Connection": "close"}) from None
-    if not is_large:
-        return bytes(content)
-    finished = "expect" not in request.headers and await _discard(chunks, 4 * most)
-    message = f"the body has more than {most} bytes; send it in several requests"
-    raise ApiError(413, "too_large", message, {} if finished else {"Connection": "close"})
-
-
-async def _discard(chunks: AsyncIterator[bytes], most: int) -> bool:
-    """Read the rest and drop it, within bounds; return whether it came to an end."""
-    try:
-        async with asyncio.timeout(_DISCARD_SECONDS):
-            async for chunk in chunks:
-                most -= len(chunk)
-                if most < 0:
-                    return False
-    except TimeoutError:
-        return False
-    return True
 
 
 def _replay(content: bytes, receive: Receive) -> Receive:
@@ -213,11 +190,6 @@ def _replay(content: bytes, receive: Receive) -> Receive:
         return {"type": "http.request", "body": content, "more_body": False}
 
     return receive_again
-
-
-def _announced_size(headers: Headers, default: int) -> int:
-    given = headers.get("content-length", "")
-    return int(given[:20]) if given.isdecimal() else default
 
 
 def _check_media_type(path: str, headers: Headers) -> None:

@@ -150,16 +150,27 @@ def limited_requests(
         Annotated[text, Tag("text")] | Annotated[Offsets, Tag("offsets")],
         Discriminator(lambda value: "text" if isinstance(value, str) else "offsets"),
     ]
-    aspects = Annotated[list[aspect], Field(max_length=limits.aspects)]
+    aspects = Annotated[list[aspect], Field(max_length=limits.aspects), _at_most(limits.aspects)]
     item = _narrowed(Item, text=(text, ...), aspects=(aspects, ...))
     fields: dict[str, Any] = {
-        "items": (Annotated[list[item], Field(max_length=limits.items)], ...),  # type: ignore[valid-type]
+        "items": (Annotated[list[item], Field(max_length=limits.items), _at_most(limits.items)], ...),  # type: ignore[valid-type]
         "run": (Literal[*saliencies], "first"),
     }
     saliency = (Literal[*sorted(set().union(*saliencies.values()))], Field(default_factory=str))
     extra = {"json_schema_extra": _saliencies_by_run(saliencies)}
     explain = _narrowed(ExplainRequest, **fields, saliency=saliency, __cls_kwargs__=extra)
     return _narrowed(PredictRequest, **fields), explain
+
+
+def _at_most(most: int) -> BeforeValidator:
+    """Refuse a list that is too long at once: pydantic would look at every element for faults first."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, list) and len(value) > most:
+            raise ValueError(f"has {len(value)} elements, at most {most} are allowed")
+        return value
+
+    return BeforeValidator(check)
 
 
 def _narrowed(base: type[ModelT], **fields: Any) -> type[ModelT]:

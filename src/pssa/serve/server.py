@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import logging
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
+from typing import Any, cast
 
 import uvicorn
 from fastapi import FastAPI
 
 from pssa.errors import InputError, setting
 from pssa.serve.batcher import Batcher
+from pssa.serve.connections import Connection, allow_connections
 
 _BACKLOG = 1024
+_QUIET_SECONDS = 60.0  # between two reports that no connection can be accepted
+_log = logging.getLogger(__name__)
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -31,7 +39,8 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
-                http="h11",
+                # uvicorn calls whatever stands here with the arguments of its own protocols.
+                http=cast(Any, partial(Connection, max_connections=allow_connections(batcher.limits.connections))),
                 ws="none",
                 lifespan="on",
                 log_config=None,
@@ -48,6 +57,7 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start to accept connections."""
+        asyncio.get_running_loop().set_exception_handler(_QuietAccepting())
         await super().startup(sockets)
         self._on_started()
 
@@ -69,6 +79,22 @@ class Server(uvicorn.Server):
         self._batcher.closing = True
         self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
         self.should_exit = True
+
+
+class _QuietAccepting:
+    """Reports once a minute that the machine has no more file descriptors; asyncio would report it a thousand times a second."""
+
+    def __init__(self) -> None:
+        self._reported = -_QUIET_SECONDS
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Handle an error that nobody awaits."""
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and "accept" in str(context.get("message"))):
+            loop.default_exception_handler(context)
+        elif time.monotonic() - self._reported >= _QUIET_SECONDS:
+            self._reported = time.monotonic()
+            _log.error("no connection can be accepted (%s); trying again every second", error.strerror)
 
 
 def bind(host: str, port: int) -> socket.socket:
