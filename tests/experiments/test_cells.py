@@ -24,7 +24,6 @@ def test_random_words_need_the_consensus_that_they_are_as_many_as() -> None:
 
 
 def test_a_training_on_augmented_data_searches_its_own_number_of_epochs() -> None:
-    assert Training(HERE).finds_epochs
     assert Training(HERE, settings=settings(augment="contrast")).finds_epochs
     assert not Training(HERE, settings=settings(gamma=0.0)).finds_epochs
 

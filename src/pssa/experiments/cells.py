@@ -84,8 +84,8 @@ class Training:
 
     @property
     def finds_epochs(self) -> bool:
-        """Whether it searches its own number of epochs: a baseline, and a training whose epochs are other ones."""
-        return self.is_baseline or "augment" in dict(self.settings)
+        """Whether it searches its own number of epochs, since its epochs are not those of the baseline."""
+        return "augment" in dict(self.settings)
 
 
 @dataclass(frozen=True)
