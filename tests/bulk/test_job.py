@@ -291,3 +291,14 @@ def test_a_symbolic_link_stands_for_the_file_that_it_means(tmp_path: Path) -> No
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "to-pipe").symlink_to("pipe")
     assert _follow(tmp_path / "to-pipe") == tmp_path / "to-pipe"  # to be refused under this name
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("out.csv", ";"), ("out.tsv", "\t")])
+def test_a_table_keeps_its_delimiter_unless_the_name_of_the_output_says_otherwise(
+    run: Path, tmp_path: Path, name: str, delimiter: str
+) -> None:
+    (tmp_path / "in.csv").write_text("\ntext;aspect\nthe screen is nice;screen\n")
+    predict(Job(run, (str(tmp_path / "in.csv"),), str(tmp_path / name)), LocalEngine())
+    header, row = (tmp_path / name).read_text().splitlines()
+    assert header.startswith(f"text{delimiter}aspect{delimiter}label{delimiter}probability_")
+    assert row.startswith(f"the screen is nice{delimiter}screen{delimiter}")

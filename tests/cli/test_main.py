@@ -111,6 +111,13 @@ def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pyt
     [
         ((), "the following arguments are required: COMMAND; see pssa --help"),
         (("fly",), "argument COMMAND: invalid choice: 'fly'"),
+        (("trian",), "no command 'trian'; did you mean pssa train? see pssa train --help"),
+        (("data", "chek"), "no action 'chek'; did you mean pssa data check? see pssa data check --help"),
+        (
+            ("data", "check", "F", "--conflict", "kep"),
+            "argument --conflict: invalid choice: 'kep' (did you mean keep?)",
+        ),
+        (("predict", "--inputs", "f"), "unrecognized arguments: --inputs f (did you mean --input?); see pssa predict"),
         (("train", "--wings"), "unrecognized arguments: --wings"),
         (("train", "--modle", "x"), "unrecognized arguments: --modle x (did you mean --model?); see pssa train --help"),
         (("train", "--epochs", "many"), "argument --epochs: invalid int value: 'many'; see pssa train --help"),

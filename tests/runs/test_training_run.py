@@ -159,7 +159,7 @@ def test_files_are_recorded_by_their_full_names_and_datasets_by_their_own(
 ) -> None:
     (tmp_path / "vectors.txt").write_text("screen 3 2 1\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("pssa.runs.prepared_data.read", lambda source, **how: corpus)
+    monkeypatch.setattr("pssa.runs.prepared_data.read_with", lambda options, source: corpus)
     config = Config().updated({"vectors": "vectors.txt"})
     resolved, _ = prepare("hf:owner/name", "dev.jsonl", config)
     assert (resolved.data.train, resolved.data.dev) == ("hf:owner/name", str(tmp_path / "dev.jsonl"))

@@ -23,7 +23,7 @@ from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.partial_output import PartialOutput, StandardOutput, open_standard_output
 from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring, default_window_rows
-from pssa.bulk.source import STANDARD, Source, find_sources, require_apart, require_unchanged
+from pssa.bulk.source import STANDARD, Source, find_delimiter, find_sources, require_apart, require_unchanged
 from pssa.bulk.window import Window
 from pssa.data.read_options import check_encoding
 from pssa.data.rows import ColumnNames, Columns
@@ -115,6 +115,8 @@ def carry_out(
     """
     output_format = choose_output_format(job.output, job.output_format, labels)
     sources = find_sources(job.inputs, job.format, job.columns, job.encoding)
+    if output_format.name == "csv" and not output_format.delimiter:
+        output_format = replace(output_format, delimiter=find_delimiter(sources))
     if job.begin == "resume" and (streams := [source.title for source in sources if source.is_stream]):
         raise InputError(f"{streams[0]} cannot be read again, so the job cannot be resumed; read from a file")
     require_apart(sources, None if job.output == STANDARD else Path(job.output), job.rejected_path)

@@ -26,6 +26,7 @@ from pssa.runs.table_predictions import probability_column
 
 _BY_SUFFIX = {
     ".csv": "csv",
+    ".tsv": "csv",
     ".json": "json_lines",
     ".jsonl": "json_lines",
     ".ndjson": "json_lines",
@@ -42,7 +43,7 @@ class OutputFormat:
     name: str  # json_lines, csv or parquet
     compression: str = ""  # .gz, .zst or none
     labels: tuple[str, ...] = ()  # whose probabilities have a column each in CSV
-    delimiter: str = ","  # of CSV
+    delimiter: str = ""  # of CSV; empty: a comma
 
     def find_misfit(self, row: Mapping[str, Any], columns: Sequence[str]) -> str:
         """Return why the output cannot hold the row; empty if it can."""
@@ -98,7 +99,7 @@ class OutputFormat:
 
     def _csv(self, records: Iterable[Sequence[Any]]) -> bytes:
         target = io.StringIO(newline="")
-        csv.writer(target, delimiter=self.delimiter).writerows(records)
+        csv.writer(target, delimiter=self.delimiter or ",").writerows(records)
         return self._compress(target.getvalue().encode("utf-8", "replace"))
 
     def _compress(self, content: bytes) -> bytes:
@@ -125,7 +126,7 @@ def choose_output_format(output: str, name: str | None, labels: tuple[str, ...] 
         raise InputError(f"Parquet cannot be written to {output}; name a file that ends in .parquet")
     if found == "parquet" or compression == ".zst":
         import_extra("pyarrow", "data")
-    return OutputFormat(found, compression, labels)
+    return OutputFormat(found, compression, labels, "\t" if suffix.lower() == ".tsv" else "")
 
 
 def _format_named(name: str) -> str:

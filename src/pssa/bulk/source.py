@@ -18,9 +18,10 @@ from typing import IO, Any, cast
 from pssa.bulk.fingerprint import BEGIN_AGAIN
 from pssa.data.files import BoundedStream
 from pssa.data.formats import hugging_face, require_named_columns, scan
+from pssa.data.formats.csv import CsvHeader
 from pssa.data.io import format_of
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
-from pssa.data.text_file import EncodedPath
+from pssa.data.text_file import EncodedPath, read_text_leniently
 from pssa.errors import EmptyFile, InputError, import_extra, setting
 
 STANDARD = "-"  # standard input, or output
@@ -115,6 +116,19 @@ def find_sources(
     for source in found:
         require_named_columns(source.title, source.format, named)
     return found
+
+
+def find_delimiter(sources: Sequence[Source]) -> str:
+    """Return the delimiter of the first file that is CSV; a comma if there is none."""
+    source = next((source for source in sources if source.format == "csv" and not source.is_stream), None)
+    if source is None:
+        return ","
+    path = _WatchedPath(source.name)
+    path.encoding = source.encoding
+    try:
+        return CsvHeader.read(content for _, content in read_text_leniently(path)).delimiter
+    except InputError:  # the file is refused, with its line, when it is read
+        return ","
 
 
 def _expand(given: str) -> list[str]:

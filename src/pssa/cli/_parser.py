@@ -39,18 +39,50 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse unknown arguments where the command is known, not in the parser above it."""
+        self._refuse_unknown_options(list(args or ()))
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            close = get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, n=1)
-            hint = f" (did you mean {close[0]}?)" if close else ""
-            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+            self._refuse_unknown(unknown)
         return found, unknown
+
+    def _refuse_unknown_options(self, args: list[str]) -> None:
+        """Refuse a misspelled option before argparse misses the one that was meant."""
+        if any(isinstance(action, argparse._SubParsersAction) for action in self._actions):
+            return  # the options are those of a command
+        options = args[: args.index("--")] if "--" in args else args
+        known = tuple(self._option_string_actions)
+        for place, option in enumerate(options):
+            name = option.partition("=")[0]
+            # argparse takes a beginning of a name for the name.
+            if option.startswith("--") and not any(one.startswith(name) for one in known):
+                self._refuse_unknown([option, *options[place + 1 : place + 2]])
+
+    def _refuse_unknown(self, unknown: list[str]) -> NoReturn:
+        close = get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, n=1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
 
     def error(self, message: str) -> NoReturn:
         """Exit with the code of bad usage."""
+        if found := re.match(r"argument (.+): invalid choice: '([^']*)'", message):
+            self._refuse_choice(message, found[1].split("/")[-1], found[2])
         if found := re.fullmatch(r"argument (?:.*/)?(--[a-z-]+): expected (?:one|at least one) argument", message):
             message += f"; write a value that begins with a dash as {found[1]}=VALUE"
         self.exit(BAD_USAGE, f"pssa: {message}; see {self.prog} --help\n")
+
+    def _refuse_choice(self, message: str, name: str, given: str) -> None:
+        """Propose the command or the value that is nearest to the one given, if there is one."""
+        for action in self._actions:
+            if name in (action.metavar, action.dest, *action.option_strings) and action.choices:
+                close = get_close_matches(given, map(str, action.choices), n=1)
+                if close and isinstance(action, argparse._SubParsersAction):
+                    command = f"{self.prog} {close[0]}"
+                    self.exit(
+                        BAD_USAGE, f"pssa: no {name.lower()} {given!r}; did you mean {command}? see {command} --help\n"
+                    )
+                if close:
+                    message = message.partition(" (choose")[0]
+                    self.exit(BAD_USAGE, f"pssa: {message} (did you mean {close[0]}?); see {self.prog} --help\n")
 
 
 def add_command(commands: Commands, name: str, help: str, run: Command) -> argparse.ArgumentParser:
