@@ -17,7 +17,7 @@ from pssa.bulk import window as window_module
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.parquet_schema import read_tables
 from pssa.bulk.source import find_sources
-from pssa.bulk.window import Window, _unify_column_names, read_windows, score_window
+from pssa.bulk.window import AddedFields, Window, _unify_column_names, read_windows, score_window
 from pssa.data.example import Example
 from pssa.data.rows import Problem, Row
 from pssa.errors import InputError, RunError
@@ -112,7 +112,7 @@ def test_the_first_row_that_can_be_used_decides_about_the_columns(tmp_path: Path
     )
     columns = ("gold", "text", "aspect", "label", "probabilities")
     assert [window.columns for window in windows([path], 1)] == [(), columns, columns]
-    explained = windows([path], 1, explained=True)
+    explained = windows([path], 1, added=AddedFields(explained=True))
     assert [window.columns for window in explained][1:] == [(*columns, "explanation")] * 2
 
 

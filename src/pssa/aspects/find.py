@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
 from torch import nn
 
-from pssa.aspects.run import FILE, FOLDER, load_tagger
+from pssa.aspects.run import load_tagger
 from pssa.aspects.sentences import split_sentences
 from pssa.aspects.spans import AspectSentence
 from pssa.aspects.tagger import as_example, index_sentences, predict_tags, spans_of
-from pssa.data.example import Example
-from pssa.data.tokenize import Span
+from pssa.data.example import Example, sentence_key
+from pssa.data.tokenize import Span, cut_at, tokenize
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
 
 _MAX_WORDS = 200  # of a part; longer sentences are read in several
@@ -47,8 +48,7 @@ class FoundAspect:
 
     def as_example(self) -> Example:
         """Return the instance to classify: the aspect in its sentence."""
-        start, end = self.start - self.sentence_start, self.end - self.sentence_start
-        return Example.from_text(self.sentence, (start, end))
+        return examples_of([self])[0]
 
 
 def find_in_texts(finder: Finder, texts: Sequence[str]) -> list[tuple[FoundAspect, ...]]:
@@ -61,6 +61,18 @@ def find_in_texts(finder: Finder, texts: Sequence[str]) -> list[tuple[FoundAspec
             FoundAspect(sentence[start:end], start + offset, end + offset, sentence, offset) for start, end in spans
         )
     return [tuple(each) for each in found]
+
+
+def examples_of(found: Sequence[FoundAspect]) -> list[Example]:
+    """Return the instances to classify; those of one sentence share its words, as a review may have many."""
+    examples = []
+    for sentence, inside in groupby(found, key=lambda each: each.sentence):
+        spans, key = tokenize(sentence), sentence_key(sentence)
+        for each in inside:
+            aspect = each.start - each.sentence_start, each.end - each.sentence_start
+            words = cut_at(spans, aspect)
+            examples.append(Example.from_spans(sentence, words, aspect, label=None, id="0", sentence_id=key))
+    return examples
 
 
 @dataclass(frozen=True)
@@ -98,13 +110,7 @@ def load_finder(path: str | Path, device: str = "cpu") -> AspectFinder:
     :param device: cpu, cuda, or auto: the GPU where there is one.
     :raises InputError: if the folder is no tagger, is unfinished, or a file in it is damaged.
     """
-    return AspectFinder(*load_tagger(tagger_folder(path), device))
-
-
-def tagger_folder(path: str | Path) -> Path:
-    """Return the folder of a tagger, given that or the run of a classifier that has a tagger of its own."""
-    inside = Path(path) / FOLDER
-    return inside if (inside / FILE).is_file() and not (Path(path) / FILE).is_file() else Path(path)
+    return AspectFinder(*load_tagger(path, device))
 
 
 def cut_parts(examples: Sequence[Example], featurizer: Featurizer) -> list[tuple[int, Example]]:

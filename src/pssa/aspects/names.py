@@ -76,20 +76,25 @@ class NameFinder:
         )
 
     @cached_property
-    def _longest(self) -> int:
-        return max(map(len, self._forms))
+    def _lengths(self) -> dict[str, list[int]]:
+        """By first word, how many words the names have that begin with it, the most first."""
+        found: dict[str, set[int]] = {}
+        for words in self._forms:
+            found.setdefault(words[0], set()).add(len(words))
+        return {first: sorted(lengths, reverse=True) for first, lengths in found.items()}
 
     def _find(self, sentence: str) -> Iterator[Span]:
         words = list(_words(sentence))
         place = 0
         while place < len(words):
-            n_words = next((n for n in range(self._longest, 0, -1) if self._is_name(words[place : place + n], n)), 0)
+            lengths = self._lengths.get(words[place][0], ())
+            n_words = next((n for n in lengths if self._is_name(words[place : place + n])), 0)
             if n_words:
                 yield words[place][1][0], words[place + n_words - 1][1][1]
             place += n_words or 1
 
-    def _is_name(self, words: Sequence[tuple[str, Span]], n_words: int) -> bool:
-        return len(words) == n_words and tuple(word for word, _ in words) in self._forms
+    def _is_name(self, words: Sequence[tuple[str, Span]]) -> bool:
+        return tuple(word for word, _ in words) in self._forms
 
 
 def parse_names(given: str | Iterable[str]) -> tuple[str, ...]:

@@ -183,6 +183,11 @@ def open_tagger(root: Path) -> RunDirectory:
     return RunDirectory(root)
 
 
+def has_tagger(run: Path) -> bool:
+    """Tell whether the run of a classifier has a tagger, finished or not."""
+    return (run / FOLDER / FILE).is_file()
+
+
 def resume_hint(root: Path) -> str:
     """Return how to finish an interrupted training, for an error."""
     option = f"pssa aspects train --resume {root}"

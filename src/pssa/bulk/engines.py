@@ -14,11 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from pssa.bulk.finding import Finding, parse_given
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.rows import Score
+from pssa.bulk.rows import Parse, Score, parse_rows
 from pssa.bulk.scorer import Scoring, export, open_scorer
 from pssa.bulk.source import Source
-from pssa.bulk.window import START, Position, Window, read_windows, score_window
+from pssa.bulk.window import START, AddedFields, Position, Window, read_windows, score_window
 from pssa.errors import InputError, setting
 from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerSetup, connect_ray, map_ordered
 
@@ -41,11 +42,23 @@ class ScoringTask:
     output_format: OutputFormat
     start: Position = START
     columns: tuple[str, ...] = ()  # of the output, if rows were written before
+    finding: Finding | None = None  # of the aspects of rows that have none; None: each row must have one
 
     def windows(self) -> Iterator[Window]:
         """Yield the windows to score."""
-        explained = self.scoring.saliency is not None
-        return read_windows(self.sources, self.window_rows, self.start, self.columns, explained)
+        aspect = self.finding.fields if self.finding else ()
+        added = AddedFields(explained=self.scoring.saliency is not None, aspect=aspect)
+        return read_windows(self.sources, self.window_rows, self.start, self.columns, added)
+
+    def absolute(self) -> ScoringTask:
+        """Return the same with paths that hold in any directory."""
+        tagger = self.finding and self.finding.tagger
+        finding = replace(self.finding, tagger=tagger.absolute()) if self.finding and tagger else self.finding
+        return replace(self, run=self.run.absolute(), finding=finding)
+
+    def open_parser(self) -> Parse:
+        """Return the function that parses rows; a tagger is loaded."""
+        return parse_given if self.finding is None else self.finding.open(self.scoring.chosen_device)
 
 
 class Engine(Protocol):
@@ -67,7 +80,7 @@ class LocalEngine(Engine):
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
         score, n_threads = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
-        return score_windows(task.windows(), score, n_threads, task.output_format)
+        return score_windows(task.windows(), score, n_threads, task.output_format, task.open_parser())
 
 
 @dataclass(frozen=True)
@@ -89,7 +102,9 @@ class ProcessEngine(Engine):
         :raises WorkerLost: if a process was killed.
         """
         setup = _worker_setup(task)
-        open_scorer(*setup.arguments)  # an error in the run is raised here and not in each worker
+        # An error in the run is raised here and not in each worker.
+        open_scorer(task.run, task.scoring, setup.arguments[1])
+        task.open_parser()
         with ProcessPool(self.workers, setup) as pool:
             yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
@@ -133,37 +148,40 @@ class RayEngine(Engine):
         else:
             usual = int(resources.get("GPU", 1)) * _ACTORS_PER_GPU
         # Workers are started in directories of their own.
-        setup = _worker_setup(replace(task, run=task.run.absolute()))
+        setup = _worker_setup(task.absolute())
         with RayPool(self.actors or max(1, usual), setup, _ACTOR_CPUS) as pool:
             yield from map_ordered(pool, partial(_score_in_worker, task.output_format), task.windows())
 
 
 def score_windows(
-    windows: Iterator[Window], score: Score, n_threads: int, output_format: OutputFormat
+    windows: Iterator[Window], score: Score, n_threads: int, output_format: OutputFormat, parse: Parse = parse_rows
 ) -> Generator[Window]:
     """Score windows in threads of this process; yield the results in their order."""
     with ThreadPool(n_threads) as pool, rare_garbage_collection():
-        yield from map_ordered(pool, partial(score_window, score=score, output_format=output_format), windows)
+        work = partial(score_window, score=score, output_format=output_format, parse=parse)
+        yield from map_ordered(pool, work, windows)
 
 
 def _worker_setup(task: ScoringTask) -> WorkerSetup:
-    given = (task.run, task.scoring, export(task.run, task.scoring))
+    given = (replace(task, sources=()), export(task.run, task.scoring))
     return WorkerSetup(_open_worker, given, uses_gpu=task.scoring.chosen_device != "cpu")
 
 
-_worker: dict[str, Score] = {}  # what a worker process holds
+_worker: dict[str, tuple[Score, Parse]] = {}  # what a worker process holds
 
 
-def _open_worker(run: Path, scoring: Scoring, exported: bytes) -> None:
+def _open_worker(task: ScoringTask, exported: bytes) -> None:
     rare_garbage_collection().__enter__()  # for as long as the worker lives
-    _worker["score"], _ = open_scorer(run, scoring, exported)
+    score, _ = open_scorer(task.run, task.scoring, exported)
+    _worker["opened"] = score, task.open_parser()
 
 
 def _score_in_worker(output_format: OutputFormat, window: Window) -> Window:
     """Score a window; its warnings go with the result, as nobody would see those of a worker."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = score_window(window, _worker["score"], output_format)
+        score, parse = _worker["opened"]
+        result = score_window(window, score, output_format, parse)
     # Their raw messages, in which settings are still marked.
     messages = [str(one.message.args[0]) for one in caught if isinstance(one.message, Warning)]
     return replace(result, warnings=tuple(messages))

@@ -61,7 +61,17 @@ def job_fingerprint(job: Job, sources: Sequence[Source]) -> dict[str, Any]:
         "precision": scoring.precision,
         "runtime": scoring.runtime,
         "quantize": scoring.quantize,
+        **_finding(job),
     }
+
+
+def _finding(job: Job) -> dict[str, Any]:
+    """Return what decides which aspects are found; nothing where none are looked for."""
+    finding = job.finding
+    if finding.tagger is None and not finding.names:
+        return {}
+    tagger = run_digest(finding.tagger) if finding.tagger else None
+    return {"the tagger": tagger, "aspects": list(finding.names), "keep_empty": finding.keep_empty}
 
 
 def find_difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

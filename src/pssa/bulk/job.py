@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from pssa.bulk.engines import Engine, ScoringTask
+from pssa.bulk.finding import FIND_ADVICE, Finding
 from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerprint
 from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.partial_output import PartialOutput, StandardOutput, open_standard_output
@@ -36,6 +37,7 @@ from pssa.runs.saved_model import Description
 _ERRORS = ("fail", "skip")
 _BEGINNINGS = ("new", "resume", "replace")
 _OUT_OF_MEMORY = (MemoryError, torch.OutOfMemoryError)
+_FOUND_SHARE = 4  # windows of raw texts are so many times smaller
 _EXPLAINED_SHARE = 4  # windows with word scores are so many times smaller
 _SKIP = setting("errors", "skip")
 
@@ -58,6 +60,7 @@ class Job:
     rejected: str | None = None  # the file of skipped rows; None: the output's name and .rejected.jsonl
     begin: str = "new"  # or "resume" an unfinished job, or "replace" what exists
     scoring: Scoring = field(default_factory=Scoring)
+    finding: Finding = field(default_factory=Finding)  # of the aspects of rows that have none
 
     def __post_init__(self) -> None:
         if self.errors not in _ERRORS:
@@ -97,7 +100,15 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     :raises InputError: for what cannot be read, scored or written; the message names a row by its line.
     """
     known = Description.load(RunDirectory.open(job.run).root)
-    summary = carry_out(job, engine, lambda scoring: _window_rows(known.model, scoring), known.labels, observer)
+    columns = Columns.of(job.columns)
+    finding = job.finding.resolve(job.run, columns)
+    if finding is not None:
+        job = replace(job, finding=finding, columns=replace(columns, text_only=True))
+    else:
+        job = replace(job, columns=replace(columns, advice=FIND_ADVICE))
+    summary = carry_out(
+        job, engine, lambda scoring: _window_rows(known.model, scoring, finding), known.labels, observer
+    )
     return replace(summary, labels={label: summary.labels.get(label, 0) for label in known.labels})
 
 
@@ -133,7 +144,7 @@ def carry_out(
             if sources and not output.is_complete:
                 start, columns = output.position, output.columns
                 task = ScoringTask(
-                    job.run, job.scoring, sources, window_rows(job.scoring), output_format, start, columns
+                    job.run, job.scoring, sources, window_rows(job.scoring), output_format, start, columns, _active(job)
                 )
                 with closing(engine.results(task)) as results:
                     _write(job, output, results, _reporter(sources, output, observer))
@@ -184,8 +195,15 @@ def _kept_rows(output: Output) -> str:
     return f"the {output.n_kept} rows before are kept: resume with {RESUME}"
 
 
-def _window_rows(model: str, scoring: Scoring) -> int:
+def _active(job: Job) -> Finding | None:
+    """Return how aspects are found, once that is resolved; None if each row must have one."""
+    return job.finding if job.finding.tagger or job.finding.names else None
+
+
+def _window_rows(model: str, scoring: Scoring, finding: Finding | None) -> int:
     n_rows = default_window_rows(model, scoring.chosen_device)
+    if finding is not None:  # a row becomes several
+        n_rows = -(-n_rows // _FOUND_SHARE)
     # Some saliencies run a model dozens of times for a row; nobody should wait long for the next window.
     return n_rows if scoring.saliency is None else -(-n_rows // _EXPLAINED_SHARE)
 

@@ -67,7 +67,7 @@ class OutputFormat:
         names, labels = self._spread(columns), self._labels()
         return self._csv(
             [
-                _cell(row[PROBABILITIES].get(labels[name], "") if name in labels else row.get(name, ""), name)
+                _cell((row[PROBABILITIES] or {}).get(labels[name], "") if name in labels else row.get(name, ""), name)
                 for name in names
             ]
             for row in rows

@@ -83,7 +83,7 @@ def fit(result: Window, schema: bytes, before: Callable[[], Iterator[bytes]]) ->
     content = _encode_table(_concatenate(fitting.held)) if fitting.held else b""
     n_rows = sum(len(table) for table in fitting.held)
     is_scored = bool(result.summary.labels)  # aspects that were only found have no label
-    labels = Counter(chain.from_iterable(table["label"].to_pylist() for table in fitting.held if is_scored))
+    labels = Counter(chain.from_iterable(table["label"].drop_null().to_pylist() for table in fitting.held if is_scored))
     n_ambiguous = len(result.ambiguous - fitting.unfit.keys())
     summary = replace(result.summary, rows=n_rows, labels=dict(labels), ambiguous=n_ambiguous)
     rows = [RejectedRow(result.lines[row], str(reason)) for row, reason in fitting.unfit.items()]

@@ -41,6 +41,20 @@ class ScorableRow:
     example: Example
     warnings: tuple[str, ...] = ()  # such as: its aspect occurs several times in the text and the first is taken
     arrow: ArrowRow | None = None  # the fields in the types of their Arrow table
+    found: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # fields of an aspect that was looked for; they replace others
+    offset: int = 0  # of the example's text in the row's
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyRow:
+    """A row in which no aspect was found, and which is written nevertheless."""
+
+    line: int
+    fields: Mapping[str, Any]
+    arrow: ArrowRow | None
+    found: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +70,21 @@ class RejectedRow:
         return {"source": source, "line": self.line, "reason": str(InputError(self.reason)), **_shortened(self.row)}
 
 
+ParsedRow = ScorableRow | EmptyRow | RejectedRow
+
+
+@dataclass(frozen=True)
+class ParsedRows:
+    """What the rows of a window are, in order; one row may have become several."""
+
+    rows: Sequence[ParsedRow]
+    texts: int = 0  # in which aspects were looked for
+    empty: int = 0  # texts without an aspect
+
+
+Parse = Callable[[Sequence[Row | Problem]], ParsedRows]
+
+
 @dataclass(frozen=True)
 class Summary:
     """Counts of what was scored."""
@@ -65,7 +94,7 @@ class Summary:
     ambiguous: int = 0  # rows whose aspect occurs several times in the text; the first was taken
     rejected: int = 0  # rows that were skipped
     texts: int = 0  # in which aspects were looked for
-    empty: int = 0  # texts without an aspect, which have no row
+    empty: int = 0  # texts without an aspect
     existed: bool = False  # the output of a job to be resumed existed, and nothing was done
 
     def __add__(self, other: Summary) -> Summary:
@@ -96,6 +125,11 @@ def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
     except InputError as error:
         return RejectedRow(event.line, str(error), event.given)
     return ScorableRow(event.line, event.given, example, tuple(warnings), event.arrow)
+
+
+def parse_rows(events: Sequence[Row | Problem]) -> ParsedRows:
+    """Return each row with the aspect that it has."""
+    return ParsedRows([parse_row(event) for event in events])
 
 
 def reject_deep(row: Row) -> RejectedRow | None:
@@ -132,13 +166,21 @@ def score_each(
     return [value if _is_finite(value) else "the model gives no finite number for this text" for value in values]
 
 
-def output_fields(fields: Mapping[str, Any], value: Value) -> dict[str, Any]:
-    """Return the fields of an output row: the input's, its label as `gold`, and what the model says."""
+def output_fields(fields: Mapping[str, Any], value: Value | None, offset: int = 0) -> dict[str, Any]:
+    """Return the fields of an output row: the input's, its label as `gold`, and what the model says.
+
+    :param value: None if there is no aspect of which it could say something.
+    :param offset: of the text that the model read in the text of the row.
+    """
+    if value is None:
+        return dict(_kept(fields)) | {_LABEL: None, PROBABILITIES: None}
     answer = value.answer if isinstance(value, Explanation) else value
     row = dict(_kept(fields)) | {_LABEL: answer.label, PROBABILITIES: answer.probabilities}
     if isinstance(value, Explanation):
-        explanation = value.as_dict()
-        row[_EXPLANATION] = {"saliency": explanation["saliency"], "words": explanation["words"]}
+        words = value.as_dict()["words"]
+        for word in words if offset else ():
+            word["from"], word["to"] = word["from"] + offset, word["to"] + offset
+        row[_EXPLANATION] = {"saliency": value.saliency, "words": words}
     return row
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -17,6 +17,9 @@ from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.parquet_schema import arrow_cells
 from pssa.bulk.rows import (
     OUTPUT_FIELDS,
+    EmptyRow,
+    Parse,
+    ParsedRows,
     RejectedRow,
     ScorableRow,
     Score,
@@ -25,6 +28,7 @@ from pssa.bulk.rows import (
     output_columns,
     output_fields,
     parse_row,
+    parse_rows,
     score_each,
 )
 from pssa.bulk.source import Event, Source
@@ -35,6 +39,7 @@ Position = tuple[int, int]  # a place between two windows: the number of a sourc
 
 START: Position = (0, 0)
 _MAX_CHARACTERS = 1 << 22  # of a window, except for its last row: no row is longer than a line may be
+_MAX_RAW_CHARACTERS = 1 << 18  # the same where each row may become many
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,27 @@ class Window:
         )
 
 
-RowOutcome = tuple[ScorableRow, dict[str, Any]] | RejectedRow  # a row and the fields to write
+RowOutcome = tuple[ScorableRow | EmptyRow, dict[str, Any]] | RejectedRow  # a row and the fields to write
+
+
+@dataclass(frozen=True)
+class AddedFields:
+    """Which fields an output has besides those of its input."""
+
+    scored: bool = True  # label and probabilities
+    explained: bool = False
+    aspect: tuple[str, ...] = ()  # names for the aspect and its offsets, where it is looked for
+
+    def columns(self, rows: Sequence[Row | Problem]) -> tuple[str, ...]:
+        """Return the columns of the output by the first rows; empty if none of them can be used."""
+        if not self.aspect:
+            usable = next((row for row in map(parse_row, rows) if isinstance(row, ScorableRow)), None)
+            return () if usable is None else output_columns(usable.fields, self.explained)
+        first = next((row for row in rows if isinstance(row, Row)), None)
+        if first is None:
+            return ()
+        names = tuple(dict.fromkeys((*first.given, *self.aspect)))
+        return output_columns(names, self.explained) if self.scored else names
 
 
 def read_windows(
@@ -78,49 +103,71 @@ def read_windows(
     n_rows: int,
     start: Position = START,
     columns: tuple[str, ...] = (),
-    explained: bool = False,
-    find_columns: Callable[[Sequence[Row | Problem]], tuple[str, ...]] | None = None,
+    added: AddedFields | None = None,
 ) -> Iterator[Window]:
     """Yield all rows after `start`; the last window has a fault if a source cannot be read to its end.
 
     :param columns: of the output, if rows were written before.
-    :param find_columns: returns the output's columns by the first rows; if not given, those of scored rows.
     """
+    added = added or AddedFields()
     if start[0] >= len(sources):
         raise InputError(f"the unfinished job names input {start[0] + 1} of {len(sources)}; {BEGIN_AGAIN}")
     for number in range(start[0], len(sources)):
         place = start if number == start[0] else (number, 0)
-        for window in _windows_of(sources[number], place, n_rows):
-            rows = _unify_column_names(window.rows, columns) if sources[number].format == "csv" else window.rows
-            columns = columns or (find_columns(rows) if find_columns else _first_columns(rows, explained))
+        for window in _windows_of(
+            sources[number], place, n_rows, _MAX_RAW_CHARACTERS if added.aspect else _MAX_CHARACTERS
+        ):
+            is_csv = sources[number].format == "csv"
+            rows = _unify_column_names(window.rows, (*added.aspect, *columns)) if is_csv else window.rows
+            columns = columns or added.columns(rows)
             yield replace(window, rows=rows, columns=columns)
             if window.fault:
                 return
 
 
-def score_window(window: Window, score: Score, output_format: OutputFormat) -> Window:
+def score_window(window: Window, score: Score, output_format: OutputFormat, parse: Parse = parse_rows) -> Window:
     """Do all that can be done without knowing other windows: parse, score and encode the rows."""
-    parsed = [parse_row(row) for row in window.rows]
-    values = iter(score_each(score, [row.example for row in parsed if isinstance(row, ScorableRow)]))
+    parsed = parse(window.rows)
+    values = iter(score_each(score, [row.example for row in parsed.rows if isinstance(row, ScorableRow)]))
     outcomes = [
-        row if isinstance(row, RejectedRow) else _outcome(row, next(values), window.columns, output_format)
-        for row in parsed
+        row
+        if isinstance(row, RejectedRow)
+        else _outcome(row, next(values) if isinstance(row, ScorableRow) else None, window.columns, output_format)
+        for row in parsed.rows
     ]
+    return finish_window(window, parsed, _reject_once(outcomes), output_format)
+
+
+def _reject_once(outcomes: Sequence[RowOutcome]) -> list[RowOutcome]:
+    """Return the outcomes; if several aspects of one row are rejected one after the other, the first alone."""
+    return [
+        outcome
+        for outcome, before in zip(outcomes, (None, *outcomes), strict=False)
+        if not (isinstance(outcome, RejectedRow) and isinstance(before, RejectedRow) and outcome.row is before.row)
+    ]
+
+
+def finish_window(
+    window: Window, parsed: ParsedRows, outcomes: list[RowOutcome], output_format: OutputFormat
+) -> Window:
+    """Encode what becomes of each row, and count."""
     content, outcomes = encode_rows(outcomes, window.columns, output_format)
-    scored = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
-    labels = Counter(str(fields["label"]) for _, fields in scored)
-    ambiguous = frozenset(number for number, (row, _) in enumerate(scored) if row.warnings)
+    written = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
+    labels = Counter(str(fields["label"]) for _, fields in written if fields.get("label") is not None)
+    ambiguous = frozenset(
+        number for number, (row, _) in enumerate(written) if isinstance(row, ScorableRow) and row.warnings
+    )
     return replace(
         window,
         rows=(),
         content=content,
-        summary=Summary(len(scored), dict(labels), len(ambiguous)),
-        lines=tuple(row.line for row, _ in scored),
+        summary=Summary(len(written), dict(labels), len(ambiguous), texts=parsed.texts, empty=parsed.empty),
+        lines=tuple(row.line for row, _ in written),
         ambiguous=ambiguous,
     ).reject([outcome for outcome in outcomes if isinstance(outcome, RejectedRow)])
 
 
-def _windows_of(source: Source, start: Position, n_rows: int) -> Iterator[Window]:
+def _windows_of(source: Source, start: Position, n_rows: int, n_characters: int) -> Iterator[Window]:
     """Yield the windows of one source from `start` on, without the output's columns."""
     read, n_events, fault = 0, start[1], ""
 
@@ -131,7 +178,7 @@ def _windows_of(source: Source, start: Position, n_rows: int) -> Iterator[Window
     events = _skip(source.events(watch), start[1], source.title)
     while not fault:
         try:
-            taken = _take(events, n_rows)
+            taken = _take(events, n_rows, n_characters)
         except InputError as error:
             taken, fault = [], error.message
         if not taken and not fault:
@@ -148,14 +195,14 @@ def _skip(events: Iterator[Event], count: int, title: str) -> Iterator[Event]:
     yield from events
 
 
-def _take(events: Iterator[Event], max_events: int) -> list[Event]:
+def _take(events: Iterator[Event], max_events: int, max_characters: int) -> list[Event]:
     taken: list[Event] = []
     n_characters = 0
     for event in events:
         taken.append(event)
         if isinstance(event, Row):
             n_characters += _weight(event.given)
-        if len(taken) >= max_events or n_characters >= _MAX_CHARACTERS:
+        if len(taken) >= max_events or n_characters >= max_characters:
             break
     return taken
 
@@ -175,11 +222,6 @@ def _weight(fields: Mapping[str, Any]) -> int:
         elif isinstance(value, list | tuple):
             left.extend(value)
     return weight
-
-
-def _first_columns(rows: Sequence[Row | Problem], explained: bool) -> tuple[str, ...]:
-    first = next((row for row in map(parse_row, rows) if isinstance(row, ScorableRow)), None)
-    return () if first is None else output_columns(first.fields, explained)
 
 
 def _unify_column_names(rows: Sequence[Row | Problem], columns: Sequence[str]) -> tuple[Row | Problem, ...]:
@@ -204,13 +246,21 @@ def _unify_column_names(rows: Sequence[Row | Problem], columns: Sequence[str]) -
     )
 
 
-def _outcome(row: ScorableRow, value: Value | str, columns: Sequence[str], output_format: OutputFormat) -> RowOutcome:
+def _outcome(
+    row: ScorableRow | EmptyRow, value: Value | str | None, columns: Sequence[str], output_format: OutputFormat
+) -> RowOutcome:
     if isinstance(value, str):
         return RejectedRow(row.line, value, row.fields)
-    given = arrow_cells(row.arrow) if row.arrow and output_format.name == "parquet" else row.fields
-    fields = output_fields(given, value)
+    offset = row.offset if isinstance(row, ScorableRow) else 0
+    fields = output_fields(written_fields(row, output_format), value, offset)
     misfit = output_format.find_misfit(fields, columns)
     return RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields)
+
+
+def written_fields(row: ScorableRow | EmptyRow, output_format: OutputFormat) -> dict[str, Any]:
+    """Return the row's own fields, those of the aspect that was found included, as the format takes them."""
+    given = arrow_cells(row.arrow) if row.arrow and output_format.name == "parquet" else row.fields
+    return {**given, **row.found}
 
 
 def encode_rows(

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_engine, add_format, add_run
-from pssa.cli._parser import Commands, add_command, option
+from pssa.cli._parser import Commands, add_command, option, run_path
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.bulk import Engine, Job, Progress, Summary
+    from pssa.bulk import Engine, Finding, Job, Progress, Summary
     from pssa.cli._progress import StderrProgress
 
 
@@ -34,7 +34,16 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--rejected FILE", "file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)", type=str)
     option(parser, "--resume", "resume an interrupted job")
     option(parser, "--force", "replace an existing output")
+    _add_finding(parser.add_argument_group("rows without aspects"))
     _add_scoring(parser.add_argument_group("scoring"))
+
+
+def _add_finding(group: argparse._ActionsContainer) -> None:
+    text = "tagger that finds aspects, or starter (default: that of the run)"
+    option(group, "--aspects-from DIR", text, type=run_path)
+    option(group, "--aspects NAME,...", "aspects to look for by name")
+    option(group, "--aspects-file FILE", "file of aspects to look for, one a line")
+    option(group, "--keep-empty", "write a row without label for a text without aspects")
 
 
 def _add_scoring(group: argparse._ActionsContainer) -> None:
@@ -56,6 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
     pssa predict runs/reviews --input new.csv --output labelled.csv
     pssa predict runs/reviews --input 'parts/*.gz' --output all.csv --errors skip
     pssa predict runs/reviews --input new.csv --output out.jsonl --explain gradient
+
+    Rows that have text alone become a row for each aspect that is found:
+
+    pssa predict runs/reviews --input raw.csv --output out.csv --aspects-from starter
+    pssa predict runs/reviews --input raw.csv --output out.csv --aspects food,"front desk",wifi
     """
     from pssa.bulk import STANDARD, predict
     from pssa.cli._progress import StderrProgress
@@ -93,7 +107,25 @@ def _job(arguments: argparse.Namespace) -> Job:
         rejected=arguments.rejected,
         begin="resume" if arguments.resume else "replace" if arguments.force else "new",
         scoring=scoring,
+        finding=_finding(arguments),
     )
+
+
+def _finding(arguments: argparse.Namespace) -> Finding:
+    from pssa.aspects.names import NameFinder, parse_names, read_names
+    from pssa.bulk import Finding
+
+    given = [name for name in ("aspects_from", "aspects", "aspects_file") if getattr(arguments, name) is not None]
+    if len(given) > 1:
+        first, second = ("--" + name.replace("_", "-") for name in given[:2])
+        raise InputError(f"{first} and {second} both say which aspects are looked for; give one of the two")
+    names: tuple[str, ...] = ()
+    if arguments.aspects is not None:
+        names = parse_names(arguments.aspects)
+        NameFinder(names)
+    if arguments.aspects_file is not None:
+        names = read_names(arguments.aspects_file)
+    return Finding(arguments.aspects_from, names, arguments.keep_empty)
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
@@ -127,6 +159,9 @@ def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Pa
     # Labels may be numbers too.
     counts = ", ".join(f"{label}: {count}" for label, count in summary.labels.items())
     print(f"{name}: {counted(summary.rows, 'row')} ({counts})", file=stream)
+    if summary.texts:
+        without = "1 has none" if summary.empty == 1 else f"{summary.empty} have none"
+        print(f"aspects were looked for in {counted(summary.texts, 'text')}; {without}", file=stream)
     if summary.ambiguous:
         subject = "1 aspect occurs" if summary.ambiguous == 1 else f"{summary.ambiguous} aspects occur"
         print(f"{subject} several times in the text; the first occurrence was taken", file=stream)

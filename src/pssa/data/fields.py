@@ -85,6 +85,11 @@ def example_from_fields(
     return replace(example, tags=tags) if tags else example
 
 
+def has_aspect(fields: Mapping[str, Any]) -> bool:
+    """Tell whether the fields name or locate an aspect, right or wrong."""
+    return not all(_is_absent(fields.get(name)) for name in ("aspect", "span", "from", "to", "ordinal"))
+
+
 def find_aspect_doubt(fields: Mapping[str, Any], example: Example) -> str | None:
     """Return a warning if the aspect was found inside a longer word only and no offsets were given, else None."""
     if _integer(fields, "from") is not None or _spans(fields, "words", len(example.text)) is not None:

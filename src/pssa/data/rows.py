@@ -101,6 +101,7 @@ class Columns:
 
     pairs: tuple[tuple[str, str], ...] = ()  # field, column; an empty column for a field that the file lacks
     text_only: bool = False  # rows need a text and nothing else
+    advice: str = ""  # what else can be done about a table without aspects
 
     @classmethod
     def of(cls, given: ColumnNames | Columns | None) -> Columns:
@@ -137,7 +138,7 @@ class Columns:
                 raise InputError.at(path, line, f"the columns {both} can both be read as {name}; rename one")
             if found and (name in spelled or found[0] != name):
                 spelled[name] = found[0]
-        return replace(Columns.of(spelled), text_only=self.text_only)
+        return replace(Columns.of(spelled), text_only=self.text_only, advice=self.advice)
 
     def column_of(self, name: str) -> str:
         """Return the column that holds the field."""
@@ -184,6 +185,8 @@ class Columns:
         if not self.suffice(found):
             expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
             advice = f"if they have other names, list them with {setting('columns', _EXAMPLE)}"
+            if self.advice and "text" in fields:
+                advice = f"{advice}; {self.advice}"
             raise InputError.at(path, line, f"a column is missing: {expected}; found {join_names(found)}; {advice}")
 
     def check_rows(self, path: str | Path, events: Iterable[Event]) -> Iterator[Event]:

@@ -50,9 +50,13 @@ def scan(path: Path, format: str, columns: Columns = SAME_NAMES) -> Iterator[Eve
     if isinstance(path, EncodedPath) and path.encoding and not getattr(module, "HAS_ENCODING", True):
         what = f"the format {format} says itself how its text is encoded"
         raise InputError.at(path, None, f"{what}; leave out {setting('encoding', path.encoding)}")
-    takes_columns = bool(columns) or (columns.text_only and getattr(module, "HAS_COLUMNS", False))
+    takes_columns = bool(columns) or (_is_special(columns) and getattr(module, "HAS_COLUMNS", False))
     events: Iterator[Event] = module.scan(path, columns) if takes_columns else module.scan(path)
     return events
+
+
+def _is_special(columns: Columns) -> bool:
+    return columns.text_only or bool(columns.advice)
 
 
 def require_named_columns(path: str | Path, format: str, columns: Columns) -> None:
