@@ -87,11 +87,11 @@ class NameFinder:
         words = list(_words(sentence))
         place = 0
         while place < len(words):
-            lengths = self._lengths.get(words[place][0], ())
-            n_words = next((n for n in lengths if self._is_name(words[place : place + n])), 0)
-            if n_words:
-                yield words[place][1][0], words[place + n_words - 1][1][1]
-            place += n_words or 1
+            chosen = (words[place : place + n] for n in self._lengths.get(words[place][0], ()))
+            name = next(filter(self._is_name, chosen), [])
+            if name:
+                yield name[0][1][0], name[-1][1][1]
+            place += len(name) or 1
 
     def _is_name(self, words: Sequence[tuple[str, Span]]) -> bool:
         return tuple(word for word, _ in words) in self._forms
