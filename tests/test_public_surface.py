@@ -21,6 +21,7 @@ SURFACE = [
     "Example",
     "Explanation",
     "InputError",
+    "LogObserver",
     "PssaError",
     "check",
     "evaluate",

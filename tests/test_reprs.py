@@ -56,6 +56,7 @@ INSTANCES: dict[str, Any] = {
     "Example": replace(CORPUS[0], id="i" * 400, label="l" * 400),
     "Explanation": _explanation(),
     "InputError": pssa.InputError("wrong"),
+    "LogObserver": pssa.LogObserver(print),
     "PssaError": pssa.PssaError("wrong"),
 }
 

@@ -35,8 +35,8 @@ TINY = [
 def _no_lines_of_progress() -> Iterator[None]:
     """What a busy machine makes slow says no more than another."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_QUIET_SECONDS", "_LONG_QUIET_SECONDS"):
-            patch.setattr(f"pssa.cli._progress.{name}", TIMEOUT_MAX)
+        for name in ("QUIET_SECONDS", "SHORT_SECONDS"):
+            patch.setattr(f"pssa.training.progress.{name}", TIMEOUT_MAX)
         yield
 
 

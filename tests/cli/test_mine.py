@@ -9,9 +9,9 @@ import pytest
 from tests.cli.command import Command
 
 from pssa.cli import main
-from pssa.cli._progress import TrainingProgress
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus
+from pssa.training.progress import TrainingProgress
 
 Tiny = tuple[str, ...]
 

@@ -266,8 +266,9 @@ def test_without_a_terminal_a_line_now_and_then_tells_how_far_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    monkeypatch.setattr("pssa.cli._progress.time", SimpleNamespace(monotonic=lambda: now))
-    monkeypatch.setattr("pssa.cli._progress._LONG_QUIET_SECONDS", 60.0)
+    for module in ("cli._progress", "training.progress"):
+        monkeypatch.setattr(f"pssa.{module}.time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr("pssa.training.progress.QUIET_SECONDS", 60.0)
     with CellsProgress() as bar:
         for done, (at, name) in enumerate([(1.0, ""), (90.0, "first"), (100.0, "second"), (3690.0, "third")]):
             now = at
@@ -283,7 +284,7 @@ def test_without_a_terminal_a_line_now_and_then_tells_how_far_it_is(
 def test_a_long_cell_does_not_silence_the_log(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pssa.cli._progress._LONG_QUIET_SECONDS", 0.01)
+    monkeypatch.setattr("pssa.training.progress.QUIET_SECONDS", 0.01)
     err = ""
     with CellsProgress() as bar:
         bar(0, 4, "")

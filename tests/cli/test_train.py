@@ -10,13 +10,13 @@ from tests.cli.command import Command
 
 import pssa
 from pssa.cli import main
-from pssa.cli._progress import TrainingProgress
 from pssa.data.evidence_file import read_evidence
 from pssa.data.evidence_stats import stats
 from pssa.data.example import Corpus
 from pssa.runs import Config
 from pssa.runs.directory import RunDirectory
 from pssa.training import EpochRecord
+from pssa.training.progress import TrainingProgress
 
 Tiny = tuple[str, ...]
 

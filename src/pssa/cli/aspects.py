@@ -91,7 +91,7 @@ def run_train(arguments: argparse.Namespace) -> int:
     """
     from pssa.aspects import read_sentences, resume_aspects, train_aspects
     from pssa.aspects.run import FILE
-    from pssa.cli._progress import TrainingProgress
+    from pssa.training.progress import TrainingProgress
 
     given = {name: getattr(arguments, name) for name in _TRAIN_OPTIONS if getattr(arguments, name) not in (None, False)}
     if arguments.resume is not None and given:
@@ -163,8 +163,8 @@ def run_find(arguments: argparse.Namespace) -> int:
     pssa aspects find taggers/reviews --input reviews.csv --columns text=review --output aspects.jsonl
     """
     from pssa.bulk import STANDARD, Job, Scoring, find_aspects
-    from pssa.cli._progress import StderrProgress
     from pssa.cli.predict import updater
+    from pssa.training.progress import StderrProgress
 
     if arguments.resume and arguments.force:
         raise InputError("--resume continues an unfinished job and --force begins again; give one of the two")

@@ -81,16 +81,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _train_all(out: Path, settings: dict[str, Any]) -> dict[str, Classifier]:
     """Train the baseline and each method's classifier, and return them by name."""
-    from pssa.cli._progress import TrainingProgress
     from pssa.data import embedded
     from pssa.runs import load, train
     from pssa.runs.directory import read_json
+    from pssa.training.progress import TrainingProgress
 
     corpus = embedded.load("train")
     out.mkdir(parents=True)
     with TrainingProgress() as bars:
         for method in _METHODS:
-            train(corpus, out / method, observer=bars, method=method, **settings)
+            train(corpus, out / method, observer=bars, progress=False, method=method, **settings)
             # Every method would find the same number of epochs; search once.
             settings = settings | {"epochs": read_json(out / method / "metrics.json")["epochs"]}
     finals = {_display_name(method): load(out / method) for method in _METHODS}

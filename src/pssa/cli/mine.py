@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_model, add_training, file_config, names_in, training_settings
 from pssa.cli._parser import Commands, add_command, option
@@ -39,11 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
     pssa mine --train reviews.csv --method consensus --out consensus.jsonl
     """
     from pssa.cli._output import counted, print_json, say, warn_no_evidence
-    from pssa.cli._progress import TrainingProgress
     from pssa.data.evidence_stats import stats
     from pssa.runs.config import repeated_options
     from pssa.runs.training_run import mine
     from pssa.training import Team
+    from pssa.training.progress import TrainingProgress
 
     settings = training_settings(arguments, ("saliency",))
     start = file_config(arguments)
@@ -52,7 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("pssa mine needs --train FILE")
     with TrainingProgress() as bars:
         start = replace(start, method=config.method)
-        evidence = mine(None, arguments.out, config=start, observer=bars, on_vectors=bars.on_vectors, **settings)
+        watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
+        evidence = mine(None, arguments.out, config=start, **watch, **settings)
     # Of processes that mine together, only the main one prints.
     if not Team.from_environment().is_main:
         return 0

@@ -16,7 +16,7 @@ from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.bulk import Engine, Finding, Job, Progress, Summary
-    from pssa.cli._progress import StderrProgress
+    from pssa.training.progress import StderrProgress
 
 
 def add_parser(commands: Commands) -> None:
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa predict runs/reviews --input raw.csv --output out.csv --aspects food,"front desk",wifi
     """
     from pssa.bulk import STANDARD, predict
-    from pssa.cli._progress import StderrProgress
+    from pssa.training.progress import StderrProgress
 
     job, engine = _job(arguments), _engine(arguments)
     # Rows that go to a terminal would be mixed with the bar.

@@ -34,9 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
     pssa train --train reviews.csv --model bertabsa --encoder DIR --out runs/bert
     pssa train --resume runs/reviews
     """
-    from pssa.cli._progress import TrainingProgress
     from pssa.runs import resume, train
     from pssa.training import Team
+    from pssa.training.progress import TrainingProgress
 
     if arguments.resume is not None:
         _refuse_beside_resume(arguments)
@@ -48,9 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         with TrainingProgress() as bars:
             if arguments.resume is not None:
-                resume(out, bars)
+                resume(out, bars, progress=False)
             else:
-                train(None, out, config=config, observer=bars, on_vectors=bars.on_vectors, **settings)
+                watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
+                train(None, out, config=config, **watch, **settings)
     except KeyboardInterrupt:
         # Until its configuration is written there is no run to resume.
         hint = [f"continue with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []

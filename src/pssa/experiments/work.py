@@ -203,7 +203,8 @@ def _all_cores() -> Iterator[None]:
 def _time_one(out: Path, source: Path, test: Corpus, settings: Mapping[str, Any]) -> dict[str, Any]:
     timer = StageTimer()
     began = time.perf_counter()
-    train(source, out, observer=timer, config=Config().updated(settings))  # settings of all methods, used or not
+    config = Config().updated(settings)  # settings of all methods, used or not
+    train(source, out, observer=timer, config=config, progress=False)
     trained = time.perf_counter()
     classifier = load(out, device=settings["device"])
     loaded = time.perf_counter()

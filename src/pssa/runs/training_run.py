@@ -24,11 +24,12 @@ from pssa.runs.prepared_data import PreparedData, Source, prepare
 from pssa.runs.run_context import RunContext
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.training import NullObserver, Observer, Team, best_epoch, team
+from pssa.training.progress import watching
 
 _CACHE = ".pssa-vectors"  # beside the run
 
 
-def train(
+def train(  # noqa: PLR0913 - how it is watched is no setting
     data: Source | None,
     out: str | Path,
     *,
@@ -36,21 +37,26 @@ def train(
     config: Config | None = None,
     observer: Observer | None = None,
     on_vectors: Callable[[int, int], None] | None = None,
+    progress: bool | None = None,
     **settings: Any,
 ) -> Path:
     """Train a classifier into the new directory `out`.
 
     Inputs are checked before anything is written. Processes that `torchrun` started train together, and the first of them writes.
 
-    :param data: labelled instances, or the file that holds them; None: the file that `config` names.
+    :param data: labelled instances: a file, a pandas or polars frame, a Hugging Face dataset, a list of dicts or a `Corpus`;
+        None: the file that `config` names.
     :param dev: separate development data, likewise.
     :param config: values to start from, by default the defaults.
+    :param observer: is called after every epoch and every round of mining, such as `pssa.LogObserver(trackio.log)`.
+    :param progress: None: show progress in a terminal or a notebook; True: write lines elsewhere too; False: be silent.
     :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`; a `UserWarning` names
         those that the method ignores.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     config = (config or Config()).updated(settings)
-    with team(choose_device(config.device)) as members:
+    with team(choose_device(config.device)) as members, watching(observer, on_vectors, progress) as watch:
+        observer, on_vectors = watch
         if members.is_main:
             RunDirectory.refuse_taken(Path(out))
         warn_of_unused(config, settings)
@@ -65,11 +71,11 @@ def train(
 
         directory = RunDirectory.create(Path(out), begin)
         with directory.locked():
-            return _carry_out(RunContext(config, directory, prepared_data, observer or NullObserver(), members))
+            return _carry_out(RunContext(config, directory, prepared_data, observer, members))
 
 
-def resume(run: str | Path, observer: Observer | None = None) -> Path:
-    """Finish an interrupted run; a finished one is left as it is."""
+def resume(run: str | Path, observer: Observer | None = None, *, progress: bool | None = None) -> Path:
+    """Finish an interrupted run; a finished one is left as it is. See `train` for `progress`."""
     directory = RunDirectory.open(Path(run))
     if directory.finished:
         _tidy(directory)
@@ -77,7 +83,7 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
     if not (directory.root / "config.toml").is_file():
         raise InputError(f"{run} has no config.toml, so it was stopped before it began; start it again")
     config = Config.from_toml(directory.root / "config.toml")
-    with team(choose_device(config.device)) as members:
+    with team(choose_device(config.device)) as members, watching(observer, None, progress) as (observer, _):
         if not members.is_main:
             if directory.finished:
                 return directory.root
@@ -86,10 +92,10 @@ def resume(run: str | Path, observer: Observer | None = None) -> Path:
             if directory.finished:  # by another process, in the meantime
                 return directory.root
             prepared_data = PreparedData.load(directory, config)
-            return _carry_out(RunContext(config, directory, prepared_data, observer or NullObserver(), members))
+            return _carry_out(RunContext(config, directory, prepared_data, observer, members))
 
 
-def mine(
+def mine(  # noqa: PLR0913 - how it is watched is no setting
     data: Source | None,
     out: str | Path,
     *,
@@ -97,6 +103,7 @@ def mine(
     config: Config | None = None,
     observer: Observer | None = None,
     on_vectors: Callable[[int, int], None] | None = None,
+    progress: bool | None = None,
     **settings: Any,
 ) -> Evidence:
     """Mine evidence with the method and the settings that `train` takes, and write it to the file `out`.
@@ -118,12 +125,11 @@ def mine(
     warn_of_unused(config, settings)
     if config.supervision.evidence:
         raise InputError(f"evidence is {config.supervision.evidence}; it is for training, and mining makes its own")
-    with team(choose_device(config.device)) as members:
+    with team(choose_device(config.device)) as members, watching(observer, on_vectors, progress) as watch:
+        observer, on_vectors = watch
         config, prepared_data = prepare(data, dev, config, on_vectors, supervised=False)
         warn_of_absent_labels(prepared_data.corpus)
-        context = RunContext(
-            config, None, prepared_data, (observer if members.is_main else None) or NullObserver(), members
-        )
+        context = RunContext(config, None, prepared_data, observer if members.is_main else NullObserver(), members)
         evidence = method.mine(context, context.find_epochs())
         if members.is_main:
             write_evidence(evidence, out)

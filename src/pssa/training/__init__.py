@@ -2,6 +2,7 @@
 
 from pssa.training.checkpoint import Checkpoint, CheckpointStore, EpochRecord, NullObserver, Observer, best_epoch
 from pssa.training.fit import fit, search_epochs
+from pssa.training.observers import LogObserver, ObserverGroup
 from pssa.training.parallel import Team, team
 from pssa.training.supervision import Supervision
 from pssa.training.task import Settings, Task
@@ -10,8 +11,10 @@ __all__ = [
     "Checkpoint",
     "CheckpointStore",
     "EpochRecord",
+    "LogObserver",
     "NullObserver",
     "Observer",
+    "ObserverGroup",
     "Settings",
     "Supervision",
     "Task",

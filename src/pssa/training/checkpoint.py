@@ -35,7 +35,11 @@ class EpochRecord:
 
 
 class Observer(Protocol):
-    """Callbacks of a training; they cannot change its result. `on_finish(metrics, evidence)` of a run is optional."""
+    """Callbacks of a training; they cannot change its result.
+
+    Two more are optional: `on_step(step, steps)` after a step, with how many of the stage's steps are done and how many there
+    are at most, and `on_finish(metrics, evidence)` at the end of a run.
+    """
 
     def on_stage(self, stage: str, steps: int) -> None:
         """A stage of at most `steps` epochs or rounds begins."""

@@ -51,7 +51,8 @@ def fit(
     plain = Step(model, optimizer, task, settings)
     step = RecordedStep(plain) if recorded else plain
     steps = count_steps(task, settings, max(epochs, task.horizon))
-    schedule = Schedule(optimizer, settings, steps, task.supervision, plain.gamma)
+    schedule: Callable[[int], None] = Schedule(optimizer, settings, steps, task.supervision, plain.gamma)
+    schedule = _reporting(schedule, observer, count_steps(task, settings, epochs))
     observer.on_stage(task.stage, epochs)
     for record in history:
         observer.on_epoch(record)
@@ -116,6 +117,19 @@ def _begin(
         checkpoint = take(model, optimizer, [])
     checkpoint = team.broadcast(checkpoint)
     return restore(checkpoint, model, optimizer) if checkpoint else []
+
+
+def _reporting(schedule: Callable[[int], None], observer: Observer, n_steps: int) -> Callable[[int], None]:
+    """Return the schedule, which is asked before each step, so that it also reports the steps done before."""
+    on_step = getattr(observer, "on_step", None)  # observers of older programs do not have it
+    if on_step is None:
+        return schedule
+
+    def report(number: int) -> None:
+        on_step(number - 1, n_steps)
+        schedule(number)
+
+    return report
 
 
 def count_steps(task: Task, settings: Settings, epochs: int) -> int:

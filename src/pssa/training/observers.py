@@ -1,0 +1,79 @@
+"""Observers beside the display of progress: one for experiment trackers, and several as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pssa.data.evidence import Evidence, RoundReport
+from pssa.training.checkpoint import EpochRecord, NullObserver, Observer
+
+
+@dataclass(frozen=True)
+class LogObserver(NullObserver):
+    """An observer that passes numbers to any function that takes a dict, such as `trackio.log` or `wandb.log`.
+
+    It calls `log` after each epoch with `STAGE/epoch`, `STAGE/loss`, `STAGE/accuracy` and, where there is a penalty or
+    development data, `STAGE/penalty`, `STAGE/dev_accuracy` and `STAGE/dev_macro_f1`; after each round of mining with
+    `mining/...`; and at the end with `run/...`. Shares are fractions.
+    """
+
+    log: Callable[[dict[str, float]], object]
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        """Log the numbers of an epoch."""
+        values = {key: value for key, value in record.as_dict().items() if key != "stage"}
+        if not record.penalty:
+            del values["penalty"]
+        self._log(record.stage, values)
+
+    def on_round(self, report: RoundReport) -> None:
+        """Log the numbers of a round of mining."""
+        names = ("iteration", "active", "misleading", "accuracy", "mean_entropy", "open_share")
+        self._log("mining", {name: getattr(report, name) for name in names})
+
+    def on_finish(self, metrics: dict[str, Any], evidence: Evidence | None) -> None:
+        """Log the numbers of the whole run."""
+        dev = {f"dev_{name}": value for name, value in (metrics.get("dev") or {}).items()}
+        self._log("run", {name: metrics.get(name) for name in ("instances", "epochs", "parameters")} | dev)
+
+    def _log(self, prefix: str, values: Mapping[str, Any]) -> None:
+        self.log({f"{prefix}/{name}": float(value) for name, value in values.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class ObserverGroup(NullObserver):
+    """Several observers as one."""
+
+    observers: tuple[Observer, ...]
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        """Pass it on."""
+        self._call("on_stage", stage, steps)
+
+    def on_step(self, step: int, steps: int) -> None:
+        """Pass it on."""
+        self._call("on_step", step, steps)
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        """Pass it on."""
+        self._call("on_epoch", record)
+
+    def on_stage_end(self, stage: str) -> None:
+        """Pass it on."""
+        self._call("on_stage_end", stage)
+
+    def on_round(self, report: RoundReport) -> None:
+        """Pass it on."""
+        self._call("on_round", report)
+
+    def on_finish(self, metrics: dict[str, Any], evidence: Evidence | None) -> None:
+        """Pass it on."""
+        self._call("on_finish", metrics, evidence)
+
+    def _call(self, name: str, *values: Any) -> None:
+        for observer in self.observers:
+            # Those of older programs do not have every method.
+            if method := getattr(observer, name, None):
+                method(*values)

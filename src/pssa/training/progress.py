@@ -1,0 +1,367 @@
+"""Progress of long work: bars in a terminal, a block in a notebook, lines in a log; none is quiet for more than ten seconds.
+
+`pssa.train` shows a training by itself in terminals and notebooks; commands also write lines where there is no terminal.
+"""
+
+from __future__ import annotations
+
+import html
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskID, TextColumn
+from rich.text import Text
+
+from pssa.data.evidence import Evidence, RoundReport
+from pssa.data.numbers import percent
+from pssa.training.checkpoint import EpochRecord, NullObserver, Observer
+from pssa.training.observers import ObserverGroup
+from pssa.training.parallel import Team
+
+# Longest time between two lines of a log, and the least time before the line of a stage or round that ended.
+QUIET_SECONDS = 10.0
+SHORT_SECONDS = 5.0
+_DRAW_SECONDS = 0.2  # least time between two updates of a display
+_N_LINES = 8  # of finished stages that a notebook keeps in sight
+
+
+def clock(seconds: float) -> str:
+    """Format a time as `0:01:30`."""
+    return str(timedelta(seconds=round(seconds)))
+
+
+def _short_clock(seconds: float) -> str:
+    return clock(seconds).removeprefix("0:")
+
+
+class Heartbeat:
+    """Calls a function every few seconds from a thread of its own, until it is stopped."""
+
+    def __init__(self, beat: Callable[[], None], seconds: float) -> None:
+        self._beat, self._seconds = beat, seconds
+        self._over = threading.Event()
+
+    def start(self) -> None:
+        """Start the thread; it never keeps the process alive."""
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def stop(self) -> None:
+        """Stop the thread."""
+        self._over.set()
+
+    def _run(self) -> None:
+        while not self._over.wait(self._seconds):
+            self._beat()
+
+
+class StderrProgress(Progress):
+    """Progress bars on standard error; lines instead of bars if that is no terminal."""
+
+    def __init__(self, label: str, *columns: ProgressColumn, visible: bool = True) -> None:
+        """Give the text before each bar, with `{task.description}` for the bar's name, and the columns after it.
+
+        :param visible: False: show nothing, since the terminal shows something else.
+        """
+        super().__init__(
+            TextColumn(label),
+            BarColumn(bar_width=14),
+            *columns,
+            TextColumn("{task.fields[said]}"),
+            console=Console(stderr=True),
+            disable=not (visible and sys.stderr.isatty()),
+        )
+        self._name = label
+        self._last_line = time.monotonic()
+        # Checked twice as often as needed: a beat shortly before a line is due must not wait for another whole pause.
+        self._heart = Heartbeat(lambda: self._log(self.describe(), QUIET_SECONDS), QUIET_SECONDS / 2)
+        self._logs = visible and self.disable
+
+    def start(self) -> None:
+        """Start the bars, or a thread that prints lines."""
+        super().start()
+        if self._logs:
+            self._heart.start()
+
+    def stop(self) -> None:
+        """Stop both."""
+        self._heart.stop()
+        super().stop()
+
+    def describe(self) -> str:
+        """Return how far the work is, for a line of a log."""
+        said = [str(task.fields["said"]) for task in self.tasks if task.fields.get("said")]
+        return f"{self._name}: {said[-1] if said else 'starting'}"
+
+    def _log(self, line: str, least: float) -> None:
+        """Print a line if there is no terminal, unless one was printed less than `least` seconds ago."""
+        now = time.monotonic()
+        if self._logs and now - self._last_line >= least:
+            self._last_line = now
+            sys.stderr.write(f"pssa: {line}\n")
+            sys.stderr.flush()
+
+
+@dataclass
+class StageProgress:
+    """How far a stage is, for every display."""
+
+    name: str
+    epochs: int  # at most
+    epoch: int = 0  # epochs that are done
+    step: int = 0  # steps that are done, of all epochs
+    steps: int = 0  # at most; 0: not known yet
+    said: str = ""  # of the last epoch
+    began: float = field(default_factory=lambda: time.monotonic())
+    first: int | None = None  # steps that an earlier session did
+    ended: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Time since the stage began, or the whole of its time."""
+        return (self.ended or time.monotonic()) - self.began
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time that the rest of the stage takes at the speed so far; None before the first step."""
+        done = self.step - (self.first or 0)
+        return self.seconds / done * (self.steps - self.step) if done > 0 and self.steps else None
+
+    def advance(self, step: int, steps: int) -> None:
+        """Note the steps that are done, and how many there are at most."""
+        self.first = step if self.first is None else self.first
+        self.step, self.steps = step, steps
+
+    def end_epoch(self, record: EpochRecord, score: str) -> None:
+        """Note an epoch that is done."""
+        self.epoch = record.epoch
+        self.said = f"loss {record.loss:.3f}"
+        if record.dev_macro_f1 is not None:
+            self.said += f", held-out {score} {percent(record.dev_macro_f1)}"
+
+    def describe(self) -> str:
+        """Return one line about the stage."""
+        if self.ended is not None:
+            epochs = "1 epoch" if self.epoch == 1 else f"{self.epoch} epochs"
+            return ", ".join(filter(None, [f"stage {self.name}: {epochs}", self.said, clock(self.seconds)]))
+        parts = [f"stage {self.name}: epoch {min(self.epoch + 1, self.epochs)} of {self.epochs}"]
+        parts += [f"step {self.step} of {self.steps}"] if self.steps else []
+        parts += [self.said] if self.said else []
+        parts += [f"{clock(self.seconds)} elapsed"]
+        left = self.seconds_left
+        return ", ".join([*parts, *([f"{clock(left)} left"] if left is not None else [])])
+
+
+class _StageTime(ProgressColumn):
+    """Time that the rest of a stage takes at most or, once it is done, that it took."""
+
+    def render(self, task: Any) -> Text:
+        """Return a text of at most 12 characters."""
+        return Text(str(task.fields.get("time", "")), style="progress.remaining")
+
+
+class TrainingProgress(StderrProgress):
+    """An observer that draws bars or prints lines."""
+
+    def __init__(self, score: str = "macro-F1") -> None:
+        """Give what the held-out score is called."""
+        super().__init__("{task.description:<10}", TextColumn("{task.fields[count]}"), _StageTime())
+        self._score = score
+        self._stage: StageProgress | None = None
+        self._bar: TaskID | None = None
+        self._vectors: TaskID | None = None
+        self._drawn = 0.0
+        self._began = time.monotonic()
+        self.result: tuple[dict[str, Any], Evidence | None] | None = None  # of a run that was finished
+
+    def on_finish(self, metrics: dict[str, Any], evidence: Evidence | None) -> None:
+        """Keep the outcome of a run for its summary."""
+        self.result = metrics, evidence
+
+    def on_vectors(self, read: int, total: int) -> None:
+        """Show how many bytes of the vector file are read."""
+        if self._vectors is None:
+            self._vectors = self.add_task("vectors", total=total, said="", count="")
+        self.update(self._vectors, completed=read, count=f"{read >> 20}/{total >> 20}", said="MiB")
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        """Add a bar."""
+        self._stage = StageProgress(stage, steps)
+        self._bar = self.add_task(stage, total=steps, said="", count=f"0/{steps}")
+
+    def on_step(self, step: int, steps: int) -> None:
+        """Advance the bar by a step."""
+        if self._stage is None:
+            return
+        self._stage.advance(step, steps)
+        if (now := time.monotonic()) - self._drawn >= _DRAW_SECONDS:
+            self._drawn = now
+            self._draw()
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        """Show the loss and the held-out score."""
+        if self._stage is not None:
+            self._stage.end_epoch(record, self._score)
+            self._draw()
+
+    def on_stage_end(self, stage: str) -> None:
+        """Fill the bar, also if a search stopped early."""
+        if self._stage is None or self._bar is None:
+            return
+        self._stage.ended = time.monotonic()
+        self._draw()
+        done = self.tasks[self.task_ids.index(self._bar)].completed
+        self.update(self._bar, total=done, time=_short_clock(self._stage.seconds))
+        self._log(self._stage.describe(), SHORT_SECONDS)
+
+    def on_round(self, report: RoundReport) -> None:
+        """Print a line above the bars."""
+        if self.disable:
+            found = f"{report.active} active, {report.misleading} misleading words"
+            self._log(f"round {report.iteration}: {found}", SHORT_SECONDS)
+            return
+        self.console.print(describe_round(report), highlight=False)
+
+    def describe(self) -> str:
+        """Return how far the training is: within a stage, between two, or before the first."""
+        stage, now = self._stage, time.monotonic()
+        if stage is None:
+            return f"preparing the data, {clock(now - self._began)} so far"
+        if stage.ended is not None:
+            return f"stage {stage.name} is done; at work on the next step for {clock(now - stage.ended)}"
+        return stage.describe()
+
+    def _draw(self) -> None:
+        stage = self._stage
+        if stage is None or self._bar is None or self.disable:
+            return
+        done, total = (stage.step, stage.steps) if stage.steps else (stage.epoch, stage.epochs)
+        if stage.steps and stage.epoch == stage.epochs:
+            done = total
+        left = stage.seconds_left
+        shown = {"count": f"{stage.epoch}/{stage.epochs}", "said": stage.said}
+        time_left = "" if left is None else f"{_short_clock(left)} left"
+        self.update(self._bar, completed=done, total=total, time=time_left, **shown)
+
+
+class NotebookProgress(NullObserver):
+    """An observer that keeps one block of a notebook's output up to date."""
+
+    def __init__(self, score: str = "macro-F1") -> None:
+        self._score = score
+        self._stage: StageProgress | None = None
+        self._done: list[str] = []
+        self._handle: Any = None
+        self._drawn = 0.0
+        self._heart = Heartbeat(self._draw, QUIET_SECONDS / 2)
+        self._began = time.monotonic()
+
+    def __enter__(self) -> Self:
+        from IPython.display import display
+
+        self._handle = display({"text/plain": "", "text/html": ""}, raw=True, display_id=True)
+        self._heart.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self._heart.stop()
+        if self._stage is not None and self._stage.ended is None:
+            self._done.append(self._stage.describe())
+        self._stage = None
+        self._done.append(f"{'done' if kind is None else 'stopped'} after {clock(time.monotonic() - self._began)}")
+        self._draw()
+
+    def on_vectors(self, read: int, total: int) -> None:
+        """Nothing: the block tells that data is being prepared."""
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        """Show a new stage."""
+        self._stage = StageProgress(stage, steps)
+        self._draw()
+
+    def on_step(self, step: int, steps: int) -> None:
+        """Advance the stage by a step."""
+        if self._stage is not None:
+            self._stage.advance(step, steps)
+            if time.monotonic() - self._drawn >= _DRAW_SECONDS:
+                self._draw()
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        """Show the loss and the held-out score."""
+        if self._stage is not None:
+            self._stage.end_epoch(record, self._score)
+            self._draw()
+
+    def on_stage_end(self, stage: str) -> None:
+        """Keep a line about the stage."""
+        if self._stage is not None:
+            self._stage.ended = time.monotonic()
+            self._done.append(self._stage.describe())
+            self._stage = None
+
+    def on_round(self, report: RoundReport) -> None:
+        """Keep a line about the round."""
+        self._done.append(describe_round(report))
+
+    def _draw(self) -> None:
+        self._drawn, stage = time.monotonic(), self._stage
+        lines = self._done[-_N_LINES:]
+        if len(self._done) > _N_LINES:
+            lines = [f"{len(self._done) - _N_LINES} more before", *lines]
+        bar = ""
+        if stage is not None:
+            share = f' value="{stage.step}" max="{stage.steps}"' if stage.steps else ""
+            bar = f"<progress{share} style='width: 14rem'></progress>"
+            lines = [*lines, stage.describe()]
+        page = "<br>".join(map(html.escape, lines)) + (f"<br>{bar}" if bar else "")
+        if self._handle is not None:
+            self._handle.update({"text/plain": "\n".join(lines), "text/html": page}, raw=True)
+
+
+def describe_round(report: RoundReport) -> str:
+    """Return one line about a round of mining."""
+    return (
+        f"mining {report.iteration}: {report.active} active, {report.misleading} misleading words; right on "
+        f"{percent(report.accuracy)} of train, mean entropy {report.mean_entropy:.2f} bits, "
+        f"a word from {percent(report.open_share)} of the sentences"
+    )
+
+
+def is_notebook() -> bool:
+    """Whether this code runs in a notebook, whose kernel can show a block of HTML."""
+    if "IPython" not in sys.modules:
+        return False
+    from IPython import get_ipython
+
+    return hasattr(get_ipython(), "kernel")
+
+
+@contextmanager
+def watching(
+    observer: Observer | None, on_vectors: Callable[[int, int], None] | None, progress: bool | None
+) -> Iterator[tuple[Observer, Callable[[int, int], None] | None]]:
+    """Show a training while it runs, and yield what is to be called beside the display: the observer, and `on_vectors`.
+
+    :param progress: None: show it in a terminal or a notebook; True: write lines where there is neither; False: show nothing.
+    """
+    display = _choose_display(progress) if Team.from_environment().is_main else None
+    if display is None:
+        yield observer or NullObserver(), on_vectors
+        return
+    with display:
+        group = ObserverGroup((observer, display) if observer else (display,))
+        yield group, on_vectors or display.on_vectors
+
+
+def _choose_display(progress: bool | None) -> TrainingProgress | NotebookProgress | None:
+    if progress is False:
+        return None
+    if is_notebook():
+        return NotebookProgress()
+    return TrainingProgress() if progress or sys.stderr.isatty() else None
