@@ -245,9 +245,8 @@ class TrainingProgress(StderrProgress):
         if stage.steps and stage.epoch == stage.epochs:
             done = total
         left = stage.seconds_left
-        shown = {"count": f"{stage.epoch}/{stage.epochs}", "said": stage.said}
-        time_left = "" if left is None else f"{_short_clock(left)} left"
-        self.update(self._bar, completed=done, total=total, time=time_left, **shown)
+        time_left, count = "" if left is None else f"{_short_clock(left)} left", f"{stage.epoch}/{stage.epochs}"
+        self.update(self._bar, completed=done, total=total, time=time_left, count=count, said=stage.said)
 
 
 class NotebookProgress(NullObserver):
