@@ -24,6 +24,7 @@ ROOMS = (
     "aspects",
     "report",
     "bulk",
+    "insights",
     "experiments",
     "studies",
     "serve",

@@ -12,7 +12,7 @@ from pssa.data.tokenize import tokenize
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
 
-_VOID = {"meta"}
+_VOID = {"meta", "input"}
 
 
 @dataclass

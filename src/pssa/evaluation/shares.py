@@ -1,0 +1,168 @@
+"""Shares of labels among many predictions: intervals that count a classifier's own errors, and tests between shares.
+
+A classifier that confuses labels distorts their shares. If `M[g, p]` is the probability that it answers `p` where `g` is right,
+and `q` the shares of its answers, the true shares `pi` satisfy `q = pi M`. The matrix method solves this for `pi` (Rogan and
+Gladen 1978 for two labels; Buonaccorsi 2010, chapter 3). Its interval is that of a parametric bootstrap over both samples: the
+answers counted here, and the held-out data behind `M`.
+
+The method assumes that the classifier errs here as on held-out data. Where it does not, the corrected share can be far off and
+look certain: more answers than `M` allows for give 100 %. An interval here therefore always spans Wilson's interval of the
+counted share as well: it reaches from no correction to the full one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from pssa.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+
+_N_DRAWS = 1000
+_JEFFREYS = 0.5  # prior count of each cell
+_LEAST_HELD_OUT = 10  # instances of each label
+_MAX_CONDITION = 10.0  # of M: beyond it, small changes of the answers' shares change the true shares without measure
+_Z = 1.959963984540054  # of a 95 % interval
+_TIE = 1e-7  # relative: tables as likely as the observed one but for rounding
+
+
+@dataclass(frozen=True, slots=True)
+class ShareEstimate:
+    """The share of a label."""
+
+    counted: float  # among the classifier's answers
+    corrected: float  # for its errors; the same where they are not known
+    low: float  # 95 % interval, which contains both
+    high: float
+
+
+@dataclass(frozen=True)
+class ShareEstimator:
+    """Estimates the shares of labels from counted answers; without a confusion matrix, with sampling intervals alone.
+
+    :raises InputError: for a matrix that is not square or has a negative count.
+    """
+
+    confusion: Sequence[Sequence[int]] | None = None  # (C, C): gold label by predicted label, on held-out data
+    seed: int = 0
+    reason: str = field(init=False, default="")  # why errors are not corrected, if a matrix was given and is of no use
+    _rates: Floats | None = field(init=False, default=None, repr=False, compare=False)  # (C, C)
+    _inverses: Floats | None = field(init=False, default=None, repr=False, compare=False)  # (R, C, C)
+
+    def __post_init__(self) -> None:
+        if self.confusion is None:
+            return
+        counts = np.asarray(self.confusion, dtype=np.float64)
+        if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or (counts < 0).any():
+            raise InputError("a confusion matrix has a row and a column for each label, and counts of 0 or more")
+        reason = _find_weakness(counts)
+        object.__setattr__(self, "reason", reason)
+        if not reason:
+            generator = np.random.default_rng(self.seed)
+            drawn = np.stack([generator.dirichlet(row + _JEFFREYS, size=_N_DRAWS) for row in counts], axis=1)
+            object.__setattr__(self, "_rates", counts / counts.sum(axis=1, keepdims=True))
+            object.__setattr__(self, "_inverses", np.linalg.inv(drawn))
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether estimates account for the classifier's errors."""
+        return self._rates is not None
+
+    def estimate(self, counts: Sequence[int]) -> list[ShareEstimate]:
+        """Return the share of each label; the same counts always give the same numbers."""
+        observed = np.asarray(counts, dtype=np.float64)
+        sampled = [wilson(int(count), int(observed.sum())) for count in counts]
+        if self._rates is None or self._inverses is None or not observed.sum():
+            return [ShareEstimate(share, share, low, high) for share, low, high in sampled]
+        shares = observed / observed.sum()
+        corrected = _project(shares[None] @ np.linalg.inv(self._rates))[0].tolist()
+        generator = np.random.default_rng([self.seed, *map(int, counts)])
+        answers = generator.dirichlet(observed + _JEFFREYS, size=_N_DRAWS)
+        drawn = _project(np.einsum("rp,rpg->rg", answers, self._inverses))
+        lows, highs = np.quantile(drawn, (0.025, 0.975), axis=0).tolist()
+        return [
+            ShareEstimate(share, point, min(low, point, least), max(high, point, most))
+            for (share, least, most), point, low, high in zip(sampled, corrected, lows, highs, strict=True)
+        ]
+
+
+def wilson(count: int, total: int) -> tuple[float, float, float]:
+    """Return a share with the ends of Wilson's 95 % interval, which accounts for sampling alone."""
+    if not total:
+        return 0.0, 0.0, 1.0
+    share, weight = count / total, _Z * _Z / total
+    centre = (share + weight / 2) / (1 + weight)
+    reach = _Z * math.sqrt(share * (1 - share) / total + weight / (4 * total)) / (1 + weight)
+    return share, max(0.0, min(share, centre - reach)), min(1.0, max(share, centre + reach))
+
+
+def fisher_exact(table: Sequence[Sequence[int]]) -> float:
+    """Return the two-sided p of Fisher's exact test of a 2 by 2 table: the share of tables that are as unlikely."""
+    (a, b), (c, d) = table
+    row, column, total = a + b, a + c, a + b + c + d
+    least, most = max(0, row + column - total), min(row, column)
+    if least == most:
+        return 1.0
+    values = torch.arange(least, most + 1, dtype=torch.float64)
+    cells = (values, row - values, column - values, total - row - column + values)
+    logs = -sum(torch.lgamma(cell + 1) for cell in cells)
+    assert isinstance(logs, torch.Tensor)
+    likelihood = (logs - logs.max()).exp()
+    observed = likelihood[a - least] * (1 + _TIE)
+    return min(1.0, float(likelihood[likelihood <= observed].sum() / likelihood.sum()))
+
+
+def trend(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float]:
+    """Return slope and two-sided p of a Cochran-Armitage test of a share at equally spaced times.
+
+    :param counts: of the label, by time.
+    :param totals: of all labels, by time.
+    """
+    parts, wholes = np.asarray(counts, dtype=np.float64), np.asarray(totals, dtype=np.float64)
+    total = wholes.sum()
+    share = parts.sum() / total if total else 0.0
+    times = np.arange(len(wholes), dtype=np.float64)
+    centred = times - (times @ wholes) / total if total else times
+    spread = float(wholes @ centred**2)
+    variance = share * (1 - share) * spread
+    if variance <= 0:
+        return 0.0, 1.0
+    covered = float(parts @ centred)
+    return covered / spread, math.erfc(abs(covered) / math.sqrt(2 * variance))
+
+
+def adjust(p_values: Sequence[float]) -> list[float]:
+    """Return the p values adjusted by Benjamini and Hochberg (1995): below 0.05, one in twenty marks is false, on average."""
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted, least = [1.0] * len(p_values), 1.0
+    for rank in range(len(order), 0, -1):
+        place = order[rank - 1]
+        least = min(least, p_values[place] * len(order) / rank)
+        adjusted[place] = least
+    return adjusted
+
+
+def _find_weakness(counts: Floats) -> str:
+    """Return why a confusion matrix cannot correct shares; empty if it can."""
+    fewest = int(counts.sum(axis=1).min())
+    if fewest < _LEAST_HELD_OUT:
+        return f"a label has {fewest} held-out instances, and {_LEAST_HELD_OUT} are needed"
+    rates = counts / counts.sum(axis=1, keepdims=True)
+    if np.linalg.cond(rates) > _MAX_CONDITION:
+        return "the classifier confuses labels too often on held-out data"
+    return ""
+
+
+def _project(points: Floats) -> Floats:
+    """Return the nearest shares, not negative and with sum one, of each row (R, C) (Duchi et al. 2008)."""
+    ordered = -np.sort(-points, axis=1)
+    excess = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, points.shape[1] + 1)
+    n_kept = (ordered > excess).sum(axis=1)
+    projected: Floats = np.maximum(points - excess[np.arange(len(points)), n_kept - 1][:, None], 0.0)
+    return projected

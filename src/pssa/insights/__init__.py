@@ -1,0 +1,1 @@
+"""Insights: what many reviews say about what, how sure that is, and which words say so."""

@@ -1,0 +1,257 @@
+"""Aggregation of mentions in bounded memory: two passes over the scored rows.
+
+`survey` counts spellings, groups of reviews and dates. With these known, `tally` counts labels by aspect, by group of reviews and
+by period, adds up driver words, and keeps the best quotations. What both hold does not grow with the number of reviews.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pssa.insights.dates import Calendar, DateColumn, read_date
+from pssa.insights.grouping import Groups
+from pssa.insights.mentions import Mention
+
+_MAX_SPELLINGS = 100_000
+_MAX_VALUES = 10_000  # of the column that divides reviews into groups
+_MAX_DRIVERS = 2_000  # of an aspect and a label, while counting
+_MAX_QUOTED = 300  # characters of a quotation
+_BEST_LENGTH = range(40, 180)
+_TELLING = 0.2  # least share of a driver that is seen once
+_N_OWN = 20  # frequent spellings of a group, and frequent groups, whose words drive nothing
+_N_CANDIDATES = 12  # quotations of an aspect and a label that are kept while counting
+
+
+class BoundedCounter(Counter[str]):
+    """A counter that forgets its rarest keys when it has twice as many as it may keep; the same order, the same keys."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most = most
+        self.n_forgotten = 0  # counts of keys that were forgotten
+
+    def add(self, key: str, count: Any = 1) -> None:
+        """Add to the count of a key."""
+        self[key] += count
+        if len(self) > 2 * self.most:
+            kept = sorted(self.items(), key=lambda item: (-item[1], item[0]))
+            for name, forgotten in kept[self.most :]:
+                self.n_forgotten += forgotten
+                del self[name]
+
+
+@dataclass
+class Survey:
+    """What the first pass finds."""
+
+    by: str | None = None  # column that divides reviews into groups
+    dates: DateColumn | None = None
+    spellings: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_SPELLINGS))
+    values: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_VALUES))  # of `by`, by mention
+    n_reviews: int = 0
+    n_empty: int = 0  # reviews without an aspect
+    n_mentions: int = 0
+
+    def add(self, mention: Mention | None) -> None:
+        """Count a mention, or a review without one."""
+        if mention is None:
+            self.n_reviews, self.n_empty = self.n_reviews + 1, self.n_empty + 1
+            return
+        self.n_mentions += 1
+        self.n_reviews += mention.is_first
+        self.spellings.add(mention.spelling)
+        if self.by is not None:
+            self.values.add(value_of(mention, self.by))
+        if self.dates is not None:
+            self.dates.add(mention.fields.get(self.dates.name))
+
+
+def value_of(mention: Mention, column: str) -> str:
+    """Return the group of a mention's review: the value of a column as text."""
+    value = mention.fields.get(column)
+    return " ".join(str(value).split())[:60] if value is not None else ""
+
+
+@dataclass(order=True)
+class Quotation:
+    """A sentence that shows what is said; the best has the greatest score."""
+
+    score: float
+    text: str
+    mention: Mention = field(compare=False)
+
+
+@dataclass
+class LabelTally:
+    """What is said of an aspect under one label."""
+
+    drivers: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_DRIVERS))  # sums of shares
+    n_driven: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_DRIVERS))  # mentions
+    quotations: list[Quotation] = field(default_factory=list)  # a heap
+
+    def add(self, mention: Mention, own: frozenset[str]) -> None:
+        """Add up the drivers of a mention, except the words of its aspect's group, and quote it if it is among the best."""
+        drivers = [(word, share) for word, share in mention.drivers if word not in own]
+        for word, share in drivers:
+            self.drivers.add(word, share)
+            self.n_driven.add(word)
+        score = _rate(mention, drivers)
+        is_full = len(self.quotations) >= _N_CANDIDATES
+        if score <= 0 or (is_full and score < self.quotations[0].score):
+            return
+        if all(mention.sentence != other.text for other in self.quotations):
+            quotation = Quotation(score, mention.sentence, mention.alone())
+            (heapq.heappushpop if is_full else heapq.heappush)(self.quotations, quotation)
+
+    def best_quotations(self, count: int) -> list[Quotation]:
+        """Return the best quotations: of different drivers and reviews first, then of different drivers, then any."""
+        left = sorted(self.quotations, key=lambda one: (-one.score, one.text))
+        chosen: list[Quotation] = []
+        for names in (("driver", "review"), ("driver",), ()):
+            for one in left:
+                is_new = all(
+                    getattr(one.mention, name) != getattr(other.mention, name) for other in chosen for name in names
+                )
+                if len(chosen) < count and is_new and one not in chosen:
+                    chosen.append(one)
+        return chosen
+
+
+@dataclass
+class AspectTally:
+    """What is said of one aspect: counts by label, whole and divided."""
+
+    counts: list[int]
+    by_value: dict[str, list[int]] = field(default_factory=dict)
+    by_period: dict[int, list[int]] = field(default_factory=dict)
+    labels: dict[str, LabelTally] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """The number of mentions."""
+        return sum(self.counts)
+
+
+@dataclass
+class Tally:
+    """What the second pass counts.
+
+    :param detailed: the aspects of which more than their labels is kept.
+    :param values: groups of reviews to count; all others are left out.
+    """
+
+    labels: tuple[str, ...]
+    groups: Groups
+    detailed: frozenset[str]
+    by: str | None = None
+    values: frozenset[str] = frozenset()
+    read_period: Callable[[Mention], int | None] | None = None
+    aspects: dict[str, AspectTally] = field(default_factory=dict)
+    whole: AspectTally = field(init=False)
+    n_undated: int = 0
+    n_left_out: int = 0  # mentions of aspects that the user's groups leave out
+    _own: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.whole = AspectTally([0] * len(self.labels))
+
+    def add(self, mention: Mention) -> None:
+        """Count a mention."""
+        name = self.groups.of(mention.aspect)
+        if not name:
+            self.n_left_out += 1
+            return
+        place = self.labels.index(mention.label)
+        value = value_of(mention, self.by) if self.by is not None else ""
+        period = self.read_period(mention) if self.read_period is not None else None
+        self.n_undated += self.read_period is not None and period is None
+        aspect = self.aspects.get(name)
+        if aspect is None:
+            aspect = self.aspects[name] = AspectTally([0] * len(self.labels))
+        for tally in (aspect, self.whole):
+            tally.counts[place] += 1
+            if tally is aspect and name not in self.detailed:
+                continue
+            if value in self.values:
+                tally.by_value.setdefault(value, [0] * len(self.labels))[place] += 1
+            if period is not None:
+                tally.by_period.setdefault(period, [0] * len(self.labels))[place] += 1
+        if name in self.detailed:
+            aspect.labels.setdefault(mention.label, LabelTally()).add(mention, self._words_of(name))
+
+    def _words_of(self, name: str) -> frozenset[str]:
+        """Return words that are no reason: those of a group's frequent spellings, and the names of frequent groups."""
+        if name not in self._own:
+            members = self.groups.members.get(name, [])[:_N_OWN]
+            frequent = [group for group, _ in self.groups.totals.most_common(_N_OWN) if " " not in group]
+            spellings = {
+                spelling for group in frequent for spelling in self.groups.members[group] if " " not in spelling
+            }
+            own = {word for spelling in (name, *members) for word in spelling.split()}
+            self._own[name] = frozenset(own | spellings)
+        return self._own[name]
+
+
+def survey(mentions: Iterable[Mention | None], by: str | None = None, dates: DateColumn | None = None) -> Survey:
+    """Make the first pass."""
+    found = Survey(by, dates)
+    for mention in mentions:
+        found.add(mention)
+    return found
+
+
+def tally(mentions: Iterable[Mention | None], into: Tally) -> Tally:
+    """Make the second pass."""
+    for mention in mentions:
+        if mention is not None:
+            into.add(mention)
+    return into
+
+
+def period_reader(column: str, format: str, calendar: Calendar) -> Callable[[Mention], int | None]:
+    """Return a function that gives the period of a mention's review, or None."""
+
+    def read(mention: Mention) -> int | None:
+        day = read_date(mention.fields.get(column), format)
+        return None if day is None else calendar.place(day)
+
+    return read
+
+
+def telling_words(aspect: AspectTally, label: str, count: int, least: int = 2) -> list[tuple[str, int]]:
+    """Return the driver words of an aspect and a label that tell it from other labels, with their mentions.
+
+    A word counts by the sum of its shares, and less the more of it belongs to other labels.
+    """
+    if label not in aspect.labels:
+        return []
+    ours = aspect.labels[label]
+    others = [one.drivers for name, one in aspect.labels.items() if name != label]
+
+    def weight(word: str) -> float:
+        mass = ours.drivers[word]
+        return mass * (mass + 0.1) / (mass + sum(drivers.get(word, 0.0) for drivers in others) + 0.2)
+
+    ranked = sorted(ours.drivers, key=lambda word: (-weight(word), word))
+    known = [(word, ours.n_driven.get(word, 1)) for word in ranked]
+    telling = [pair for pair in known if pair[1] >= least or ours.drivers[pair[0]] >= _TELLING]
+    return telling[:count]
+
+
+def _rate(mention: Mention, drivers: Sequence[tuple[str, float]]) -> float:
+    """Return how well a sentence shows what is said: sure of its label, driven by words, neither short nor long."""
+    length = len(mention.sentence)
+    if length > _MAX_QUOTED or not mention.words:
+        return 0.0
+    off = max(_BEST_LENGTH.start - length, length - _BEST_LENGTH.stop, 0)
+    driven = sum(share for _, share in drivers[:2])
+    return mention.probability * (0.3 + driven) / (1 + off / 40)
+
+
+def counts_by(part: Mapping[Any, Sequence[int]], keys: Iterable[Any], n_labels: int) -> list[list[int]]:
+    """Return the counts of labels for each key; zeros for one without any."""
+    return [list(part.get(key, [0] * n_labels)) for key in keys]

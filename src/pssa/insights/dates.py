@@ -1,0 +1,203 @@
+"""Dates as tables hold them: which format a column has, and the periods that its span is divided into.
+
+A column has one format. It is the one that reads most values; `03/05/2024` alone does not tell day from month, so a column in
+which no value does is refused rather than guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from pssa.data.validation import shorten
+from pssa.errors import InputError, setting
+
+ISO = "ISO 8601"
+_EPOCH = "seconds since 1970"
+_DAY_FIRST, _MONTH_FIRST = "day/month/year", "month/day/year"
+_NUMBERS = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
+_YEAR_FIRST = re.compile(r"\s*(\d{4})[./](\d{1,2})[./](\d{1,2})(?!\d)")
+_NAMED = re.compile(
+    r"\s*(?:[a-z]{3,9},?\s+)?(?:(?P<day>\d{1,2})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?(?P<month>[a-z]{3,9})\.?"
+    r"|(?P<month2>[a-z]{3,9})\.?\s+(?P<day2>\d{1,2})(?:st|nd|rd|th)?|(?P<month3>[a-z]{3,9})\.?),?[\s-]+(?P<year>\d{4})\b",
+    re.IGNORECASE,
+)
+_MONTH = re.compile(r"\s*(\d{4})-(\d{1,2})\s*$")
+_SECONDS = re.compile(r"\s*(\d{9,10}|\d{12,13})(?:\.\d+)?\s*$")
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MAX_PERIODS = 24
+_YEARS = range(1970, 2100)  # a date of another year is a slip, and would stretch every chart
+
+
+def _iso(text: str) -> date | None:
+    if _SECONDS.match(text):
+        return None
+    if found := _MONTH.match(text) or _YEAR_FIRST.match(text):
+        year, month, *day = map(int, found.groups())
+        return date(year, month, *(day or [1]))
+    return datetime.fromisoformat(text.strip()).date()
+
+
+def _epoch(text: str) -> date | None:
+    found = _SECONDS.match(text)
+    if not found:
+        return None
+    number = int(found[1])
+    return datetime.fromtimestamp(number / 1000 if number >= 10**11 else number, UTC).date()
+
+
+def _named(text: str) -> date | None:
+    found = _NAMED.match(text)
+    if not found:
+        return None
+    name = (found["month"] or found["month2"] or found["month3"])[:3].lower()
+    return date(int(found["year"]), _MONTHS.index(name) + 1, int(found["day"] or found["day2"] or 1))
+
+
+def _numbers(text: str, day_first: bool) -> date | None:
+    found = _NUMBERS.match(text)
+    if not found:
+        return None
+    first, mark, second, year = int(found[1]), found[2], int(found[3]), int(found[4])
+    day, month = (first, second) if day_first or mark == "." else (second, first)
+    return date(year if year > 99 else 2000 + year, month, day)
+
+
+_READERS: dict[str, Callable[[str], date | None]] = {
+    ISO: _iso,
+    _DAY_FIRST: lambda text: _numbers(text, day_first=True),
+    _MONTH_FIRST: lambda text: _numbers(text, day_first=False),
+    "a month by name": _named,
+    _EPOCH: _epoch,
+}
+
+
+def read_date(value: Any, format: str) -> date | None:
+    """Return the date that a value means in this format, or None.
+
+    :param format: one that `DateColumn.format` returns, or one of `strptime`.
+    """
+    if isinstance(value, date):
+        value = value.isoformat()
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        return None
+    text = str(value)[:100]
+    try:
+        day = _READERS[format](text) if format in _READERS else datetime.strptime(text.strip(), format).date()
+    except (ValueError, OverflowError, OSError):
+        return None
+    return day if day is not None and day.year in _YEARS else None
+
+
+@dataclass
+class DateColumn:
+    """What is known of a column of dates: how many values each format reads."""
+
+    name: str
+    given_format: str | None = None  # of strptime
+    n_values: int = 0
+    n_read: Counter[str] = field(default_factory=Counter)  # by format
+    spans: dict[str, tuple[date, date]] = field(default_factory=dict)  # first and last day, by format
+    ambiguous: str = ""  # a value that two formats read as different days
+    unread: str = ""  # the first value that no format reads
+
+    def add(self, value: Any) -> None:
+        """Count a value; None or an empty text is none."""
+        if value is None or (isinstance(value, str) and not value.strip()):
+            return
+        self.n_values += 1
+        found = {format: day for format in self._formats() if (day := read_date(value, format)) is not None}
+        self.n_read.update(found.keys())
+        for format, day in found.items():
+            first, last = self.spans.get(format, (day, day))
+            self.spans[format] = min(first, day), max(last, day)
+        if not found and not self.unread:
+            self.unread = shorten(value)
+        if not self.ambiguous and found.get(_DAY_FIRST) != found.get(_MONTH_FIRST) and len(found) > 1:
+            self.ambiguous = shorten(value)
+
+    @property
+    def format(self) -> str:
+        """The format of the column.
+
+        :raises InputError: if no value is a date, or day and month cannot be told apart.
+        """
+        (best, n_best), *others = [*self.n_read.most_common(), ("", 0)]
+        option = setting("date_format", "%d/%m/%Y")
+        if not n_best and not self.n_values:
+            raise InputError(f"the column {shorten(self.name)} has no value; name the column of dates with {_DATE}")
+        if not n_best:
+            advice = f"name another column with {_DATE}, or its format with {option}"
+            raise InputError(f"the column {shorten(self.name)} has no date: {self.unread} cannot be read; {advice}")
+        is_tie = {best, others[0][0]} == {_DAY_FIRST, _MONTH_FIRST} and others[0][1] == n_best
+        if is_tie and self.ambiguous:
+            either = f"{self.ambiguous} in the column {shorten(self.name)} can be day/month or month/day"
+            raise InputError(f"{either}, and no row decides; name the format with {option}")
+        return best
+
+    @property
+    def calendar(self) -> Calendar:
+        """The periods from the first day to the last."""
+        return Calendar.between(*self.spans[self.format])
+
+    def _formats(self) -> Sequence[str]:
+        return [self.given_format] if self.given_format else list(_READERS)
+
+
+_DATE = setting("date", "COLUMN")
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """A span of days in periods of one kind: day, week, month, quarter or year."""
+
+    kind: str
+    first: date
+    n_periods: int
+
+    @classmethod
+    def between(cls, first: date, last: date) -> Calendar:
+        """Divide a span into the shortest periods of which at most two dozen are needed; years where it is longer."""
+        for kind in ("day", "week", "month", "quarter"):
+            calendar = cls(kind, _start(kind, first), 0)
+            n_periods = calendar.place(last) + 1
+            if n_periods <= _MAX_PERIODS:
+                return cls(kind, calendar.first, n_periods)
+        calendar = cls("year", _start("year", first), 0)
+        return cls("year", calendar.first, calendar.place(last) + 1)  # the years that a date may have bound it
+
+    def place(self, day: date) -> int:
+        """Return the number of the period with this day, from 0."""
+        if self.kind in ("day", "week"):
+            return (day - self.first).days // (7 if self.kind == "week" else 1)
+        months = 12 * (day.year - self.first.year) + day.month - self.first.month
+        return months // {"month": 1, "quarter": 3, "year": 12}[self.kind]
+
+    def name(self, place: int) -> str:
+        """Return what a period is called: `5 Mar 2024`, `Mar 2024`, `2024 Q1` or `2024`; a week by its first day."""
+        if self.kind in ("day", "week"):
+            day = self.first + timedelta(days=place * (7 if self.kind == "week" else 1))
+            return f"{day.day} {_month_name(day.month - 1)} {day.year}"
+        months = 12 * self.first.year + self.first.month - 1 + place * {"month": 1, "quarter": 3, "year": 12}[self.kind]
+        year, month = divmod(months, 12)
+        if self.kind == "year":
+            return str(year)
+        return f"{year} Q{month // 3 + 1}" if self.kind == "quarter" else f"{_month_name(month)} {year}"
+
+
+def _month_name(number: int) -> str:
+    return _MONTHS[number].capitalize()  # not strftime's, which depends on the locale
+
+
+def _start(kind: str, day: date) -> date:
+    if kind == "week":
+        return day - timedelta(days=day.weekday())
+    if kind == "month":
+        return day.replace(day=1)
+    if kind == "quarter":
+        return date(day.year, 3 * ((day.month - 1) // 3) + 1, 1)
+    return date(day.year, 1, 1) if kind == "year" else day

@@ -1,0 +1,287 @@
+"""Findings: what the counts say about each aspect, with intervals, tests and words, ready to be shown or written as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pssa.evaluation.shares import ShareEstimate, ShareEstimator, adjust, fisher_exact, trend
+from pssa.insights.aggregate import AspectTally, Survey, Tally, counts_by, telling_words
+from pssa.insights.dates import Calendar
+from pssa.insights.mentions import Mention
+
+N_WORDS = 6  # drivers of an aspect and a label
+MAX_ASPECTS = 50  # on the page; the table has all
+MAX_VALUES = 12  # groups of reviews that are compared
+_N_QUOTATIONS = 3
+_SIGNIFICANT = 0.05  # of adjusted p
+_LEAST_FREQUENT = 10  # mentions of an aspect that may stand out, where there are enough
+_LEAST_COMPARED = 5  # mentions of an aspect in a group of reviews
+_GOOD, _BAD = ("positive", "pos", "good"), ("negative", "neg", "bad")
+
+
+@dataclass(frozen=True)
+class LabelFinding:
+    """How often an aspect has one label, and why."""
+
+    label: str
+    kind: str  # good, bad or other: its colour and its place in a bar
+    count: int  # mentions that the classifier gave the label
+    share: ShareEstimate
+    drivers: tuple[tuple[str, int], ...]  # words with their mentions
+    quotations: tuple[Mention, ...]
+
+
+@dataclass(frozen=True)
+class Part:
+    """An aspect in one period, or in one group of reviews."""
+
+    name: str
+    total: int
+    shares: tuple[ShareEstimate, ...]  # by label
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A share that differs between one group of reviews and all others, more than chance would make it."""
+
+    aspect: str
+    value: str
+    label: str
+    share: float
+    elsewhere: float
+    p: float  # adjusted
+
+    @property
+    def is_higher(self) -> bool:
+        """Whether the share is higher than elsewhere."""
+        return self.share > self.elsewhere
+
+
+@dataclass(frozen=True)
+class Change:
+    """A share that rises or falls over time, more than chance would make it."""
+
+    aspect: str
+    label: str
+    first: float  # share in the first half of the mentions
+    last: float  # and in the second
+    p: float  # adjusted
+
+
+@dataclass(frozen=True)
+class AspectFinding:
+    """What is said of one aspect."""
+
+    name: str
+    total: int  # mentions
+    spellings: tuple[tuple[str, int], ...]
+    labels: tuple[LabelFinding, ...]
+    periods: tuple[Part, ...] = ()
+    values: tuple[Part, ...] = ()
+
+    def of_kind(self, kind: str) -> LabelFinding | None:
+        """Return the finding of the good or the bad label, if the classifier has one."""
+        return next((one for one in self.labels if one.kind == kind), None)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a whole set of reviews says."""
+
+    survey: Survey
+    labels: tuple[str, ...]
+    whole: AspectFinding  # of all aspects
+    aspects: tuple[AspectFinding, ...]  # the most frequent first
+    rest: tuple[AspectFinding, ...]  # rare aspects: labels alone
+    values: tuple[str, ...]
+    periods: tuple[str, ...]
+    period_kind: str
+    differences: tuple[Difference, ...]
+    changes: tuple[Change, ...]
+    n_undated: int
+    n_left_out: int
+
+    def stand_out(self, kind: str, count: int) -> list[AspectFinding]:
+        """Return the aspects with most mentions of the good or the bad label above what the average aspect has."""
+        usual = self.whole.of_kind(kind)
+        if usual is None:
+            return []
+
+        def excess(aspect: AspectFinding) -> float:
+            found = aspect.of_kind(kind)
+            return aspect.total * (found.share.counted - usual.share.counted) if found is not None else 0.0
+
+        frequent = [one for one in self.aspects if one.total >= _LEAST_FREQUENT]
+        known = frequent if len(frequent) >= 2 * count else self.aspects
+        ranked = sorted((one for one in known if excess(one) > 0), key=lambda one: (-excess(one), one.name))
+        return ranked[:count]
+
+    def table(self) -> bytes:
+        """Return all aspects as CSV, a line for each aspect and label."""
+        target = io.StringIO(newline="")
+        writer = csv.writer(target)
+        writer.writerow(
+            ("aspect", "label", "mentions", "labelled", "share", "corrected", "low", "high", "drivers", "spellings")
+        )
+        for aspect in (*self.aspects, *self.rest):
+            spellings = "; ".join(spelling for spelling, _ in aspect.spellings)
+            for one in aspect.labels:
+                numbers = (one.share.counted, one.share.corrected, one.share.low, one.share.high)
+                share = (f"{number:.4f}" for number in numbers)
+                drivers = "; ".join(word for word, _ in one.drivers)
+                writer.writerow((aspect.name, one.label, aspect.total, one.count, *share, drivers, spellings))
+        return target.getvalue().encode("utf-8", "replace")
+
+
+def kind_of(label: str) -> str:
+    """Return whether a label is good, bad or something else, by its name."""
+    return "good" if label.lower() in _GOOD else "bad" if label.lower() in _BAD else "other"
+
+
+def select_aspects(totals: Mapping[str, int]) -> frozenset[str]:
+    """Return the aspects that the page shows: the most frequent, none that is mentioned once or twice among thousands."""
+    least = max(2, min(5, sum(totals.values()) // 200))
+    ranked = sorted((name for name in totals if name and totals[name] >= least), key=lambda one: (-totals[one], one))
+    return frozenset(ranked[:MAX_ASPECTS])
+
+
+def select_values(totals: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the groups of reviews that are compared: those with most mentions, in the order of their names."""
+    ranked = sorted((value for value in totals if value), key=lambda one: (-totals[one], one))
+    return tuple(sorted(ranked[:MAX_VALUES]))
+
+
+@dataclass(frozen=True)
+class Analyst:
+    """Draws findings from the counts of both passes."""
+
+    survey: Survey
+    tally: Tally
+    estimator: ShareEstimator
+    values: tuple[str, ...] = ()
+    calendar: Calendar | None = None
+
+    def find(self) -> Findings:
+        """Return all findings."""
+        ranked = sorted(self.tally.aspects, key=lambda one: (-self.tally.aspects[one].total, one))
+        aspects = tuple(self._aspect(name) for name in ranked if name in self.tally.detailed)
+        rest = tuple(self._aspect(name) for name in ranked if name not in self.tally.detailed)
+        return Findings(
+            survey=self.survey,
+            labels=self.tally.labels,
+            whole=self._finding("all aspects", self.tally.whole),
+            aspects=aspects,
+            rest=rest,
+            values=self.values,
+            periods=self._periods(),
+            period_kind=self.calendar.kind if self.calendar is not None else "",
+            differences=self._differences(),
+            changes=self._changes(),
+            n_undated=self.tally.n_undated,
+            n_left_out=self.tally.n_left_out,
+        )
+
+    def _aspect(self, name: str) -> AspectFinding:
+        groups = self.tally.groups
+        spellings = tuple((one, groups.counts.get(one, 0)) for one in groups.members.get(name, [name]))
+        return self._finding(name, self.tally.aspects[name], spellings)
+
+    def _finding(self, name: str, tally: AspectTally, spellings: tuple[tuple[str, int], ...] = ()) -> AspectFinding:
+        shares = self.estimator.estimate(tally.counts)
+        labels = tuple(
+            LabelFinding(label, kind_of(label), count, share, *self._reasons(tally, label))
+            for label, count, share in zip(self.tally.labels, tally.counts, shares, strict=True)
+        )
+        is_detailed = name in self.tally.detailed or tally is self.tally.whole
+        n_periods = self.calendar.n_periods if self.calendar is not None else 0
+        if not is_detailed:
+            return AspectFinding(name, tally.total, spellings, labels)
+        # Charts over time show no intervals, which would take long for many short periods.
+        counted = counts_by(tally.by_period, range(n_periods), len(self.tally.labels))
+        periods = _parts(ShareEstimator(), self._periods(), counted)
+        values = _parts(self.estimator, self.values, counts_by(tally.by_value, self.values, len(self.tally.labels)))
+        return AspectFinding(name, tally.total, spellings, labels, periods, values)
+
+    def _reasons(self, tally: AspectTally, label: str) -> tuple[tuple[tuple[str, int], ...], tuple[Mention, ...]]:
+        if label not in tally.labels:
+            return (), ()
+        quotations = tally.labels[label].best_quotations(_N_QUOTATIONS)
+        return tuple(telling_words(tally, label, N_WORDS)), tuple(one.mention for one in quotations)
+
+    def _periods(self) -> tuple[str, ...]:
+        return () if self.calendar is None else tuple(map(self.calendar.name, range(self.calendar.n_periods)))
+
+    def _differences(self) -> tuple[Difference, ...]:
+        """Test each share of each aspect in each group of reviews against all other groups."""
+        if len(self.values) < 2:
+            return ()
+        found: list[Difference] = []
+        for name in sorted(self.tally.detailed & self.tally.aspects.keys()):
+            rows = counts_by(self.tally.aspects[name].by_value, self.values, len(self.tally.labels))
+            whole = [sum(column) for column in zip(*rows, strict=True)]
+            for value, row in zip(self.values, rows, strict=True):
+                rest = [all_ - here for all_, here in zip(whole, row, strict=True)]
+                if min(sum(row), sum(rest)) >= _LEAST_COMPARED:
+                    found += self._compare(name, value, row, rest)
+        adjusted = adjust([one.p for one in found])
+        marked = [
+            Difference(one.aspect, one.value, one.label, one.share, one.elsewhere, p)
+            for one, p in zip(found, adjusted, strict=True)
+            if p < _SIGNIFICANT
+        ]
+        return tuple(sorted(marked, key=lambda one: (one.p, one.aspect, one.value, one.label)))
+
+    def _compare(self, aspect: str, value: str, row: list[int], rest: list[int]) -> list[Difference]:
+        here, elsewhere = self.estimator.estimate(row), self.estimator.estimate(rest)
+        return [
+            Difference(
+                aspect,
+                value,
+                label,
+                here[place].counted,
+                elsewhere[place].counted,
+                fisher_exact(((row[place], sum(row) - row[place]), (rest[place], sum(rest) - rest[place]))),
+            )
+            for place, label in enumerate(self.tally.labels)
+        ]
+
+    def _changes(self) -> tuple[Change, ...]:
+        """Test whether each share of each aspect rises or falls."""
+        if self.calendar is None or self.calendar.n_periods < 3:
+            return ()
+        found: list[Change] = []
+        for name in sorted(self.tally.detailed & self.tally.aspects.keys()):
+            rows = counts_by(self.tally.aspects[name].by_period, range(self.calendar.n_periods), len(self.tally.labels))
+            totals = [sum(row) for row in rows]
+            if sum(totals) < 2 * _LEAST_COMPARED:
+                continue
+            first, last = (self.estimator.estimate(half) for half in _halves(rows))
+            for place, label in enumerate(self.tally.labels):
+                _, p = trend([row[place] for row in rows], totals)
+                found.append(Change(name, label, first[place].counted, last[place].counted, p))
+        adjusted = adjust([one.p for one in found])
+        marked = [
+            Change(one.aspect, one.label, one.first, one.last, p)
+            for one, p in zip(found, adjusted, strict=True)
+            if p < _SIGNIFICANT
+        ]
+        return tuple(sorted(marked, key=lambda one: (one.p, one.aspect, one.label)))
+
+
+def _parts(estimator: ShareEstimator, names: Sequence[str], rows: Sequence[Sequence[int]]) -> tuple[Part, ...]:
+    return tuple(Part(name, sum(row), tuple(estimator.estimate(row))) for name, row in zip(names, rows, strict=True))
+
+
+def _halves(rows: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """Return the counts of the earlier and of the later periods, with about as many mentions each."""
+    whole, seen, cut = sum(map(sum, rows)), 0, len(rows)
+    for place, row in enumerate(rows):
+        seen += sum(row)
+        if seen * 2 >= whole:
+            cut = max(1, min(place + 1, len(rows) - 1))
+            break
+    first, last = ([sum(column) for column in zip(*part, strict=True)] for part in (rows[:cut], rows[cut:]))
+    return first, last

@@ -1,0 +1,344 @@
+"""Grouping of aspects: which spellings mean the same thing, and why.
+
+The rules, in order; each keeps a reason that a person can check in the file of groups:
+
+1. the same words but for case, articles and singular or plural: `batteries` and `the battery`;
+2. a rare word that no vector knows, one letter from a frequent one: `sevice` and `service`;
+3. an aspect and a word for one of its properties: `battery life` and `quality of the food` are about battery and food. The words
+   are a short list, and what has a vector close to one of them;
+4. several words whose head noun is a frequent aspect: `thai food` is food, `chicken with rice` is chicken.
+
+Two different words are never joined: vectors cannot tell what is alike (`waiter`, `waitress`) from what is only of one kind
+(`lunch`, `dinner`). A file of groups, a CSV with `spelling` and `group`, overrides the rules.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pssa.data.files import read_bounded, write_atomically
+from pssa.data.validation import format_error, join_names, shorten
+from pssa.errors import InputError
+
+Vectors = Callable[[str], npt.NDArray[np.float32] | None]  # of a word; None if it is unknown
+
+_COLUMNS = ("spelling", "group", "mentions", "reason")
+_MAX_BYTES = 1 << 26
+_MAX_LENGTH = 100  # characters of a spelling
+_ARTICLES = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "my",
+        "your",
+        "his",
+        "her",
+        "its",
+        "our",
+        "their",
+        "this",
+        "that",
+        "these",
+        "those",
+        "some",
+        "any",
+    ]
+)
+_EDGES = re.compile(r"^[\W_]+|[\W_]+$")
+_AFTER_HEAD = frozenset(
+    ["with", "in", "on", "over", "at", "by", "for", "from", "to", "without", "served", "per"]
+)  # the head noun comes before
+_LISTS = frozenset(("and", "or", "&", "+"))  # several things, which belong to no group
+# What a customer may say of a thing rather than a thing of its own.
+_PROPERTIES = frozenset(
+    [
+        "life",
+        "lifespan",
+        "time",
+        "size",
+        "quality",
+        "amount",
+        "quantity",
+        "list",
+        "range",
+        "selection",
+        "choice",
+        "variety",
+        "option",
+        "tag",
+        "level",
+        "item",
+        "member",
+        "capacity",
+        "performance",
+        "speed",
+        "category",
+        "description",
+        "duration",
+        "period",
+        "condition",
+        "value",
+        "assortment",
+        "portion",
+    ]
+)
+_CLOSE = 0.7  # least cosine with one of them
+_LEAST_LETTERS = 6  # of a word that may be misspelled
+_MISSPELLED_SHARE = 0.1  # at most so often as the right word
+# Plurals that the rules below would get wrong, and words that only look like one.
+_IRREGULAR = {
+    "men": "man",
+    "women": "woman",
+    "people": "person",
+    "children": "child",
+    "knives": "knife",
+    "menus": "menu",
+}
+_NOT_PLURAL = re.compile(r"(?:ss|us|is|os|[^aeiou]as)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The group of a spelling, and why."""
+
+    group: str  # its name; empty: left out by the user
+    reason: str
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Spellings by their normalised form, and the groups that they belong to."""
+
+    counts: Mapping[str, int]  # of each spelling, normalised
+    by_spelling: Mapping[str, Grouped]
+
+    def of(self, aspect: str) -> str:
+        """Return the name of an aspect's group; an aspect that was not counted is one of its own."""
+        key = normalize(aspect)
+        found = self.by_spelling.get(key)
+        return key if found is None else found.group
+
+    @cached_property
+    def members(self) -> dict[str, list[str]]:
+        """The spellings of each group, the most frequent first."""
+        members: dict[str, list[str]] = defaultdict(list)
+        for spelling in sorted(self.by_spelling, key=lambda one: (-self.counts.get(one, 0), one)):
+            members[self.by_spelling[spelling].group].append(spelling)
+        return dict(members)
+
+    @cached_property
+    def totals(self) -> Counter[str]:
+        """How often the aspects of each group were counted."""
+        totals: Counter[str] = Counter()
+        for spelling, found in self.by_spelling.items():
+            totals[found.group] += self.counts.get(spelling, 0)
+        return totals
+
+    def save(self, path: Path) -> None:
+        """Write the file of groups, the largest group first."""
+        target = io.StringIO(newline="")
+        writer = csv.writer(target)
+        writer.writerow(_COLUMNS)
+        for group in sorted(self.members, key=lambda name: (-self.totals[name], name)):
+            for spelling in self.members[group]:
+                writer.writerow((spelling, group, self.counts.get(spelling, 0), self.by_spelling[spelling].reason))
+        write_atomically(path, target.getvalue().encode("utf-8", "replace"))
+
+
+def read_groups(path: Path) -> dict[str, str]:
+    """Return the group of each normalised spelling in a file of groups; an empty group leaves the spelling out.
+
+    :raises InputError: if the file is no such table, or gives a spelling two groups.
+    """
+    try:
+        text = read_bounded(path, _MAX_BYTES).decode("utf-8-sig")
+    except OSError as error:
+        raise InputError.at(path, None, f"the groups cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError.at(path, None, f"is not UTF-8 ({format_error(error)}); save it as CSV in UTF-8") from error
+    delimiter = ";" if ";" in text.partition("\n")[0] else ","
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header = [name.strip().lower() for name in reader.fieldnames or ()]
+    if not {"spelling", "group"} <= {*header}:
+        found = join_names(header) if header else "none"
+        raise InputError.at(path, 1, f"needs the columns spelling and group; found {found}")
+    reader.fieldnames = header
+    groups: dict[str, str] = {}
+    for row in reader:
+        spelling, group = normalize(row["spelling"] or ""), " ".join((row["group"] or "").split())
+        if groups.setdefault(spelling, group) != group:
+            two = f"{shorten(spelling)} is in the groups {shorten(groups[spelling])} and {shorten(group)}"
+            raise InputError.at(path, reader.line_num, f"{two}; give it one")
+    groups.pop("", None)
+    return groups
+
+
+@lru_cache(maxsize=1 << 14)
+def normalize(aspect: str) -> str:
+    """Return a spelling in lower case, without articles before it, marks around it and doubled space."""
+    words = unicodedata.normalize("NFKC", aspect[:_MAX_LENGTH]).casefold().split()
+    words = [stripped for word in words if (stripped := _EDGES.sub("", word))]
+    while len(words) > 1 and words[0] in _ARTICLES:
+        del words[0]
+    return " ".join(words) or " ".join(aspect[:_MAX_LENGTH].split())
+
+
+@lru_cache(maxsize=1 << 14)
+def singular(word: str) -> str:
+    """Return the singular of an English noun; a word that is none, or of another language, as it is."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) < 4 or not word.endswith("s") or not word.isascii() or _NOT_PLURAL.search(word):
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "sses", "xes", "zzes", "toes")):
+        return word[:-2]
+    return word[:-1]
+
+
+@dataclass
+class _Joining:
+    """Keys that are being joined; a key is the singular words of a spelling."""
+
+    counts: Counter[str]
+    vectors: Vectors | None
+    fixed: frozenset[str]  # keys that the user has given a group
+    parents: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def root(self, key: str) -> str:
+        """Return the key that stands for the whole group."""
+        while key in self.parents:
+            key = self.parents[key]
+        return key
+
+    def join(self, key: str, other: str, reason: str) -> None:
+        """Make `key` a part of the group of `other`."""
+        if self.root(other) != key and key not in self.fixed:
+            self.parents[key], self.reasons[key] = self.root(other), reason
+
+    def join_misspelled(self) -> None:
+        """Rule 2, for single words."""
+        if self.vectors is None:
+            return
+        known = [key for key in self.counts if " " not in key and len(key) >= _LEAST_LETTERS - 1]
+        by_deletion: dict[str, list[str]] = defaultdict(list)
+        for key in sorted(known, key=lambda one: (-self.counts[one], one)):
+            if self.vectors(key) is not None:
+                for variant in _deletions(key):
+                    by_deletion[variant].append(key)
+        for key in known:
+            if len(key) < _LEAST_LETTERS or self.vectors(key) is not None:
+                continue
+            near = {other for variant in _deletions(key) for other in by_deletion.get(variant, ())}
+            right = [other for other in near if self.counts[key] <= _MISSPELLED_SHARE * self.counts[other]]
+            if right and key[0] in {other[0] for other in right}:
+                best = min(right, key=lambda other: (other[0] != key[0], -self.counts[other], other))
+                self.join(key, best, f"one letter from {best}")
+
+    def join_phrases(self) -> None:
+        """Rules 3 and 4, from the shortest phrase to the longest."""
+        phrases = [key for key in self.counts if " " in key and not _LISTS & {*key.split()}]
+        phrases.sort(key=lambda key: (key.count(" "), key))
+        for key in phrases:
+            thing = self._thing(key)
+            if thing != key and self.counts[thing]:
+                self.join(key, thing, f"about {thing}")
+                continue
+            words = thing.split()
+            heads = (" ".join(words[start:]) for start in range(1, len(words)))
+            head = next((one for one in heads if self.counts[one] >= self.counts[key]), None)
+            if head is not None:
+                self.join(key, head, f"a kind of {head}")
+
+    def _thing(self, key: str) -> str:
+        """Return a phrase without what follows its head noun, and without words for a property."""
+        words = key.split()
+        end = next((place for place, word in enumerate(words) if place and word in _AFTER_HEAD), len(words))
+        words = words[:end]
+        if "of" in words[1:-1]:
+            words = words[len(words) - words[::-1].index("of") :]
+        words = [word for word in words if word not in _ARTICLES] or words
+        while len(words) > 1 and self._is_property(words[-1]):
+            del words[-1]
+        return " ".join(words)
+
+    def _is_property(self, word: str) -> bool:
+        if word in _PROPERTIES:
+            return True
+        vector = self.vectors(word) if self.vectors is not None else None
+        return vector is not None and float((self._properties @ _unit(vector)).max(initial=0.0)) >= _CLOSE
+
+    @cached_property
+    def _properties(self) -> npt.NDArray[np.float32]:
+        """(n, D) vectors of the words for properties."""
+        assert self.vectors is not None
+        found = [vector for word in sorted(_PROPERTIES) if (vector := self.vectors(word)) is not None]
+        return np.stack([_unit(vector) for vector in found]) if found else np.zeros((0, 1), dtype=np.float32)
+
+
+def group(counts: Mapping[str, int], vectors: Vectors | None = None, given: Mapping[str, str] | None = None) -> Groups:
+    """Group normalised spellings; the result depends on the counts alone, not on their order.
+
+    :param counts: how often each spelling occurs.
+    :param vectors: of words; without them rule 2 is left out, and rule 3 knows its list alone.
+    :param given: groups by spelling, which override the rules.
+    """
+    given = given or {}
+    keys = {spelling: _key(spelling) for spelling in counts}
+    totals: Counter[str] = Counter()
+    for spelling, count in sorted(counts.items()):
+        totals[keys[spelling]] += count
+    fixed = frozenset(keys[spelling] for spelling in given if spelling in keys)
+    joining = _Joining(totals, vectors, fixed)
+    joining.join_misspelled()
+    joining.join_phrases()
+    names = _names(counts, keys, joining)
+    grouped = {}
+    for spelling, key in keys.items():
+        if spelling in given:
+            grouped[spelling] = Grouped(given[spelling], "your file")
+            continue
+        name = names[joining.root(key)]
+        reason = joining.reasons.get(key, "" if spelling == name else "same words")
+        grouped[spelling] = Grouped(given.get(name, name), reason)
+    return Groups(counts, grouped)
+
+
+def _names(counts: Mapping[str, int], keys: Mapping[str, str], joining: _Joining) -> dict[str, str]:
+    """Return the name of each group: the most frequent spelling of the key that stands for it."""
+    names: dict[str, str] = {}
+    for spelling in sorted(counts, key=lambda one: (-counts[one], one)):
+        key = keys[spelling]
+        if joining.root(key) == key:
+            names.setdefault(key, spelling)
+    return names
+
+
+def _key(spelling: str) -> str:
+    return " ".join(map(singular, spelling.split()))
+
+
+def _deletions(word: str) -> Iterable[str]:
+    yield word
+    for place in range(len(word)):
+        yield word[:place] + word[place + 1 :]
+
+
+def _unit(vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    length = float(np.linalg.norm(vector))
+    unit: npt.NDArray[np.float32] = vector / length if length else vector
+    return unit

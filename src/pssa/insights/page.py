@@ -1,0 +1,105 @@
+"""The page: findings as one HTML file that needs no script, no network and no other file."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment
+
+from pssa.evaluation.shares import ShareEstimate
+from pssa.insights.findings import AspectFinding, Difference, Findings
+from pssa.report.html import make_environment
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_ORDER = {"good": 0, "other": 1, "bad": 2}  # of labels in a bar
+_N_SUMMARY = 4  # aspects under likes and under dislikes
+_N_SENTENCES = 8  # differences and changes in words
+_N_COMPARED = 15  # aspects in the table of groups
+_SHORT_LIST = 12  # spellings
+
+
+@dataclass(frozen=True)
+class PageFacts:
+    """What the page says beside its findings."""
+
+    title: str
+    model: str  # in words
+    errors: str  # how intervals account for the classifier's errors, or why not
+    by: str = ""
+    date: str = ""
+    n_skipped: int = 0  # rows that could not be used
+    reason: str = ""  # of the first of them
+
+
+def render_page(findings: Findings, facts: PageFacts) -> str:
+    """Return the page."""
+    order = sorted(range(len(findings.labels)), key=lambda place: _ORDER[findings.whole.labels[place].kind])
+    table = base64.b64encode(findings.table()).decode("ascii")
+    return (
+        _environment()
+        .get_template("insights.html.jinja")
+        .render(
+            title=facts.title,
+            facts=facts,
+            found=findings,
+            order=order,
+            likes=findings.stand_out("good", _N_SUMMARY),
+            dislikes=findings.stand_out("bad", _N_SUMMARY),
+            ranks=_ranks(findings),
+            marks=_marks(findings),
+            told_differences=findings.differences[:_N_SENTENCES],
+            told_changes=findings.changes[:_N_SENTENCES],
+            compared=(findings.whole, *findings.aspects[:_N_COMPARED]),
+            short_list=_SHORT_LIST,
+            table=f"data:text/csv;charset=utf-8;base64,{table}",
+        )
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = make_environment(_TEMPLATES)
+    environment.filters |= {"rounded": _rounded, "counted": _counted}
+    environment.globals["interval"] = _interval
+    return environment
+
+
+def _rounded(share: float) -> str:
+    """Format a share as a whole number of per cent."""
+    return f"{100 * share:.0f} %"
+
+
+def _interval(share: ShareEstimate) -> str:
+    return f"{100 * share.low:.0f}–{100 * share.high:.0f} %"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _ranks(findings: Findings) -> list[dict[str, int]]:
+    """Return the place of each aspect in each order that the reader can choose."""
+    ranks: list[dict[str, int]] = [{} for _ in findings.aspects]
+    places = range(len(findings.aspects))
+    orders: dict[str, list[int]] = {"often": list(places)}
+    for name, kind in (("well", "good"), ("badly", "bad")):
+        if findings.whole.of_kind(kind) is not None:
+            orders[name] = sorted(places, key=lambda place: (-_share(findings.aspects[place], kind), place))
+    for name, ordered in orders.items():
+        for rank, place in enumerate(ordered):
+            ranks[place][name] = rank
+    return ranks
+
+
+def _share(aspect: AspectFinding, kind: str) -> float:
+    """Return the lower end of a share's interval: a high share of few mentions does not come first."""
+    found = aspect.of_kind(kind)
+    return found.share.low if found is not None else 0.0
+
+
+def _marks(findings: Findings) -> dict[Any, Difference]:
+    return {(one.aspect, one.value, one.label): one for one in findings.differences}

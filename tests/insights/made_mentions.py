@@ -1,0 +1,35 @@
+"""Mentions without a model: a sentence, its aspect, and the shares of some words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pssa.data.tokenize import tokenize
+from pssa.evaluation.shares import ShareEstimator
+from pssa.insights.aggregate import Survey, Tally, period_reader, survey, tally
+from pssa.insights.dates import DateColumn
+from pssa.insights.findings import Analyst, Findings, select_aspects, select_values
+from pssa.insights.grouping import group
+from pssa.insights.mentions import Mention
+
+LABELS = ("positive", "negative", "neutral")
+
+
+def mention(text: str, aspect: str, label: str = "negative", review: int = 1, **more: Any) -> Mention:
+    """`shares` by word, and any other fields of the row."""
+    shares: dict[str, float] = more.pop("shares", {})
+    start = text.index(aspect)
+    words = tuple((text[a:b], a, b, shares.get(text[a:b], 0.0)) for a, b in tokenize(text))
+    return Mention(review, True, text, aspect, label, 0.9, words, (start, start + len(aspect)), more)
+
+
+def findings(mentions: list[Mention | None], by: str | None = None, date: str | None = None) -> Findings:
+    """Both passes, and what they say."""
+    dates = DateColumn(date) if date else None
+    found: Survey = survey(mentions, by, dates)
+    groups = group(found.spellings)
+    values = select_values(found.values)
+    calendar = dates.calendar if dates else None
+    periods = period_reader(dates.name, dates.format, calendar) if dates and calendar else None
+    counted = Tally(LABELS, groups, select_aspects(groups.totals), by, frozenset(values), periods)
+    return Analyst(found, tally(mentions, counted), ShareEstimator(), values, calendar).find()

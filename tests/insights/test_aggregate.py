@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.insights.made_mentions import LABELS, findings, mention
+
+from pssa.insights.aggregate import AspectTally, BoundedCounter, LabelTally, telling_words
+from pssa.insights.mentions import Mention
+
+_TEXTS = (
+    "The food was cold.",
+    "The foods were good",
+    "I like the thai food!",
+    "No food 😡",
+    "the service, <b>food</b>",
+)
+_MENTIONS = st.builds(
+    lambda text, label, review, value, day: mention(
+        text, "food", label, review, shares={"cold": 0.6, "good": 0.5, "food": 0.1}, branch=value, day=day
+    ),
+    st.sampled_from(_TEXTS),
+    st.sampled_from(LABELS),
+    st.integers(1, 9),
+    st.sampled_from(("north", "south", "", None, 3)),
+    st.sampled_from(("2024-01-01", "2024-05-09", "soon", None, 17)),
+)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.one_of(_MENTIONS, st.none()), max_size=30))
+def test_nothing_is_lost_or_counted_twice(mentions: list[Mention | None]) -> None:
+    known = [one for one in mentions if one is not None]
+    dated = [one for one in known if str(one.fields["day"]).startswith("2024")]
+    found = findings(mentions, "branch", "day" if dated else None)
+    whole = Counter(one.label for one in known)
+    assert [one.count for one in found.whole.labels] == [whole[label] for label in LABELS]
+    assert sum(one.total for one in (*found.aspects, *found.rest)) == len(known) == found.survey.n_mentions
+    assert found.survey.n_empty == len(mentions) - len(known)
+    if dated:
+        assert sum(part.total for part in found.whole.periods) == len(dated) == len(known) - found.n_undated
+    assert sum(part.total for part in found.whole.values) == sum(bool(one.fields["branch"]) for one in known)
+    for aspect in (*found.aspects, *found.rest):
+        assert sum(one.count for one in aspect.labels) == aspect.total
+        for one in aspect.labels:
+            assert one.share.low <= one.share.counted <= one.share.high
+            assert len(one.quotations) <= min(3, one.count)
+            assert all("food" not in word for word, _ in one.drivers)
+
+
+def test_a_counter_keeps_the_most_frequent_and_what_it_forgot() -> None:
+    counter = BoundedCounter(3)
+    for number in range(100):
+        counter.add("often")
+        counter.add(f"rare {number}")
+    assert counter["often"] == 100
+    assert len(counter) <= 6
+    assert sum(counter.values()) + counter.n_forgotten == 200
+
+
+def test_words_of_other_labels_tell_less() -> None:
+    aspect = AspectTally([0, 0, 0])
+    for label, word in [("negative", "bland"), ("negative", "good"), ("positive", "good"), ("positive", "good")] * 2:
+        tally = aspect.labels.setdefault(label, LabelTally())
+        tally.add(mention(f"The food was {word}.", "food", label, shares={word: 0.6}), frozenset())
+    assert [word for word, _ in telling_words(aspect, "negative", 2)] == ["bland", "good"]
+    assert telling_words(aspect, "positive", 2) == [("good", 4)]
+    assert telling_words(aspect, "neutral", 2) == []
+
+
+def test_quotations_differ_in_text_reviews_and_drivers_and_are_of_a_bearable_length() -> None:
+    tally = LabelTally()
+    for number in range(40):
+        for word in ("cold", "stale", "bland"):
+            text = f"On day {number % 2} the food was really quite {word} for us."
+            tally.add(mention(text, "food", review=number, shares={word: 0.5}), frozenset())
+    tally.add(mention("food " + "long " * 999, "food", shares={"long": 0.9}), frozenset())
+    best = tally.best_quotations(3)
+    assert {one.mention.driver for one in best} == {"cold", "stale", "bland"}
+    assert len({one.text for one in best}) == 3
+
+
+def test_groups_and_time_are_marked_where_they_differ_and_nowhere_else() -> None:
+    mentions: list[Mention | None] = []
+    for number in range(120):
+        north = number % 2 == 0
+        label = "negative" if north or number > 80 else "positive"
+        text = f"The food of day {number} was fine."
+        month = f"2024-{1 + number // 10:02}-01"
+        mentions.append(mention(text, "food", label, number, branch="north" if north else "south", day=month))
+        mentions.append(mention(text.replace("food", "wine"), "wine", "neutral", number, branch="north", day=month))
+    found = findings(mentions, "branch", "day")
+    assert {(one.aspect, one.value, one.is_higher) for one in found.differences if one.label == "negative"} == {
+        ("food", "north", True),
+        ("food", "south", False),
+    }
+    assert {one.aspect for one in found.differences} == {one.aspect for one in found.changes} == {"food"}
+    change = next(one for one in found.changes if one.label == "negative")
+    assert change.first < change.last

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.insights.made_mentions import mention
+
+from pssa.insights.mentions import FieldNames, read_mentions
+
+
+@pytest.mark.parametrize(
+    ("text", "shares", "expected"),
+    [
+        ("The food was really bad.", {"bad": 0.5, "was": 0.3, ".": 0.2}, ["bad"]),
+        ("The food was not fresh.", {"fresh": 0.5}, ["not fresh"]),
+        ("The food was not fresh.", {"not": 0.5}, ["not fresh"]),
+        ("The food was not fresh.", {"not": 0.3, "fresh": 0.2}, ["not fresh"]),
+        ("The food isn't very fresh.", {"isn": 0.4, "fresh": 0.2}, ["not fresh"]),
+        ("Not bad, but the food was cold.", {"cold": 0.4, "bad": 0.1}, ["cold", "not bad"]),
+        ("No, the food was cold.", {"No": 0.3, "cold": 0.2}, ["cold"]),
+        ("food food 42 x 😡", {"food": 0.3, "42": 0.3, "x": 0.3, "😡": 0.1}, ["😡"]),
+    ],
+)
+def test_drivers_are_content_words_with_what_turns_them_around(
+    text: str, shares: dict[str, float], expected: list[str]
+) -> None:
+    found = mention(text, "food", shares=shares)
+    assert [word for word, _ in found.drivers] == expected
+    assert found.driver == expected[0]
+
+
+def test_shares_of_a_driver_add_up() -> None:
+    assert mention("The food was not fresh.", "food", shares={"not": 0.25, "fresh": 0.5}).drivers == [
+        ("not fresh", 0.75)
+    ]
+
+
+def test_a_mention_is_explained_in_its_sentence() -> None:
+    whole = mention("We came early. The food was cold.", "food", shares={"cold": 0.5})
+    later = [word for word in whole.words if word[1] >= 15]
+    one = type(whole)(1, True, whole.text, "food", "negative", 0.9, tuple(later), whole.span, {"text": whole.text})
+    for found in (one, one.alone()):
+        explained = found.explain()
+        assert explained.text == found.sentence == "The food was cold."
+        assert explained.words[explained.aspect[0]] == "food"
+        assert dict(zip(explained.words, explained.shares, strict=True))["cold"] == 0.5
+    assert one.alone().fields == {}
+
+
+def test_reviews_are_counted_from_rows(tmp_path: Path) -> None:
+    def row(text: str, start: int | None) -> dict[str, Any]:
+        given = {"review": text, "aspect": None if start is None else text[start : start + 4], "from": start}
+        words = [{"word": "food", "from": 0, "to": 4, "share": 0.0}]
+        end = None if start is None else start + 4
+        scored = {"label": "positive", "probabilities": {"positive": 0.8}, "explanation": {"words": words}}
+        return {**given, "to": end, **(scored if start is not None else {"label": None})}
+
+    rows = [
+        row("food, wine", 0),
+        row("food, wine", 6),
+        row("food, wine", 0),
+        row("nothing", None),
+        row("nothing", None),
+    ]
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress("".join(json.dumps(one) + "\n" for one in rows).encode()))
+    found = list(read_mentions(path, FieldNames(text="review")))
+    assert [one and (one.review, one.is_first, one.aspect) for one in found] == [
+        (1, True, "food"),
+        (1, False, "wine"),
+        (2, True, "food"),
+        None,
+        None,
+    ]
