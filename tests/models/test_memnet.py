@@ -33,7 +33,7 @@ def batch_of(text: str, aspect: str) -> Batch:
 
 
 def predict(batch: Batch, **options: Any) -> Prediction:
-    model = models.build("memnet", WordTable(MATRIX, 6), 2, options, seed=0).eval()
+    model = models.build("memnet", WordTable(MATRIX, 6), 2, {"hops": 1} | options, seed=0).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name in ("match", "shift"):

@@ -27,7 +27,7 @@ VOCABULARY = Vocabulary.build(
 N_LABELS = 3
 
 # Small, but with initial weights large enough that every word matters.
-_SMALL = {"hidden": 3, "filters": 4, "initial_bound": 0.5}
+_SMALL = {"hidden": 8, "filters": 16, "initial_bound": 0.5}
 _WAYS = ("random_head", "smallest_entropy", "average")
 _REFINED = {
     f"{name}-{way}": {"refine": way}

@@ -124,8 +124,8 @@ def test_the_class_is_the_one_of_the_clean_prediction() -> None:
 REAL_BATCH = make_batch([[3, 4, 5, 6, 7], [8, 9, 10, 0, 0]], [[0, 1, 1, 1, 1], [0, 1, 1, 0, 0]])
 
 
-def test_mn_without_noise_is_attention_times_the_words_own_logit() -> None:
-    model = draw_model("memnet", 12, bound=1.0)
+def test_mn_of_one_hop_without_noise_is_attention_times_the_words_own_logit() -> None:
+    model = draw_model("memnet", 12, bound=1.0, hops=1)
     encoding = model.encode(REAL_BATCH)
     prediction = model.classify(encoding, REAL_BATCH)
     own = torch.einsum("bpd,bd->bp", encoding.words, model.output.weight[prediction.logits.argmax(dim=1)])

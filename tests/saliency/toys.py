@@ -59,7 +59,7 @@ def make_batch(
     )
 
 
-def draw_model(variant: str, n_words: int, *, bound: float = 0.5, seed: int = 0) -> Any:
+def draw_model(variant: str, n_words: int, *, bound: float = 0.5, seed: int = 0, **options: Any) -> Any:
     """A model in double precision whose parameters, fresh ones being too small to tell words apart, are uniform.
 
     A variant is a model's name and, after a hyphen, its way to refine self-attention.
@@ -68,7 +68,7 @@ def draw_model(variant: str, n_words: int, *, bound: float = 0.5, seed: int = 0)
     name, _, way = variant.partition("-")
     words = WordTable(torch.randn(n_words, 4, generator=generator), n_words)
     start = tiny_encoder() if models.uses_encoder(name) else words
-    model = models.build(name, start, 3, {"refine": way} if way else {}, seed=0).double().eval()
+    model = models.build(name, start, 3, options | ({"refine": way} if way else {}), seed=0).double().eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.uniform_(-bound, bound, generator=generator)

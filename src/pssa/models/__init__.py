@@ -15,7 +15,7 @@ Files that begin with an underscore are shared parts; this package exports those
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any, cast
 
 import torch
@@ -60,6 +60,7 @@ __all__ = [
     "reads_pairs",
     "refuse_outsized",
     "reset_parameters",
+    "saved_options",
     "uses_encoder",
 ]
 
@@ -104,6 +105,12 @@ def reads_pairs(name: str) -> bool:
     return str(_MODELS.find(name).reads) == "pairs"
 
 
+def saved_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a saved model: one that it does not mention, because it is older, has the value it had then."""
+    older = {field.name: field.metadata["before"] for field in _fields(name) if "before" in field.metadata}
+    return {**options, **{option: value for option, value in older.items() if option not in options}}
+
+
 def attends(name: str, options: Mapping[str, Any] | None = None) -> bool:
     """Return whether the model, with these options, has attention weights to mine and to supervise."""
     return bool(_MODELS.find(name).attends) or getattr(read_options(name, options or {}), "refine", "none") != "none"
@@ -111,7 +118,11 @@ def attends(name: str, options: Mapping[str, Any] | None = None) -> bool:
 
 def option_defaults(name: str) -> dict[str, Any]:
     """Return the model's options with their default values."""
-    return {field.name: field.default for field in fields(_MODELS.find(name).options)}
+    return {field.name: field.default for field in _fields(name)}
+
+
+def _fields(name: str) -> tuple[Field[Any], ...]:
+    return fields(_MODELS.find(name).options)
 
 
 def narrow(model: nn.Module) -> None:

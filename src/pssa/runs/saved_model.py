@@ -76,7 +76,8 @@ class Description:
         defaults = {"dimension": 0, "says": [1.0], "max_pieces": 0, "unit": "word"}  # not written by the first versions
         try:
             values = parse_fields(defaults | found, "", _FIELDS)
-            values["options"] = Config().updated({"model": values["model"], "options": values["options"]}).options
+            options = models.saved_options(values["model"], values["options"])
+            values["options"] = Config().updated({"model": values["model"], "options": options}).options
             description = cls(vote_weights=values.pop("says"), **values)
             description._check()
             return description

@@ -83,6 +83,7 @@ def resume(run: str | Path, observer: Observer | None = None, *, progress: bool 
     if not (directory.root / "config.toml").is_file():
         raise InputError(f"{run} has no config.toml, so it was stopped before it began; start it again")
     config = Config.from_toml(directory.root / "config.toml")
+    config = replace(config, options=models.saved_options(config.model, config.options))
     with team(choose_device(config.device)) as members, watching(observer, None, progress) as (observer, _):
         if not members.is_main:
             if directory.finished:
