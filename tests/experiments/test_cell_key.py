@@ -22,7 +22,7 @@ RESULTS = Path(__file__).parents[2] / "results"
 HERE = Place("laptop", "memnet", 0)
 # Options whose defaults have changed since the first records: what those were measured with.
 _TNET = {"gating": "adaptive", "initial_bound": 0.01}
-FIRST_OPTIONS = {"memnet": {"hops": 1}, "tnet": _TNET, "tnet_att": _TNET}
+FIRST_OPTIONS: dict[str, dict[str, Any]] = {"memnet": {"hops": 1}, "tnet": _TNET, "tnet_att": _TNET}
 AGREED = Mining(HERE, "consensus")
 CELLS: dict[str, Cell] = {
     "baseline": Training(HERE),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +47,23 @@ def test_every_table_shows_the_numbers_of_its_json() -> None:
 
 @pytest.mark.slow
 @pytest.mark.shared
-@pytest.mark.parametrize("name", exhibits.names())
+@pytest.mark.parametrize("name", [path.parent.name for path in sorted(RESULTS.glob("*/section.json"))])
 def test_the_ledger_gives_the_numbers_of_every_exhibit(name: str, shared_data: Path) -> None:
-    records: dict[Cell, Record] = {
-        from_description(record["cell"]): record for record in Ledger.read(RESULTS / "cells.jsonl")
-    }
-    found = Resources.find(shared_data, None, None)
+    # A page was measured before or after the defaults of word-vector models changed, in whole: with the first or the last
+    # record of each cell.
+    records = Ledger.read(RESULTS / "cells.jsonl")
+    last = {from_description(record["cell"]): record for record in records}
+    first = {from_description(record["cell"]): record for record in reversed(records)}
+    tables = [list(tables_of(name, by_cell, shared_data)) for by_cell in (first, last)]
+    stored = [json.loads((RESULTS / name / f"{each['name']}.json").read_text("utf-8")) for each in tables[0]]
+    assert stored in tables
+
+
+def tables_of(name: str, records: dict[Cell, Record], data: Path) -> Iterator[Any]:
+    found = Resources.find(data, None, None)
     # Nothing is trained: the records stand for what the vectors and the encoder gave.
     scope = Scope(Resources(found.sources, Path("vectors"), Path("encoder")), seeds=5)
-    parts = drop_empty_rows(exhibits.find(name).show(scope, records.get))
-    tables = [points_table(part) if isinstance(part, Figure) else part for part in parts]
-    for table in (table for table in tables if isinstance(table, Table)):
-        stored = RESULTS / name / f"{table.name}.json"
-        assert json.loads(table_json(table)) == json.loads(stored.read_text("utf-8")), table.name
+    for part in drop_empty_rows(exhibits.find(name).show(scope, records.get)):
+        table = points_table(part) if isinstance(part, Figure) else part
+        if isinstance(table, Table) and table.name != "parameters-settings":  # that one shows the defaults of today
+            yield json.loads(table_json(table))
