@@ -51,7 +51,7 @@ def test_every_table_shows_the_numbers_of_its_json() -> None:
 def test_the_ledger_gives_the_numbers_of_every_exhibit(name: str, shared_data: Path) -> None:
     # A page was measured before or after the defaults of word-vector models changed, in whole: with the first or the last
     # record of each cell.
-    records = Ledger.read(RESULTS / "cells.jsonl")
+    records = list(Ledger.read(RESULTS / "cells.jsonl"))
     last = {from_description(record["cell"]): record for record in records}
     first = {from_description(record["cell"]): record for record in reversed(records)}
     tables = [list(tables_of(name, by_cell, shared_data)) for by_cell in (first, last)]
