@@ -12,6 +12,7 @@ from tests.models.encoders import ARCHITECTURES, tiny_encoder
 from torch import Tensor
 
 from pssa import models
+from pssa.data.contrast import Contrast, ContrastOptions
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.models._encoder import _TAKE_MASKS
 from pssa.training import Settings, Supervision, Task, Team, fit
@@ -78,6 +79,19 @@ def test_recorded_steps_end_with_the_weights_of_usual_ones(kind: str) -> None:
     torch.testing.assert_close(losses, expected, rtol=1e-3, atol=1e-4)
     for name, tensor in recorded.items():
         torch.testing.assert_close(tensor, usual[name], rtol=1e-2, atol=1e-3)
+
+
+@on_a_gpu
+def test_copies_are_weighed_and_supervised_at_every_replay() -> None:
+    def trained(settings: Settings) -> list[float]:
+        task, glue = new_task("bert"), torch.tensor([9])
+        options = ContrastOptions(weight=0.5, partner="any")
+        contrast = Contrast(options, torch.arange(24), (glue,) * 3, (torch.zeros_like(glue),) * 3, 0, 200)
+        model = models.build("bertabsa_att", tiny_encoder("bert"), 3, {"dropout": 0.0}, seed=0).cuda()
+        history = fit(model, replace(task, contrast=contrast), settings, 4)
+        return [value for record in history for value in (record.loss, record.penalty)]
+
+    torch.testing.assert_close(trained(SETTINGS), trained(replace(SETTINGS, graphs=False)), rtol=1e-3, atol=1e-4)
 
 
 @on_a_gpu

@@ -58,6 +58,7 @@ class Copies(NamedTuple):
     data: IndexedCorpus  # `index` counts the copies
     origin: Tensor  # (k,) `index` of each instance in its corpus
     shift: Tensor  # (k,) words before the instance's own
+    kept: Tensor  # (k,) the first words of the instance, which the copy has; a full stop may be left out
 
 
 @dataclass(frozen=True)
@@ -200,11 +201,15 @@ class _Join:
     def copies(self) -> Copies:
         """Return the copies."""
         left, right = torch.where(self.before, self.other, self.own), torch.where(self.before, self.own, self.other)
+        left_end = self._without_stop(left)
+        n_left = self.widths[left, 2] - (self.end[left] - left_end)
         n_glue_words = torch.tensor([int(words[-1]) + 1 for words in self.contrast.glue_words])[self.glue]
-        shift_right = self.widths[left, 2] + n_glue_words
+        shift_right = n_left + n_glue_words
         shift = torch.where(self.before, shift_right, 0)
-        positions, word_of, lengths = self._positions(left, right, shift_right)
-        candidates = self._candidates(word_of, shift, torch.where(self.before, 0, shift_right))
+        kept = torch.where(self.before, self.widths[self.own, 2], n_left)
+        positions, word_of, lengths = self._positions(left, left_end, right, shift_right)
+        other = torch.where(self.before, 0, shift_right), torch.where(self.before, n_left, self.widths[self.other, 2])
+        candidates = self._candidates(word_of, (shift, kept), other)
         n_words = shift_right + self.widths[right, 2]
         table = replace(
             self.table.take(self.own),
@@ -215,14 +220,15 @@ class _Join:
             index=torch.arange(len(self.own)),
         )
         widths = torch.stack([lengths, self.widths[self.own, 1], n_words], dim=1)
-        return Copies(IndexedCorpus(table, widths, mask_id=0), self.table.index[self.own], shift)
+        return Copies(IndexedCorpus(table, widths, mask_id=0), self.table.index[self.own], shift, kept)
 
-    def _positions(self, left: Tensor, right: Tensor, shift_right: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _positions(
+        self, left: Tensor, left_end: Tensor, right: Tensor, shift_right: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Return ids and words (k, P) of the copies, and how long each is."""
         ids, words = self.contrast.glues, self.contrast.glue_words
         glue_ids, glue_words = _stack(ids, self.contrast.padding)[self.glue], _stack(words, 0)[self.glue]
         n_glue = torch.tensor([len(each) for each in ids])[self.glue]
-        left_end = self._without_stop(left)
         # Where each part begins in the copy: the left words, the glue, the right words, what follows, the end.
         starts = [self.first[self.own]]
         for length in (
@@ -249,7 +255,8 @@ class _Join:
             ],
             dim=1,
         )
-        shifts = torch.stack([none, none, self.widths[left, 2], shift_right, none, none], dim=1)
+        before_glue = shift_right - glue_words.amax(dim=1) - 1
+        shifts = torch.stack([none, none, before_glue, shift_right, none, none], dim=1)
         row, column = rows.gather(1, part), place + away.gather(1, part)
         column = column.clamp(min=0, max=self.table.positions.shape[1] - 1)
         positions, word_of = self.table.positions[row, column], self.table.word_of[row, column]
@@ -261,22 +268,27 @@ class _Join:
         return positions.masked_fill(padding, self.contrast.padding), word_of.masked_fill(padding, PADDING), starts[-1]
 
     def _without_stop(self, left: Tensor) -> Tensor:
-        """Return where the words of the first sentence end, without its full stop."""
+        """Return where the words of the first sentence end, without a full stop that is its last word."""
         last = self.end[left] - 1
-        stop = self.contrast.glues[_STOP]
-        is_stop = (self.table.positions[left, last] == stop[-1]) & (last > self.first[left])
-        aspect_ends = self.table.word_of[left, last] < self.table.aspect_span[left, 1]
-        return torch.where(is_stop & ~aspect_ends, last, last + 1)
+        word = self.table.word_of[left, last]
+        is_stop = (self.table.positions[left, last] == self.contrast.glues[_STOP][-1]) & (
+            word == self.widths[left, 2] - 1
+        )
+        in_aspect = word < self.table.aspect_span[left, 1]
+        return torch.where(is_stop & ~in_aspect, last, last + 1)
 
-    def _candidates(self, word_of: Tensor, own_shift: Tensor, other_shift: Tensor) -> Tensor:
-        """Return (k, N): words that are read and may be attended, also the partner's aspect."""
+    def _candidates(self, word_of: Tensor, own: tuple[Tensor, Tensor], other: tuple[Tensor, Tensor]) -> Tensor:
+        """Return (k, N): words that are read and may be attended, also the partner's aspect.
+
+        :param own: how far the instance's words are moved, and how many of them there are; `other`: likewise of its partner.
+        """
         width = int(word_of.max()) + 1
         word = torch.arange(width).expand(len(word_of), -1)
         start, end = self.table.aspect_span[self.other, :1], self.table.aspect_span[self.other, 1:]
         allowed = torch.ones(word.shape, dtype=torch.bool)
-        for rows, shift in ((self.own, own_shift), (self.other, other_shift)):
+        for rows, (shift, number) in ((self.own, own), (self.other, other)):
             own_word = word - shift[:, None]
-            inside = (own_word >= 0) & (own_word < self.widths[rows, 2:])
+            inside = (own_word >= 0) & (own_word < number[:, None])
             known = self.table.candidates[rows].gather(1, own_word.clamp(0, self.table.candidates.shape[1] - 1))
             if rows is self.other:
                 known = known | ((own_word >= start) & (own_word < end))
@@ -286,10 +298,10 @@ class _Join:
         return allowed & read[:, :width]
 
 
-def shift_rows(values: Tensor, shift: Tensor, width: int) -> Tensor:
-    """Return (k, width): rows of `values` (k, N) moved to the right by `shift` (k,), with zeros around them."""
-    source = torch.arange(width, device=values.device) - shift[:, None]
-    inside = (source >= 0) & (source < values.shape[1])
+def shift_rows(values: Tensor, shift: Tensor, kept: Tensor) -> Tensor:
+    """Return (k, N): the `kept` (k,) first values of each row moved to the right by `shift` (k,), with zeros around them."""
+    source = torch.arange(values.shape[1], device=values.device) - shift[:, None]
+    inside = (source >= 0) & (source < kept[:, None])
     return values.gather(1, source.clamp(0, values.shape[1] - 1)) * inside
 
 

@@ -58,7 +58,6 @@ def _supervision_with_room(task: Task, known: int, room: int) -> Supervision | N
 
 def _move_expectations(supervision: Supervision, contrast: Contrast, copies: Copies, origin: Tensor) -> None:
     """Expect of a copy what is expected of its instance, at the words' new places."""
-    known, shift = len(contrast.sentences), copies.shift.to(origin.device)
+    known, shift, kept = len(contrast.sentences), copies.shift.to(origin.device), copies.kept.to(origin.device)
     for values in (supervision.expected, supervision.supervised):
-        moved = shift_rows(values[origin], shift, values.shape[1])
-        values[known : known + len(origin)] = moved
+        values[known : known + len(origin)] = shift_rows(values[origin], shift, kept)
