@@ -1,0 +1,169 @@
+"""Clauses to add: one with opposite opinions on other aspects, taken from the file itself, and one that says nothing.
+
+A clause of the pool is a stretch of a labelled sentence: `the`, an aspect, a form of `be`, an opinion word of the aspect's sign.
+It may follow an instance whose aspect it does not concern: the two belong to different topics, or stand in one sentence of the
+file with different labels.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from pssa.data.example import Corpus, Example
+from pssa.stress.draft import Draft, append, ends_sentence
+from pssa.stress.lexicon import find_opinion_word
+from pssa.stress.negation import INTENSIFIERS
+from pssa.stress.opinions import SIGNS
+
+_BE = ("is", "was", "are", "were")
+_DETERMINERS = ("the", "their", "its", "our", "my", "this")
+_ENDS = (",", ".", "!", ";", "and", "but", ")", "-")
+_STARTS = (".", "!", ";", "but", "and", ",", "(", "-", "that", "while", "although", "though")
+_MOST_CLAUSES = 2
+_MAX_ASPECT = 2  # words of an aspect in the pool
+_NEUTRAL = (
+    "i wrote this on a tuesday",
+    "i am writing this on a monday morning",
+    "it was a tuesday in march",
+    "this was two weeks ago",
+    "my sister was with me that day",
+    "it was raining that day",
+)
+# Aspects by topic; those of different topics are judged independently.
+_TOPICS = {
+    "service": "service services staff waiter waiters waitress waitresses server servers bartender bartenders hostess host manager "
+    "management owner owners delivery reservation reservations wait support shipping customer tech techs technician technicians warranty repair "
+    "receptionist reception crew hosts chef",
+    "price": "price prices pricing cost costs bill value tip priced money",
+    "place": "atmosphere ambience ambiance decor music interior seating tables table seats location room space lighting "
+    "bathroom bathrooms garden patio view views dining scene crowd vibe setting rooms lobby pool",
+    "food": "food pizza sushi fish chicken steak burger burgers pasta salad salads dessert desserts soup bread meat rice "
+    "sandwich sandwiches appetizer appetizers entree entrees dishes dish meal meals menu portions portion sauce cuisine "
+    "breakfast lunch dinner brunch noodles seafood shrimp pork beef lamb duck lobster cheese sauces bagel bagels curry fries "
+    "buffet ingredients sashimi rolls roll taste flavor flavors",
+    "drink": "drinks drink wine wines beer beers cocktails cocktail sake coffee tea margaritas martinis sangria juice bar",
+    "screen": "screen display resolution graphics picture monitor colors brightness",
+    "input": "keyboard keys key mouse touchpad trackpad pad buttons",
+    "power": "battery charger cord adapter charge power",
+    "sound": "speakers speaker sound audio volume",
+    "software": "os windows vista software programs program applications apps interface system xp office",
+    "speed": "speed processor performance memory ram boot",
+    "case": "case weight size design hinge casing look looks build",
+}
+_TOPIC_OF = {word: topic for topic, words in _TOPICS.items() for word in words.split()}
+# Topics that concern no other part of what is reviewed.
+_INDEPENDENT = ("service", "price")
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause of the file: `the service was slow`."""
+
+    words: tuple[str, ...]
+    aspect: str
+    sign: int
+
+    def differs(self, other: Clause) -> bool:
+        """Return whether the two say different things about different topics."""
+        return topic_of(self.aspect) != topic_of(other.aspect) and self.words[-1] != other.words[-1]
+
+
+class ClausePool:
+    """The clauses of a file by the sign of their opinion, and which aspects may stand beside each other."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        found: dict[int, dict[Clause, None]] = {1: {}, -1: {}}
+        for example in corpus:
+            clause = _find_clause(example)
+            if clause is not None and topic_of(clause.aspect):
+                found[clause.sign][clause] = None
+        self._clauses = {sign: tuple(clauses) for sign, clauses in found.items()}
+        self._contrasts = _find_contrasts(corpus)
+
+    def add_opposite(self, example: Example, siblings: Sequence[Example]) -> Draft | None:
+        """Return the text with up to two clauses of the other sign; a neutral target gets either. None without a clause."""
+        random = Random(f"clause {example.text} {example.aspect}")  # noqa: S311
+        sign = SIGNS.get(example.label or "", 0)
+        wanted = -sign or random.choice((1, -1))
+        words = {word.lower() for word in example.words}
+        fitting = [clause for clause in self._clauses[wanted] if self._fits(clause, example, siblings, words)]
+        random.shuffle(fitting)
+        chosen: list[Clause] = []
+        for clause in fitting:
+            if len(chosen) < _MOST_CLAUSES and all(clause.differs(each) for each in chosen):
+                chosen.append(clause)
+        if not chosen:
+            return None
+        joined = " and ".join(" ".join(clause.words) for clause in chosen)
+        link = "but " if sign else "" if ends_sentence(example) else "and "
+        return append(example, link + joined)
+
+    def _fits(self, clause: Clause, example: Example, siblings: Sequence[Example], words: set[str]) -> bool:
+        if {*clause.aspect.split()} & words:
+            return False
+        topic = topic_of(clause.aspect)
+        if any(topic_of(sibling.aspect_text.lower()) == topic for sibling in siblings):
+            return False
+        aspect = example.aspect_text.lower()
+        if (aspect, clause.aspect) in self._contrasts:
+            return True
+        own = topic_of(aspect)
+        return topic in _INDEPENDENT if own is None or topic == own else True
+
+
+def add_neutral(example: Example) -> Draft:
+    """Return the text with a clause that has no opinion."""
+    return append(example, Random(f"neutral {example.text}").choice(_NEUTRAL))  # noqa: S311
+
+
+def topic_of(aspect: str) -> str | None:
+    """Return the topic of an aspect by its last known word."""
+    found = [_TOPIC_OF[word] for word in aspect.split() if word in _TOPIC_OF]
+    return found[-1] if found else None
+
+
+def _find_clause(example: Example) -> Clause | None:
+    """Return `the ASPECT is ADJECTIVE` where the sentence has it and the opinion has the label's sign."""
+    sign = SIGNS.get(example.label or "")
+    start, end = example.aspect
+    words = [word.lower() for word in example.words]
+    if sign is None or end - start > _MAX_ASPECT or words[end : end + 1] not in [[be] for be in _BE]:
+        return None
+    place = end + 1
+    while place < len(words) and words[place] in INTENSIFIERS - {"as", "that", "more", "most", "too"}:
+        place += 1
+    known = find_opinion_word(words[place]) if place < len(words) else None
+    if known is None or known.sign != sign or not known.antonym or words[place + 1 : place + 2] not in [[e] for e in _ENDS]:
+        return None
+    subject = _subject(words, start, end)
+    if not subject or not all(word.isalpha() for word in (*subject, words[place])):
+        return None
+    return Clause((*subject, words[end], words[place]), " ".join(words[start:end]), sign)
+
+
+def _subject(words: Sequence[str], start: int, end: int) -> tuple[str, ...]:
+    """Return the aspect with its article if it is the whole subject of the verb after it; else nothing."""
+    has_determiner = start > 0 and words[start - 1] in _DETERMINERS
+    first = start - has_determiner
+    before = words[first - 1] if first else "."
+    is_plural = words[end] in ("are", "were")
+    if before not in _STARTS or (is_plural and not words[end - 1].endswith("s")):
+        return ()
+    return (*(("the",) if has_determiner else ()), *words[start:end])
+
+
+def _find_contrasts(corpus: Corpus) -> set[tuple[str, str]]:
+    """Return pairs of aspects that stand in one sentence with labels of opposite sign."""
+    sentences: dict[str, list[Example]] = defaultdict(list)
+    for example in corpus:
+        sentences[example.sentence_id].append(example)
+    return {
+        (one.aspect_text.lower(), other.aspect_text.lower())
+        for siblings in sentences.values()
+        for one in siblings
+        for other in siblings
+        if {one.label, other.label} == {*SIGNS}
+    }

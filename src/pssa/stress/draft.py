@@ -1,0 +1,117 @@
+"""Drafts: a sentence whose words are replaced, dropped and added to, with spaces, capitals and articles kept right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pssa.data.example import Example
+from pssa.data.tokenize import Span, split_on_space, tokenize
+
+Edits = Mapping[int, tuple[str, ...]]  # what stands in the place of a word, by its number; nothing: the word is dropped
+
+_SPACED_MARK = re.compile(r"\s[.,!?;:'](?:\s|$)")
+_ARTICLES = {"a": "an", "an": "a"}
+_VOWELS = tuple("aeiou")
+_LIKE_CONSONANTS = ("uni", "use", "usu", "usa", "eu", "one", "once", "ute")
+_LIKE_VOWELS = ("hour", "honest", "honor", "honour", "heir")
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The text of a variant and the character offsets of its aspect."""
+
+    text: str
+    aspect: Span
+
+    def as_example(self, original: Example, id: str, label: str | None) -> Example:
+        """Return the example, split into words as the original is."""
+        spans = split_words(original, self.text, self.aspect)
+        made = Example.from_spans(
+            self.text, spans, self.aspect, label=label, id=id, sentence_id=original.sentence_id
+        )
+        return replace(made, tags=original.tags)
+
+
+def split_words(original: Example, text: str, aspect: Span) -> tuple[Span, ...]:
+    """Return the words of a text: by our tokeniser or, where the original consists of given tokens, at white space."""
+    ours = tokenize(original.text, original.aspect_chars)
+    given = split_on_space(original.text, original.aspect_chars)
+    is_tokenised = original.spans != ours and original.spans == given
+    return split_on_space(text, aspect) if is_tokenised else tokenize(text, aspect)
+
+
+def apply(example: Example, edits: Edits) -> Draft | None:
+    """Return the text with its edits; None where they touch the aspect."""
+    start, end = example.aspect
+    if any(start <= word < end for word in edits):
+        return None
+    edits = _fix_articles(example, edits)
+    pieces: list[str] = []
+    length, last = 0, 0  # of the pieces; end of the last word of the original
+    aspect = [0, 0]
+    for number, (first, after) in enumerate(example.spans):
+        gap, word = example.text[last:first], example.text[first:after]
+        new = edits.get(number, (word,))
+        text = _match_case(word, " ".join(new)) if number in edits else word
+        gap = gap if text and (number == 0 or length) else ""
+        pieces += [gap, text]
+        if number == start:
+            aspect[0] = length + len(gap)
+        length += len(gap) + len(text)
+        if number == end - 1:
+            aspect[1] = length
+        last = after
+    return Draft("".join([*pieces, example.text[last:]]), (aspect[0], aspect[1]))
+
+
+def append(example: Example, clause: str) -> Draft:
+    """Return the text with a clause at its end, spaced and capitalised as the text is.
+
+    :param clause: lower-case words, without a mark at its end.
+    """
+    text = example.text.rstrip()
+    ends = ends_sentence(example)
+    is_spaced = _SPACED_MARK.search(text) is not None
+    glue = " " if ends else (" , " if is_spaced else ", ")
+    first = clause[:1].upper() + clause[1:] if ends and has_capitals(example) else clause
+    return Draft(f"{text}{glue}{first}{' .' if is_spaced else '.'}", example.aspect_chars)
+
+
+def ends_sentence(example: Example) -> bool:
+    """Return whether a clause at the end of the text begins a sentence of its own."""
+    return not example.text.rstrip()[-1:].isalnum()
+
+
+def has_capitals(example: Example) -> bool:
+    """Return whether the text begins with a capital letter, as sentences do."""
+    first = next((letter for letter in example.text if letter.isalpha()), "a")
+    return first.isupper()
+
+
+def _fix_articles(example: Example, edits: Edits) -> Edits:
+    """Return the edits with `a` or `an` before a word that changes."""
+    fixed = dict(edits)
+    words = [word.lower() for word in example.words]
+    for number, new in edits.items():
+        before = number - 1
+        if new and before >= 0 and before not in edits and words[before] in _ARTICLES and new[0].lower() != words[number]:
+            article = "an" if sounds_like_vowel(new[0]) else "a"
+            if article != words[before]:
+                fixed[before] = (article,)
+    return fixed
+
+
+def sounds_like_vowel(word: str) -> bool:
+    """Return whether `an` goes before the word."""
+    word = word.lower()
+    if word.startswith(_LIKE_VOWELS):
+        return True
+    return word.startswith(_VOWELS) and not word.startswith(_LIKE_CONSONANTS)
+
+
+def _match_case(old: str, new: str) -> str:
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new

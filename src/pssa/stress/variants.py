@@ -1,0 +1,96 @@
+"""Variants of labelled instances, in the manner of Xing et al. 2020: which opinions are reversed, and what must change nothing.
+
+| kind | the sentence | the label |
+|---|---|---|
+| `reverse_target` | the opinions on the target are reversed | reversed |
+| `reverse_others` | the opinions on other aspects are reversed | stays |
+| `add_opposite` | a clause with opposite opinions on other aspects of the file follows | stays |
+| `add_neutral` | a clause without an opinion follows | stays |
+| `typos` | letters are swapped in words that are no opinion | stays |
+| `case` | lower case, or upper case where there is no capital letter | stays |
+
+Variants are the same at every call. Where none is safe, none is made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pssa.data.evidence import Evidence
+from pssa.data.example import Corpus, Example
+from pssa.stress.clauses import ClausePool, add_neutral
+from pssa.stress.draft import Draft
+from pssa.stress.opinions import Marks, find_opinions
+from pssa.stress.reversal import OPPOSITE, reverse_others, reverse_target
+from pssa.stress.surface import add_typos, change_case
+
+REVERSE_TARGET = "reverse_target"
+KINDS = (REVERSE_TARGET, "reverse_others", "add_opposite", "add_neutral", "typos", "case")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A changed instance, with the label that it should get."""
+
+    kind: str
+    original: Example
+    example: Example
+
+
+@dataclass(frozen=True)
+class VariantSet:
+    """The variants of a corpus, at most one of each kind for an instance, in the order of the corpus."""
+
+    corpus: Corpus
+    variants: tuple[Variant, ...]
+
+    def counts(self) -> dict[str, int]:
+        """Count the variants of each kind."""
+        counted = Counter(variant.kind for variant in self.variants)
+        return {kind: counted[kind] for kind in KINDS}
+
+
+def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> VariantSet:
+    """Make every safe variant of labelled instances.
+
+    :param opinion_words: evidence about the same corpus whose active words are the opinions on each aspect; None: those of
+        the lexicon.
+    """
+    marks = _marks(opinion_words)
+    siblings: dict[str, list[Example]] = defaultdict(list)
+    for example in corpus:
+        siblings[f"{example.sentence_id} {example.text}"].append(example)
+    pool = ClausePool(corpus)
+    found = [
+        variant
+        for example in corpus
+        for variant in _variants(example, siblings[f"{example.sentence_id} {example.text}"], marks, pool)
+    ]
+    return VariantSet(corpus, tuple(found))
+
+
+def _variants(example: Example, siblings: Sequence[Example], marks: Marks, pool: ClausePool) -> Iterator[Variant]:
+    opinions = find_opinions(siblings, marks)
+    places = {opinion.place for opinion in opinions}
+    made: dict[str, Draft | None] = {
+        REVERSE_TARGET: reverse_target(example, opinions),
+        "reverse_others": reverse_others(example, siblings, opinions),
+        "add_opposite": pool.add_opposite(example, siblings),
+        "add_neutral": add_neutral(example),
+        "typos": add_typos(example, siblings, places),
+        "case": change_case(example),
+    }
+    for kind, draft in made.items():
+        if draft is not None:
+            label = OPPOSITE[example.label or ""] if kind == REVERSE_TARGET else example.label
+            yield Variant(kind, example, draft.as_example(example, f"{example.id}/{kind}", label))
+
+
+def _marks(evidence: Evidence | None) -> Marks:
+    if evidence is None:
+        return {}
+    return {
+        example.id: frozenset(finding.word for finding in example.active) for example in evidence.examples
+    }
