@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from pssa.data.example import Corpus, Example
+from pssa.data.example import Example
 from pssa.stress.draft import Draft, append, ends_sentence
 from pssa.stress.lexicon import find_opinion_word
 from pssa.stress.negation import INTENSIFIERS
@@ -74,7 +74,7 @@ class Clause:
 class ClausePool:
     """The clauses of a file by the sign of their opinion, and which aspects may stand beside each other."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Sequence[Example]) -> None:
         found: dict[int, dict[Clause, None]] = {1: {}, -1: {}}
         for example in corpus:
             clause = _find_clause(example)
@@ -155,7 +155,7 @@ def _subject(words: Sequence[str], start: int, end: int) -> tuple[str, ...]:
     return (*(("the",) if has_determiner else ()), *words[start:end])
 
 
-def _find_contrasts(corpus: Corpus) -> set[tuple[str, str]]:
+def _find_contrasts(corpus: Sequence[Example]) -> set[tuple[str, str]]:
     """Return pairs of aspects that stand in one sentence with labels of opposite sign."""
     sentences: dict[str, list[Example]] = defaultdict(list)
     for example in corpus:

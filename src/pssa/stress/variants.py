@@ -15,8 +15,8 @@ Variants are the same at every call. Where none is safe, none is made.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
@@ -35,13 +35,13 @@ class Variant:
     """A changed instance, with the label that it should get."""
 
     kind: str
-    original: Example
+    index: int  # of the original in its corpus
     example: Example
 
 
 @dataclass(frozen=True)
 class VariantSet:
-    """The variants of a corpus, at most one of each kind for an instance, in the order of the corpus."""
+    """The variants of a corpus: at most one of each kind for an instance."""
 
     corpus: Corpus
     variants: tuple[Variant, ...]
@@ -55,42 +55,40 @@ class VariantSet:
 def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> VariantSet:
     """Make every safe variant of labelled instances.
 
-    :param opinion_words: evidence about the same corpus whose active words are the opinions on each aspect; None: those of
+    :param opinion_words: evidence about this corpus whose active words are the opinions on each aspect; None: the words of
         the lexicon.
     """
-    marks = _marks(opinion_words)
-    siblings: dict[str, list[Example]] = defaultdict(list)
-    for example in corpus:
-        siblings[f"{example.sentence_id} {example.text}"].append(example)
-    pool = ClausePool(corpus)
-    found = [
-        variant
-        for example in corpus
-        for variant in _variants(example, siblings[f"{example.sentence_id} {example.text}"], marks, pool)
-    ]
+    # Ids of a file may repeat; places do not.
+    numbered = [replace(example, id=str(index)) for index, example in enumerate(corpus)]
+    marks = {} if opinion_words is None else _marks(opinion_words, corpus)
+    sentences: dict[str, list[Example]] = defaultdict(list)
+    for example in numbered:
+        sentences[example.text].append(example)
+    pool = ClausePool(numbered)
+    found: list[Variant] = []
+    for index, example in enumerate(numbered):
+        for kind, draft in _drafts(example, sentences[example.text], marks, pool).items():
+            label = OPPOSITE.get(example.label or "") if kind == REVERSE_TARGET else example.label
+            if draft is not None:
+                found.append(Variant(kind, index, draft.as_example(corpus[index], f"{corpus[index].id}/{kind}", label)))
     return VariantSet(corpus, tuple(found))
 
 
-def _variants(example: Example, siblings: Sequence[Example], marks: Marks, pool: ClausePool) -> Iterator[Variant]:
+def _drafts(example: Example, siblings: Sequence[Example], marks: Marks, pool: ClausePool) -> dict[str, Draft | None]:
     opinions = find_opinions(siblings, marks)
-    places = {opinion.place for opinion in opinions}
-    made: dict[str, Draft | None] = {
+    return {
         REVERSE_TARGET: reverse_target(example, opinions),
         "reverse_others": reverse_others(example, siblings, opinions),
         "add_opposite": pool.add_opposite(example, siblings),
         "add_neutral": add_neutral(example),
-        "typos": add_typos(example, siblings, places),
+        "typos": add_typos(example, siblings, {opinion.place for opinion in opinions}),
         "case": change_case(example),
     }
-    for kind, draft in made.items():
-        if draft is not None:
-            label = OPPOSITE[example.label or ""] if kind == REVERSE_TARGET else example.label
-            yield Variant(kind, example, draft.as_example(example, f"{example.id}/{kind}", label))
 
 
-def _marks(evidence: Evidence | None) -> Marks:
-    if evidence is None:
-        return {}
+def _marks(evidence: Evidence, corpus: Corpus) -> Marks:
+    evidence.check_corpus(corpus)
     return {
-        example.id: frozenset(finding.word for finding in example.active) for example in evidence.examples
+        str(index): frozenset(finding.word for finding in example.active)
+        for index, example in enumerate(evidence.examples)
     }
