@@ -21,6 +21,7 @@ ROOMS = (
     "training",
     "mining",
     "runs",
+    "stress",
     "aspects",
     "report",
     "bulk",

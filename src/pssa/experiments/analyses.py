@@ -21,6 +21,8 @@ from pssa.experiments.mining_stats import word_counts
 from pssa.runs.classifier import Classifier
 from pssa.runs.explain import explain, trust, usual_saliency
 from pssa.saliency import observe
+from pssa.stress import make_variants
+from pssa.stress import stress as measure_stress
 
 # Buckets of training frequency, by the largest frequency of each.
 FREQUENCY_BUCKETS = {"0": 0, "1-2": 2, "3-10": 10, "11-50": 50, "> 50": float("inf")}
@@ -138,8 +140,21 @@ def round_attention(given: AnalysisInput) -> dict[str, dict[str, Any]]:
     return {str(number): rounds[number] for number in sorted(rounds)}
 
 
+def stress(given: AnalysisInput) -> dict[str, Any]:
+    """Count right answers to variants of the test corpus; where people marked opinion words, these are reversed.
+
+    `right` has a digit for each instance: whether the original and every variant were right.
+    """
+    marked = None
+    if given.opinion_rows is not None:
+        marked = evidence_from_opinion_words(given.opinion_rows, given.test)
+    result = measure_stress(given.classifier, make_variants(given.test, marked))
+    return result.as_dict() | {"right": "".join(str(int(each)) for each in result.all_right)}
+
+
 ANALYSES: dict[str, Callable[..., Any]] = {
-    function.__name__: function for function in (agreement, faithfulness, heat, rare_words, round_attention, scores)
+    function.__name__: function
+    for function in (agreement, faithfulness, heat, rare_words, round_attention, scores, stress)
 }
 
 

@@ -1,0 +1,153 @@
+"""`pssa stress`: test whether a run looks where it should, on variants of labelled instances."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pssa.cli._options import add_device, add_run, add_run_data, reading
+from pssa.cli._output import counted, print_json, print_table, say
+from pssa.cli._parser import Commands, add_command, option
+from pssa.errors import InputError
+
+if TYPE_CHECKING:
+    from pssa.data import Corpus, Evidence
+    from pssa.runs import Classifier
+    from pssa.stress import StressResult, VariantSet
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(commands, "stress", "test a run on variants that reverse or distract", run)
+    add_run(parser)
+    option(parser, "--data FILE", "labelled instances unseen in training", required=True)
+    option(parser, "--versus RUN2", "run to compare with")
+    option(parser, "--variants FILE", "variants to write, or to read if the file exists")
+    option(parser, "--opinion-words TSV", "TOWE file of opinion words (default: a lexicon)")
+    option(parser, "--evidence FILE", "evidence about the data whose active words are opinion words")
+    option(parser, "--examples N", "mistakes to show as heat maps", 4)
+    add_device(parser)
+    add_run_data(parser.add_argument_group("data format"))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make variants of labelled instances and count right answers: the opinion on the target is reversed, so that the label
+    changes; opinions on other aspects are reversed or added; or nothing changes but typing, case and a neutral clause.
+
+    pssa stress runs/reviews --data test.csv
+    pssa stress runs/reviews --data test.csv --versus runs/base
+    pssa stress runs/reviews --data test.csv --variants variants.jsonl
+    """
+    from pssa.data.io import read_for
+    from pssa.runs import load
+    from pssa.runs.evaluate import require_same_labels
+    from pssa.stress import stress, write_variants
+
+    _check(arguments)
+    runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
+    classifiers = [load(path, device=arguments.device, precision="float32") for path in runs]
+    if len(classifiers) > 1:
+        require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
+    corpus = read_for(arguments.run_path, arguments.data, **reading(arguments, classifiers[0].labels))
+    variants = _variants(arguments, corpus)
+    results = [stress(classifier, variants) for classifier in classifiers]
+    is_new = arguments.variants is not None and not arguments.variants.exists()
+    if is_new:
+        write_variants(variants, arguments.variants)
+    if arguments.json:
+        print_json(_as_dict(results))
+        return 0
+    _print(results, arguments.versus)
+    if is_new:
+        say(f"{arguments.variants}: {counted(len(variants.variants), 'variant')} to check and correct")
+    _print_mistakes(classifiers[0], variants, results[0], arguments.examples)
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse options that exclude each other, and a file that could not be written after a long computation."""
+    from pssa.cli._output import require_new_file
+
+    path = arguments.variants
+    if arguments.examples < 0:
+        raise InputError(f"--examples is {arguments.examples}; it must be at least 0")
+    if arguments.opinion_words is not None and arguments.evidence is not None:
+        raise InputError("--opinion-words and --evidence both name opinion words; give one of them")
+    if path is not None and path.exists() and (arguments.opinion_words or arguments.evidence):
+        raise InputError(f"{path} exists and holds the variants; leave --opinion-words and --evidence out")
+    if path is not None and not path.exists():
+        require_new_file(path, force=False)
+
+
+def _variants(arguments: argparse.Namespace, corpus: Corpus) -> VariantSet:
+    from pssa.stress import make_variants, read_variants
+
+    if arguments.variants is not None and arguments.variants.exists():
+        return read_variants(arguments.variants, corpus)
+    return make_variants(corpus, _opinion_words(arguments, corpus))
+
+
+def _opinion_words(arguments: argparse.Namespace, corpus: Corpus) -> Evidence | None:
+    from pssa.data.evidence_file import read_evidence
+    from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
+
+    if arguments.evidence is not None:
+        return read_evidence(arguments.evidence)
+    if arguments.opinion_words is not None:
+        return evidence_from_opinion_words(read_opinion_words(arguments.opinion_words), corpus)
+    return None
+
+
+def _as_dict(results: list[StressResult]) -> dict[str, Any]:
+    from pssa.stress import compare_all_right
+
+    values = results[0].as_dict()
+    if len(results) > 1:
+        values |= {"versus": results[1].as_dict(), "p_all_right": compare_all_right(*results)}
+    return values
+
+
+def _print(results: list[StressResult], versus: Path | None) -> None:
+    from pssa.data.numbers import p_value, points
+    from pssa.stress import compare_all_right
+
+    shares = [result.as_dict() for result in results]
+    n_instances = shares[0]["instances"]
+    columns = ["kind", "variants", "none made", "right", *(["versus"] if versus else [])]
+    rows = [
+        [kind, found.variants, n_instances - found.variants, *(_percent(each.kinds[kind].accuracy) for each in results)]
+        for kind, found in results[0].kinds.items()
+    ]
+    rows.append(["originals", n_instances, 0, *(_percent(each["accuracy"]) for each in shares)])
+    rows.append(["all right", "", "", *(_percent(each["all_right"]) for each in shares)])
+    print_table("", columns, rows)
+    say("all right: instances right in the original and in every variant; none made: no safe variant")
+    if versus is not None:
+        gain = points(shares[0]["all_right"] - shares[1]["all_right"])
+        say(
+            f"all right against {versus}: {gain}, {p_value(compare_all_right(*results))} (McNemar's exact test, two-sided)"
+        )
+
+
+def _percent(share: float | None) -> str:
+    from pssa.data.numbers import percent
+
+    return "-" if share is None else percent(share)
+
+
+def _print_mistakes(classifier: Classifier, variants: VariantSet, result: StressResult, most: int) -> None:
+    """Print heat maps of originals answered right, each above its variant answered wrong."""
+    from rich.console import Console
+
+    from pssa.report import to_terminal
+    from pssa.runs.explain import explain
+    from pssa.stress.measure import choose_mistakes
+
+    chosen = choose_mistakes(result.mistakes, most)
+    console = Console(highlight=False, soft_wrap=True)
+    for mistake in chosen:
+        say(f"\n{mistake.kind}: right before, wrong now; expected {mistake.example.label}")
+        console.print(to_terminal(explain(classifier, [variants.corpus[mistake.index], mistake.example])))
+    if len(result.mistakes) > len(chosen):
+        say(f"\n... {len(result.mistakes)} variants are wrong whose original is right; show more with --examples")
