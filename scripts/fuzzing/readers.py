@@ -1,4 +1,4 @@
-"""Targets of the room `data`: every format, word vectors, evidence, opinion words and vocabularies."""
+"""Targets that read files: every format, word vectors, evidence, opinion words, vocabularies and variants."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from pssa.data.io import read, stream, write
 from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
 from pssa.data.vectors import load_matrix, read_vectors, save_matrix
 from pssa.data.vocabulary import Vocabulary
+from pssa.stress import make_variants, read_variants, write_variants
 
 __all__ = ["CORPUS", "EVIDENCE", "reader_targets"]
 
@@ -52,6 +53,11 @@ _TAGGED = ("the ", "screen/p ", "life/n ", "menu/0 ", "/p ", "is ", "y/n ", "\n"
 _THREE = ("the $T$ is great\n", "$T$", "battery life\n", "1\n", "-1\n", "0\n", "positive\n", "\n", " ")
 _OPINIONS = ("s_id\tsentence\ttarget_tags\topinion_words_tags\n", "1\t", "the screen is bright\t", "\n", "\t",
     "the\\O screen\\B is\\O bright\\O\t", "the\\O screen\\O is\\O bright\\B", "screen\\B ", "\\B")  # fmt: skip
+_TO_VARY = ('{"text": "', '", "aspect": "food", "label": "positive"}\n', '", "aspect": "food", "label": "negative"}\n',
+    "The food", " is", " was n't", " isn't", " not", " a", " very", " good", " bad", " great", " but", " and", ".", " ' t",
+    " the service was slow", " I like", " don't", " never", " no problems", " worth", " recommend", " \u00df", " \U0001f600",
+    "\t",
+    " at all", " food", " too", " as well")  # fmt: skip
 _VECTORS = (
     b"".join(f"word{number} 0.25 -1.5e-3 {number}\n".encode() for number in range(8)) + b". . . 1 2 3\nmenu 4 5 6\n"
 )
@@ -88,12 +94,18 @@ def _other_targets(folder: Path) -> dict[str, Target]:
     Vocabulary.build(["the", "the", "screen"], ["menu"]).save(folder / "vocabulary.json")
     vocabulary = (folder / "vocabulary.json").read_bytes()
     save_matrix(folder / "matrix.safetensors", read_vectors(_written(folder / "v.txt", _VECTORS), {"menu"}).matrix)
-    rows = [json.loads(line) for line in evidence.splitlines()]
+    write_variants(make_variants(CORPUS), folder / "variants.jsonl")
+    variants = (folder / "variants.jsonl").read_bytes()
+    rows, lines = ([json.loads(line) for line in content.splitlines()] for content in (evidence, variants))
     opinions = "".join((*_OPINIONS[:3], *_OPINIONS[5:7])).encode()
     words = tuple(word.encode() for word in _OPINIONS)
     return {
         "evidence": Target(_using("case.jsonl", _read_evidence), (evidence,), grown=json_rows(rows)),
         "opinion_words": Target(_using("case.tsv", _read_opinions), (opinions,), words, pieces_of(*_OPINIONS)),
+        "variants": Target(_using("case.jsonl", _read_variants), (variants,), grown=json_rows(lines)),
+        "texts_to_vary": Target(
+            _using("case.jsonl", _vary), (FORMATS.module("json_lines").encode(CORPUS),), grown=pieces_of(*_TO_VARY)
+        ),
         "vectors": Target(
             _using("case.txt", _read_vectors),
             (_VECTORS, b"10 3\n" + _VECTORS),
@@ -178,6 +190,25 @@ def _read_evidence(path: Path) -> None:
 
 def _read_opinions(path: Path) -> None:
     evidence_from_opinion_words(read_opinion_words(path), _labelled())
+
+
+def _read_variants(path: Path) -> None:
+    """Read variants, and write what was read."""
+    found = read_variants(path, CORPUS)
+    write_variants(found, path.with_name("again.jsonl"))
+    if read_variants(path.with_name("again.jsonl"), CORPUS) != found:
+        raise AssertionError("what was read is not what is read back")
+
+
+def _vary(path: Path) -> None:
+    """Make variants of any instances; each keeps its aspect and survives a round trip."""
+    corpus = read(path)
+    found = make_variants(corpus)
+    if any(each.example.aspect_text.lower() != corpus[each.index].aspect_text.lower() for each in found.variants):
+        raise AssertionError("a variant lost its aspect")
+    write_variants(found, path.with_name("variants.jsonl"))
+    if read_variants(path.with_name("variants.jsonl"), corpus) != found:
+        raise AssertionError("what was written is not what is read")
 
 
 def _labelled() -> Corpus:

@@ -122,7 +122,8 @@ def _print(results: list[StressResult], versus: Path | None) -> None:
     rows.append(["originals", n_instances, 0, *(_percent(each["accuracy"]) for each in shares)])
     rows.append(["all right", "", "", *(_percent(each["all_right"]) for each in shares)])
     print_table("", columns, rows)
-    say("all right: instances right in the original and in every variant; none made: no safe variant")
+    say("all right: instances right in the original and in every variant")
+    say("none made: instances without a safe variant of the kind")
     if versus is not None:
         gain = points(shares[0]["all_right"] - shares[1]["all_right"])
         say(

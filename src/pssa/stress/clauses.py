@@ -14,7 +14,7 @@ from random import Random
 
 from pssa.data.example import Example
 from pssa.stress.draft import Draft, append, ends_sentence
-from pssa.stress.lexicon import find_opinion_word
+from pssa.stress.lexicon import find_opinion_word, lines_of, words_by_name
 from pssa.stress.negation import INTENSIFIERS
 from pssa.stress.opinions import SIGNS
 
@@ -24,36 +24,8 @@ _ENDS = (",", ".", "!", ";", "and", "but", ")", "-")
 _STARTS = (".", "!", ";", "but", "and", ",", "(", "-", "that", "while", "although", "though")
 _MOST_CLAUSES = 2
 _MAX_ASPECT = 2  # words of an aspect in the pool
-_NEUTRAL = (
-    "i wrote this on a tuesday",
-    "i am writing this on a monday morning",
-    "it was a tuesday in march",
-    "this was two weeks ago",
-    "my sister was with me that day",
-    "it was raining that day",
-)
-# Aspects by topic; those of different topics are judged independently.
-_TOPICS = {
-    "service": "service services staff waiter waiters waitress waitresses server servers bartender bartenders hostess host manager "
-    "management owner owners delivery reservation reservations wait support shipping customer tech techs technician technicians warranty repair "
-    "receptionist reception crew hosts chef",
-    "price": "price prices pricing cost costs bill value tip priced money",
-    "place": "atmosphere ambience ambiance decor music interior seating tables table seats location room space lighting "
-    "bathroom bathrooms garden patio view views dining scene crowd vibe setting rooms lobby pool",
-    "food": "food pizza sushi fish chicken steak burger burgers pasta salad salads dessert desserts soup bread meat rice "
-    "sandwich sandwiches appetizer appetizers entree entrees dishes dish meal meals menu portions portion sauce cuisine "
-    "breakfast lunch dinner brunch noodles seafood shrimp pork beef lamb duck lobster cheese sauces bagel bagels curry fries "
-    "buffet ingredients sashimi rolls roll taste flavor flavors",
-    "drink": "drinks drink wine wines beer beers cocktails cocktail sake coffee tea margaritas martinis sangria juice bar",
-    "screen": "screen display resolution graphics picture monitor colors brightness",
-    "input": "keyboard keys key mouse touchpad trackpad pad buttons",
-    "power": "battery charger cord adapter charge power",
-    "sound": "speakers speaker sound audio volume",
-    "software": "os windows vista software programs program applications apps interface system xp office",
-    "speed": "speed processor performance memory ram boot",
-    "case": "case weight size design hinge casing look looks build",
-}
-_TOPIC_OF = {word: topic for topic, words in _TOPICS.items() for word in words.split()}
+_NEUTRAL = lines_of("neutral_clauses")
+_TOPIC_OF = {word: topic for topic, words in words_by_name("topics").items() for word in words}
 # Topics that concern no other part of what is reviewed.
 _INDEPENDENT = ("service", "price")
 
@@ -85,7 +57,7 @@ class ClausePool:
 
     def add_opposite(self, example: Example, siblings: Sequence[Example]) -> Draft | None:
         """Return the text with up to two clauses of the other sign; a neutral target gets either. None without a clause."""
-        random = Random(f"clause {example.text} {example.aspect}")  # noqa: S311
+        random = Random(f"clause {example.text} {example.aspect}")
         sign = SIGNS.get(example.label or "", 0)
         wanted = -sign or random.choice((1, -1))
         words = {word.lower() for word in example.words}
@@ -116,7 +88,7 @@ class ClausePool:
 
 def add_neutral(example: Example) -> Draft:
     """Return the text with a clause that has no opinion."""
-    return append(example, Random(f"neutral {example.text}").choice(_NEUTRAL))  # noqa: S311
+    return append(example, Random(f"neutral {example.text}").choice(_NEUTRAL))
 
 
 def topic_of(aspect: str) -> str | None:
@@ -136,7 +108,12 @@ def _find_clause(example: Example) -> Clause | None:
     while place < len(words) and words[place] in INTENSIFIERS - {"as", "that", "more", "most", "too"}:
         place += 1
     known = find_opinion_word(words[place]) if place < len(words) else None
-    if known is None or known.sign != sign or not known.antonym or words[place + 1 : place + 2] not in [[e] for e in _ENDS]:
+    if (
+        known is None
+        or known.sign != sign
+        or not known.antonym
+        or words[place + 1 : place + 2] not in [[e] for e in _ENDS]
+    ):
         return None
     subject = _subject(words, start, end)
     if not subject or not all(word.isalpha() for word in (*subject, words[place])):

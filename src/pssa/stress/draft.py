@@ -28,9 +28,7 @@ class Draft:
     def as_example(self, original: Example, id: str, label: str | None) -> Example:
         """Return the example, split into words as the original is."""
         spans = split_words(original, self.text, self.aspect)
-        made = Example.from_spans(
-            self.text, spans, self.aspect, label=label, id=id, sentence_id=original.sentence_id
-        )
+        made = Example.from_spans(self.text, spans, self.aspect, label=label, id=id, sentence_id=original.sentence_id)
         return replace(made, tags=original.tags)
 
 
@@ -96,7 +94,13 @@ def _fix_articles(example: Example, edits: Edits) -> Edits:
     words = [word.lower() for word in example.words]
     for number, new in edits.items():
         before = number - 1
-        if new and before >= 0 and before not in edits and words[before] in _ARTICLES and new[0].lower() != words[number]:
+        if (
+            new
+            and before >= 0
+            and before not in edits
+            and words[before] in _ARTICLES
+            and new[0].lower() != words[number]
+        ):
             article = "an" if sounds_like_vowel(new[0]) else "a"
             if article != words[before]:
                 fixed[before] = (article,)

@@ -8,14 +8,16 @@
 
 The antonym may have several words; `not` means that only a negation reverses it, `-` that nothing safe does.
 `words/wordnet_antonyms.tsv` holds antonyms of adjectives and adverbs from WordNet (licence beside it), which serve for marked
-words that our list lacks.
+words that our list lacks. `words/grammar.toml` holds lists of words that decide how opinions are read.
 """
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 NEGATION = "not"
 _NOTHING = "-"
@@ -50,6 +52,21 @@ def is_listed(word: str) -> bool:
     return word in _opinions() or word in _wordnet()
 
 
+def words_of(name: str) -> frozenset[str]:
+    """Return a list of `grammar.toml`."""
+    return frozenset(_grammar()[name].split())
+
+
+def words_by_name(name: str) -> dict[str, frozenset[str]]:
+    """Return the lists of a table of `grammar.toml`."""
+    return {key: frozenset(value.split()) for key, value in _grammar()[name].items()}
+
+
+def lines_of(name: str) -> tuple[str, ...]:
+    """Return the lines of a text of `grammar.toml`."""
+    return tuple(_grammar()[name].strip().splitlines())
+
+
 @cache
 def _opinions() -> dict[str, OpinionWord]:
     found = {}
@@ -61,9 +78,17 @@ def _opinions() -> dict[str, OpinionWord]:
 
 @cache
 def _wordnet() -> dict[str, str]:
-    return {word: antonym for word, antonym in _rows("wordnet_antonyms.tsv")}
+    return {row[0]: row[1] for row in _rows("wordnet_antonyms.tsv")}
+
+
+@cache
+def _grammar() -> dict[str, Any]:
+    return tomllib.loads(_text("grammar.toml"))
 
 
 def _rows(name: str) -> list[list[str]]:
-    text = files("pssa.stress").joinpath("words", name).read_text("utf-8")
-    return [line.split("\t") for line in text.splitlines()]
+    return [line.split("\t") for line in _text(name).splitlines()]
+
+
+def _text(name: str) -> str:
+    return files("pssa.stress").joinpath("words", name).read_text("utf-8")

@@ -37,9 +37,7 @@ class StressResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON can write them."""
-        kinds = {
-            kind: {"variants": found.variants, "accuracy": found.accuracy} for kind, found in self.kinds.items()
-        }
+        kinds = {kind: {"variants": found.variants, "accuracy": found.accuracy} for kind, found in self.kinds.items()}
         return {
             "instances": len(self.right),
             "kinds": kinds,

@@ -1,9 +1,11 @@
-"""Negation in the three ways that files write it (`isn't`, `is n't`, `isn ' t`), its reach, and how to remove or add it."""
+"""Negation in the ways that files write it (`isn't`, `is n't`, `isn ' t`), its reach, and how to remove or add it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from pssa.stress.lexicon import lines_of, words_of
 
 _CONTRACTED = {
     **{"isn": "is", "aren": "are", "wasn": "was", "weren": "were", "don": "do", "doesn": "does", "didn": "did"},
@@ -17,40 +19,21 @@ _WHOLE = {
     if short not in ("ca", "wo")
 } | {"cannot": "can"}
 _APOSTROPHES = ("'", "’", "`", "´")
-BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "am", "s", "'s", "’s", "re", "'re", "’re", "m", "'m"))
+BE = frozenset(
+    ("is", "are", "was", "were", "be", "been", "being", "am", "s", "'s", "’s", "re", "'re", "’re", "m", "'m")
+)
 _DO = frozenset(("do", "does", "did"))
-_AUXILIARIES = BE | _DO | frozenset(("can", "could", "will", "would", "should", "has", "have", "had"))
+_AUXILIARIES = _DO | words_of("auxiliaries")
 _WORDS = frozenset(("no", "without", "never"))
 
-INTENSIFIERS = frozenset(
-    "very so really quite pretty extremely super incredibly truly absolutely totally that too all especially particularly overly "
-    "exactly fairly rather somewhat simply just as always also more most completely definitely quite highly".split()
-)
+INTENSIFIERS = words_of("intensifiers")
 # Words between a negation and the word that it reverses.
-_LIGHT = INTENSIFIERS | BE | frozenset("a an the have had has any".split())
-# Degrees that stand only with a negation: "not that good".
-_DROPPED = frozenset("that too all so exactly particularly overly very really as".split())
-_NOUNS = frozenset("problems issues complaints troubles flaws errors glitches bugs crashes".split())
-# Forms of verbs that stand between `not` and an opinion word, or are one: base, with `does`, with `did`.
-_VERBS = {
-    base: (third, past)
-    for base, third, past in (
-        ("like", "likes", "liked"),
-        ("love", "loves", "loved"),
-        ("enjoy", "enjoys", "enjoyed"),
-        ("recommend", "recommends", "recommended"),
-        ("work", "works", "worked"),
-        ("run", "runs", "ran"),
-        ("function", "functions", "functioned"),
-        ("look", "looks", "looked"),
-        ("feel", "feels", "felt"),
-        ("taste", "tastes", "tasted"),
-        ("seem", "seems", "seemed"),
-        ("sound", "sounds", "sounded"),
-        ("smell", "smells", "smelled"),
-    )
-}
-_POLARITY_ITEMS = frozenset("any anything anyone anywhere anymore ever yet either even only but until".split())
+_LIGHT = INTENSIFIERS | BE | {"a", "an", "the", "have", "had", "has", "any"}
+_DROPPED = words_of("dropped_degrees")
+_TROUBLES = words_of("troubles")
+_VERBS = {base: (third, past) for base, third, past in (line.split() for line in lines_of("verbs"))}
+_POLARITY_ITEMS = words_of("polarity_items")
+_CLAUSE_ENDS = words_of("clause_ends") | {"and"}
 
 
 @dataclass(frozen=True)
@@ -68,21 +51,33 @@ def find_negations(words: Sequence[str]) -> list[Negation]:
 
     :param words: in lower case.
     """
-    found: list[Negation] = []
-    for number, word in enumerate(words):
-        before = words[number - 1] if number else ""
-        if word == "t" and before in _APOSTROPHES and number > 1 and words[number - 2] in _CONTRACTED:
-            found.append(Negation(number - 2, number + 1, _CONTRACTED[words[number - 2]]))
-        elif word in ("n't", "n’t", "nt") and number:
-            found.append(Negation(number - 1, number + 1, _CONTRACTED.get(before, before)))
-        elif word == "not":
-            is_auxiliary = before in _AUXILIARIES and before not in BE
-            found.append(Negation(number - is_auxiliary, number + 1, before if is_auxiliary else ""))
-        elif word in _WHOLE:
-            found.append(Negation(number, number + 1, _WHOLE[word]))
-        elif word in _WORDS:
-            found.append(Negation(number, number + 1, word=word))
-    return found
+    found = (_negation_at(words, number) for number in range(len(words)))
+    return [negation for negation in found if negation is not None]
+
+
+def _negation_at(words: Sequence[str], number: int) -> Negation | None:
+    """Return the negation whose last word this is."""
+    word, before = words[number], words[number - 1] if number else ""
+    if word == "t" and before in _APOSTROPHES and number > 1:
+        return _contraction(words, number)
+    if word in ("n't", "n’t") and number:
+        return Negation(number - 1, number + 1, _CONTRACTED.get(before, before))
+    if word == "not":
+        is_auxiliary = before in _AUXILIARIES
+        return Negation(number - is_auxiliary, number + 1, before if is_auxiliary else "")
+    if word in _WHOLE:
+        return Negation(number, number + 1, _WHOLE[word])
+    return Negation(number, number + 1, word=word) if word in _WORDS else None
+
+
+def _contraction(words: Sequence[str], number: int) -> Negation | None:
+    """Return the negation of `isn ' t`, or of `is n ' t`."""
+    short = words[number - 2]
+    if short in _CONTRACTED:
+        return Negation(number - 2, number + 1, _CONTRACTED[short])
+    if short == "n" and number > 2:
+        return Negation(number - 3, number + 1, _CONTRACTED.get(words[number - 3], words[number - 3]))
+    return None
 
 
 def negation_of(words: Sequence[str], place: int, negations: Sequence[Negation]) -> Negation | None:
@@ -101,7 +96,7 @@ def negation_of(words: Sequence[str], place: int, negations: Sequence[Negation])
 
 def remove_negation(words: Sequence[str], place: int, negation: Negation) -> dict[int, tuple[str, ...]] | None:
     """Return the edits that take the negation from the word at `place`; None where the rest would not be English."""
-    after = [word for word in words[place + 1 :]]
+    after = list(words[place + 1 :])
     edits: dict[int, tuple[str, ...]] = {}
     if after[:2] == ["at", "all"]:
         edits |= {place + 1: (), place + 2: ()}
@@ -142,19 +137,19 @@ def _positive_auxiliary(negation: Negation) -> dict[int, tuple[str, ...]]:
 def _remove_word(words: Sequence[str], place: int, negation: Negation) -> dict[int, tuple[str, ...]] | None:
     """Turn `no problems` and `without any problems` around."""
     between = list(words[negation.end : place])
-    if words[place] not in _NOUNS or between not in ([], ["any"]):
+    if words[place] not in _TROUBLES or between not in ([], ["any"]):
         return None
     if negation.word == "no" and not between:
         return {negation.start: ("many",)}
     if negation.word == "without":
-        return {negation.start: ("with", "many"), **{number: () for number in range(negation.end, place)}}
+        return {negation.start: ("with", "many"), **dict.fromkeys(range(negation.end, place), ())}
     return None
 
 
 def _until_clause_end(words: Sequence[str]) -> list[str]:
     found: list[str] = []
     for word in words:
-        if word in (",", ".", ";", "!", "?", "and", "but", "-", "(", ")"):
+        if word in _CLAUSE_ENDS:
             break
         found.append(word)
     return found

@@ -7,87 +7,28 @@ edits, and a variant that would have to reverse it is not made.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pssa.data.example import Example
 from pssa.data.tokenize import Span
 from pssa.stress.draft import Edits
-from pssa.stress.lexicon import OpinionWord, find_opinion_word
+from pssa.stress.lexicon import OpinionWord, find_opinion_word, words_by_name, words_of
 from pssa.stress.negation import INTENSIFIERS, Negation, add_negation, find_negations, negation_of, remove_negation
 
 SIGNS = {"positive": 1, "negative": -1}
 Marks = Mapping[str, frozenset[int]]  # words that people or mining marked as opinions, by id of the instance
 
-_CLAUSE_ENDS = frozenset((",", ".", ";", ":", "!", "?", "(", ")", "-", "--", "...", "but", '"'))
-# In front of a word, in its clause: it may not say what it says.
-_DOUBT_BEFORE = frozenset(
-    "if unless could should would might may wish hope hoped hoping supposed expect expected expecting want wanted wants need "
-    "needs needed looking instead than less least lack lacks lacking without hardly barely rarely nothing none nobody neither nor "
-    "few no never too far anything almost only used or seem seemed not n't cannot until whether guess imagine not "
-    "thought think sure let".split()
-)
-_DOUBT_AFTER = frozenset(("enough", "or", "until"))
-# Anywhere in a sentence: its parts depend on each other.
-_DOUBT_IN_SENTENCE = frozenset(
-    "? although though get buy stick even while however despite except otherwise because since yet whereas if unless besides instead".split()
-)
+_CLAUSE_ENDS = words_of("clause_ends")
+_DOUBT_BEFORE = words_of("doubt_before")
+_DOUBT_AFTER = words_of("doubt_after")
+_DOUBT_IN_SENTENCE = words_of("doubt_in_sentence")
 _MAX_WORDS = 40
-_PRONOUNS = frozenset("i we you they he she who people everyone".split())
-_ADVERBS = frozenset("really also particularly especially actually do did absolutely just always still truly".split())
-_DETERMINERS = frozenset("the this that these those their its it them my our your a an all any both".split())
-# Not an opinion beside these words.
-_NOT_BEFORE = {
-    "good": "amount deal luck thing things time times morning night idea news old size number bit many part",
-    "great": "deal number many amount",
-    "best": "buy of part thing way western friend",
-    "well": "as done known , . being over",
-    "fine": "dining",
-    "happy": "hour to i birthday",
-    "fast": "food forward",
-    "quick": "bite",
-    "fresh": "out",
-    "long": "as island time",
-    "high": "school chair end definition def",
-    "low": "key end",
-    "right": "now away next there here on in at to after before click",
-    "hard": "drive drives disk core",
-    "light": "up bulb on",
-    "better": "off be",
-    "like": "to a the",
-    "love": "affair",
-    "bad": "part thing luck",
-    "worst": "part thing",
-    "pleased": "to",
-    "disappointed": "in to",
-    "impressed": "me us",
-    "dry": "cleaning",
-    "special": "s occasion occasions",
-    "clean": "up and",
-    "cold": "beer",
-    "sharp": "knife",
-}
-_NOT_AFTER = {
-    "love": "in my of the a with i'd",
-    "fun": "have had having of for make makes much lots",
-    "like": "feel feels looks look seems tastes felt looked taste more much just something anything stuff things sounds sound",
-    "best": "at do next second 2nd",
-    "least": "at",
-    "better": "had get got even much",
-    "well": "as very oh may might , .",
-    "right": "is all just",
-    "long": "as so no how too",
-    "fine": "be just runs works run work ran worked",
-    "bad": "went go goes gone going",
-    "perfect": "the",
-    "ideal": "the",
-    "worth": "not",
-    "special": "on of the",
-    "short": "in",
-    "large": "at",
-    "most": "at",
-}
-_BEFORE = {word: frozenset(others.split()) for word, others in _NOT_BEFORE.items()}
-_AFTER = {word: frozenset(others.split()) for word, others in _NOT_AFTER.items()}
+_SUBJECTS = words_of("subjects")
+_BEFORE_VERBS = words_of("adverbs") | words_of("negators")
+_DETERMINERS = words_of("determiners")
+_FUNCTION_WORDS = INTENSIFIERS | _DETERMINERS | words_of("function_words")
+_NOT_BEFORE = words_by_name("not_before")
+_NOT_AFTER = words_by_name("not_after")
 _DISLIKES = ("dislike", "disliked", "dislikes")
 _ADVERB_ENDINGS = ("ly", "well")
 
@@ -101,6 +42,7 @@ class Opinion:
     owners: frozenset[str]  # ids of the instances whose aspect it is about; empty: unknown
     edits: Edits | None  # that reverse it; None: none is safe
     clause: Span  # words around it up to the next mark
+    is_marked: bool
 
 
 def find_opinions(siblings: Sequence[Example], marks: Marks) -> list[Opinion]:
@@ -115,7 +57,7 @@ def find_opinions(siblings: Sequence[Example], marks: Marks) -> list[Opinion]:
     found = []
     for place, word in enumerate(words):
         known = find_opinion_word(word, is_marked=place in marked)
-        if place in inside or not (known or place in marked and _has_content(word)):
+        if place in inside or not (known or (place in marked and _has_content(word))):
             continue
         if known and not _is_opinion(words, place):
             if place not in marked:
@@ -125,21 +67,13 @@ def find_opinions(siblings: Sequence[Example], marks: Marks) -> list[Opinion]:
         sign, edits = _read(words, place, known, negations) if known else (None, None)
         if sign == 0:
             sign = _sign_of_owners(siblings, owners)
-        found.append(Opinion(place, sign, owners, edits, _clause(words, place)))
+        found.append(Opinion(place, sign, owners, edits, _clause(words, place), place in marked))
     return _assign_by_sign(siblings, found)
 
 
 def is_plain(words: Sequence[str]) -> bool:
     """Return whether a sentence is short and none of its parts depends on another, so that opinions may be reversed."""
     return len(words) <= _MAX_WORDS and not _DOUBT_IN_SENTENCE & {word.lower() for word in words}
-
-
-_FUNCTION_WORDS = (
-    INTENSIFIERS
-    | _DETERMINERS
-    | frozenset("not no n't t ' never of to be is was are were am been has have had with for in on at and , . - s i we you can".split())
-    | frozenset("isn aren wasn weren don doesn didn cannot won wouldn couldn does did do n’t ’ by as than from".split())
-)
 
 
 def _has_content(word: str) -> bool:
@@ -151,10 +85,10 @@ def _is_opinion(words: Sequence[str], place: int) -> bool:
     word = words[place]
     before = words[place - 1] if place else ""
     after = words[place + 1] if place + 1 < len(words) else ""
-    if after in _BEFORE.get(word, ()) or before in _AFTER.get(word, ()):
+    if after in _NOT_BEFORE.get(word, ()) or before in _NOT_AFTER.get(word, ()):
         return False
-    if word == "well" and (place == 0 or not after.strip(",")):
-        return place > 0
+    if word == "well" and place == 0:
+        return False
     if word in ("like", "likes", "liked"):
         return _has_subject(words, place)
     return True
@@ -162,9 +96,9 @@ def _is_opinion(words: Sequence[str], place: int) -> bool:
 
 def _has_subject(words: Sequence[str], place: int) -> bool:
     number = place - 1
-    while number >= 0 and words[number] in _ADVERBS | {"not", "n't", "t", "'", "don", "didn", "doesn", "don't", "didn't"}:
+    while number >= 0 and words[number] in _BEFORE_VERBS:
         number -= 1
-    return number >= 0 and words[number] in _PRONOUNS
+    return number >= 0 and words[number] in _SUBJECTS
 
 
 def _read(
@@ -195,7 +129,9 @@ def _is_in_doubt(words: Sequence[str], place: int, start: int) -> bool:
     if _DOUBT_BEFORE & {*clause} or "t" in clause:
         return True
     after = list(words[place + 1 : place + 3])
-    return after[:1] in [[word] for word in _DOUBT_AFTER] or ("that" in after and "so" in words[max(0, place - 2) : place])
+    return after[:1] in [[word] for word in _DOUBT_AFTER] or (
+        "that" in after and "so" in words[max(0, place - 2) : place]
+    )
 
 
 def _swap(words: Sequence[str], place: int, antonym: tuple[str, ...]) -> Edits | None:
@@ -226,7 +162,9 @@ def _owners(siblings: Sequence[Example], marks: Marks, place: int, words: Sequen
         return frozenset(example.id for example in siblings)
     clause = _clause(words, place)
     inside = [example for example in siblings if clause[0] <= example.aspect[0] < clause[1]]
-    return frozenset(example.id for example in inside) if len({example.aspect for example in inside}) == 1 else frozenset()
+    return (
+        frozenset(example.id for example in inside) if len({example.aspect for example in inside}) == 1 else frozenset()
+    )
 
 
 def _clause(words: Sequence[str], place: int) -> tuple[int, int]:
@@ -250,10 +188,8 @@ def _assign_by_sign(siblings: Sequence[Example], opinions: Sequence[Opinion]) ->
     for example in siblings:
         by_sign.setdefault(SIGNS.get(example.label or ""), set()).add(example.id)
     return [
-        Opinion(each.place, each.sign, frozenset(by_sign[each.sign]), each.edits, each.clause)
+        replace(each, owners=frozenset(by_sign[each.sign]))
         if not each.owners and each.sign and len(by_sign.get(each.sign, ())) == 1
         else each
         for each in opinions
     ]
-
-

@@ -36,15 +36,24 @@ def reverse_others(example: Example, siblings: Sequence[Example], opinions: Sequ
         return None
     theirs = [opinion for opinion in opinions if opinion.owners and example.id not in opinion.owners]
     safe = {sibling.id for sibling in siblings if is_independent(example, sibling) and _is_reversible(sibling, theirs)}
-    chosen = [opinion for opinion in theirs if opinion.owners <= safe]
+    chosen = [
+        opinion for opinion in theirs if opinion.owners <= safe and (opinion.is_marked or _is_apart(opinion, example))
+    ]
     return _reverse(example, opinions, chosen) if chosen else None
+
+
+def _is_apart(opinion: Opinion, example: Example) -> bool:
+    """Return whether an opinion that nobody marked stands in another clause than the aspect."""
+    return not opinion.clause[0] <= example.aspect[0] < opinion.clause[1]
 
 
 def is_independent(example: Example, sibling: Example) -> bool:
     """Return whether the opinion on a sibling says nothing about the example's aspect, as far as their names tell."""
     one, other = example.aspect_text.lower(), sibling.aspect_text.lower()
     topic = topic_of(one)
-    return not {*one.split()} & {*other.split()} and (topic in _WIDE_TOPICS or topic is None or topic != topic_of(other))
+    return not {*one.split()} & {*other.split()} and (
+        topic in _WIDE_TOPICS or topic is None or topic != topic_of(other)
+    )
 
 
 def _is_reversible(sibling: Example, opinions: Sequence[Opinion]) -> bool:
@@ -83,7 +92,7 @@ def _link(words: Sequence[str], signs: Mapping[int, int], changed: Container[int
             for tail in (["too"], ["as", "well"]):
                 after = place + 1 + len(tail)
                 if words[place + 1 : after] == tail and (words[after : after + 1] or ["."])[0] in _BREAKS:
-                    edits |= {number: () for number in range(place + 1, after)}
+                    edits |= dict.fromkeys(range(place + 1, after), ())
     return edits
 
 

@@ -21,7 +21,7 @@ def add_typos(example: Example, siblings: Sequence[Example], marked: Collection[
     ]
     if not places:
         return None
-    random = Random(f"typos {example.text}")  # noqa: S311
+    random = Random(f"typos {example.text}")
     chosen = sorted(random.sample(places, min(_MOST_TYPOS, len(places))))
     return apply(example, {place: (_swap_letters(example.words[place], random),) for place in chosen})
 

@@ -22,7 +22,7 @@ from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
 from pssa.stress.clauses import ClausePool, add_neutral
 from pssa.stress.draft import Draft
-from pssa.stress.opinions import Marks, find_opinions
+from pssa.stress.opinions import SIGNS, Marks, find_opinions
 from pssa.stress.reversal import OPPOSITE, reverse_others, reverse_target
 from pssa.stress.surface import add_typos, change_case
 
@@ -76,9 +76,11 @@ def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> Vari
 
 def _drafts(example: Example, siblings: Sequence[Example], marks: Marks, pool: ClausePool) -> dict[str, Draft | None]:
     opinions = find_opinions(siblings, marks)
+    # Where people marked opinions, one without a mark is not in the words.
+    is_clear = not marks or bool(marks.get(example.id)) or example.label not in SIGNS
     return {
-        REVERSE_TARGET: reverse_target(example, opinions),
-        "reverse_others": reverse_others(example, siblings, opinions),
+        REVERSE_TARGET: reverse_target(example, opinions) if is_clear else None,
+        "reverse_others": reverse_others(example, siblings, opinions) if is_clear else None,
         "add_opposite": pool.add_opposite(example, siblings),
         "add_neutral": add_neutral(example),
         "typos": add_typos(example, siblings, {opinion.place for opinion in opinions}),

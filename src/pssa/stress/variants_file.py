@@ -1,10 +1,10 @@
 """The file of variants, for people to check and correct: JSON Lines, a header and one line for each variant.
 
     {"schema":1,"corpus_hash":"6c1f...","instances":639}
-    {"instance":1,"kind":"typos","text":"Great vdieo .","aspect":"vdieo","from":6,"to":11,"label":"positive"}
+    {"instance":1,"kind":"typos","text":"A gerat video .","aspect":"video","from":8,"to":13,"label":"positive"}
 
-`instance` counts the instances of the data from 1. Lines may be changed, removed and added. Who changes a text may leave `from` and
-`to` as they are, if the aspect occurs once. Any other deviation is an error with the number of its line.
+`instance` counts the instances of the data from 1. Lines may be changed, removed and added. After a change of the text, `from`
+and `to` may stay as they are if the aspect occurs once. Any other deviation is an error with the number of its line.
 """
 
 from __future__ import annotations
