@@ -290,7 +290,7 @@ def marked_resources(folder: Path) -> Resources:
 
 
 def test_every_analysis_is_listed() -> None:
-    assert set(ANALYSES) == {"agreement", "faithfulness", "heat", "rare_words", "round_attention", "scores"}
+    assert set(ANALYSES) == {"agreement", "faithfulness", "heat", "rare_words", "round_attention", "scores", "stress"}
 
 
 def test_an_unknown_analysis_is_refused() -> None:
