@@ -1,6 +1,6 @@
 """Finding aspects in raw text: taggers on words and on encoders, their training and their runs."""
 
-from pssa.aspects.evaluate import SpanScores, evaluate_aspects
+from pssa.aspects.evaluate import EndToEndScores, SpanScores, evaluate_aspects, evaluate_end_to_end
 from pssa.aspects.find import AspectFinder, Finder, FoundAspect, find_in_texts, load_finder
 from pssa.aspects.names import NameFinder, parse_names, read_names
 from pssa.aspects.sentences import split_sentences
@@ -10,11 +10,13 @@ from pssa.aspects.train import resume_aspects, train_aspects
 __all__ = [
     "AspectFinder",
     "AspectSentence",
+    "EndToEndScores",
     "Finder",
     "FoundAspect",
     "NameFinder",
     "SpanScores",
     "evaluate_aspects",
+    "evaluate_end_to_end",
     "find_in_texts",
     "load_finder",
     "parse_names",

@@ -1,19 +1,25 @@
 """Precision, recall and F1 of exact spans, as SemEval-2014 counts them for aspect term extraction (Pontiki et al. 2014).
 
 An aspect is right if both its offsets are. All sentences are counted together, those without aspects included.
+
+End to end, a tagger finds aspects and a classifier judges them: an aspect is right if its offsets and its label are.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pssa.aspects.find import Finder, FoundAspect, examples_of
 from pssa.aspects.spans import AspectSentence
+from pssa.data.example import Corpus
 from pssa.data.tokenize import Span
+from pssa.errors import InputError
+from pssa.runs.classifier import Classifier
 
-if TYPE_CHECKING:
-    from pssa.aspects.find import AspectFinder
+_NO_LETTERS = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,57 @@ def score_spans(gold: Iterable[Sequence[Span]], found: Iterable[Sequence[Span]])
     return SpanScores(n_gold, n_found, n_right)
 
 
-def evaluate_aspects(finder: AspectFinder, sentences: Sequence[AspectSentence]) -> SpanScores:
+@dataclass(frozen=True)
+class EndToEndScores(SpanScores):
+    """Counts of aspects with their labels; right are those with both."""
+
+    # Aspects of the data whose label is not known, such as `conflict`: they count neither as gold nor as found.
+    left_out: int = 0
+
+
+def evaluate_aspects(finder: Finder, sentences: Sequence[AspectSentence]) -> SpanScores:
     """Compare what a tagger finds in each sentence, read as one sentence, with its aspects."""
     found = finder.find_in_sentences([sentence.text for sentence in sentences])
     return score_spans([sentence.aspects for sentence in sentences], found)
+
+
+def evaluate_end_to_end(
+    finder: Finder, classifier: Classifier, sentences: Sequence[AspectSentence], labelled: Corpus
+) -> EndToEndScores:
+    """Let the classifier judge what the tagger finds, and compare both with labelled instances.
+
+    :param labelled: the instances whose labels the aspects of the sentences have. They may come from another file: they are
+        found by their text and aspect, whatever its case, white space and punctuation.
+    :raises InputError: if none of them is an aspect of a sentence.
+    """
+    labels = {_place(example.text, example.aspect_chars): example.label for example in labelled}
+    spans = finder.find_in_sentences([sentence.text for sentence in sentences])
+    found = [
+        [FoundAspect(sentence.text[start:end], start, end, sentence.text, 0) for start, end in inside]
+        for sentence, inside in zip(sentences, spans, strict=True)
+    ]
+    answers = iter(classifier.answer(examples_of([each for inside in found for each in inside])))
+    n_gold = n_found = n_right = n_left_out = 0
+    for sentence, inside in zip(sentences, found, strict=True):
+        gold = {span: labels.get(_place(sentence.text, span)) for span in sentence.aspects}
+        n_left_out += sum(label is None for label in gold.values())
+        n_gold += sum(label is not None for label in gold.values())
+        for each, answer in zip(inside, answers, strict=False):  # the answers go on
+            span = (each.start, each.end)
+            if span in gold and gold[span] is None:
+                continue
+            n_found += 1
+            n_right += gold.get(span) == answer.label
+    if not n_gold:
+        raise InputError("none of the aspects has a label; give labelled instances of the same sentences")
+    return EndToEndScores(n_gold, n_found, n_right, n_left_out)
+
+
+def _place(text: str, span: Span) -> tuple[str, int, str]:
+    """Return the text, the place of the aspect and the aspect as they are in every spelling of a sentence."""
+    start, end = span
+    return _squeeze(text), len(_squeeze(text[:start])), _squeeze(text[start:end])
+
+
+def _squeeze(text: str) -> str:
+    return _NO_LETTERS.sub("", text.casefold())

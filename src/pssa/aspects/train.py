@@ -36,7 +36,7 @@ from pssa.runs.featurizer import (
     reopen_encoder,
     reopen_word_featurizer,
 )
-from pssa.training import EpochRecord, NullObserver, Observer, Task, best_epoch, fit, search_epochs
+from pssa.training import CheckpointStore, EpochRecord, NullObserver, Observer, Task, best_epoch, fit, search_epochs
 
 _CACHE = ".pssa-vectors"  # beside the directory
 _MIN_SENTENCES = 10
@@ -58,17 +58,30 @@ def train_aspects(
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     RunDirectory.refuse_taken(Path(out))
-    config = _config(settings)
-    choose_device(config.device)
     sentences = read_sentences(data) if isinstance(data, str | Path) else tuple(data)
-    config = config.resolve(len(sentences))
-    _check(sentences, config)
-    featurizer, coverage = _open_featurizer(config, sentences, on_vectors, Path(out).parent / _CACHE)
-    config = with_dimension(config, featurizer)
-    training = _TaggerTraining(config, sentences, featurizer, coverage)
+    training = prepare_training(sentences, settings, on_vectors, Path(out).parent / _CACHE)
     directory = RunDirectory.create(Path(out), training.begin)
     with directory.locked():
         return training.carry_out(directory, observer or NullObserver())
+
+
+def prepare_training(
+    sentences: Sequence[AspectSentence],
+    settings: Mapping[str, Any],
+    on_vectors: Callable[[int, int], None] | None = None,
+    cache: Path | None = None,
+) -> TaggerTraining:
+    """Check the sentences and the settings, and open the encoder or the vectors; nothing is written but the cache.
+
+    :param cache: folder of the vectors that were read before; None: a temporary one.
+    :raises InputError: if they cannot be used.
+    """
+    config = _config(settings)
+    choose_device(config.device)
+    config = config.resolve(len(sentences))
+    _check(sentences, config)
+    featurizer, coverage = _open_featurizer(config, sentences, on_vectors, cache)
+    return TaggerTraining(with_dimension(config, featurizer), tuple(sentences), featurizer, coverage)
 
 
 def resume_aspects(path: str | Path, observer: Observer | None = None) -> Path:
@@ -77,12 +90,12 @@ def resume_aspects(path: str | Path, observer: Observer | None = None) -> Path:
     with directory.locked():
         if directory.finished:
             return directory.root
-        training = _TaggerTraining.load(directory.root)
+        training = TaggerTraining.load(directory.root)
         return training.carry_out(directory, observer or NullObserver())
 
 
 @dataclass
-class _TaggerTraining:
+class TaggerTraining:
     """A training of one tagger, new or resumed."""
 
     config: TaggerConfig
@@ -117,7 +130,7 @@ class _TaggerTraining:
         self.config.save(directory.root)
 
     @classmethod
-    def load(cls, root: Path) -> _TaggerTraining:
+    def load(cls, root: Path) -> TaggerTraining:
         """Read what `begin` wrote."""
         config, folder = TaggerConfig.load(root), root / "stages"
         known = read_json(folder / "materials.json")
@@ -137,24 +150,18 @@ class _TaggerTraining:
     def carry_out(self, directory: RunDirectory, observer: Observer) -> Path:
         """Choose the number of epochs, train on all sentences, and write the tagger; `metrics.json` comes last."""
         root, history = directory.root, list[EpochRecord]()
-        device, settings = choose_device(self.config.device), self.config.settings
-        corpus, seed = self._corpus, self.config.seed
         epochs, horizon = self.config.epochs, 0
         if not epochs:
-            trained, held_out = self._division()
-            task = Task(corpus.select(trained), seed, "search", dev=corpus.select(held_out), score=self._score)
             store = FileStore(directory.stage_folder("search") / "checkpoint.safetensors")
-            model = self.config.build(self.featurizer.table).to(device)
-            epochs, history = search_epochs(model, task, settings, store, observer)
-            observer.on_stage_end("search")
+            epochs, history = self.search(store, observer)
             # A number of epochs that a search found holds under the schedule of the search.
-            horizon = settings.max_epochs
-        model = self.config.build(self.featurizer.table).to(device)
-        store = FileStore(directory.stage_folder("final") / "checkpoint.safetensors")
-        task = Task(corpus, seed, "final", horizon=horizon)
-        searched = best_epoch(history, settings.smoothing) if history else 0
+            horizon = self.config.settings.max_epochs
+        searched = best_epoch(history, self.config.settings.smoothing) if history else 0
         best = history[searched - 1] if searched else None
-        history = [*history, *fit(model, task, settings, epochs, store, observer)]
+        model = self._new_model()
+        store = FileStore(directory.stage_folder("final") / "checkpoint.safetensors")
+        task = Task(self._corpus, self.config.seed, "final", horizon=horizon)
+        history = [*history, *fit(model, task, self.config.settings, epochs, store, observer)]
         observer.on_stage_end("final")
         save_tagger(root, self.config, model, self.featurizer)
         lines = "".join(json.dumps(record.as_dict()) + "\n" for record in history)
@@ -162,12 +169,23 @@ class _TaggerTraining:
         metrics = self._metrics(model, epochs, best)
         write_card(root / "README.md", self.config, metrics)
         write_json(root / "metrics.json", metrics)
-        for path in [*root.glob("stages/*/checkpoint.safetensors"), root / "stages" / "vectors.safetensors"]:
-            path.unlink(missing_ok=True)
-        for folder in (root / "stages" / "search", root / "stages" / "final"):
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
+        _remove_restart_points(root)
         return root
+
+    def search(
+        self, store: CheckpointStore | None = None, observer: Observer | None = None
+    ) -> tuple[int, list[EpochRecord]]:
+        """Return the number of epochs that is best on held-out sentences, and what was measured after each epoch."""
+        trained, held_out = self._division()
+        corpus, observer = self._corpus, observer or NullObserver()
+        dev = corpus.select(held_out)
+        task = Task(corpus.select(trained), self.config.seed, "search", dev=dev, score=self._score)
+        found = search_epochs(self._new_model(), task, self.config.settings, store, observer)
+        observer.on_stage_end("search")
+        return found
+
+    def _new_model(self) -> nn.Module:
+        return self.config.build(self.featurizer.table).to(choose_device(self.config.device))
 
     @cached_property
     def _parts(self) -> list[tuple[int, Example]]:
@@ -222,6 +240,14 @@ class _TaggerTraining:
         }
 
 
+def _remove_restart_points(root: Path) -> None:
+    for path in [*root.glob("stages/*/checkpoint.safetensors"), root / "stages" / "vectors.safetensors"]:
+        path.unlink(missing_ok=True)
+    for folder in (root / "stages" / "search", root / "stages" / "final"):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
 def _config(settings: Mapping[str, Any]) -> TaggerConfig:
     known = [each.name for each in fields(TaggerConfig)]
     if unknown := sorted(set(settings) - set(known)):
@@ -255,7 +281,7 @@ def _open_featurizer(
     config: TaggerConfig,
     sentences: Sequence[AspectSentence],
     on_vectors: Callable[[int, int], None] | None,
-    cache: Path,
+    cache: Path | None,
 ) -> tuple[Featurizer, Coverage | None]:
     if config.encoder is not None:
         featurizer = PieceFeaturizer(Pretrained.open(config.encoder), pair=False)

@@ -10,13 +10,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_format
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, add_group, option, run_path
 from pssa.errors import InputError
+
+if TYPE_CHECKING:
+    from pssa.aspects import AspectFinder, AspectSentence, EndToEndScores
 
 _GROUP_HELP = "group lines by sentence, for files with one aspect a line"
 _TRAIN_OPTIONS = (
@@ -53,6 +57,8 @@ def add_parser(commands: Commands) -> None:
     evaluate = add_command(actions, "evaluate", "measure precision, recall and F1 of exact spans", run_evaluate)
     add_tagger(evaluate)
     option(evaluate, "--data FILE", "sentences with all their aspects, unseen in training", required=True)
+    option(evaluate, "--run RUN", "classifier that judges what is found, to measure both together", dest="run_path")
+    option(evaluate, "--labels-from FILE", "labelled instances of the same sentences (default: the data)")
     add_device(evaluate)
     add_format(evaluate)
     option(evaluate, "--group", _GROUP_HELP)
@@ -141,18 +147,43 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
 
     pssa aspects evaluate taggers/reviews --data test.xml
     pssa aspects evaluate taggers/reviews --data test.xml --json
+    pssa aspects evaluate taggers/reviews --data test.xml --run runs/reviews
     """
     from pssa.aspects import evaluate_aspects, load_finder, read_sentences
 
+    if arguments.labels_from is not None and arguments.run_path is None:
+        raise InputError("--labels-from is for a classifier that judges what is found; name one with --run RUN")
     finder = load_finder(arguments.tagger, device=arguments.device)
     reading = {name: getattr(arguments, name) for name in ("format", "columns", "encoding", "group")}
-    scores = evaluate_aspects(finder, read_sentences(arguments.data, **reading))
+    sentences = read_sentences(arguments.data, **reading)
+    scores = evaluate_aspects(finder, sentences)
+    both = _end_to_end(arguments, finder, sentences) if arguments.run_path is not None else None
     if arguments.json:
-        print_json(scores.as_dict())
+        print_json(scores.as_dict() | ({"end_to_end": both.as_dict()} if both else {}))
         return 0
     say(f"precision {100 * scores.precision:.2f}, recall {100 * scores.recall:.2f}, F1 {100 * scores.f1:.2f}")
     say(f"{counted(scores.gold, 'aspect')} in the data, {scores.found} found, {scores.right} of them right")
+    if both:
+        shown = ", ".join(f"{name} {100 * getattr(both, name):.2f}" for name in ("precision", "recall"))
+        say(f"with the right label: {shown}, F1 {100 * both.f1:.2f}")
+        aspects = f"{counted(both.gold, 'aspect')} with a label, {both.found} found, {both.right} of them right"
+        say(f"{aspects}; {both.left_out} without a label left out")
     return 0
+
+
+def _end_to_end(
+    arguments: argparse.Namespace, finder: AspectFinder, sentences: Sequence[AspectSentence]
+) -> EndToEndScores:
+    from pssa.aspects import evaluate_end_to_end
+    from pssa.data.io import read_for
+    from pssa.runs import load
+
+    classifier = load(arguments.run_path, device=arguments.device)
+    source, more = arguments.labels_from, {}
+    if source is None:
+        source, more = arguments.data, {name: getattr(arguments, name) for name in ("format", "columns", "encoding")}
+    labelled = read_for(arguments.run_path, source, labels=classifier.labels, **more)
+    return evaluate_end_to_end(finder, classifier, sentences, labelled)
 
 
 def run_find(arguments: argparse.Namespace) -> int:
