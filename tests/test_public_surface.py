@@ -13,6 +13,7 @@ import pssa
 
 SURFACE = [
     "Answer",
+    "AspectClassifier",
     "Classifier",
     "Config",
     "Corpus",

@@ -18,7 +18,7 @@ from pssa.runs.featurizer import WordFeaturizer
 LONGEST = 300
 LABELS = tuple(f"label number {number}" for number in range(40))
 CORPUS = pssa.from_records(
-    [{"text": "word " * 800 + "aspect", "aspect": "aspect", "label": label} for label in LABELS] * 3, labels=LABELS
+    [{"text": "word " * 80 + "aspect", "aspect": "aspect", "label": label} for label in LABELS] * 3, labels=LABELS
 )
 ANSWER = pssa.Answer(LABELS[0], dict.fromkeys(LABELS, 1 / 40), "aspect " * 100, 0, 9)
 
@@ -48,6 +48,7 @@ def _explanation() -> pssa.Explanation:
 
 INSTANCES: dict[str, Any] = {
     "Answer": ANSWER,
+    "AspectClassifier": pssa.AspectClassifier(vectors="v" * 900, settings={"labels": LABELS}),
     "Classifier": _classifier(),
     "Config": pssa.Config().updated({"labels": LABELS, "epochs": 3, "vectors": "v" * 400, "encoder": "e" * 400}),
     "Corpus": CORPUS,

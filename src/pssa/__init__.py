@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pssa.runs.explain import Explanation
     from pssa.runs.hub import from_pretrained, push_to_hub
     from pssa.runs.onnx_export import export_onnx
+    from pssa.runs.sklearn_estimator import AspectClassifier
     from pssa.training.observers import LogObserver
 
 __version__ = "0.1.0"
@@ -45,6 +46,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 __all__ = [
     "Answer",
+    "AspectClassifier",
     "Classifier",
     "Config",
     "Corpus",
@@ -94,6 +96,7 @@ _HOME = {
     "pssa.runs.explain": ("Explanation",),
     "pssa.runs.hub": ("from_pretrained", "push_to_hub"),
     "pssa.runs.onnx_export": ("export_onnx",),
+    "pssa.runs.sklearn_estimator": ("AspectClassifier",),
     "pssa.training.observers": ("LogObserver",),
 }
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

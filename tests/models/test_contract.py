@@ -13,7 +13,7 @@ from tests.models.variants import ATTENDING, N_LABELS, REFINED, VARIANTS, build,
 from pssa import models
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import InputError
-from pssa.models import AspectClassifier, Pretrained, WordTable
+from pssa.models import AspectModel, Pretrained, WordTable
 
 every_model = pytest.mark.parametrize("variant", VARIANTS)
 every_attending_model = pytest.mark.parametrize("variant", ATTENDING)
@@ -36,7 +36,7 @@ def start(variant: str) -> Start:
 @every_model
 def test_shapes_are_those_of_the_protocol(variant: str, batch: Batch, start: Start) -> None:
     model = build(variant, start)
-    assert isinstance(model, AspectClassifier)
+    assert isinstance(model, AspectModel)
     encoding = model.encode(batch)
     assert encoding.words.shape[:2] == batch.positions.shape
     assert encoding.aspect.shape == (5, encoding.words.shape[2])
@@ -67,7 +67,7 @@ def test_what_stands_in_padding_is_never_read(variant: str, batch: Batch, start:
 @every_model
 def test_a_stacked_encoding_is_classified_as_its_rows(variant: str, batch: Batch, start: Start) -> None:
     model = build(variant, start)
-    assert isinstance(model, AspectClassifier)
+    assert isinstance(model, AspectModel)
     encoding = model.encode(batch)
     stacked = replace(
         encoding,
@@ -109,7 +109,7 @@ def test_a_sentence_that_is_only_its_aspect_has_finite_logits_and_gradients(
 @every_model
 def test_the_gradient_of_a_class_reaches_the_words_and_no_padding(variant: str, batch: Batch, start: Start) -> None:
     model = build(variant, start)
-    assert isinstance(model, AspectClassifier)
+    assert isinstance(model, AspectModel)
     encoding = model.encode(batch)
     leaf = encoding.words.detach().requires_grad_()
     logits = model.classify(encoding.with_words(leaf, encoding.memory), batch).logits

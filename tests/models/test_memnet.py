@@ -17,7 +17,7 @@ from pssa import models
 from pssa.data.batch import Batch, index_words
 from pssa.data.example import Example
 from pssa.data.vocabulary import Vocabulary
-from pssa.models import AspectClassifier, Prediction, WordTable
+from pssa.models import AspectModel, Prediction, WordTable
 
 LN3 = math.log(3)
 PICK_SECOND = torch.tensor([[0.0, 1.0], [0.0, 0.0]])
@@ -40,7 +40,7 @@ def predict(batch: Batch, **options: Any) -> Prediction:
                 parameter.copy_(PICK_SECOND)
             elif name == "output.weight":
                 parameter.copy_(torch.eye(2))
-        assert isinstance(model, AspectClassifier)
+        assert isinstance(model, AspectModel)
         return model.classify(model.encode(batch), batch)
 
 

@@ -12,7 +12,7 @@ from pssa import models
 from pssa.data.batch import Batch, IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.vocabulary import Vocabulary
-from pssa.models import AspectClassifier, Prediction, Pretrained, WordTable
+from pssa.models import AspectModel, Prediction, Pretrained, WordTable
 
 EXAMPLES = (
     Example.from_text("the screen of this laptop is really very great", (4, 10), label="positive"),
@@ -74,5 +74,5 @@ def build(variant: str, start: WordTable | Pretrained, seed: int = 0, **options:
 
 
 def predict(model: nn.Module, batch: Batch) -> Prediction:
-    assert isinstance(model, AspectClassifier)
+    assert isinstance(model, AspectModel)
     return model.classify(model.encode(batch), batch)

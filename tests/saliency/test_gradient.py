@@ -14,7 +14,7 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier
+from pssa.models import AspectModel
 from pssa.saliency import normalise, score_words
 from pssa.saliency._noise import Noise, stack
 from pssa.saliency.gradient import Gradient
@@ -30,7 +30,7 @@ def linear() -> Toy:
     return Toy(TABLE, WEIGHTS)
 
 
-def scores_of(batch: Batch = BATCH, model: AspectClassifier | None = None, **options: Any) -> list[list[float]]:
+def scores_of(batch: Batch = BATCH, model: AspectModel | None = None, **options: Any) -> list[list[float]]:
     rows: list[list[float]] = score_words(Gradient(**options), model or linear(), batch).tolist()
     return rows
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier, Encoding
+from pssa.models import AspectModel, Encoding
 from pssa.saliency import Smooth, score_words
 from pssa.saliency._noise import Noise
 from pssa.saliency.gradient import Gradient
@@ -76,7 +76,7 @@ WEIGHTS = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
 BATCH = make_batch([[3, 4, 5]], [[0, 1, 1]])
 
 
-def first_cell(model: AspectClassifier, batch: Batch) -> Tensor:
+def first_cell(model: AspectModel, batch: Batch) -> Tensor:
     return model.encode(batch).words[..., 0]
 
 
@@ -85,7 +85,7 @@ def test_the_mean_of_the_samples_shares_is_given() -> None:
         def __init__(self) -> None:
             self.shares: list[Tensor] = []
 
-        def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+        def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
             cells = first_cell(model, batch)
             self.shares.append(cells[0, 1:] / cells[0, 1:].sum())
             return cells

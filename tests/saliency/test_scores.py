@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier
+from pssa.models import AspectModel
 from pssa.saliency import Observation, build, entropy_bits, normalise, observe, score_words
 from pssa.saliency._scores import to_words
 
@@ -22,7 +22,7 @@ TOY = Toy(torch.zeros(8, 1), torch.zeros(1, 2))
 
 
 def fixed(scores: list[list[float]]) -> object:
-    def saliency(model: AspectClassifier, batch: Batch) -> Tensor:
+    def saliency(model: AspectModel, batch: Batch) -> Tensor:
         return torch.tensor(scores)
 
     return saliency

@@ -15,7 +15,7 @@ from torch import Tensor
 from pssa import models
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier, Encoding, Heads, Prediction
+from pssa.models import AspectModel, Encoding, Heads, Prediction
 from pssa.saliency import normalise, score_words
 from pssa.saliency._noise import Noise
 from pssa.saliency.self_attention import SelfAttention
@@ -163,7 +163,7 @@ def test_a_model_whose_parameters_are_frozen_can_be_asked() -> None:
 @pytest.mark.parametrize("variant", REFINED)
 def test_weights_in_half_the_space_score_almost_the_same(variant: str, architecture: str) -> None:
     model, batch = build(variant, tiny_encoder(architecture)), index(variant, architecture).batch(torch.arange(5))
-    assert isinstance(model, AspectClassifier)
+    assert isinstance(model, AspectModel)
     exact, classes = score_words(SelfAttention(samples=3), model, batch), predict(model, batch).logits.argmax(dim=1)
     models.narrow(model)
     scores = score_words(SelfAttention(samples=3), model, batch)

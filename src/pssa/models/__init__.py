@@ -34,11 +34,11 @@ from pssa.models._layers import (
     reset_parameters,
 )
 from pssa.models._pretrained import Pretrained
-from pssa.models._protocol import AspectClassifier, Encoding, Heads, Prediction, TopLayer
+from pssa.models._protocol import AspectModel, Encoding, Heads, Prediction, TopLayer
 from pssa.registry import Registry
 
 __all__ = [
-    "AspectClassifier",
+    "AspectModel",
     "Encoding",
     "Heads",
     "Prediction",

@@ -52,7 +52,7 @@ class Prediction:
 
 
 @runtime_checkable
-class AspectClassifier(Protocol):
+class AspectModel(Protocol):
     """A classifier of (sentence, aspect) pairs."""
 
     def encode(self, batch: Batch) -> Encoding:

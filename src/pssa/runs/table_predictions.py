@@ -29,7 +29,7 @@ def predict_table(classifier: Classifier, table: Table, columns: ColumnNames | N
     if errors not in ("fail", "skip"):
         raise InputError(f"{setting('errors')} is {errors!r}; expected fail or skip")
     listed = Columns.of(columns)
-    examples = _examples(table, listed, errors)
+    examples = examples_of_table(table, listed, errors)
     answers: list[Answer | None] = []
     for start in range(0, len(examples), _ROWS):
         rows = examples[start : start + _ROWS]
@@ -43,8 +43,11 @@ def probability_column(label: str) -> str:
     return f"probability_{label}"
 
 
-def _examples(table: Table, columns: Columns, errors: str) -> list[Example | None]:
-    """Return the example of each row; None for a row to skip."""
+def examples_of_table(table: Table, columns: Columns, errors: str = "fail") -> list[Example | None]:
+    """Return the example of each row, without its label; None for a row to skip.
+
+    An aspect that occurs several times is taken for its first occurrence, with one warning for all rows.
+    """
     found: list[Example | None] = []
     doubts: list[str] = []
     rejected: list[InputError] = []

@@ -14,11 +14,11 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier, Encoding
+from pssa.models import AspectModel, Encoding
 from pssa.saliency._scores import EncodedModel, Saliency, score_words
 
 
-def logit_gradient(model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
+def logit_gradient(model: AspectModel, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
     """Return the (B, P, D) gradient of the logit of each row's class, `classes` (B,), with respect to h(x).
 
     It works inside `torch.no_grad` and leaves nothing in the `.grad` of any tensor.
@@ -30,13 +30,13 @@ def logit_gradient(model: AspectClassifier, encoding: Encoding, batch: Batch, cl
     return gradient
 
 
-def logits_of(model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
+def logits_of(model: AspectModel, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
     """Return the (B,) logit of each row's class."""
     return model.classify(encoding, batch).logits.gather(1, classes[:, None]).squeeze(1)
 
 
 @torch.no_grad()
-def predicted_classes(model: AspectClassifier, encoding: Encoding, batch: Batch) -> Tensor:
+def predicted_classes(model: AspectModel, encoding: Encoding, batch: Batch) -> Tensor:
     """Return the (B,) class with the highest score."""
     return model.classify(encoding, batch).logits.argmax(dim=1)
 
@@ -124,7 +124,7 @@ class Smooth:
     def __post_init__(self) -> None:
         Noise(self.samples, self.sigma, self.seed)  # raises if they are out of range
 
-    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+    def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
         """Return the (B, N) mean of the normalised scores."""
         with torch.no_grad():
             clean = model.encode(batch)

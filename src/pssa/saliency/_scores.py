@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import InputError
-from pssa.models import AspectClassifier, Encoding, pool_words
+from pssa.models import AspectModel, Encoding, pool_words
 
 
 class Saliency(Protocol):
@@ -26,13 +26,13 @@ class Saliency(Protocol):
     parameters' `.grad` nor the global random state, and an example's scores do not depend on the rest of the batch.
     """
 
-    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+    def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
         """Return (B, N) raw word scores, on any scale; a larger score is a more important word."""
         ...
 
 
 @torch.no_grad()
-def score_words(saliency: Saliency, model: AspectClassifier, batch: Batch) -> Tensor:
+def score_words(saliency: Saliency, model: AspectModel, batch: Batch) -> Tensor:
     """Return each candidate word's share of the saliency, (B, N); a row sums to one, or is zero where no word counts.
 
     :raises InputError: if the saliency does not apply to the model, or returns another shape.

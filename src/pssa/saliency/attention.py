@@ -9,7 +9,7 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier
+from pssa.models import AspectModel
 from pssa.saliency._scores import to_words
 
 __all__ = ["Attention"]
@@ -20,7 +20,7 @@ class Attention:
     """Attention weights, summed over a word's positions."""
 
     @torch.no_grad()
-    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+    def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
         """(B, N) the weights."""
         weights = model.classify(model.encode(batch), batch).attention
         if weights is None:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier, Encoding
+from pssa.models import AspectModel, Encoding
 from pssa.saliency._noise import Noise, logit_gradient, predicted_classes
 from pssa.saliency._scores import normalise, to_words
 
@@ -43,7 +43,7 @@ class Gradient:
             raise InputError(f"average is {self.average!r}; it can be {' or '.join(_AVERAGES)}")
         Noise.of(self.samples, self.sigma, self.seed)  # raises if they are out of range
 
-    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+    def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
         """(B, N) mean shares of the words."""
         with torch.no_grad():
             encoding = model.encode(batch)
@@ -54,7 +54,7 @@ class Gradient:
         scores = torch.stack([self._word_scores(sample, batch) for sample in signed])
         return normalise(scores, batch.candidates).mean(dim=0)
 
-    def _signed_scores(self, model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
+    def _signed_scores(self, model: AspectModel, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
         # (S, B, P)
         noise = Noise.of(self.samples, self.sigma, self.seed)
         noised = noise.add(encoding, batch.real)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier, Encoding
+from pssa.models import AspectModel, Encoding
 from pssa.saliency._noise import logit_gradient, predicted_classes, stack
 from pssa.saliency._scores import to_words
 
@@ -34,13 +34,13 @@ class IntegratedGradients:
             raise InputError(f"steps is {self.steps}; expected 1 or more")
 
     @torch.no_grad()
-    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+    def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
         """(B, N) absolute attributions."""
         encoding = model.encode(batch)
         classes = predicted_classes(model, encoding, batch)
         return to_words(self.attributions(model, encoding, batch, classes).abs(), batch)
 
-    def attributions(self, model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
+    def attributions(self, model: AspectModel, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
         """Return the (B, P) signed attributions."""
         words = encoding.words
         places = (torch.arange(self.steps, device=words.device, dtype=words.dtype) + 0.5) / self.steps

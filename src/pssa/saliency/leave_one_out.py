@@ -15,7 +15,7 @@ from torch import Tensor
 from pssa.data.batch import Batch
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.models import AspectClassifier
+from pssa.models import AspectModel
 
 __all__ = ["LeaveOneOut"]
 
@@ -37,7 +37,7 @@ class LeaveOneOut:
             raise InputError(f"chunk is {self.chunk}; expected 1 or more")
 
     @torch.no_grad()
-    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+    def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
         """(B, N) the drops; zero for words that are no candidates."""
         mask_id = getattr(model, "mask_id", Vocabulary.mask_id)
         whole, classes = _probabilities(model, batch).max(dim=1)
@@ -51,7 +51,7 @@ class LeaveOneOut:
         return drops if self.signed else drops.clamp(min=0)
 
 
-def _probabilities(model: AspectClassifier, batch: Batch) -> Tensor:
+def _probabilities(model: AspectModel, batch: Batch) -> Tensor:
     return model.classify(model.encode(batch), batch).logits.softmax(dim=1)
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier
+from pssa.models import AspectModel
 
 __all__ = ["Random"]
 
@@ -29,7 +29,7 @@ class Random:
         if self.seed < 0:
             raise InputError(f"seed is {self.seed}; expected 0 or more")
 
-    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+    def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
         """Return (B, N) numbers between zero and one; the model is not used."""
         n_words = batch.candidates.shape[1]
         rows = [np.random.default_rng((self.seed, index)).random(n_words) for index in batch.index.tolist()]

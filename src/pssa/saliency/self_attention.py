@@ -16,7 +16,7 @@ from torch import Tensor
 
 from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectClassifier, Encoding, Heads, pool_words
+from pssa.models import AspectModel, Encoding, Heads, pool_words
 from pssa.saliency._noise import Noise
 from pssa.saliency._scores import normalise
 
@@ -35,7 +35,7 @@ class SelfAttention:
         Noise.of(self.samples, self.sigma, self.seed)  # raises if they are out of range
 
     @torch.no_grad()
-    def __call__(self, model: AspectClassifier, batch: Batch) -> Tensor:
+    def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
         """(B, N) mean shares of the words."""
         encoding = model.encode(batch)
         clean = model.classify(encoding, batch)
@@ -52,7 +52,7 @@ class SelfAttention:
         return torch.einsum("shbn,bh->bn", shares, clean.heads.share.to(shares.dtype)) / noise.samples
 
 
-def _effects(model: AspectClassifier, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
+def _effects(model: AspectModel, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
     """(B, H, P) how much of the logit of each row's class goes through the attention on each position."""
     with torch.enable_grad():
         # A leaf, so that there is a graph even if no parameter is trained.
