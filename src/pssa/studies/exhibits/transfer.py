@@ -1,0 +1,295 @@
+"""Beyond the paper: models in another domain. Trained on LAPTOP and tested on REST, and the other way round; TWITTER too.
+
+Each training is a cell that its own test set has scored; analyses score the same model on the other sets, and measure what it
+attends to there. Nothing is chosen by looking at the other domain.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pssa.experiments.cells import Analysis, Cell, Place, Training, settings
+from pssa.experiments.comparison import METRICS, Gain, Row, average, gather
+from pssa.experiments.ledger import RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import (
+    Exhibit,
+    FormattedValue,
+    Part,
+    Table,
+    TableRow,
+    Value,
+    format_count,
+    format_mean,
+    not_measured,
+)
+from pssa.studies.exhibits._rows import (
+    ATTENDING,
+    FEW_SEEDS,
+    METHODS,
+    NAMES,
+    TRANSFER_ROWS,
+    format_gain,
+    row_name,
+)
+
+__all__ = ["EXHIBIT"]
+
+_SOURCES = ("laptop", "rest")
+_CONTROL, _RANDOM = "again", "+Random"
+_TRIED = tuple(name for name in TRANSFER_ROWS if name not in ("", _CONTROL))
+_ANALYSED = ("", "+Consensus", "+Human", _RANDOM, "+Contrast", "+Consensus+Contrast")
+_LIMIT = settings(limit=300)  # instances of an analysis that takes a hundred predictions each
+_UNSEEN = "0"  # bucket of words that never occur in training
+_SIGNIFICANT = 0.05
+_STARS = (
+    "Stars: * p < .05, ** p < .01 of a gain, one-sided, by a bootstrap that resamples seeds together with test instances, so "
+    "that they hold for other trainings as well as for other tests."
+)
+_AIM_NOTES = (
+    "Pairs of LAPTOP and REST, in both directions, for three models. `at home`: the same difference on the test set of the "
+    "training domain. Differences are in macro-F1, over a second training without evidence (`again`); p by a bootstrap that "
+    "resamples seeds together with test instances, one-sided. Our aim for +Consensus: above `again` and above "
+    "+Random in 5 of 6 pairs, by 2.0 over `again` on average, p < .05 in 4.",
+)
+_GAIN_NOTES = (
+    "Accuracy / macro-F1 over `again`, the baseline trained a second time with other random numbers; the column `again` has its "
+    f"own gain over the first training, which is chance. {_STARS}",
+)
+_PAIR_NOTES = (
+    "`at home`: macro-F1 on the test set of the training domain. `over again`: accuracy / macro-F1 in the other domain. "
+    f"+Random has as many random words as +Consensus has mined ones, and the same gamma. {_STARS}",
+)
+_ATTENTION_NOTES = (
+    "Test instances of the other domain in which people marked an opinion word; `unseen`: the rarest of these words never occurs "
+    "in the training domain. Accuracy, and attention on the marked words, in points, ± standard deviation over seeds; `even`: "
+    "what attention that is spread evenly gives them.",
+)
+_FAITHFULNESS_NOTES = (
+    "Whether the model relies on the words that it attends to, in the other domain: what the probability of the predicted label "
+    "loses without them (comprehensiveness, high is good) and with them alone (sufficiency, low is good), words removed, AOPC as "
+    "in ERASER, mean over seeds, on 300 test instances; `random`: the same of words in random order.",
+)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A model trained on one data set and tested on another."""
+
+    model: str
+    source: str
+    target: str
+
+    @property
+    def head(self) -> tuple[str, str, str]:
+        """The first fields of its rows."""
+        return NAMES[self.model], self.source.upper(), self.target.upper()
+
+    def trainings(self, scope: Scope, name: str, seeds: int = 0) -> dict[int, Training]:
+        """Return the trainings of a row by seed."""
+        row = METHODS[name]
+        if "human" in row.mined_by and not scope.has_opinion_words(self.source):
+            return {}
+        return {place.seed: row.training_in(place) for place in scope.places(self.model, self.source, seeds)}
+
+    def scores(self, scope: Scope, name: str) -> dict[int, Analysis]:
+        """Return the scores of a row in the other domain by seed."""
+        trainings = self.trainings(scope, name).items()
+        return {seed: Analysis(training, "scores", on=self.target) for seed, training in trainings}
+
+    def analyses(self, scope: Scope, name: str, what: str) -> dict[int, Analysis]:
+        """Return analyses of a row in the other domain by seed, where people marked words in it."""
+        if not scope.has_opinion_words(self.target):
+            return {}
+        chosen = _LIMIT if what == "faithfulness" else ()
+        trainings = self.trainings(scope, name, FEW_SEEDS).items()
+        return {seed: Analysis(training, what, chosen, on=self.target) for seed, training in trainings}
+
+
+def _pairs(scope: Scope, data: Sequence[str]) -> list[_Pair]:
+    """Return the pairs of data sets with every model in scope."""
+    places = [(source, target) for source in _SOURCES for target in data if source != target]
+    known = [(source, target) for source, target in places if source in scope.data and target in scope.data]
+    return [_Pair(model, *pair) for model in ATTENDING if scope.has(model) for pair in known]
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """Yield trainings, their scores elsewhere, and analyses of some rows."""
+    for pair in _pairs(scope, scope.data):
+        for name in TRANSFER_ROWS:
+            yield from pair.trainings(scope, name).values()
+            yield from pair.scores(scope, name).values()
+        for name in _ANALYSED:
+            for what in ("rare_words", "faithfulness"):
+                yield from pair.analyses(scope, name, what).values()
+
+
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
+    """Return how far each row gets, gains in every pair, all scores, and what models attend to in the other domain."""
+    board = _Board(scope, lookup)
+    every = _pairs(scope, scope.data)
+    marked = [pair for pair in every if scope.has_opinion_words(pair.target)]
+    targets = dict.fromkeys((pair.source, pair.target) for pair in every)
+    return [
+        _aim(board, _pairs(scope, _SOURCES)),
+        _gains(board, every),
+        *(_scores(board, [pair for pair in every if (pair.source, pair.target) == each]) for each in targets),
+        _attention(board, marked),
+        _faithfulness(board, marked),
+    ]
+
+
+class _Board:
+    """Records of rows by pair, and differences between them."""
+
+    def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
+        self.scope, self.lookup = scope, lookup
+
+    def home(self, pair: _Pair, name: str) -> Row:
+        """Return the records of a row on the test set of its training domain."""
+        return gather(self.lookup, pair.trainings(self.scope, name))
+
+    def away(self, pair: _Pair, name: str) -> Row:
+        """Return the scores of a row in the other domain."""
+        return self.found(pair.scores(self.scope, name))
+
+    def found(self, analyses: Mapping[int, Analysis]) -> Row:
+        """Return what analyses found, by seed."""
+        return {seed: record["found"] for seed, record in gather(self.lookup, analyses).items()}
+
+    def gain(self, pair: _Pair, name: str, other: str) -> Gain | None:
+        """Return the gain of a row over another in the other domain."""
+        place = Place(pair.target, pair.model, 0)
+        return average(self.scope, [(place, self.away(pair, name), self.away(pair, other))])
+
+    def gain_at_home(self, pair: _Pair, name: str, other: str) -> Gain | None:
+        """Return the gain of a row over another in the training domain."""
+        place = Place(pair.source, pair.model, 0)
+        return average(self.scope, [(place, self.home(pair, name), self.home(pair, other))])
+
+
+def _aim(board: _Board, pairs: Sequence[_Pair]) -> Table:
+    columns = ("row", "measured", "above again", "above +Random", "mean gain", "p < .05", "mean gain at home")
+    rows = tuple(_reached(board, pairs, name) for name in _TRIED)
+    return Table("transfer-aim", "How far each row gets in the other domain", columns, rows, _AIM_NOTES, columns[2:3])
+
+
+def _reached(board: _Board, pairs: Sequence[_Pair], name: str) -> TableRow:
+    gains = [gain for pair in pairs if (gain := board.gain(pair, name, _CONTROL))]
+    at_home = [gain for pair in pairs if (gain := board.gain_at_home(pair, name, _CONTROL))]
+    over_random = [gain for pair in pairs if (gain := board.gain(pair, name, _RANDOM))] if name != _RANDOM else []
+    measured = format_count(len(gains), len(pairs))
+    if not gains:
+        return (name, measured, None, None, not_measured("points"), None, not_measured("points"))
+    return (
+        name,
+        measured,
+        sum(gain.macro_f1 > 0 for gain in gains),
+        sum(gain.macro_f1 > 0 for gain in over_random) if over_random else None,
+        _points([gain.macro_f1 for gain in gains]),
+        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < _SIGNIFICANT for gain in gains),
+        _points([gain.macro_f1 for gain in at_home]),
+    )
+
+
+def _points(values: Sequence[float]) -> FormattedValue:
+    if not values:
+        return not_measured("points")
+    mean = statistics.mean(values)
+    return FormattedValue(f"{mean:+.2f}", {"points": mean})
+
+
+def _gains(board: _Board, pairs: Sequence[_Pair]) -> Table:
+    columns = ("model", "trained on", "tested on", *_TRIED, _CONTROL)
+    rows: tuple[TableRow, ...] = tuple(
+        (
+            *pair.head,
+            *(format_gain(board.gain(pair, name, _CONTROL)) for name in _TRIED),
+            format_gain(board.gain(pair, _CONTROL, "")),
+        )
+        for pair in pairs
+    )
+    return Table("transfer-gains", "Gains in the other domain", columns, rows, _GAIN_NOTES, columns[3:])
+
+
+def _scores(board: _Board, pairs: Sequence[_Pair]) -> Table:
+    """Return all rows of one pair of data sets."""
+    columns = ("model", "seeds", "at home", "accuracy", "macro-F1", "over again", "over +Random", "over again at home")
+    rows: list[TableRow] = []
+    for pair in pairs:
+        for name in TRANSFER_ROWS:
+            away, home = board.away(pair, name), board.home(pair, name)
+            rows.append(
+                (
+                    row_name(pair.model, name),
+                    len(away),
+                    format_mean([record["macro_f1"] for record in home.values()]),
+                    *(format_mean([record[metric] for record in away.values()]) for metric in METRICS),
+                    format_gain(board.gain(pair, name, _CONTROL) if name != _CONTROL else None),
+                    format_gain(board.gain(pair, name, _RANDOM) if name != _RANDOM else None),
+                    format_gain(board.gain_at_home(pair, name, _CONTROL) if name != _CONTROL else None),
+                )
+            )
+    source, target = pairs[0].source, pairs[0].target
+    title = f"Trained on {source.upper()}, tested on {target.upper()}"
+    return Table(f"transfer-{source}-{target}", title, columns, tuple(rows), _PAIR_NOTES, ("seeds",))
+
+
+def _attention(board: _Board, pairs: Sequence[_Pair]) -> Table:
+    columns = (
+        *("model", "trained on", "tested on", "row", "seeds", "unseen", "seen"),
+        *(f"{measure}: {group}" for measure in ("accuracy", "attention", "even") for group in ("unseen", "seen")),
+    )
+    rows = tuple((*pair.head, name or "plain", *_attended(board, pair, name)) for pair in pairs for name in _ANALYSED)
+    title = "Attention on opinion words of the other domain"
+    return Table("transfer-attention", title, columns, rows, _ATTENTION_NOTES, ("seeds",))
+
+
+def _attended(board: _Board, pair: _Pair, name: str) -> TableRow:
+    found = board.found(pair.analyses(board.scope, name, "rare_words"))
+    groups = ([_UNSEEN], [bucket for bucket in next(iter(found.values()), {}) if bucket != _UNSEEN])
+    counts = [sum(each[bucket]["instances"] for bucket in group) for group in groups for each in [*found.values()][:1]]
+    values: list[Value] = [len(found) or None, *(counts or (None, None))]
+    for measure in ("right", "mass", "even"):
+        for group in groups:
+            shares = [
+                sum(each[bucket][measure] for bucket in group) / number
+                for each in found.values()
+                if (number := sum(each[bucket]["instances"] for bucket in group))
+            ]
+            values.append(format_mean(shares[:1] if measure == "even" else shares))
+    return tuple(values)
+
+
+def _faithfulness(board: _Board, pairs: Sequence[_Pair]) -> Table:
+    measures = ("comprehensiveness", "sufficiency")
+    columns = (
+        "model",
+        "trained on",
+        "tested on",
+        "row",
+        "seeds",
+        *(f"{m}{p}" for m in measures for p in ("", ", random")),
+    )
+    rows: list[TableRow] = []
+    for pair in pairs:
+        for name in _ANALYSED:
+            found = board.found(pair.analyses(board.scope, name, "faithfulness"))
+            judged = [
+                [each["deletion"]["attention"][measure]["aopc"][side]["mean"] for each in found.values()]
+                for measure in measures
+                for side in ("value", "control")
+            ]
+            means = [statistics.mean(values) if values else None for values in judged]
+            fields = [
+                not_measured("mean") if mean is None else FormattedValue(f"{mean:.3f}", {"mean": mean})
+                for mean in means
+            ]
+            rows.append((*pair.head, name or "plain", len(found) or None, *fields))
+    title = "Do models rely on the words that they attend to, in the other domain?"
+    return Table("transfer-faithfulness", title, columns, tuple(rows), _FAITHFULNESS_NOTES, ("seeds",))
+
+
+EXHIBIT = Exhibit("transfer", "Evidence in another domain", cells, show, needs=_SOURCES, beyond=True)
