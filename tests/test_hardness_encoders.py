@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors import safe_open
 from tests.models.encoders import tiny_encoder, write_encoder
 
 from pssa.data.pieces import PlainTokenizer
@@ -52,6 +53,30 @@ def test_an_architecture_that_only_its_own_code_knows_is_refused(tmp_path: Path)
     with pytest.raises(InputError, match="architecture 'custom' is unknown to transformers"):
         Pretrained.open(str(tmp_path / "encoder"))
     assert not (tmp_path / "marker").exists()
+
+
+@pytest.mark.parametrize("target", ["pytorch_model.bin", "../other/model-00001-of-00001.safetensors", "/etc/passwd", 7])
+def test_an_index_names_only_safetensors_files_beside_it(tmp_path: Path, target: Any) -> None:
+    for name in ("encoder", "other"):
+        write_encoder(tmp_path / name)
+        (tmp_path / name / "model.safetensors").rename(tmp_path / name / "model-00001-of-00001.safetensors")
+    folder = tmp_path / "encoder"
+    (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'false'\ntR.")
+    with safe_open(str(folder / "model-00001-of-00001.safetensors"), framework="pt") as weights:
+        names = list(weights.keys())
+    index = folder / "model.safetensors.index.json"
+
+    def write_index(target: Any) -> None:
+        index.write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(names, target)}), "utf-8")
+
+    write_index("model-00001-of-00001.safetensors")
+    assert Pretrained.open(str(folder)).body(None, 0.1)
+    write_index(target)
+    with pytest.raises(InputError, match=r"index\.json: names .*, which is not one of the safetensors files beside it"):
+        Pretrained.open(str(folder))
+    index.write_text("[]", "utf-8")
+    with pytest.raises(InputError, match="is not an index of weights"):
+        Pretrained.open(str(folder))
 
 
 def test_pickled_weights_alone_are_refused_unread(tmp_path: Path) -> None:

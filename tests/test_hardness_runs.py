@@ -14,6 +14,7 @@ import torch
 
 import pssa
 from pssa import models
+from pssa.bulk.fingerprint import run_digest
 from pssa.data.files import write_atomically
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, RunError
@@ -69,6 +70,32 @@ def test_a_description_made_to_harm_is_refused_before_anything_is_built(tmp_path
     with pytest.raises(InputError, match=message) as caught:
         pssa.load(run)
     assert len(str(caught.value)) < 500
+
+
+def grow(path: Path, size: int = 1 << 30) -> None:
+    """Make a file of a gigabyte that takes no room on disk."""
+    with path.open("ab") as file:
+        file.truncate(size)
+
+
+@pytest.mark.parametrize("beside", ["other.safetensors", "stages/x/y.safetensors"])
+def test_only_the_weights_of_a_model_count_as_its_weights(tmp_path: Path, beside: str) -> None:
+    run = write_run(tmp_path / "run")
+    (run / beside).parent.mkdir(parents=True, exist_ok=True)
+    grow(run / beside)
+    change(run / "model.json", dimension=HUGE)
+    with pytest.raises(InputError, match=r"describes a model of .* numbers, but its weights have"):
+        pssa.load(run)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.json", "model.json"])
+def test_a_file_of_holes_is_refused_before_it_is_read(tmp_path: Path, name: str) -> None:
+    run = write_run(tmp_path / "run")
+    grow(run / name)
+    with pytest.raises(InputError, match=f"{name}: is a sparse file of 1073741824 bytes"):
+        pssa.load(run)
+    with pytest.raises(InputError, match="is a sparse file"):
+        run_digest(run)
 
 
 def test_a_description_of_a_first_version_is_read_with_what_was_added_since(tmp_path: Path) -> None:

@@ -74,14 +74,15 @@ class Service:
         self.process: subprocess.Popen[str] = lab.start(*words)
         assert self.process.stdout is not None
         self.first = self.process.stdout.readline()
-        self.port = int(json.loads(self.first)["url"].rpartition(":")[2]) if self.first.strip() else 0
+        announced = json.loads(self.first) if self.first.strip() else {"url": ":0"}
+        self.port = int(announced["url"].rpartition(":")[2])
+        self._headers = {"Content-Type": "application/json", "Authorization": f"Bearer {announced.get('token')}"}
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         """Status and answer of one request."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         try:
-            headers = {"Content-Type": "application/json"}
-            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            connection.request(method, path, None if body is None else json.dumps(body), self._headers)
             answer = connection.getresponse()
             return answer.status, json.loads(answer.read() or b"null")
         finally:
@@ -90,7 +91,8 @@ class Service:
     def change(self, number: int) -> bool:
         """Flip the word of a sentence; whether it was answered that it is kept."""
         status, found = self.ask("GET", f"/v1/evidence/sentences/{number % 120}")
-        word = found["findings"][0]["word"] if status == 200 and found.get("findings") else 0
+        words = found["words"] if status == 200 else []
+        word = next((place for place, one in enumerate(words) if one["finding"]), 0)
         body = {"index": number % 120, "version": found.get("version", 0), "action": "flip", "word": word}
         return self.ask("POST", "/v1/evidence/changes", body)[0] == 200
 

@@ -32,6 +32,7 @@ _ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
+_TOKEN = "stays-over-restarts"  # noqa: S105
 _PATIENCE = 60_000  # milliseconds; a machine that is slow and busy may need many
 _DESKTOP: ViewportSize = {"width": 1200, "height": 900}
 _PHONE: ViewportSize = {"width": 360, "height": 740}
@@ -95,14 +96,23 @@ def server(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 @pytest.fixture
 def review_server(files: Files, tmp_path: Path) -> Iterator[Server]:
     """Evidence of this test's own, in `tmp_path`."""
+    server = _serve(files, tmp_path, token=_TOKEN)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def drawn_server(files: Files, tmp_path: Path) -> Iterator[Server]:
+    """Evidence of this test's own, changed with a token that the service draws."""
     server = _serve(files, tmp_path)
     yield server
     server.stop()
 
 
-def _serve(files: Files, folder: Path, *words: str | Path) -> Server:
+def _serve(files: Files, folder: Path, *words: str | Path, token: str = "") -> Server:
     evidence = shutil.copy(files.evidence, folder)
-    return Server(files.base, *words, "--evidence", evidence, "--corpus", files.corpus, "--second", files.second)
+    chosen = ("--evidence", evidence, "--corpus", files.corpus, "--second", files.second)
+    return Server(files.base, *words, *chosen, token=token)
 
 
 @pytest.fixture

@@ -22,15 +22,21 @@ class Server:
         self._words = [str(word) for word in words]
         self._variables = {**os.environ, **({"PSSA_TOKEN": token} if token else {})}
         self._port = 0
+        self._token = token
         self.url = ""
         self.start()
+
+    def address(self, path: str = "/") -> str:
+        """Of a page, with the token if the service has one."""
+        return f"{self.url}{path}#token={self._token}" if self._token else f"{self.url}{path}"
 
     def start(self) -> None:
         """Begin to answer; returns when it does."""
         command = [sys.executable, "-m", "pssa", "serve", *self._words, "--json", "--port", str(self._port)]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self._variables)
         assert self._process.stdout is not None
-        self.url = json.loads(self._process.stdout.readline())["url"]
+        announced = json.loads(self._process.stdout.readline())
+        self.url, self._token = announced["url"], announced.get("token", self._token)
         self._port = urlsplit(self.url).port or 0
 
     def kill(self) -> None:

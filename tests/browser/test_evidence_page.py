@@ -38,7 +38,7 @@ def reading(open_page: OpenPage, server: Server) -> Page:
 
 
 def _opened(open_page: OpenPage, server: Server, phone: bool = False) -> Page:
-    page = open_page(f"{server.url}/evidence", phone)
+    page = open_page(server.address("/evidence"), phone)
     expect(page.locator("#sentence-title")).to_have_text("Sentence 1 of 160")
     return page
 
@@ -264,3 +264,21 @@ def test_a_phone_shows_the_review_without_scrolling_sideways(open_page: OpenPage
     page.get_by_role("button", name="Export").tap()
     expect(page.locator("#command")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_changes_need_the_token_that_the_printed_address_brings(
+    open_page: OpenPage, drawn_server: Server, first: ExampleEvidence
+) -> None:
+    page = _opened(open_page, drawn_server)
+    assert "token" not in page.url
+    _choose(page, first.findings[0].word)
+    page.keyboard.press("d")
+    expect(page.locator("#totals")).to_contain_text("one change saved")
+    page.reload()
+    page.keyboard.press("u")
+    expect(page.locator("#totals")).to_contain_text("0 changes saved")
+    other = open_page(f"{drawn_server.url}/evidence")
+    expect(other.locator("#sentence-title")).to_have_text("Sentence 1 of 160")
+    _choose(other, first.findings[0].word)
+    other.keyboard.press("d")
+    expect(other.get_by_label("This server requires a token")).to_be_focused()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.cli.command import Command
+from tests.serve.review_toys import write_files
 
 from pssa.errors import MissingExtra
 from pssa.serve import server
@@ -43,6 +45,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Server]:
     monkeypatch.setattr(Server, "run", run)
     monkeypatch.delenv("PSSA_TOKEN", raising=False)
     return found
+
+
+@pytest.fixture
+def review_files(tmp_path: Path) -> tuple[Path, Path]:
+    """Evidence and its corpus."""
+    return write_files(tmp_path), tmp_path / "train.jsonl"
 
 
 @contextmanager
@@ -79,12 +87,29 @@ def test_open_to_others_without_a_token_is_said(
     command: Command, run: Path, started: list[Server], tmp_path: Path
 ) -> None:
     everywhere = ("serve", run, "--host", "0.0.0.0", "--port", "0")  # noqa: S104
-    warned = command(*everywhere)
+    drawn = command(*everywhere, "--json")
+    assert (drawn.code, drawn.err) == (0, "")
+    assert len(drawn.json["token"]) >= 20
+    assert "/#token=" in command(*everywhere).out
+    warned = command(*everywhere, "--allow-host", "pssa.example")
     assert (warned.code, warned.err.count("\n")) == (0, 1)
     assert "can reach 0.0.0.0 can use this service; set PSSA_TOKEN or --token-file" in warned.err
     token = tmp_path / "token"
-    token.write_text("secret\n")
-    assert command(*everywhere, "--token-file", token).err == ""
+    token.write_text("a-long-secret\n")
+    given = command(*everywhere, "--token-file", token)
+    assert (given.err, "a-long-secret" in given.out) == ("", False)
+    assert "--allow-host NAME" in command(*everywhere, "--no-token").refusal
+    assert "--no-token contradicts" in command(*everywhere, "--no-token", "--token-file", token).refusal
+
+
+def test_reviewing_evidence_needs_a_token_that_the_address_brings(
+    command: Command, run: Path, review_files: tuple[Path, Path], started: list[Server]
+) -> None:
+    evidence, corpus = review_files
+    words = ("serve", run, "--port", "0", "--evidence", evidence, "--corpus", corpus)
+    assert re.search(r"open http://127.0.0.1:\d+/evidence#token=[\w-]{20,}\n", command(*words).out)
+    assert "token" not in command(*words, "--no-token").out
+    assert "token" not in command("serve", run, "--port", "0").out
 
 
 @pytest.mark.parametrize("held", ["", " \n", "two words", "línea", "two\nlines"])
@@ -92,6 +117,8 @@ def test_what_is_no_token_is_refused(command: Command, run: Path, tmp_path: Path
     token = tmp_path / "token"
     token.write_text(held)
     assert "holds no token" in command("serve", run, "--token-file", token).refusal
+    token.write_text("x")
+    assert "can be guessed" in command("serve", run, "--token-file", token).refusal
 
 
 def test_a_token_that_was_meant_must_be_there(
@@ -166,7 +193,7 @@ def test_told_to_end_it_answers_what_it_accepted_and_ends_well(run: Path, sign: 
 
 @pytest.mark.slow
 def test_the_token_may_come_from_the_environment(run: Path) -> None:
-    with process(run, **{"PSSA_TOKEN": "secret"}) as (_, url):
+    with process(run, **{"PSSA_TOKEN": "a-long-secret"}) as (_, url):
         assert get(f"{url}/v1/model").status_code == 401
-        assert get(f"{url}/v1/model", {"Authorization": "Bearer secret"}).status_code == 200
+        assert get(f"{url}/v1/model", {"Authorization": "Bearer a-long-secret"}).status_code == 200
         assert get(f"{url}/healthz", {"Host": "evil.example"}).status_code == 400

@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 
 from pssa.data import embedded
 from pssa.runs import Classifier, load, train
+from pssa.serve.access import AccessPolicy
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
-from pssa.serve.middleware import AccessPolicy
 
 _TINY: dict[str, Any] = {"dimension": 8, "epochs": 2, "learning_rate": 0.02, "initial_bound": 0.1, "device": "cpu"}
 Start = Callable[..., TestClient]

@@ -15,10 +15,10 @@ from tests.serve.conftest import Folders, Start
 import pssa
 from pssa.runs import Classifier
 from pssa.runs.explain import usable_saliencies
+from pssa.serve.access import AccessPolicy
 from pssa.serve.app import create_app, read_pages
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
-from pssa.serve.middleware import AccessPolicy
 
 TEXT = "The screen is huge and bright, but the battery dies within an hour."
 JSON = {"Content-Type": "application/json"}

@@ -9,7 +9,7 @@ import pytest
 from tests.serve.conftest import Start
 
 from pssa.serve import app
-from pssa.serve.middleware import AccessPolicy
+from pssa.serve.access import AccessPolicy
 
 ASK = {"items": [{"text": "the screen is huge", "aspects": ["screen"]}]}
 LOCAL = AccessPolicy(hosts=frozenset({"localhost", "127.0.0.1", "[::1]"}))
@@ -55,6 +55,15 @@ def test_with_the_token_everything_works(start: Start) -> None:
     assert client.get("/v1/model").status_code == 200
     assert client.get("/metrics").status_code == 200
     assert client.post("/v1/predict", json=ASK).status_code == 200
+
+
+def test_a_token_for_changes_leaves_reading_and_predicting_open(start: Start) -> None:
+    client = start(access=AccessPolicy("secret", only_changes=True))
+    assert client.get("/v1/model").status_code == 200
+    assert client.post("/v1/predict", json=ASK).status_code == 200
+    for path in ("/v1/evidence/changes", "/v1/evidence/export", "/v1/whatever/comes"):
+        assert client.post(path, json={}).status_code == 401
+        assert client.post(path, json={}, headers={"Authorization": "Bearer secret"}).status_code == 404
 
 
 def test_signs_of_life_and_pages_need_no_token(start: Start) -> None:

@@ -16,6 +16,7 @@ from pssa.serve.errors import add_error_handlers
 from pssa.serve.metrics import Metrics
 from pssa.serve.middleware import ResponseGuard
 from pssa.serve.review.routes import Json, SentenceFilter, review_router, sentence_page
+from pssa.serve.review.schemas import ChangeResponse, ExportResponse, SentencesResponse, StatsResponse
 from pssa.serve.review.session import Review
 
 
@@ -246,3 +247,25 @@ def test_the_next_page_skips_nothing_when_sentences_leave_the_selection(review: 
     assert (_places(page), page["next"]) == ([0], 1)
     review.change(0, 0, "flip", 3)
     assert _places(sentence_page(review, SentenceFilter(kind="misleading", start=page["next"], limit=1))) == [1]
+
+
+def test_every_answer_is_described(client: TestClient) -> None:
+    schema = client.get("/openapi.json").json()
+    for path, methods in schema["paths"].items():
+        for method, described in methods.items():
+            content = described["responses"]["200"]["content"]["application/json"]["schema"]
+            assert "$ref" in content, f"{method} {path}"
+
+
+def test_answers_are_as_described(client: TestClient) -> None:
+    StatsResponse.model_validate_json(client.get("/v1/evidence/stats").content)
+    SentencesResponse.model_validate_json(client.get("/v1/evidence/sentences").content)
+    changed = client.post("/v1/evidence/changes", json=_change(0, 0, "flip", 0))
+    ChangeResponse.model_validate_json(changed.content)
+    ExportResponse.model_validate_json(client.post("/v1/evidence/export").content)
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 9000])
+def test_malformed_json_has_the_code_of_malformed_json(client: TestClient, content: bytes) -> None:
+    answer = client.post("/v1/evidence/changes", content=content, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_json")

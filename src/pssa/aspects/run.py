@@ -222,7 +222,7 @@ def load_tagger(path: str | Path, device: str = "cpu") -> tuple[nn.Module, Featu
         table = featurizer.table
     with torch.device("meta"):
         outline = config.build(table)
-    require_enough_weights(root, outline)
+    require_enough_weights(root, outline, root / "model.safetensors")
     model = config.build(featurizer.table)
     load_weights(root / "model.safetensors", model)
     return model.to(choose_device(device)).eval(), featurizer

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa import __version__
+from pssa.data.files import require_regular
 from pssa.data.rows import Columns
 from pssa.data.validation import shorten
 from pssa.errors import setting
@@ -93,6 +94,7 @@ def run_digest(run: Path) -> str:
     is_saved = (run / "model.safetensors").exists() or (run / "members").exists()
     patterns = _RUN_FILES if is_saved else _RUN_FILES + _UNFINISHED_RUN_FILES
     for path in sorted({path for pattern in patterns for path in run.glob(pattern) if path.is_file()}):
+        require_regular(path)
         digest.update(f"{path.relative_to(run)}\0".encode())
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())

@@ -49,6 +49,7 @@ def add_parser(commands: Commands) -> None:
     allowed = "host name that may reach the service, such as *.example.com"
     option(parser, "--allow-host NAME", allowed, action="append", default=[])
     option(parser, "--token-file FILE", f"file with the token that clients send (default: variable {_VARIABLE})")
+    option(parser, "--no-token", "ask for no token, not even for changes of evidence")
     option(parser, "--threads N", "threads of the model (default: all cores but one)")
     option(parser, "--grace N", "seconds to finish requests on shutdown", 30)
     option(parser, "--wait-ms N", "maximum milliseconds to wait for a fuller batch (default 4)")
@@ -67,35 +68,43 @@ def run(arguments: argparse.Namespace) -> int:
     pssa serve runs/reviews --host 0.0.0.0 --port 8080 --token-file token.txt
     pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv
     """
+    from pssa.serve.access import choose_access
     from pssa.serve.app import create_app
     from pssa.serve.batcher import open_batcher
-    from pssa.serve.middleware import AccessPolicy
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
 
     limits, token = _limits(arguments), _token(arguments.token_file)
     _share_cores(arguments.threads)
     with bind(arguments.host, arguments.port) as bound, ExitStack() as stack:
-        access = AccessPolicy(token, hosts_of(bound, arguments.host, arguments.allow_host))
+        hosts, has_changes = hosts_of(bound, arguments.host, arguments.allow_host), arguments.evidence is not None
+        access = choose_access(token, hosts, declined=arguments.no_token, has_changes=has_changes)
         review = _review(arguments)
         if review is not None:
             stack.callback(review.close)
         batcher = open_batcher(arguments.run_path, arguments.versus, limits, arguments.device)
-        if not token and not is_loopback(bound):
+        if (not access.token or access.only_changes) and not is_loopback(bound):
             warning = f"anyone who can reach {arguments.host} can use this service; set {_VARIABLE} or --token-file"
             print(f"pssa: {warning}", file=sys.stderr)
         app = create_app(batcher, access, review)
-        Server(app, batcher, arguments.grace, lambda: _announce(bound, arguments)).run([bound])
+        drawn = access.token if token is None else ""  # a token that was given stays secret
+        Server(app, batcher, arguments.grace, lambda: _announce(bound, arguments, drawn)).run([bound])
     return 0
 
 
-def _announce(bound: socket.socket, arguments: argparse.Namespace) -> None:
+def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -> None:
+    """Print the address and, if a token was drawn, the address that gives it to the page."""
     from pssa.cli._output import print_json, say
     from pssa.serve.server import url_of
 
+    url = url_of(bound)
     if arguments.json:
-        print_json({"url": url_of(bound), "run": str(arguments.run_path)})
+        print_json({"url": url, "run": str(arguments.run_path)} | ({"token": token} if token else {}))
     else:
-        say(f"{arguments.run_path} at {url_of(bound)}; end with Ctrl-C")
+        say(f"{arguments.run_path} at {url}; end with Ctrl-C")
+        if token:
+            # After `#`: a browser does not send it, so it gets into no log.
+            where, what = ("evidence", "To review evidence") if arguments.evidence else ("", "With its token")
+            say(f"{what}, open {url}/{where}#token={token}")
     sys.stdout.flush()
 
 
@@ -117,20 +126,22 @@ def _share_cores(threads: int | None) -> None:
         torch.set_num_threads(threads or max(1, torch.get_num_threads() - 1))
 
 
-def _token(path: Path | None) -> str:
-    """Return the token, or an empty one if none is configured; refuse one that was meant and is empty."""
+def _token(path: Path | None) -> str | None:
+    """Return the token that is configured, or None; refuse one that was meant and is none."""
+    from pssa.serve.access import check_token
+
     if path is None and _VARIABLE not in os.environ:
-        return ""
+        return None
     try:
-        token = (os.environ[_VARIABLE] if path is None else path.read_text("utf-8")).strip()
+        token = os.environ[_VARIABLE] if path is None else path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"the token file {path} cannot be read ({error}); name a file with one line of text"
         ) from error
-    if not token or not token.isascii() or not token.isprintable() or " " in token:
-        source = _VARIABLE if path is None else path
-        raise InputError(f"{source} holds no token; write letters and digits on one line, without spaces")
-    return token
+    try:
+        return check_token(token)
+    except InputError as error:
+        raise InputError(f"{_VARIABLE if path is None else path} {error.message}") from None
 
 
 def _review(arguments: argparse.Namespace) -> Review | None:

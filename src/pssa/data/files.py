@@ -180,10 +180,31 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
 
 
 def require_regular(path: str | Path) -> None:
-    """Refuse a pipe, which could block without end, and a device, which could be read without end."""
-    mode = os.stat(path).st_mode
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+    """Refuse a pipe, which could block without end, and what could be read without end: a device, or a file of holes."""
+    found = os.stat(path)
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
         raise _not_a_file(path)
+    if stat.S_ISREG(found.st_mode) and found.st_size > _MAX_UNPACKED:
+        stored = _stored_bytes(path, found.st_size)
+        if found.st_size > max(_MAX_UNPACKED, _MAX_GROWTH * stored):
+            what = f"is a sparse file of {found.st_size} bytes, {stored} of them stored; get it again"
+            raise InputError.at(path, None, what)
+
+
+def _stored_bytes(path: str | Path, size: int) -> int:
+    """Return how many bytes of a file are not in holes, or enough of them to be sure that it is not made of holes."""
+    stored = end = 0
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        while end < size and stored * _MAX_GROWTH < size:
+            start = os.lseek(descriptor, end, os.SEEK_DATA)
+            end = os.lseek(descriptor, start, os.SEEK_HOLE)
+            stored += end - start
+    except OSError as error:  # ENXIO: no data after `end`; any other: the file system knows no holes
+        return stored if error.errno == errno.ENXIO else size
+    finally:
+        os.close(descriptor)
+    return stored
 
 
 def _not_a_file(path: str | Path) -> InputError:

@@ -215,6 +215,7 @@ _NEEDED = "a folder with config.json, model.safetensors and a tokenizer"
 _HUB_NAME = re.compile(r"[^\W_][\w.-]*(/[^\W_][\w.-]*)?")
 # Fetched from a repository: no pickled weights, no weights for other frameworks.
 _PATTERNS = ["*.json", "*.txt", "*.model", "model.safetensors", "model-*-of-*.safetensors"]
+_INDEX = "model.safetensors.index.json"  # which tensor is in which part
 _PICKLED = "pytorch_model*.bin"
 _MAX_BYTES, _MAX_TOKENIZER = 1 << 24, 1 << 28  # bytes of config.json and of a tokenizer's file
 # Far beyond every encoder there is.
@@ -270,7 +271,7 @@ def _is_whole(folder: Path) -> bool:
     whole = [path.name for path in files] == ["model.safetensors"]
     # The name of every part has their number, and an index lists what is in which.
     if files and not whole:
-        whole = files[0].stem.endswith(f"-of-{len(files):05}") and (folder / "model.safetensors.index.json").is_file()
+        whole = files[0].stem.endswith(f"-of-{len(files):05}") and (folder / _INDEX).is_file()
     return whole and (folder / "config.json").is_file() and _has_tokenizer(folder)
 
 
@@ -287,6 +288,7 @@ def check_weights(folder: Path) -> None:
         if any(folder.glob(_PICKLED)):
             raise InputError(f"{folder}: has only pickled weights; {_conversion(str(folder))}")
         raise InputError(f"{folder}: has no model.safetensors; expected {_NEEDED}")
+    _check_index(folder, {path.name for path in files})
     for path in files:
         try:
             with safe_open(str(path), framework="pt"):
@@ -294,6 +296,20 @@ def check_weights(folder: Path) -> None:
         except (SafetensorError, OSError) as error:
             reason = first_line(error)
             raise InputError(f"{path}: is damaged or not a safetensors file ({reason}); download it again") from error
+
+
+def _check_index(folder: Path, files: set[str]) -> None:
+    """Refuse an index that names anything but the safetensors files beside it: transformers would open a pickle."""
+    path = folder / _INDEX
+    if not path.is_file():
+        return
+    try:
+        targets = {*json.loads(read_bounded(path, _MAX_BYTES))["weight_map"].values()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{path}: is not an index of weights ({first_line(error)}); download it again") from error
+    if others := sorted(map(str, targets - files)):
+        what = f"names {shorten(others[0])}, which is not one of the safetensors files beside it"
+        raise InputError(f"{path}: {what}; download the encoder again")
 
 
 def read_description(transformers: Any, folder: Path) -> tuple[Any, Any]:

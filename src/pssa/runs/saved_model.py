@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from pssa import models
-from pssa.data.files import make_folder
+from pssa.data.files import make_folder, require_regular
 from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
 from pssa.errors import InputError, PssaWarning, RunError
 from pssa.models import WordTable
@@ -191,7 +191,7 @@ def _load_model(folder: Path, source: Path, description: Description, featurizer
     # Weights replace what a seed drew; an unfinished run may have drawn more than weights, such as a head to refine.
     settings = folder / "config.toml"
     seed = Config.from_toml(settings).seed if settings.is_file() else 0
-    _refuse_outsized(folder, description, featurizer)
+    _refuse_outsized(folder, source, description, featurizer)
     model = models.build(description.model, featurizer.table, len(description.labels), description.options, seed)
     if source.name == "checkpoint.safetensors":
         _load_checkpoint(source, folder / "stages" / "vectors.safetensors", model)
@@ -212,7 +212,7 @@ def _weights_of(folder: Path) -> Path:
     return found[-1]
 
 
-def _refuse_outsized(folder: Path, description: Description, featurizer: Featurizer) -> None:
+def _refuse_outsized(folder: Path, source: Path, description: Description, featurizer: Featurizer) -> None:
     """Refuse a description of more numbers than the weights beside it can fill, before memory is allocated for them."""
     table, options = featurizer.table, description.options
     if isinstance(table, WordTable):
@@ -221,13 +221,17 @@ def _refuse_outsized(folder: Path, description: Description, featurizer: Featuri
         options = options | {"refine": "none"}
     with torch.device("meta"):
         model = models.build(description.model, table, len(description.labels), options, 0)
-    require_enough_weights(folder, model)
+    # Checkpoints hold parameters only: other vectors come from their own file.
+    vectors = (folder / "stages" / "vectors.safetensors",) if source.name == "checkpoint.safetensors" else ()
+    require_enough_weights(folder, model, source, *vectors)
 
 
-def require_enough_weights(folder: Path, model: nn.Module) -> None:
-    """Refuse a model, built on the meta device, of more numbers than the weights in its folder can fill."""
-    held = sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
-    models.refuse_outsized(model, held, f"{folder} describes a model")
+def require_enough_weights(folder: Path, model: nn.Module, *files: Path) -> None:
+    """Refuse a model, built on the meta device, of more numbers than the files that it is loaded from can fill."""
+    there = [path for path in files if path.is_file()]
+    for path in there:
+        require_regular(path)
+    models.refuse_outsized(model, sum(path.stat().st_size for path in there), f"{folder} describes a model")
 
 
 def load_weights(path: Path, model: nn.Module) -> None:

@@ -16,10 +16,11 @@ from fastapi.security import HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from pssa import __version__
+from pssa.serve.access import AccessPolicy
 from pssa.serve.batcher import Batcher
 from pssa.serve.errors import RETRY, ApiError, add_error_handlers
 from pssa.serve.handlers import CsvTable, choose_saliency, score_items, score_table
-from pssa.serve.middleware import AccessPolicy, add_middleware
+from pssa.serve.middleware import add_middleware
 from pssa.serve.review.routes import review_router
 from pssa.serve.review.session import Review
 from pssa.serve.schemas import (
@@ -89,10 +90,11 @@ def create_app(
     add_error_handlers(app)
     # The middleware checks the token; the dependency describes it in /openapi.json.
     bearer = [Security(HTTPBearer(scheme_name="token", auto_error=False))] if access.token else []
-    app.include_router(_scoring_router(batcher), prefix="/v1", dependencies=bearer)
-    app.include_router(_model_router(batcher, review is not None), dependencies=bearer)
+    reading = [] if access.only_changes else bearer
+    app.include_router(_scoring_router(batcher), prefix="/v1", dependencies=reading)
+    app.include_router(_model_router(batcher, review is not None), dependencies=reading)
     if review is not None:
-        app.include_router(review_router(review), prefix="/v1", dependencies=bearer)
+        app.include_router(review_router(review, reading, bearer), prefix="/v1")
     app.include_router(_health_router(batcher))
     app.include_router(_page_router(read_pages() if pages is None else pages, review is not None))
     return app

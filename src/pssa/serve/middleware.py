@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import time
-from dataclasses import dataclass, field
-from secrets import compare_digest
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
@@ -18,18 +15,17 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from pssa.serve.access import MEDIA_TYPES, SAFE_METHODS, AccessPolicy
 from pssa.serve.batcher import Batcher
 from pssa.serve.bodies import BodyMemory, require_few_values
 from pssa.serve.errors import RETRY, ApiError
 from pssa.serve.metrics import Metrics
 
 _DISCONNECTED = 499  # a status that only the metrics see
-_MEDIA_TYPES = {"/v1/predict": "application/json", "/v1/explain": "application/json", "/v1/csv": "text/csv"}
 # Seconds before a client learns that the queue is full: many that repeat at once would take the worker's time.
 _OVERLOAD_PAUSE = 0.1
 _MAX_TABLES, _MAX_BODIES = 4, 16  # of the largest size that may be in memory
 _MAX_CHANGE_BYTES = 1 << 16  # of a request that is neither a table nor texts
-_SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "object-src 'none'",
@@ -37,30 +33,7 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:\[\]]*)(:\d+)?")
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class AccessPolicy:
-    """Who may use the service."""
-
-    token: str = field(default="", repr=False)  # empty: everybody
-    hosts: frozenset[str] | None = None  # host names that reach the service, without port; None: any
-
-    def admits_token(self, authorization: str) -> bool:
-        """Return whether an Authorization header holds the token; takes as long for a wrong one."""
-        scheme, _, secret = authorization.partition(" ")
-        same = compare_digest(secret.strip().encode("utf-8", "surrogatepass"), self.token.encode())
-        return not self.token or (same and scheme.lower() == "bearer")
-
-    def admits_host(self, header: str) -> bool:
-        """Return whether a Host header names the service; otherwise a site elsewhere could point its own name here."""
-        found = _HOST.fullmatch(header.lower())
-        if self.hosts is None or found is None:
-            return self.hosts is None
-        name = found["name"]
-        return any(name == host or host == "*" or (host[:2] == "*." and name.endswith(host[1:])) for host in self.hosts)
 
 
 def add_middleware(app: FastAPI, batcher: Batcher, access: AccessPolicy) -> None:
@@ -103,7 +76,7 @@ class ResponseGuard:
             await (await _api_error(error, scope)).response()(scope, receive, send_with_headers)
         finally:
             # Of requests that are refused before they reach their route, only these paths are counted by name.
-            unrouted = scope["path"] if scope["path"] in _MEDIA_TYPES else "other"
+            unrouted = scope["path"] if scope["path"] in MEDIA_TYPES else "other"
             route = str(getattr(scope.get("route"), "path", unrouted))
             self._metrics.request(route, status or _DISCONNECTED, time.perf_counter() - began)
 
@@ -130,17 +103,17 @@ class RequestGuard:
             return
         headers = Headers(scope=scope)
         self._check(scope, headers)
-        if scope["method"] in _SAFE_METHODS:
+        if scope["method"] in SAFE_METHODS:
             await self.app(scope, receive, send)
             return
         limits, path = self._batcher.limits, scope["path"]
         memory = self._tables if path == "/v1/csv" else self._bodies
         most = limits.table_bytes if path == "/v1/csv" else limits.body_bytes
-        if path not in _MEDIA_TYPES:
+        if path not in MEDIA_TYPES:
             most = min(most, _MAX_CHANGE_BYTES)
         async with memory.read(Request(scope, receive), most, limits.body_seconds) as body:
             _check_media_type(path, headers)
-            if _MEDIA_TYPES.get(path) == "application/json":
+            if MEDIA_TYPES.get(path) == "application/json":
                 require_few_values(body, limits)
             await self.app(scope, _replay(body, receive), send)
 
@@ -149,15 +122,15 @@ class RequestGuard:
         if not self._access.admits_host(headers.get("host", "")):
             message = "the service does not have this host name; allow it with --allow-host NAME when it starts"
             raise ApiError(400, "wrong_host", message)
-        if scope["method"] not in _SAFE_METHODS and not _is_same_origin(headers.get("origin"), headers.get("host", "")):
+        if scope["method"] not in SAFE_METHODS and not _is_same_origin(headers.get("origin"), headers.get("host", "")):
             raise ApiError(403, "cross_origin", "pages of other sites cannot use this service")
-        is_protected = path.startswith("/v1/") or path == "/metrics"  # pages and health checks are not
+        is_protected = self._access.protects(scope["method"], path)
         if is_protected and not self._access.admits_token(headers.get("authorization", "")):
-            message = "send the token as `Authorization: Bearer TOKEN`"
+            message = "send the token as `Authorization: Bearer TOKEN`; the service printed it when it started"
             raise ApiError(401, "unauthorized", message, {"WWW-Authenticate": "Bearer"})
         if path.startswith("/v1/") and self._batcher.closing:
             raise ApiError(503, "closing", "the service is shutting down", RETRY | {"Connection": "close"})
-        if path in _MEDIA_TYPES and self._batcher.is_full:  # before the body is read, so that refusing costs little
+        if path in MEDIA_TYPES and self._batcher.is_full:  # before the body is read, so that refusing costs little
             raise overloaded(self._batcher)
 
 
@@ -194,14 +167,14 @@ def _replay(content: bytes, receive: Receive) -> Receive:
 
 def _check_media_type(path: str, headers: Headers) -> None:
     """Refuse a body to score of another type, in another encoding than UTF-8, or compressed."""
-    if path not in _MEDIA_TYPES:
+    if path not in MEDIA_TYPES:
         return
     given = headers.get("content-type", "")
     media_type, *parameters = (part.strip() for part in given.lower().split(";"))
     charsets = {value.strip("\"' ") for name, _, value in (p.partition("=") for p in parameters) if name == "charset"}
     is_plain = headers.get("content-encoding", "identity") == "identity" and charsets <= {"utf-8", "utf8", "us-ascii"}
-    if media_type != _MEDIA_TYPES[path] or not is_plain:
-        message = f"the media type is {given[:100]!r}; expected {_MEDIA_TYPES[path]} in UTF-8, not compressed"
+    if media_type != MEDIA_TYPES[path] or not is_plain:
+        message = f"the media type is {given[:100]!r}; expected {MEDIA_TYPES[path]} in UTF-8, not compressed"
         raise ApiError(415, "wrong_type", message)
 
 

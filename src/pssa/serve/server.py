@@ -131,6 +131,8 @@ def is_loopback(bound: socket.socket) -> bool:
 def hosts_of(bound: socket.socket, host: str, allowed: Iterable[str]) -> frozenset[str] | None:
     """Return the host names that reach the service; None for any, if other machines can reach it and no name is allowed.
 
+    A service that takes any name needs a token for everything: any website could point its own name there.
+
     :raises InputError: for a name with `*` elsewhere than in `*` or in front, as in `*.example.com`.
     """
     named = [name.lower() for name in allowed]

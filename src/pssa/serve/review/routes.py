@@ -6,17 +6,27 @@ A change carries the version of the sentence that the reviewer saw, so that two 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
+from fastapi.params import Depends
 from pydantic import BaseModel, ConfigDict, Field
 
 from pssa.data.evidence import ACTIVE, MISLEADING, ExampleEvidence, Finding
+from pssa.serve.review.schemas import (
+    MAX_INTEGER,
+    Change,
+    ChangeResponse,
+    ExportResponse,
+    SentenceResponse,
+    SentencesResponse,
+    StatsResponse,
+    Undo,
+)
 from pssa.serve.review.session import Review, ReviewedSentence
-from pssa.serve.schemas import Integer, StrictModel
 
-_MAX_INTEGER = 2**31 - 1
 _MAX_FREQUENT = 12  # words of each kind
 _UNDO_FIELDS = ("number", "action", "index", "example", "word", "text")  # of the last change
 
@@ -33,10 +43,10 @@ class SentenceFilter(BaseModel):
         default="found", description="look for the word among findings, or anywhere"
     )
     kind: Literal["", "active", "misleading", "none"] = ""
-    iteration: int | None = Field(default=None, ge=1, le=_MAX_INTEGER)
+    iteration: int | None = Field(default=None, ge=1, le=MAX_INTEGER)
     label: str = Field(default="", max_length=200)
     only: Literal["", "disagreements", "changed"] = ""
-    start: int = Field(default=0, ge=0, le=_MAX_INTEGER, description="position in the file to start at")
+    start: int = Field(default=0, ge=0, le=MAX_INTEGER, description="position in the file to start at")
     limit: int = Field(default=50, ge=1, le=200)
 
     def matches(self, sentence: ReviewedSentence) -> bool:
@@ -65,53 +75,40 @@ class SentenceFilter(BaseModel):
         )
 
 
-class Change(StrictModel):
-    """A change of one word."""
-
-    index: Integer = Field(ge=0, le=_MAX_INTEGER, description="position of the sentence in the file, from 0")
-    version: Integer = Field(ge=0, le=_MAX_INTEGER, description="of the sentence, as it was read")
-    action: Literal["flip", "drop", "active", "misleading"]
-    word: Integer = Field(ge=0, le=_MAX_INTEGER, description="position in the sentence, from 0")
-
-
-class Undo(StrictModel):
-    """The change to take back."""
-
-    number: Integer = Field(ge=1, le=_MAX_INTEGER, description="of the last change that was not undone")
-
-
-def review_router(review: Review) -> APIRouter:
-    """Return the routes of one review."""
+def review_router(review: Review, reading: Sequence[Depends] = (), changing: Sequence[Depends] = ()) -> APIRouter:
+    """Return the routes of one review, with the dependencies that describe their token in the schema."""
     router = APIRouter(prefix="/evidence", tags=["evidence"])
+    read: dict[str, Any] = {"response_model": None, "dependencies": list(reading)}
+    write: dict[str, Any] = {"response_model": None, "dependencies": list(changing)}
 
-    @router.get("/stats")
+    @router.get("/stats", responses=_ok(StatsResponse), **read)
     def stats() -> Json:
         """Return what is reviewed, and counts."""
         return _stats(review)
 
-    @router.get("/sentences")
+    @router.get("/sentences", responses=_ok(SentencesResponse), **read)
     def sentences(query: Annotated[SentenceFilter, Query()]) -> Json:
         """Return the selected sentences in the order of the file, a page at a time."""
         return sentence_page(review, query)
 
-    @router.get("/sentences/{index}")
+    @router.get("/sentences/{index}", responses=_ok(SentenceResponse), **read)
     def sentence(index: Annotated[int, Path(ge=0)]) -> Json:
         """Return one sentence as it is now."""
         return _sentence(review.sentence(index))
 
     # Plain functions run in threads, so that waiting for the disk holds up no other request.
-    @router.post("/changes")
+    @router.post("/changes", responses=_ok(ChangeResponse), **write)
     def change(body: Change) -> Json:
         """Flip, drop or add a word; the change is on disk when the response comes."""
         changed = review.change(body.index, body.version, body.action, body.word)
         return {"sentence": _sentence(changed), "totals": _totals(review)}
 
-    @router.post("/undo")
+    @router.post("/undo", responses=_ok(ChangeResponse), **write)
     def undo(body: Undo) -> Json:
         """Undo the last change."""
         return {"sentence": _sentence(review.undo(body.number)), "totals": _totals(review)}
 
-    @router.post("/export")
+    @router.post("/export", responses=_ok(ExportResponse), **write)
     def export() -> Json:
         """Write the reviewed evidence as a new file beside the old one, and return the command that trains with it."""
         path, edits = review.export()
@@ -119,6 +116,10 @@ def review_router(review: Review) -> APIRouter:
         return {"file": str(path), "edits": list(edits), "command": command}
 
     return router
+
+
+def _ok(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    return {200: {"model": model}}
 
 
 def _sentence(sentence: ReviewedSentence) -> Json:

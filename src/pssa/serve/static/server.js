@@ -4,6 +4,7 @@ const status = document.getElementById("status");
 const tokenForm = document.getElementById("token-form");
 const tokenField = document.getElementById("token");
 const SECONDS = 5;
+takeTokenFromAddress();
 let fading = 0;
 let waiting = null; // all requests that lack the token wait for the same form
 
@@ -14,6 +15,14 @@ export class ApiError extends Error {
     this.status = answer.status;
     this.code = fault.code;
   }
+}
+
+/** Keep the token of an address such as `/evidence#token=TOKEN`, which the server prints when it starts, and hide it. */
+function takeTokenFromAddress() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!token) return;
+  sessionStorage.setItem("token", token);
+  history.replaceState(null, "", location.pathname + location.search);
 }
 
 /** Show a message without taking the focus, for a few seconds or until the next one. */
