@@ -257,3 +257,39 @@ def test_many_at_once_are_scored_as_each_alone(classifier: Classifier, saliency:
             shares, others = ([word["share"] for word in one["words"]] for one in (found, expected))
             assert shares == pytest.approx(others, abs=1e-4)
             assert "text" not in found
+
+
+def test_a_request_that_would_not_be_scored_in_time_is_refused_while_others_wait(
+    batcher: Batcher, recorder: Recorder
+) -> None:
+    busy(batcher, recorder)
+    batcher._paces = {("first", None): 0.4, ("first", "gradient"): 10.0}  # seconds per position
+    batcher.submit(order("long " * 100))  # 40 seconds
+    assert (round(batcher.seconds_waiting), batcher.is_full) == (40, False)
+    with pytest.raises(queue.Full):
+        batcher.submit(order("a x", saliency="gradient"))  # 160 seconds
+    small = batcher.submit(order("a x"))
+    more = batcher.submit(order("long " * 45))
+    assert batcher.is_full is False
+    with pytest.raises(queue.Full):
+        batcher.submit(order("b x x x x"))
+    batcher.withdraw(more)
+    assert round(batcher.seconds_waiting) == 41
+    recorder.gate.set()
+    assert labels(small) == ["a x"]
+
+
+def test_a_large_request_is_taken_if_nothing_else_waits(batcher: Batcher, recorder: Recorder) -> None:
+    recorder.gate.set()
+    batcher._paces = {("first", None): 100.0}
+    assert labels(batcher.submit(order("a x"))) == ["a x"]
+    assert batcher._paces[("first", None)] < 100  # as measured
+
+
+def test_what_waits_is_counted_to_nothing(batcher: Batcher, recorder: Recorder) -> None:
+    busy(batcher, recorder)
+    requests = [batcher.submit(order(*(f"t{number} x" for number in range(size)))) for size in (3, 7)]
+    recorder.gate.set()
+    for request in requests:
+        labels(request)
+    assert (batcher.n_waiting, batcher._costs.total()) == (0, 0)

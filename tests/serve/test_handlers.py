@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.serve.conftest import Folders, Start
 import pssa
 from pssa.bulk.rows import RejectedRow, ScorableRow
 from pssa.runs import Classifier
+from pssa.serve import batcher as batcher_module
 from pssa.serve import handlers
 from pssa.serve.errors import ApiError
 from pssa.serve.handlers import CsvTable, find_aspect, wait_for_results
@@ -294,3 +296,18 @@ def test_a_table_of_short_rows_does_not_grow_out_of_proportion(client: TestClien
 def test_a_line_of_a_million_cells_is_an_error_of_its_row(client: TestClient) -> None:
     rows = scored(client, "text,aspect\n" + "," * 1_000_000 + "\nthe screen,screen\n")
     assert [bool(row["error"]) for row in rows] == [True, False]
+
+
+@pytest.mark.slow
+def test_a_request_that_is_not_scored_in_time_is_answered(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    let_go = threading.Event()
+
+    def wait(*_: Any) -> list[Any]:
+        let_go.wait(60)
+        return [{"error": "late"}]
+
+    monkeypatch.setattr(batcher_module, "score", wait)
+    client = start(request_seconds=1)
+    answer = client.post("/v1/predict", json={"items": [{"text": "a x", "aspects": ["x"]}]})
+    let_go.set()
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "too_long")

@@ -31,6 +31,7 @@ _LIMITS = {
     "columns": "columns per CSV (default 1000)",
     "connections": "open connections (default 1000)",
     "body-seconds": "seconds for a request to arrive (default 30)",
+    "request-seconds": "seconds to score a request, and of work that waits (default 60)",
     "queue": "aspects that wait; more are refused with 503 (default 2048)",
     "batch": "aspects scored together (default 64)",
 }

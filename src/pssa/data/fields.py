@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -22,6 +21,7 @@ from typing import Any, NoReturn
 
 from pssa.data.example import DEFAULT_LABELS, Example, sentence_key
 from pssa.data.label_map import LabelMap, label_key
+from pssa.data.occurrences import find_occurrences
 from pssa.data.rows import Row
 from pssa.data.text_file import MAX_TEXT
 from pssa.data.tokenize import Span, cut_at, tokenize
@@ -134,28 +134,6 @@ def spans_as_text(spans: Iterable[Sequence[int]]) -> str:
 def tags_as_text(tags: Sequence[str]) -> str | None:
     """Return tags for formats without lists, with `|` between them; None if a tag would be read as two."""
     return None if any("|" in tag for tag in tags) else "|".join(tags)
-
-
-def find_occurrences(text: str, aspect: str) -> tuple[Span, ...]:
-    """Return every place of the aspect in the text, in order; at least one.
-
-    Whole words come before parts of words, the same case before any case, and other white space last: only the best kind of
-    match is returned.
-    """
-    for literal in (re.escape(aspect.strip()), r"\s+".join(map(re.escape, aspect.split()))):
-        whole = rf"(?<!\w){literal}(?!\w)"
-        for pattern in (whole, literal):
-            for flags in (re.NOFLAG, re.IGNORECASE):
-                found = tuple(match.span() for match in re.finditer(pattern, text, flags))
-                if found:
-                    return found
-    # Texts that look the same can differ in their characters.
-    alike = unicodedata.normalize("NFC", aspect.strip()) in unicodedata.normalize("NFC", text)
-    advice = "give it as it appears there, or its character offsets"
-    if alike:
-        advice = "its accents are stored differently there: normalise both to NFC"
-    quoted = text if len(text) <= 60 else text[:57] + "..."
-    raise InputError(f"aspect {shorten(aspect)} is not in the text {quoted!r}; {advice}")
 
 
 class AmbiguousAspect(InputError):

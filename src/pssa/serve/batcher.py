@@ -1,8 +1,8 @@
 """Batching: one worker scores aspects that arrive together in one batch.
 
-The queue is bounded by its number of aspects. The worker takes the run and saliency of the request that has waited longest,
-together with all others of the same kind. A request that is larger than a batch returns to the end of the queue with its rest,
-so that it does not hold up small ones.
+The queue is bounded by its number of aspects, and by the time that they will take at the pace of the last batches. The worker
+takes the run and saliency of the request that has waited longest, together with all others of the same kind. A request that is
+larger than a batch returns to the end of the queue with its rest, so that it does not hold up small ones.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import queue
 import threading
 import time
 import warnings
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,12 +26,14 @@ from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs import Classifier, load
 from pssa.runs.explain import explain, usable_saliencies
-from pssa.serve.limits import Limits
+from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
 
 _GPU_BATCH, _WORD_BATCH, _PIECE_BATCH = 256, 32, 8  # sentences
+_MEMORY = 0.8  # of the measured pace: the share of what was known before
 _log = logging.getLogger(__name__)
 
+Kind = tuple[str, str | None]  # run and saliency of a request
 Result = dict[str, Any]  # fields of the response for one aspect: its label and so on, or `error`
 
 
@@ -61,7 +63,7 @@ class PendingRequest:
         return len(self.examples) - self.n_taken
 
     @property
-    def kind(self) -> tuple[str, str | None]:
+    def kind(self) -> Kind:
         """Run and saliency; requests of the same kind can share a batch."""
         return self.run, self.saliency
 
@@ -78,7 +80,10 @@ class Batcher:
         self.metrics = Metrics()
         self.closing = False  # a signal handler may set it: refuse new requests, answer the accepted ones
         self._queue: deque[PendingRequest] = deque()
+        self.parser = ThreadPoolExecutor(1, "pssa-parser")  # one, so that parsing leaves time to everything else
         self.n_waiting = 0  # aspects in the queue
+        self._costs: Counter[Kind] = Counter()  # of what waits
+        self._paces: dict[Kind, float] = {}  # seconds per position, as measured
         self._last_size = 1  # aspects in the last batch
         self._ended = False
         self._changed = threading.Condition()
@@ -93,21 +98,29 @@ class Batcher:
     @property
     def is_full(self) -> bool:
         """Whether the queue has no room for another aspect."""
-        return self.n_waiting >= self.limits.queue
+        return self.n_waiting >= self.limits.queue or self.seconds_waiting >= self.limits.request_seconds
+
+    @property
+    def seconds_waiting(self) -> float:
+        """About how long the worker needs for what waits."""
+        return sum(n_positions * self._paces.get(kind, 0.0) for kind, n_positions in [*self._costs.items()])
 
     def submit(self, request: PendingRequest) -> PendingRequest:
         """Put a request into the queue and return it.
 
-        :raises queue.Full: if there is no room for all of it.
+        :raises queue.Full: if there is no room for all of it, or it would not be scored in time.
         """
         if not request.examples:
             request.future.set_result([])
             return request
+        total = _cost(request, request.examples)
+        seconds = total * self._paces.get(request.kind, 0.0)
         with self._changed:
-            if self._ended or self.n_waiting + request.n_left > self.limits.queue:
+            is_late = self._queue and self.seconds_waiting + seconds > self.limits.request_seconds
+            if self._ended or is_late or self.n_waiting + request.n_left > self.limits.queue:
                 raise queue.Full
             self._queue.append(request)
-            self._count(request.n_left)
+            self._count(request, request.n_left, total)
             self._changed.notify()
         return request
 
@@ -116,7 +129,7 @@ class Batcher:
         with self._changed:
             if request in self._queue:
                 self._queue.remove(request)
-                self._count(-request.n_left)
+                self._count(request, -request.n_left, -_cost(request, request.examples[request.n_taken :]))
 
     def close(self) -> None:
         """Score what was accepted, then end the worker."""
@@ -125,12 +138,15 @@ class Batcher:
             self._ended = True
             self._changed.notify()
         self._worker.join()
+        self.parser.shutdown(wait=False, cancel_futures=True)
 
     def _work(self) -> None:
         while parts := self._next_batch():
             run, saliency = parts[0][0].kind
             batch = [example for _, examples in parts for example in examples]
+            began = time.perf_counter()
             results = iter(score(self.runs[run].classifier, batch, saliency))
+            self._measure(parts, time.perf_counter() - began)
             self.metrics.batch("predict" if saliency is None else "explain", len(batch))
             for request, examples in parts:
                 request.results += [next(results) for _ in examples]
@@ -172,7 +188,7 @@ class Batcher:
             if end == start:
                 break
             parts.append((request, request.examples[start:end]))
-            self._count(start - end)
+            self._count(request, start - end, -_cost(request, request.examples[start:end]))
             request.n_taken = end
             self._queue.remove(request)
             if request.n_left:
@@ -181,9 +197,20 @@ class Batcher:
         self._last_size = n_examples
         return parts
 
-    def _count(self, aspects: int) -> None:
+    def _count(self, request: PendingRequest, aspects: int, positions: int) -> None:
         self.n_waiting += aspects
+        self._costs[request.kind] += positions
         self.metrics.waiting(self.n_waiting)
+
+    def _measure(self, parts: list[_Part], seconds: float) -> None:
+        """Remember how long a batch took, as a moving average."""
+        kind, total = parts[0][0].kind, sum(_cost(*part) for part in parts)
+        pace = seconds / max(1, total)
+        self._paces[kind] = pace + _MEMORY * (self._paces.get(kind, pace) - pace)
+
+
+def _cost(request: PendingRequest, examples: Sequence[Example]) -> int:
+    return sum(cost(len(example.spans), request.saliency) for example in examples)
 
 
 def score(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Result]:

@@ -8,13 +8,12 @@ import csv
 import io
 import json
 import queue
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Response
-from fastapi.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
@@ -26,7 +25,7 @@ from pssa.data.rows import Columns, Row
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.serve.batcher import Batcher, PendingRequest, Result
-from pssa.serve.errors import ApiError
+from pssa.serve.errors import RETRY, ApiError
 from pssa.serve.limits import Limits
 from pssa.serve.middleware import overloaded
 from pssa.serve.schemas import ExplainRequest, Item, Offsets, PredictRequest
@@ -39,6 +38,8 @@ _MAX_LINE = 1 << 18  # characters of a line of a table
 # Columns of a scored table after its own ones, and what they hold if a result has no such field.
 _SCORED_COLUMNS: dict[str, Any] = {"label": "", "probabilities": {}, "error": "", "warning": ""}
 
+ArgumentT = TypeVar("ArgumentT")
+ReturnT = TypeVar("ReturnT")
 ParsedRow = ScorableRow | RejectedRow
 
 
@@ -59,7 +60,7 @@ async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | No
     """Return the response: a label for each aspect and, with a saliency, the share of every word."""
     work = sum(len(item.text) * len(item.aspects) for item in body.items)
     is_quick = work <= _MAX_INLINE_CHARACTERS
-    found = _find_aspects(body.items) if is_quick else await run_in_threadpool(_find_aspects, body.items)
+    found = _find_aspects(body.items) if is_quick else await _in_parser(batcher, _find_aspects, body.items)
     if saliency is not None:
         most = batcher.limits.max_words(saliency)
         found = [_explainable(row, saliency, most) for row in found]
@@ -69,10 +70,15 @@ async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | No
     return Response(content, media_type="application/json")
 
 
+async def _in_parser(batcher: Batcher, function: Callable[[ArgumentT], ReturnT], argument: ArgumentT) -> ReturnT:
+    """Call a function that takes long in the thread that parses."""
+    return await asyncio.get_running_loop().run_in_executor(batcher.parser, function, argument)
+
+
 async def wait_for_results(batcher: Batcher, request: PendingRequest, receive: Receive) -> list[Result]:
     """Have a request scored and return its results.
 
-    :raises ApiError: 503 if the queue is full.
+    :raises ApiError: 503 if the queue is full, or the results take too long.
     :raises ClientDisconnect: if the client leaves; what is left of the request is dropped.
     """
     try:
@@ -83,7 +89,10 @@ async def wait_for_results(batcher: Batcher, request: PendingRequest, receive: R
     disconnected = asyncio.ensure_future(_wait_for_disconnect(receive))
     try:
         either: list[asyncio.Future[Any]] = [scored, disconnected]
-        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        seconds = batcher.limits.request_seconds
+        done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED, timeout=seconds)
+        if not done:
+            raise ApiError(503, "too_long", f"not scored within {seconds} seconds; send fewer or shorter texts", RETRY)
         if not scored.done():
             raise ClientDisconnect
         return scored.result()
@@ -231,7 +240,7 @@ async def score_table(batcher: Batcher, table: CsvTable, run: str, receive: Rece
     columns = (*kept.values(), *_SCORED_COLUMNS)
     content = output.header(columns)
     rows, is_first = table.rows(), True
-    while window := await run_in_threadpool(list, islice(rows, min(_WINDOW, batcher.limits.queue))):
+    while window := await _in_parser(batcher, list, islice(rows, min(_WINDOW, batcher.limits.queue))):
         parsed = [row for _, row in window]
         results = await _score_window(batcher, parsed, run, receive, is_first)
         written = [

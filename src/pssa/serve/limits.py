@@ -29,6 +29,7 @@ class Limits:
     explained_words: int = 512  # of a text to explain
     queue: int = 2048  # aspects that wait
     batch: int = 64  # aspects that are scored together
+    request_seconds: int = 60  # until a request must be scored; also of work that may wait
     wait_ms: int = 4  # longest time a request waits for others to join its batch
 
     def __post_init__(self) -> None:
@@ -49,6 +50,10 @@ class Limits:
 
     def fits(self, n_examples: int, n_words: int, saliency: str | None) -> bool:
         """Return whether a batch may have so many examples, the longest of so many words; this bounds memory and time."""
-        # Some saliencies send several samples or steps through the model's head at once.
-        n_readings = 1 if saliency is None else 4 * n_words if saliencies.is_quadratic(saliency) else 8
-        return n_examples <= self.batch and n_examples * n_words * n_readings <= _MAX_POSITIONS
+        return n_examples <= self.batch and n_examples * cost(n_words, saliency) <= _MAX_POSITIONS
+
+
+def cost(n_words: int, saliency: str | None) -> int:
+    """Return how many positions a model reads for an example of so many words."""
+    # Some saliencies send several samples or steps through the model's head at once.
+    return n_words * (1 if saliency is None else 4 * n_words if saliencies.is_quadratic(saliency) else 8)

@@ -136,7 +136,9 @@ class RequestGuard:
 
 def overloaded(batcher: Batcher) -> ApiError:
     """Return the error of a full queue."""
-    message = f"{batcher.n_waiting} aspects are waiting, at most {batcher.limits.queue} may; try again"
+    limits, seconds = batcher.limits, batcher.seconds_waiting
+    most = f"at most {limits.queue}, or {limits.request_seconds} seconds of work, may"
+    message = f"{batcher.n_waiting} aspects are waiting, about {seconds:.0f} seconds of work; {most}; try again"
     return ApiError(503, "overloaded", message, RETRY)
 
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
-from pssa.data.fields import fields_of, find_occurrences
+from pssa.data.fields import fields_of
 from pssa.data.files import sync_folder, sync_tree
+from pssa.data.occurrences import find_occurrences
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, MissingExtra
