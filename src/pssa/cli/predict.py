@@ -34,16 +34,18 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--rejected FILE", "file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)", type=str)
     option(parser, "--resume", "resume an interrupted job")
     option(parser, "--force", "replace an existing output")
-    _add_finding(parser.add_argument_group("rows without aspects"))
+    finding = parser.add_argument_group("rows without aspects")
+    add_finding(finding)
+    option(finding, "--keep-empty", "write a row without label for a text without aspects")
     _add_scoring(parser.add_argument_group("scoring"))
 
 
-def _add_finding(group: argparse._ActionsContainer) -> None:
+def add_finding(group: argparse._ActionsContainer) -> None:
+    """Add the options that say how aspects of rows without any are found."""
     text = "tagger that finds aspects, or starter (default: that of the run)"
     option(group, "--aspects-from DIR", text, type=run_path)
     option(group, "--aspects NAME,...", "aspects to look for by name")
     option(group, "--aspects-file FILE", "file of aspects to look for, one a line")
-    option(group, "--keep-empty", "write a row without label for a text without aspects")
 
 
 def _add_scoring(group: argparse._ActionsContainer) -> None:
@@ -107,11 +109,12 @@ def _job(arguments: argparse.Namespace) -> Job:
         rejected=arguments.rejected,
         begin="resume" if arguments.resume else "replace" if arguments.force else "new",
         scoring=scoring,
-        finding=_finding(arguments),
+        finding=finding_of(arguments),
     )
 
 
-def _finding(arguments: argparse.Namespace) -> Finding:
+def finding_of(arguments: argparse.Namespace) -> Finding:
+    """Return what these options say."""
     from pssa.aspects.names import NameFinder, parse_names, read_names
     from pssa.bulk import Finding
 
@@ -125,7 +128,7 @@ def _finding(arguments: argparse.Namespace) -> Finding:
         NameFinder(names)
     if arguments.aspects_file is not None:
         names = read_names(arguments.aspects_file)
-    return Finding(arguments.aspects_from, names, arguments.keep_empty)
+    return Finding(arguments.aspects_from, names, getattr(arguments, "keep_empty", False))
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:

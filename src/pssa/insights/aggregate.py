@@ -63,7 +63,8 @@ class Survey:
             return
         self.n_mentions += 1
         self.n_reviews += mention.is_first
-        self.spellings.add(mention.spelling)
+        if mention.spelling:
+            self.spellings.add(mention.spelling)
         if self.by is not None:
             self.values.add(value_of(mention, self.by))
         if self.dates is not None:

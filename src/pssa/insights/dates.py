@@ -30,6 +30,7 @@ _MONTH = re.compile(r"\s*(\d{4})-(\d{1,2})\s*$")
 _SECONDS = re.compile(r"\s*(\d{9,10}|\d{12,13})(?:\.\d+)?\s*$")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MAX_PERIODS = 24
+_DATE, _DATE_FORMAT = setting("date", "COLUMN"), setting("date_format", "%d/%m/%Y")
 _YEARS = range(1970, 2100)  # a date of another year is a slip, and would stretch every chart
 
 
@@ -120,23 +121,29 @@ class DateColumn:
         if not self.ambiguous and found.get(_DAY_FIRST) != found.get(_MONTH_FIRST) and len(found) > 1:
             self.ambiguous = shorten(value)
 
+    def require_dates(self) -> None:
+        """Refuse a column without any date.
+
+        :raises InputError: naming the column and a value.
+        """
+        if self.n_read:
+            return
+        if not self.n_values:
+            raise InputError(f"the column {shorten(self.name)} has no value; name the column of dates with {_DATE}")
+        advice = f"name another column with {_DATE}, or its format with {_DATE_FORMAT}"
+        raise InputError(f"the column {shorten(self.name)} has no date: {self.unread} cannot be read; {advice}")
+
     @property
     def format(self) -> str:
         """The format of the column.
 
         :raises InputError: if no value is a date, or day and month cannot be told apart.
         """
-        (best, n_best), *others = [*self.n_read.most_common(), ("", 0)]
-        option = setting("date_format", "%d/%m/%Y")
-        if not n_best and not self.n_values:
-            raise InputError(f"the column {shorten(self.name)} has no value; name the column of dates with {_DATE}")
-        if not n_best:
-            advice = f"name another column with {_DATE}, or its format with {option}"
-            raise InputError(f"the column {shorten(self.name)} has no date: {self.unread} cannot be read; {advice}")
-        is_tie = {best, others[0][0]} == {_DAY_FIRST, _MONTH_FIRST} and others[0][1] == n_best
-        if is_tie and self.ambiguous:
+        self.require_dates()
+        (best, n_best), (second, n_second) = [*self.n_read.most_common(2), ("", 0)][:2]
+        if self.ambiguous and {best, second} == {_DAY_FIRST, _MONTH_FIRST} and n_best == n_second:
             either = f"{self.ambiguous} in the column {shorten(self.name)} can be day/month or month/day"
-            raise InputError(f"{either}, and no row decides; name the format with {option}")
+            raise InputError(f"{either}, and no row decides; name the format with {_DATE_FORMAT}")
         return best
 
     @property
@@ -146,9 +153,6 @@ class DateColumn:
 
     def _formats(self) -> Sequence[str]:
         return [self.given_format] if self.given_format else list(_READERS)
-
-
-_DATE = setting("date", "COLUMN")
 
 
 @dataclass(frozen=True)

@@ -187,12 +187,15 @@ def read_groups(path: Path) -> dict[str, str]:
 
 @lru_cache(maxsize=1 << 14)
 def normalize(aspect: str) -> str:
-    """Return a spelling in lower case, without articles before it, marks around it and doubled space."""
+    """Return a spelling in lower case, without articles before it, marks around it and doubled space.
+
+    It is empty if nothing is left, as of an aspect that has neither a letter nor a digit.
+    """
     words = unicodedata.normalize("NFKC", aspect[:_MAX_LENGTH]).casefold().split()
     words = [stripped for word in words if (stripped := _EDGES.sub("", word))]
     while len(words) > 1 and words[0] in _ARTICLES:
         del words[0]
-    return " ".join(words) or " ".join(aspect[:_MAX_LENGTH].split())
+    return " ".join(words)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -1,0 +1,120 @@
+"""`pssa insights`: a page about what many reviews say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pssa.cli._options import add_device, add_format
+from pssa.cli._output import counted, print_json, require_new_file, say
+from pssa.cli._parser import Commands, add_command, option, run_path
+from pssa.cli.predict import add_finding, finding_of, updater
+from pssa.errors import InputError
+
+if TYPE_CHECKING:
+    from pssa.insights.job import InsightsJob, InsightsSummary
+    from pssa.training.progress import StderrProgress
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(commands, "insights", "show what many reviews say, and which words say so", run)
+    text = "run directory written by pssa train (default: the starter)"
+    parser.add_argument("run_path", metavar="RUN", type=run_path, nargs="?", default="starter", help=text)
+    many: dict[str, Any] = {"type": str, "required": True, "nargs": "+", "action": "extend"}
+    option(parser, "--input FILE", "reviews in any format, also .gz or .zst", **many)
+    option(parser, "--out FILE", "HTML page to write", required=True)
+    option(parser, "--by COLUMN", "column of groups to compare, such as a branch or a product")
+    option(parser, "--date COLUMN", "column of dates, to show changes over time")
+    option(parser, "--date-format FORMAT", "format of the dates, such as %%d/%%m/%%Y (default: detected)")
+    option(parser, "--table FILE", "CSV to write: a line per aspect group and label")
+    option(parser, "--rows FILE", "CSV, JSON Lines or Parquet to write: a line per aspect")
+    option(parser, "--groups FILE", "CSV of spellings and groups: read, or written for editing")
+    option(parser, "--held-out FILE", "labelled data that shows how often the run errs")
+    option(parser, "--resume", "resume an interrupted job")
+    option(parser, "--force", "replace existing files")
+    add_device(parser)
+    add_format(parser)
+    add_finding(parser.add_argument_group("rows without aspects"))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write a self-contained HTML page about reviews: what customers talk about, what they like and dislike, which words
+    say so, how sure that is, and how it differs over time and between groups.
+
+    pssa insights --input reviews.csv --out insights.html
+    pssa insights runs/reviews --input reviews.csv --columns text=review --by branch --date visited --out insights.html
+    pssa insights --input reviews.csv --groups groups.csv --table aspects.csv --rows rows.csv --out insights.html
+    """
+    from pssa.insights.job import make_insights
+    from pssa.training.progress import StderrProgress
+
+    job = _job(arguments)
+    for path in (job.out, job.table, job.rows, job.rejected):
+        if path is not None:
+            require_new_file(path, force=job.begin != "new")
+    with StderrProgress("insights") as bar:
+        summary = make_insights(job, None, updater(bar), _stepper(bar))
+    if arguments.json:
+        print_json(summary.as_dict())
+    else:
+        _print_summary(job, summary)
+    return 0
+
+
+def _job(arguments: argparse.Namespace) -> InsightsJob:
+    from pssa.bulk import Scoring
+    from pssa.insights.job import InsightsJob
+
+    if arguments.resume and arguments.force:
+        raise InputError("--resume continues an unfinished job and --force begins again; give one of the two")
+    if "-" in arguments.input:
+        raise InputError("--input is standard input, which cannot be read again; name a file")
+    return InsightsJob(
+        inputs=tuple(arguments.input),
+        out=arguments.out,
+        run=arguments.run_path,
+        by=arguments.by,
+        date=arguments.date,
+        date_format=arguments.date_format,
+        table=arguments.table,
+        rows=arguments.rows,
+        groups=arguments.groups,
+        held_out=arguments.held_out,
+        format=arguments.format,
+        columns=arguments.columns,
+        encoding=arguments.encoding,
+        begin="resume" if arguments.resume else "replace" if arguments.force else "new",
+        finding=finding_of(arguments),
+        scoring=Scoring(device=arguments.device),
+    )
+
+
+def _stepper(bar: StderrProgress) -> Callable[[str, int], None]:
+    """Return a function that shows how many rows a step after scoring has read."""
+    task: list[Any] = []
+
+    def step(name: str, n_rows: int) -> None:
+        if not task:
+            task.append(bar.add_task("", total=None, said=""))
+        bar.update(task[0], said=f"{name}: {n_rows:,} rows")
+
+    return step
+
+
+def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
+    found = f"{counted(summary.mentions, 'mention')} of {counted(summary.aspects, 'aspect')}"
+    say(f"{job.out}: {found} in {counted(summary.reviews, 'review')}; open it in a browser")
+    for verb, names in (("like", summary.likes), ("dislike", summary.dislikes)):
+        if names:
+            say(f"they {verb}: {', '.join(names)}")
+    if summary.empty:
+        say(f"{counted(summary.empty, 'review')} without an aspect")
+    if summary.undated:
+        say(f"{counted(summary.undated, 'mention')} without a date that can be read in the column {job.date}")
+    if summary.rejected:
+        say(f"{job.rejected}: {counted(summary.rejected, 'row')} skipped")
+    for path, what in ((job.table, "table"), (job.rows, "rows"), (job.groups, "groups of aspects, for editing")):
+        if path is not None:
+            say(f"{path}: {what}")

@@ -1,0 +1,66 @@
+"""Error rates: how often a run confuses labels, as it has kept it from held-out data or as labelled data shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pssa.data.example import Corpus
+from pssa.data.numbers import percent
+from pssa.evaluation.shares import ShareEstimator
+from pssa.runs import Classifier
+from pssa.runs.directory import read_json
+from pssa.runs.evaluate import evaluate
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """The confusion matrix of a classifier, and where it is from."""
+
+    confusion: tuple[tuple[int, ...], ...] | None  # gold label by predicted label; None: unknown
+    source: str = ""
+
+    @classmethod
+    def of_run(cls, run: Path, labels: Sequence[str]) -> ErrorRates:
+        """Read what the run has kept: `held_out` in `metrics.json`; unknown if there is nothing of use."""
+        path = run / "metrics.json"
+        found = read_json(path) if path.is_file() else None
+        kept = found.get("held_out") if isinstance(found, dict) else None
+        confusion = _parse(kept, labels) if isinstance(kept, dict) else None
+        source = str(kept.get("source") or "held-out data")[:200] if isinstance(kept, dict) else ""
+        return cls(confusion, source)
+
+    @classmethod
+    def measured(cls, classifier: Classifier, corpus: Corpus, name: str) -> ErrorRates:
+        """Measure them on labelled data that the classifier was not trained on."""
+        return cls(evaluate(classifier, corpus).scores.confusion, name)
+
+    def describe(self, estimator: ShareEstimator) -> str:
+        """Return in words how intervals account for the classifier's errors, or why they do not."""
+        if self.confusion is None or not estimator.is_corrected:
+            why = estimator.reason or "it has kept no confusion matrix of held-out data"
+            return (
+                "Intervals (95 %) account for chance in the sample alone. The classifier errs too, and how often is not"
+                f" known well enough to count: {why}."
+            )
+        n_all = sum(map(sum, self.confusion))
+        n_right = sum(row[place] for place, row in enumerate(self.confusion))
+        return (
+            f"Intervals (95 %) account for chance in the sample and for the classifier's own mistakes: it was right on"
+            f" {percent(n_right / n_all)} of {n_all:,} instances of {self.source}. They assume that it errs here about as"
+            " often, and reach from the counted share to the one that is corrected for these mistakes."
+        )
+
+
+def _parse(kept: dict[str, Any], labels: Sequence[str]) -> tuple[tuple[int, ...], ...] | None:
+    """Return the matrix in the order of `labels`; None if it is not one of these labels."""
+    names, rows = kept.get("labels"), kept.get("confusion")
+    if not isinstance(names, list) or not isinstance(rows, list) or sorted(map(str, names)) != sorted(labels):
+        return None
+    is_matrix = len(rows) == len(names) and all(isinstance(row, list) and len(row) == len(names) for row in rows)
+    if not is_matrix or any(type(cell) is not int or cell < 0 for row in rows for cell in row):
+        return None
+    places = [names.index(label) for label in labels]
+    return tuple(tuple(rows[gold][predicted] for predicted in places) for gold in places)

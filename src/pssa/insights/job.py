@@ -1,0 +1,317 @@
+"""From reviews to a page: score, survey, group, count, write. `make_insights` does it all, and goes on where it was killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from pssa.aspects.run import has_tagger
+from pssa.bulk.engines import Engine, LocalEngine
+from pssa.bulk.finding import FIND_ADVICE, Finding
+from pssa.bulk.fingerprint import RESUME
+from pssa.bulk.job import Job, Observer
+from pssa.bulk.output_format import choose_output_format
+from pssa.bulk.scorer import Scoring
+from pssa.bulk.source import Source, find_sources
+from pssa.data.files import write_atomically
+from pssa.data.io import read_for
+from pssa.data.rows import ColumnNames, Columns, Problem, Row
+from pssa.data.validation import join_names, shorten
+from pssa.errors import InputError, setting
+from pssa.evaluation.shares import ShareEstimator
+from pssa.insights.aggregate import Survey, Tally, period_reader, survey, tally
+from pssa.insights.dates import DateColumn
+from pssa.insights.error_rates import ErrorRates
+from pssa.insights.findings import Analyst, Findings, select_aspects, select_values
+from pssa.insights.grouping import Groups, Vectors, group, read_groups
+from pssa.insights.mentions import FieldNames, Mention, read_mentions
+from pssa.insights.page import PageFacts, render_page
+from pssa.insights.scored_rows import ScoredRows, write_rows
+from pssa.report.run_reader import name_run
+from pssa.runs import Classifier, load
+from pssa.runs.featurizer import WordFeaturizer
+from pssa.runs.run_names import STARTER, resolve_run
+from pssa.runs.saved_model import Description
+
+_TITLE = "What customers say"
+_ROWS_SEARCHED = 1000  # for columns and dates, before the work begins
+_LEAST_VOCABULARY = 10_000  # words: a smaller one does not tell what is a word
+_STEP_ROWS = 5000  # between two reports of progress
+_ADDED = ("aspect_group", "driver")  # columns of the file of rows
+
+Step = Callable[[str, int], None]  # what is done, and how many rows so far
+
+
+@dataclass(frozen=True)
+class InsightsJob:
+    """What to read, and what to write.
+
+    :raises InputError: for values that contradict each other.
+    """
+
+    inputs: tuple[str, ...]  # files or patterns
+    out: Path  # the page
+    run: Path = Path(STARTER)
+    by: str | None = None  # column that divides reviews into groups to compare
+    date: str | None = None  # column of dates
+    date_format: str | None = None  # of strptime, if it is not recognised
+    table: Path | None = None  # CSV: a line for each aspect group and label
+    rows: Path | None = None  # CSV, JSON Lines or Parquet: a line for each aspect found
+    groups: Path | None = None  # CSV of spellings and their groups: read if it exists, written if not
+    held_out: Path | None = None  # labelled data that shows how often the run errs, if it has kept nothing
+    format: str | None = None  # of the inputs, if it is not recognised
+    columns: ColumnNames | Columns | None = None  # of the inputs, if they have other names
+    encoding: str | None = None
+    begin: str = "new"  # or "resume" an unfinished job, or "replace" what exists
+    finding: Finding = field(default_factory=Finding)
+    scoring: Scoring = field(default_factory=Scoring)
+
+    @property
+    def rejected(self) -> Path:
+        """The file of rows that could not be used."""
+        return self.out.with_name(f"{self.out.name}.rejected.jsonl")
+
+
+@dataclass(frozen=True)
+class InsightsSummary:
+    """Counts of what was found."""
+
+    page: str
+    reviews: int
+    empty: int  # reviews without an aspect
+    mentions: int
+    aspects: int  # groups of aspects
+    labels: Mapping[str, int]
+    rejected: int  # rows that could not be used
+    undated: int  # mentions without a date that can be read
+    likes: tuple[str, ...]
+    dislikes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return asdict(self)
+
+
+def make_insights(
+    job: InsightsJob, engine: Engine | None = None, observer: Observer | None = None, on_step: Step | None = None
+) -> InsightsSummary:
+    """Carry out a job.
+
+    :param observer: is called with the progress of scoring.
+    :param on_step: is called with the name of each later step and the number of rows that it has read.
+    :raises InputError: for what cannot be read, scored or written.
+    """
+    job = replace(job, run=resolve_run(job.run))
+    work = _Work(job, on_step or (lambda name, rows: None))
+    scored = ScoredRows(job.out.with_name(f"{job.out.name}.part"))
+    with scored.opened(job.begin):
+        scored.score(work.scoring_job, work.sources, engine or LocalEngine(), observer)
+        try:
+            return work.write(scored)
+        except InputError as error:
+            kept = f"; the scored rows are kept: resume with {RESUME}" if scored.path.exists() else ""
+            raise InputError(f"{error.message}{kept}") from error
+
+
+@dataclass
+class _Work:
+    """A job in progress; everything that the user gave is checked before anything is scored."""
+
+    job: InsightsJob
+    on_step: Step
+    labels: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    names: FieldNames = field(default_factory=FieldNames)
+    dates: DateColumn | None = None
+    given_groups: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        job = self.job
+        self.labels = Description.load(job.run).labels
+        if job.finding.tagger is None and not job.finding.names and not has_tagger(job.run):
+            raise InputError(f"{job.run} has no tagger, so it cannot find aspects; {FIND_ADVICE}")
+        if job.rows is not None:
+            choose_output_format(str(job.rows), None, self.labels)
+        if job.groups is not None and job.groups.exists():
+            self.given_groups = read_groups(job.groups)
+        self._corpus = read_for(job.run, job.held_out, labels=self.labels) if job.held_out is not None else None
+        columns = replace(Columns.of(job.columns), text_only=True)
+        self.sources = find_sources(job.inputs, job.format, columns, job.encoding)
+        self._look_ahead(columns)
+
+    @property
+    def scoring_job(self) -> Job:
+        """The job of the bulk engine."""
+        job = self.job
+        return Job(
+            run=job.run,
+            inputs=job.inputs,
+            output="",
+            format=job.format,
+            columns=job.columns,
+            encoding=job.encoding,
+            finding=replace(job.finding, keep_empty=True),
+            scoring=replace(job.scoring, saliency=job.scoring.saliency or ""),
+        )
+
+    def write(self, scored: ScoredRows) -> InsightsSummary:
+        """Read the scored rows, and write the files that were asked for, the page last."""
+        job, classifier = self.job, load(self.job.run)
+        rates = ErrorRates.of_run(job.run, self.labels)
+        if self._corpus is not None and job.held_out is not None:
+            rates = ErrorRates.measured(classifier, self._corpus, job.held_out.name)
+        found = survey(self._mentions(scored, "counting aspects"), job.by, self.dates)
+        n_rejected, reason = scored.first_rejected()
+        if not found.n_reviews:
+            scored.path.unlink()
+            raise InputError(reason or f"{', '.join(job.inputs)}: the input has no rows; name a file that has some")
+        groups = group(found.spellings, word_vectors(classifier), self.given_groups)
+        estimator = ShareEstimator(rates.confusion)
+        findings = self._find(scored, found, groups, estimator)
+        facts = PageFacts(
+            title=_TITLE,
+            model=self._describe_model(classifier),
+            errors=rates.describe(estimator),
+            by=job.by or "",
+            date=job.date or "",
+            n_skipped=n_rejected,
+            reason=reason,
+        )
+        self._write_files(scored, groups, findings, facts)
+        return self._summarise(findings, n_rejected)
+
+    def _find(self, scored: ScoredRows, found: Survey, groups: Groups, estimator: ShareEstimator) -> Findings:
+        dates = self.dates if found.n_mentions else None
+        calendar = dates.calendar if dates is not None else None
+        values = select_values(found.values)
+        into = Tally(self.labels, groups, select_aspects(groups.totals), self.job.by, frozenset(values))
+        if dates is not None and calendar is not None:
+            into.read_period = period_reader(dates.name, dates.format, calendar)
+        tally(self._mentions(scored, "counting labels"), into)
+        return Analyst(found, into, estimator, values, calendar).find()
+
+    def _write_files(self, scored: ScoredRows, groups: Groups, findings: Findings, facts: PageFacts) -> None:
+        job = self.job
+        if job.rows is not None:
+            output_format = choose_output_format(str(job.rows), None, self.labels)
+            rows = self._rows(self._mentions(scored), groups)
+            write_rows(rows, job.rows, output_format, lambda n_rows: self.on_step("writing rows", n_rows))
+        if job.table is not None:
+            write_atomically(job.table, findings.table())
+        if job.groups is not None and self.given_groups is None:
+            groups.save(job.groups)
+        if scored.rejected.exists():
+            write_atomically(job.rejected, scored.rejected.read_bytes())
+        write_atomically(job.out, render_page(findings, facts).encode("utf-8", "replace"))
+
+    def _mentions(self, scored: ScoredRows, step: str = "") -> Iterator[Mention | None]:
+        for number, mention in enumerate(read_mentions(scored.path, self.names), start=1):
+            yield mention
+            if step and number % _STEP_ROWS == 0:
+                self.on_step(step, number)
+
+    def _rows(self, mentions: Iterable[Mention | None], groups: Groups) -> Iterator[dict[str, Any]]:
+        """Yield the rows of the file of rows: the scored ones, without the shares of words."""
+        for mention in mentions:
+            if mention is not None:
+                fields = {name: value for name, value in mention.fields.items() if name != "explanation"}
+                yield fields | dict(zip(_ADDED, (groups.of(mention.aspect), mention.driver), strict=True))
+
+    def _look_ahead(self, columns: Columns) -> None:
+        """Check, by the first rows, that the columns exist and the dates can be read; a stream cannot be looked at."""
+        job = self.job
+        rows = [row for source in self.sources[:1] if not source.is_stream for row in _first_rows(source)]
+        found = list(dict.fromkeys(name for row in rows for name in row.given))
+        by, date = (_find_column(name, option, found) for name, option in ((job.by, "by"), (job.date, "date")))
+        self.job = replace(job, by=by, date=date)
+        text, *aspect = (columns.column_of(name) or name for name in ("text", "aspect", "from", "to"))
+        self.names = FieldNames(next((name for name in found if name.lower() == text.lower()), text), *aspect)
+        if date is None:
+            return
+        self.dates = DateColumn(date, job.date_format)
+        ahead = DateColumn(date, job.date_format)
+        for row in rows:
+            ahead.add(row.given.get(date))
+        if len(rows) < _ROWS_SEARCHED and len(self.sources) == 1:
+            _ = ahead.format  # these are all rows
+        elif rows:
+            ahead.require_dates()
+
+    def _describe_model(self, classifier: Classifier) -> str:
+        job = self.job
+        is_starter = job.run == _starter_or_none()
+        run = "the starter model of pssa" if is_starter else f"the run {name_run(job.run)}"
+        finder = "its own tagger"
+        if job.finding.names:
+            finder = "the names that were given"
+        elif job.finding.tagger is not None:
+            finder = f"the tagger {name_run(job.finding.tagger)}"
+        return f"Aspects were found by {finder} and judged by {run} ({classifier.name}). Both make mistakes."
+
+    def _summarise(self, findings: Findings, n_rejected: int) -> InsightsSummary:
+        return InsightsSummary(
+            page=str(self.job.out),
+            reviews=findings.survey.n_reviews,
+            empty=findings.survey.n_empty,
+            mentions=findings.survey.n_mentions,
+            aspects=len(findings.aspects) + len(findings.rest),
+            labels={one.label: one.count for one in findings.whole.labels},
+            rejected=n_rejected,
+            undated=findings.n_undated,
+            likes=tuple(aspect.name for aspect in findings.stand_out("good", 3)),
+            dislikes=tuple(aspect.name for aspect in findings.stand_out("bad", 3)),
+        )
+
+
+def word_vectors(classifier: Classifier) -> Vectors | None:
+    """Return the vectors of a classifier that reads words; None if it does not, or knows too few to tell what is a word."""
+    featurizer = classifier.featurizer
+    if not isinstance(featurizer, WordFeaturizer) or len(featurizer.vocabulary) < _LEAST_VOCABULARY:
+        return None
+    vocabulary = featurizer.vocabulary
+    tables = [module for module in classifier.model.modules() if "unseen" in dict(module.named_buffers(recurse=False))]
+    if not tables:
+        return None
+    trained, fixed = getattr(tables[0], "words", torch.zeros(0)).detach(), tables[0].get_buffer("unseen")
+
+    def vector(word: str) -> npt.NDArray[np.float32] | None:
+        place = vocabulary.index(word)
+        if place == vocabulary.unk_id:
+            return None
+        row = trained[place] if place < len(trained) else fixed[place - len(trained)]
+        return row.float().cpu().numpy()
+
+    return vector
+
+
+def _first_rows(source: Source) -> list[Row]:
+    events = islice(source.events(lambda read: None), _ROWS_SEARCHED)
+    return [event for event in events if isinstance(event, Row) and not isinstance(event, Problem)]
+
+
+def _find_column(name: str | None, option: str, found: list[str]) -> str | None:
+    """Return a column as the file spells it.
+
+    :raises InputError: if there is none; the message names the columns that there are.
+    """
+    if name is None or not found or name in found:
+        return name
+    alike = [column for column in found if column.lower() == name.lower()]
+    if len(alike) == 1:
+        return alike[0]
+    what = f"the input has no column {shorten(name)}; found {join_names(found)}"
+    raise InputError(f"{what}; name one of these with {setting(option, 'COLUMN')}")
+
+
+def _starter_or_none() -> Path | None:
+    try:
+        return resolve_run(STARTER)
+    except InputError:
+        return None

@@ -1,0 +1,188 @@
+"""`pssa insights`: the files it writes, the counts it prints, bad input, and jobs that were stopped."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.bulk.made_jobs import Stopping
+from tests.cli.command import Command
+
+from pssa.bulk import Finding
+from pssa.insights import job as insights_job
+from pssa.insights.job import InsightsJob, make_insights
+
+REVIEWS = [
+    ("The food was great. I hate the service!", "north", "2024-01-05"),
+    ("Foods were cold, the service slow.", "north", "2024-02-05"),
+    ("", "south", "2024-02-06"),
+    ("Nothing to say.", "south", "soon"),
+    ("<script>alert('food')</script>", "south", "2024-03-01"),
+    ("美味しい食べ物", "south", "2024-03-02"),
+]
+
+
+def write_reviews(
+    path: Path, rows: Sequence[tuple[str, ...]], header: tuple[str, ...] = ("Text", "branch", "day")
+) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+@pytest.fixture
+def words(run: Path, tmp_path: Path) -> list[Any]:
+    source = write_reviews(tmp_path / "reviews.csv", REVIEWS)
+    return ["insights", run, "--input", source, "--out", tmp_path / "page.html", "--aspects", "food,service"]
+
+
+def test_reviews_become_a_page_a_table_rows_and_groups(command: Command, words: list[Any], tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("table.csv", "rows.csv", "groups.csv")}
+    options = [part for name, path in files.items() for part in (f"--{name.removesuffix('.csv')}", path)]
+    found = command(*words, *options, "--by", "BRANCH", "--date", "day", "--json").json
+    assert (found["reviews"], found["empty"], found["mentions"], found["aspects"]) == (6, 3, 5, 2)
+    assert sum(found["labels"].values()) == 5
+    assert found["rejected"] == 0
+    with files["rows.csv"].open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["aspect"], row["aspect_group"], row["branch"]) for row in rows][:4] == [
+        ("food", "food", "north"),
+        ("service", "service", "north"),
+        ("Foods", "food", "north"),
+        ("service", "service", "north"),
+    ]
+    assert rows[0].keys() == {
+        *("Text", "branch", "day", "aspect", "from", "to", "label", "aspect_group", "driver"),
+        *("probability_positive", "probability_negative", "probability_neutral"),
+    }
+    assert len(files["table.csv"].read_text("utf-8").splitlines()) == 1 + 2 * 3
+    assert "foods,food,1,same words" in files["groups.csv"].read_text("utf-8")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "<script" not in page
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.parquet"])
+def test_rows_can_be_written_for_programs(command: Command, words: list[Any], tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    command(*words, "--rows", path)
+    if name.endswith("parquet"):
+        rows = pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist()
+    else:
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    assert [row["aspect_group"] for row in rows] == ["food", "service", "food", "service", "food"]
+    assert {"driver", "probabilities"} <= rows[0].keys()
+
+
+def test_edited_groups_are_read_and_left_as_they_are(command: Command, words: list[Any], tmp_path: Path) -> None:
+    groups = tmp_path / "groups.csv"
+    groups.write_text("spelling,group\nfood,kitchen\nservice,\n", "utf-8")
+    command(*words, "--groups", groups, "--table", tmp_path / "table.csv")
+    assert groups.read_text("utf-8").startswith("spelling,group\nfood,kitchen")
+    names = {line.partition(",")[0] for line in (tmp_path / "table.csv").read_text("utf-8").splitlines()[1:]}
+    assert names == {"kitchen"}
+
+
+def test_the_errors_of_the_run_are_measured_where_data_is_given(
+    command: Command, words: list[Any], train_file: Path, tmp_path: Path
+) -> None:
+    command(*words)
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "has kept no confusion matrix" in page
+    command(*words, "--force", "--held-out", train_file)
+    # So brief a training confuses all labels, which the page says too.
+    assert "confuses labels too often" in (tmp_path / "page.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--by", "shop"], "Text, branch, day"),
+        (["--date", "branch"], "'north'"),
+        (["--date", "nowhere"], "Text, branch, day"),
+        (["--rows", "rows.txt"], ".parquet"),
+        (["--columns", "text=review"], "review"),
+        (["--resume", "--force"], "--force"),
+        (["--out", "no/where.html"], "no"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_anything_is_written(
+    command: Command, words: list[Any], tmp_path: Path, options: list[str], expected: str
+) -> None:
+    assert expected in command(*words, *options).refusal
+    assert [path.name for path in tmp_path.iterdir()] == ["reviews.csv"]
+
+
+def test_a_run_without_a_tagger_says_how_aspects_are_found(command: Command, words: list[Any]) -> None:
+    refusal = command(*words[:-2]).refusal
+    assert all(option in refusal for option in ("--aspects-from DIR", "--aspects-from starter", "--aspects"))
+
+
+def test_a_page_is_not_replaced_unasked(command: Command, words: list[Any], tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("mine")
+    assert "--force" in command(*words).refusal
+    assert (tmp_path / "page.html").read_text() == "mine"
+    assert command(*words, "--force").code == 0
+
+
+def test_no_aspect_and_no_row_at_all(command: Command, words: list[Any], tmp_path: Path) -> None:
+    write_reviews(tmp_path / "reviews.csv", [("Hello.", "a", "b")])
+    found = command(*words, "--json").json
+    assert (found["reviews"], found["empty"], found["mentions"]) == (1, 1, 0)
+    write_reviews(tmp_path / "reviews.csv", [])
+    assert "no rows" in command(*words, "--force").refusal
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.slow
+def test_a_stopped_job_is_resumed_and_ends_with_the_same_page(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 32)
+    rows = [
+        (f"On day {n} the food was {('good', 'bad', 'cold')[n % 3]}.", "ab"[n % 2], f"2024-01-{1 + n % 28:02}")
+        for n in range(40)
+    ]
+    source = write_reviews(tmp_path / "reviews.csv", rows)
+
+    def job(name: str, begin: str = "new") -> InsightsJob:
+        finding = Finding(names=("food",))
+        return InsightsJob((str(source),), tmp_path / name, run, "branch", "day", finding=finding, begin=begin)
+
+    make_insights(job("whole.html"))
+    with pytest.raises(KeyboardInterrupt):
+        make_insights(job("page.html"), Stopping(2, KeyboardInterrupt()))
+    assert (tmp_path / "page.html.part").is_dir()
+    with pytest.raises(Exception, match="unfinished"):
+        make_insights(job("page.html"))
+
+    def fail(*_: Any) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:  # killed after all rows were scored
+        patch.setattr(insights_job, "render_page", fail)
+        with pytest.raises(KeyboardInterrupt):
+            make_insights(job("page.html", "resume"))
+    make_insights(job("page.html", "resume"))
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "whole.html").read_bytes()
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_dates_that_turn_out_ambiguous_keep_what_was_scored(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(insights_job, "_ROWS_SEARCHED", 1)
+    source = write_reviews(
+        tmp_path / "reviews.csv", [("The food.", "a", "01/02/2024"), ("The food.", "a", "03/04/2024")]
+    )
+    finding = Finding(names=("food",))
+    with pytest.raises(Exception, match=r"date_format.*resume"):
+        make_insights(InsightsJob((str(source),), tmp_path / "page.html", run, None, "day", finding=finding))
+    job = InsightsJob(
+        (str(source),), tmp_path / "page.html", run, None, "day", "%d/%m/%Y", finding=finding, begin="resume"
+    )
+    assert make_insights(job).undated == 0
