@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_format
@@ -21,7 +22,7 @@ def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "insights", "show what many reviews say, and which words say so", run)
     text = "run directory written by pssa train (default: the starter)"
-    parser.add_argument("run_path", metavar="RUN", type=run_path, nargs="?", default="starter", help=text)
+    parser.add_argument("run_path", metavar="RUN", type=run_path, nargs="?", default=Path("starter"), help=text)
     many: dict[str, Any] = {"type": str, "required": True, "nargs": "+", "action": "extend"}
     option(parser, "--input FILE", "reviews in any format, also .gz or .zst", **many)
     option(parser, "--out FILE", "HTML page to write", required=True)
