@@ -62,15 +62,11 @@ def _add_scoring(group: argparse._ActionsContainer) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Label every row of one or more files of any size, in order and in bounded memory.
+    """Label every row of one or more files of any size, in order and in bounded memory. Rows that have text alone become a row
+    for each aspect that is found.
 
     pssa predict runs/reviews --input new.csv --output labelled.csv
     pssa predict runs/reviews --input 'parts/*.gz' --output all.csv --errors skip
-    pssa predict runs/reviews --input new.csv --output out.jsonl --explain gradient
-
-    Rows that have text alone become a row for each aspect that is found:
-
-    pssa predict runs/reviews --input raw.csv --output out.csv --aspects-from starter
     pssa predict runs/reviews --input raw.csv --output out.csv --aspects food,"front desk",wifi
     """
     from pssa.bulk import STANDARD, predict
