@@ -83,7 +83,7 @@ def _add_find(actions: Commands) -> None:
 
 def add_tagger(parser: argparse.ArgumentParser) -> None:
     """Add the argument DIR."""
-    text = "directory written by pssa aspects train, a run that has a tagger, or starter"
+    text = "directory of a tagger, or of a run with one, or starter"
     parser.add_argument("tagger", metavar="DIR", type=run_path, help=text)
 
 
