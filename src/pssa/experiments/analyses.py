@@ -23,6 +23,7 @@ from pssa.runs.explain import explain, trust, usual_saliency
 from pssa.saliency import observe
 from pssa.stress import make_variants
 from pssa.stress import stress as measure_stress
+from pssa.stress.variants import VERSION
 
 # Buckets of training frequency, by the largest frequency of each.
 FREQUENCY_BUCKETS = {"0": 0, "1-2": 2, "3-10": 10, "11-50": 50, "> 50": float("inf")}
@@ -140,11 +141,17 @@ def round_attention(given: AnalysisInput) -> dict[str, dict[str, Any]]:
     return {str(number): rounds[number] for number in sorted(rounds)}
 
 
-def stress(given: AnalysisInput) -> dict[str, Any]:
+def stress(given: AnalysisInput, version: int = VERSION) -> dict[str, Any]:
     """Count right answers to variants of the test corpus; where people marked opinion words, these are reversed.
 
     `right` has a digit for each instance: whether the original and every variant were right.
+
+    :param version: of the variants.
     """
+    if version != VERSION:
+        raise InputError(
+            f"this version of the code makes variants of version {VERSION}; version {version} was asked for"
+        )
     marked = None
     if given.opinion_rows is not None:
         marked = evidence_from_opinion_words(given.opinion_rows, given.test)

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from pssa.runs import methods
 
 Setting = tuple[str, Any]  # a name of the configuration and its value
-HUMAN, RANDOM = "human", "random"
-GIVEN = (HUMAN, RANDOM)  # evidence that no method mines
+HUMAN, RANDOM, CORRECTED = "human", "random", "corrected"
+GIVEN = (HUMAN, RANDOM, CORRECTED)  # evidence that no method mines
 
 
 def settings(**values: Any) -> tuple[Setting, ...]:
@@ -40,7 +40,8 @@ class Mining:
     """Evidence mined once; K rounds hold those of fewer."""
 
     place: Place
-    # aw-as, pg-as, rm-as, consensus; human: the opinion words that people marked; random: as many random words as consensus has
+    # aw-as, pg-as, rm-as, consensus; human: the opinion words that people marked; random: as many random words as consensus has;
+    # corrected: a consensus whose words are replaced with the human ones in some instances
     method: str
     settings: tuple[Setting, ...] = ()
 
@@ -49,6 +50,8 @@ class Mining:
         """The baseline, for its number of epochs and mostly its parameters; human words need nothing, random ones a consensus."""
         if self.method == RANDOM:
             return (Mining(self.place, "consensus", self.settings),)
+        if self.method == CORRECTED:
+            return (Mining(self.place, "consensus"), Mining(self.place, HUMAN))
         return () if self.method == HUMAN else (Training(self.place),)
 
     @property

@@ -22,7 +22,8 @@ from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.errors import InputError
 from pssa.evaluation import score
 from pssa.experiments import analyses
-from pssa.experiments.cells import HUMAN, RANDOM, Analysis, Cell, Mining, Timing, Training, describe
+from pssa.experiments.cells import CORRECTED, GIVEN, HUMAN, RANDOM, Analysis, Cell, Mining, Timing, Training, describe
+from pssa.experiments.corrections import correct_sentences
 from pssa.experiments.ledger import Record
 from pssa.experiments.mining_stats import common_words, describe_evidence, random_words
 from pssa.experiments.timing import StageTimer
@@ -52,7 +53,9 @@ class CellJob:
     def open(self, observer: StageTimer) -> PlaceContext:
         """Return the context of the cell's place, with the cell's settings."""
         epochs = (("epochs", self.epochs),) if self.epochs else ()
-        return self.workspace.open(self.cell.place, (*epochs, *getattr(self.cell, "settings", ())), observer)
+        # Those of evidence that no method mines are not of the configuration.
+        own = () if getattr(self.cell, "method", "") in GIVEN else getattr(self.cell, "settings", ())
+        return self.workspace.open(self.cell.place, (*epochs, *own), observer)
 
 
 def execute_cell(job: CellJob) -> Record:
@@ -137,6 +140,9 @@ def _mine(job: CellJob, cell: Mining) -> Record:
         evidence = context.human
     elif cell.method == RANDOM:
         evidence = random_words(read_evidence(job.workspace.evidence(cell.needs[0])), cell.place.seed)
+    elif cell.method == CORRECTED:
+        mined, human = (read_evidence(job.workspace.evidence(need)) for need in cell.needs)
+        evidence = correct_sentences(mined, human, seed=cell.place.seed, **dict(cell.settings))
     else:
         context = context.configured(method=cell.method)
         epochs = context.run.find_epochs()

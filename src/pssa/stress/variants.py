@@ -26,6 +26,9 @@ from pssa.stress.opinions import SIGNS, Marks, find_opinions
 from pssa.stress.reversal import OPPOSITE, reverse_others, reverse_target
 from pssa.stress.surface import add_typos, change_case
 
+VERSION = (
+    1  # of the variants; raised when the same data would give others, so that old measurements are not mixed with new
+)
 REVERSE_TARGET = "reverse_target"
 KINDS = (REVERSE_TARGET, "reverse_others", "add_opposite", "add_neutral", "typos", "case")
 
@@ -90,7 +93,8 @@ def _drafts(example: Example, siblings: Sequence[Example], marks: Marks, pool: C
 
 def _marks(evidence: Evidence, corpus: Corpus) -> Marks:
     evidence.check_corpus(corpus)
-    return {
+    marks = {
         str(index): frozenset(finding.word for finding in example.active)
         for index, example in enumerate(evidence.examples)
     }
+    return marks if any(marks.values()) else {}  # without any mark the lexicon decides

@@ -1,0 +1,125 @@
+"""Beyond the paper: do models look where they should? Variants of the test set that reverse opinions or distract.
+
+The same trainings as in `transfer`, on variants of their own test set (`pssa.stress`). An instance is all right if the original
+and every variant of it is. Opinion words are those that people marked.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+
+from pssa.experiments.cells import Analysis, Cell, settings
+from pssa.experiments.comparison import RunPair, chance_of_no_gain, gather, stars
+from pssa.experiments.ledger import Record, RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.stress.variants import KINDS, VERSION
+from pssa.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow, format_count, format_mean, not_measured
+from pssa.studies.exhibits._rows import METHODS, NAMES, TRANSFER_ROWS, marked_places, row_name
+
+__all__ = ["EXHIBIT"]
+
+_CONTROL = "again"
+_TRIED = tuple(name for name in TRANSFER_ROWS if name not in ("", _CONTROL))
+_SIGNIFICANT = 0.05
+_NOTES = (
+    "Accuracy of the originals and of each kind of variant, and the share of instances that are right in the original and every "
+    "variant (`all right`), in points, ± standard deviation over seeds. `over again`: difference in `all right` to a second "
+    "training without evidence. * p < .05, ** p < .01 of a gain, one-sided, from resamples of seeds and instances.",
+)
+_AIM_NOTES = (
+    "Places are models on data sets. Differences in `all right` to a second training without evidence (`again`), in points, mean "
+    "over places; that of the plain model is the noise between two trainings. Aim: +Consensus above `again` in 5 of 6 places, by "
+    "2 points on average.",
+)
+
+
+def stress_analyses(scope: Scope, method: str, model: str, data: str) -> dict[int, Analysis]:
+    """Return the analyses of a row by seed; none for human words if nobody marked any."""
+    row = METHODS[method]
+    if "human" in row.mined_by and not scope.has_opinion_words(data):
+        return {}
+    places = scope.places(model, data, row.seeds)
+    return {place.seed: Analysis(row.training_in(place), "stress", settings(version=VERSION)) for place in places}
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """Yield one analysis of every row and seed."""
+    for data, model in marked_places(scope):
+        for method in TRANSFER_ROWS:
+            yield from stress_analyses(scope, method, model, data).values()
+
+
+_Found = Mapping[str, Mapping[int, Record]]  # what was found, by row and seed
+
+
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
+    """Return gains over all places, then a table for each place."""
+
+    def found(method: str, model: str, data: str) -> dict[int, Record]:
+        records = gather(lookup, stress_analyses(scope, method, model, data))
+        return {seed: record["found"] for seed, record in records.items()}
+
+    places = {
+        (data, model): {method: found(method, model, data) for method in TRANSFER_ROWS}
+        for data, model in marked_places(scope)
+    }
+    return [_aim_table(places), *(_place_table(data, model, rows) for (data, model), rows in places.items())]
+
+
+def _aim_table(places: Mapping[tuple[str, str], _Found]) -> Table:
+    rows: list[TableRow] = []
+    for method in ("", *_TRIED):
+        pairs = [pair for found in places.values() if (pair := all_right_pair(found[method], found[_CONTROL]))]
+        gains = [pair.observed[0] for pair in pairs]
+        significant = sum(chance_of_no_gain([pair])[0] < _SIGNIFICANT for pair in pairs)
+        mean = format_mean([statistics.mean(gains)], "+") if gains else not_measured("mean", "spread")
+        p = chance_of_no_gain(pairs)[0] if pairs else None
+        raised = format_count(sum(gain > 0 for gain in gains), len(gains)) if gains else not_measured("count", "of")
+        rows.append((method or "plain", raised, mean, significant if gains else None, p))
+    columns = ("row", "places above again", "mean over again", "places with p < .05", "p of the mean")
+    title = "Share of instances right in every variant: gains over a second training"
+    return Table("stress-gains", title, columns, tuple(rows), _AIM_NOTES, columns[1:3])
+
+
+def _place_table(data: str, model: str, found: _Found) -> Table:
+    rows: list[TableRow] = [
+        (
+            row_name(model, method),
+            len(records),
+            _mean(records, "accuracy"),
+            *(format_mean([each["kinds"][kind]["accuracy"] for each in records.values()]) for kind in KINDS),
+            _mean(records, "all_right"),
+            format_all_right_gain(all_right_pair(records, found[_CONTROL]) if method != _CONTROL else None),
+        )
+        for method, records in found.items()
+    ]
+    columns = ("model", "seeds", "originals", *KINDS, "all right", "over again")
+    some = next((record for each in found.values() for record in each.values()), None)
+    counts = ", ".join(f"{kind} {some['kinds'][kind]['variants']}" for kind in KINDS) if some else ""
+    notes = (*_NOTES, f"Instances: {some['instances']}. Variants: {counts}.") if some else _NOTES
+    return Table(f"stress-{data}-{model}", f"{NAMES[model]} on {data.upper()}", columns, tuple(rows), notes, ("seeds",))
+
+
+def all_right_pair(ours: Mapping[int, Record], theirs: Mapping[int, Record]) -> RunPair | None:
+    """Return two rows as right and wrong instances, on the seeds that both have; None without such a seed."""
+    common = sorted(ours.keys() & theirs.keys())
+    if not common or ours is theirs:
+        return None
+    runs = [[list(found[seed]["right"]) for seed in common] for found in (ours, theirs)]
+    return RunPair(["1"] * len(runs[0][0]), runs[0], runs[1], ("0", "1"))
+
+
+def format_all_right_gain(pair: RunPair | None) -> FormattedValue:
+    """Return the difference with its stars."""
+    if pair is None:
+        return not_measured("all right", "p")
+    gain, p = 100 * pair.observed[0], chance_of_no_gain([pair])[0]
+    return FormattedValue(f"{gain:+.2f}{stars(p)}", {"all right": gain, "p": p})
+
+
+def _mean(records: Mapping[int, Record], name: str) -> FormattedValue:
+    return format_mean([record[name] for record in records.values()])
+
+
+EXHIBIT = Exhibit("stress", "Variants that reverse or distract", cells, show, needs=("opinion_words",), beyond=True)

@@ -1,0 +1,47 @@
+"""The exhibit about variants, on made-up analyses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.experiments.rooms import FakeLookup
+from tests.studies.exhibits.looked import marked_scope
+from tests.studies.exhibits.toys import row_of
+
+from pssa.experiments.cells import Cell, Training
+from pssa.experiments.ledger import Record
+from pssa.stress import KINDS
+from pssa.studies.exhibits import find
+from pssa.studies.exhibits._rows import TRANSFER_ROWS
+from pssa.studies.exhibits.stress import stress_analyses
+
+EXHIBIT = find("stress")
+
+
+def record(right: str) -> Record:
+    kinds = {kind: {"variants": 4, "accuracy": 0.5} for kind in KINDS}
+    share = right.count("1") / len(right)
+    return {"found": {"instances": len(right), "kinds": kinds, "accuracy": 1.0, "all_right": share, "right": right}}
+
+
+def test_every_training_of_transfer_is_analysed_and_no_other(tmp_path: Path) -> None:
+    scope = marked_scope(tmp_path, "memnet", "tnet_att", seeds=2)
+    found = list(EXHIBIT.cells(scope))
+    assert len(found) == len(set(found)) == len(TRANSFER_ROWS) * 2 * 2
+    assert all(isinstance(need, Training) for cell in found for need in cell.needs)
+
+
+def test_gains_are_over_a_second_training(tmp_path: Path) -> None:
+    scope = marked_scope(tmp_path, "memnet", seeds=2)
+    rows = {"": "10000000", "again": "11000000", "+Consensus": "11111111"}
+    records: dict[Cell, Record] = {
+        cell: record(right)
+        for method, right in rows.items()
+        for cell in stress_analyses(scope, method, "memnet", "laptop").values()
+    }
+    gains, table = EXHIBIT.show(scope, FakeLookup(records))
+    assert row_of(gains, "+Consensus")[:3] == ("1 of 1", "+75.00", 1)
+    assert row_of(gains, "plain")[:3] == ("0 of 1", "-12.50", 0)
+    assert row_of(gains, "+Human")[0] is None
+    assert row_of(table, "MN (+Consensus)")[-2:] == ("100.00 ± 0.00", "+75.00**")
+    assert row_of(table, "MN (again)")[-1] is None
