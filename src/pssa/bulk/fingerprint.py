@@ -24,6 +24,7 @@ BEGIN_AGAIN = f"begin again with {REPLACE}"
 _RUN_FILES = (
     "config.toml",
     "model.json",
+    "calibration.json",
     "tagger.json",
     "vocabulary.json",
     "*.safetensors",

@@ -109,6 +109,7 @@ def _measured_facts(config: Config, metrics: dict[str, Any]) -> list[tuple[str, 
     if dev:
         scores = f"accuracy {100 * dev['accuracy']:.2f}, macro-F1 {100 * dev['macro_f1']:.2f}{facts['when']}"
         rows.append(("development score", f"{scores}; it chose the number of epochs"))
+    rows.append(("calibration", facts["calibration"]))
     if coverage:
         rows.append(("word vectors", f"cover {coverage['tokens']:.1%} of the training tokens"))
     return rows

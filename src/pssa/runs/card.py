@@ -8,6 +8,7 @@ from typing import Any
 from pssa import models
 from pssa.data.files import write_atomically
 from pssa.runs import methods
+from pssa.runs.calibration import describe_calibration
 from pssa.runs.config import Config
 
 _CARD = """---
@@ -33,6 +34,7 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 | data digest | `{facts[digest]}` |
 | epochs | {facts[epochs]} |
 | development score | {dev} |
+| calibration | {facts[calibration]} |
 | {source} | {vectors} |
 | seed | {seed} |
 
@@ -101,5 +103,6 @@ def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
         "data": f"{metrics['instances']} instances ({counts}){dropped}",
         "digest": metrics["corpus_hash"][:16],
         "epochs": f"{metrics['epochs']}{'' if metrics['dev'] else not_searched}",
+        "calibration": describe_calibration(metrics.get("calibration")),  # older runs have none
         "when": ", before mining" if mined else "",  # the development score was measured
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import torch
@@ -19,9 +19,13 @@ from pssa.data.tokenize import Span
 from pssa.data.validation import brief_repr, shorten
 from pssa.errors import InputError
 from pssa.evaluation import predict_logits
+from pssa.evaluation.calibration import scale
+from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.featurizer import Featurizer
 from pssa.runs.table_predictions import predict_table
 from pssa.training.ensembles import combine
+
+UNCERTAIN = "uncertain"  # in place of a label where the classifier abstains
 
 if TYPE_CHECKING:
     from pssa.runs.explain import Explanation
@@ -61,6 +65,8 @@ class Classifier:
     featurizer: Featurizer
     members: tuple[nn.Module, ...]
     vote_weights: tuple[float, ...]
+    calibration: Calibration | None = None
+    abstain_below: float = 0.0  # confidence; answers that have less are withheld
 
     def __repr__(self) -> str:
         return brief_repr(self, model=self.name, labels=list(self.labels), members=len(self.members))
@@ -84,8 +90,28 @@ class Classifier:
         return self.vote([predict_logits(member, corpus, batch_size).softmax(dim=1) for member in self.members])
 
     def vote(self, each: Sequence[Tensor]) -> Tensor:
-        """Combine the probabilities (n, C) of the members: (n, C)."""
-        return each[0] if len(self.members) == 1 else combine(torch.stack(list(each)), torch.tensor(self.vote_weights))
+        """Combine the probabilities (n, C) of the members and calibrate them: (n, C)."""
+        own = each[0] if len(self.members) == 1 else combine(torch.stack(list(each)), torch.tensor(self.vote_weights))
+        return own if self.temperature == 1 else scale(own, self.temperature)
+
+    @property
+    def temperature(self) -> float:
+        """By which probabilities are calibrated; 1: they are the model's own."""
+        return self.calibration.temperature if self.calibration else 1.0
+
+    def abstaining(self, *, threshold: float | None = None, risk: float | None = None) -> Classifier:
+        """Return the same classifier, which answers `uncertain` where its confidence is too low.
+
+        :param threshold: lowest probability of the predicted label to answer.
+        :param risk: share of texts that may get a wrong answer; the threshold follows from held-out predictions of the run, by
+            conformal risk control. The share holds in expectation for texts like those, if the run was trained with
+            `calibrate="held_out"` or with development data of its own; otherwise it is an estimate, since the final model has
+            learned from them.
+        :raises InputError: if the run has no held-out predictions to derive a threshold from.
+        """
+        if UNCERTAIN in self.labels:
+            raise InputError(f"the run has a label {UNCERTAIN!r} of its own, so that it cannot mean no answer")
+        return replace(self, abstain_below=choose_threshold(self.calibration, threshold, risk))
 
     def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
         """Return the answers in the order of the examples."""
@@ -95,7 +121,8 @@ class Classifier:
         """Return the answers that follow from `probabilities` (n, C)."""
         answers = []
         for example, row in zip(examples, probabilities.tolist(), strict=True):
-            label = self.labels[row.index(max(row))]
+            confidence = max(row)
+            label = self.labels[row.index(confidence)] if confidence >= self.abstain_below else UNCERTAIN
             by_label = dict(zip(self.labels, row, strict=True))
             answers.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars))
         return answers

@@ -142,6 +142,11 @@ class TrainingConfig:
     min_steps: int = setting_field(400, least=0)
     smoothing: int = 5
     class_weights: str = "none"
+    # auto: on predictions that the training makes anyway; held_out: on a part that is kept out of the training.
+    calibrate: str = setting_field(
+        "auto", "calibration of probabilities: auto, held_out or none", choices=("auto", "held_out", "none")
+    )
+    calibration_fraction: float = 0.1  # share of the training data that `held_out` keeps out, by sentence
     # contrast: beside a share of the instances, a copy joined with a sentence of another label, drawn anew in each epoch.
     augment: str = setting_field("none", "further training data: none or contrast", choices=AUGMENTS)
     contrast_share: float = 1.0  # of the instances that have a copy
@@ -152,6 +157,8 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         _check_ranges(self)
+        if not 0 < self.calibration_fraction < 1:
+            raise InputError(f"calibration_fraction is {self.calibration_fraction}; it must be between 0 and 1")
         self.settings({})
         self.contrast()
 

@@ -31,6 +31,7 @@ _OURS = (
     "model.json",
     "model.safetensors",
     "vocabulary.json",
+    "calibration.json",
     "encoder/*",
     "members/*",
     "config.toml",

@@ -88,6 +88,7 @@ class _Answering(nn.Module):
         super().__init__()
         self.members = nn.ModuleList(classifier.members)
         self.register_buffer("vote_weights", torch.tensor(classifier.vote_weights))
+        self.temperature = classifier.temperature
 
     def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         """Logits (B, C), probabilities (B, C) and the first member's attention (B, P), if it has any."""
@@ -99,6 +100,8 @@ class _Answering(nn.Module):
             votes = torch.stack([prediction.logits.softmax(dim=1) for prediction in each])
             probabilities = combine(votes, self.get_buffer("vote_weights"))
             logits = probabilities.log()
+        if self.temperature != 1:
+            probabilities = (probabilities.log() / self.temperature).softmax(dim=1)
         attention = each[0].attention
         return (logits, probabilities) if attention is None else (logits, probabilities, attention)
 

@@ -38,6 +38,7 @@ from pssa.runs.featurizer import Featurizer, open_featurizer, reopen_featurizer
 
 Source = str | Path | Corpus | Table
 _MIN_INSTANCES = 10
+_CALIBRATION = "calibration.jsonl"
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class PreparedData:
     featurizer: Featurizer
     evidence: Evidence | None  # given by the user instead of mined
     coverage: Coverage | None  # of the corpus by the vector file, where there is one
+    calibration: Corpus | None = None  # instances that are kept out of the training to calibrate its probabilities
 
     def save(self, directory: RunDirectory) -> None:
         """Keep a copy in the run."""
@@ -57,6 +59,8 @@ class PreparedData:
         write(self.corpus, folder / "corpus.jsonl")
         if self.dev is not None:
             write(self.dev, folder / "dev.jsonl")
+        if self.calibration is not None:
+            write(self.calibration, folder / _CALIBRATION)
         table = self.featurizer.table
         if isinstance(table, WordTable):
             save_matrix(folder / "vectors.safetensors", table.matrix.numpy())
@@ -89,7 +93,8 @@ class PreparedData:
         featurizer = reopen_featurizer(config, directory.root, digest)
         evidence_path = directory.root / "evidence.jsonl"
         evidence = read_evidence(evidence_path) if config.supervision.evidence else None
-        return cls(corpus, dev, featurizer, evidence, coverage)
+        kept = folder / _CALIBRATION
+        return cls(corpus, dev, featurizer, evidence, coverage, read(kept, labels=labels) if kept.is_file() else None)
 
 
 def prepare(
@@ -119,16 +124,29 @@ def prepare(
     corpus = _read(train_source, config)
     dev_corpus = None if dev_source is None else _read(dev_source, config)
     config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
+    corpus, kept = _keep_out(corpus, config)
     config = lengthen_training(config, given, len(corpus))
     _check_corpora(config, corpus, dev_corpus)
     featurizer, coverage = open_featurizer(config, corpus, on_vectors, cache)
     corpus = replace(corpus, examples=tuple(featurizer.cut(corpus)))
     dev_corpus = dev_corpus and replace(dev_corpus, examples=tuple(featurizer.cut(dev_corpus)))
+    kept = kept and replace(kept, examples=tuple(featurizer.cut(kept)))
     evidence = None
     if config.supervision.evidence:
         evidence = read_evidence(config.supervision.evidence)
         evidence.check_corpus(corpus)
-    return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage)
+    return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept)
+
+
+def _keep_out(corpus: Corpus, config: Config) -> tuple[Corpus, Corpus | None]:
+    """Return the instances to train on, and those to calibrate with, where a part is kept out for that."""
+    if config.training.calibrate != "held_out":
+        return corpus, None
+    if config.supervision.evidence:
+        how = setting("calibrate", "held_out")
+        raise InputError(f"{setting('evidence')} is about all of the training data, of which {how} keeps a part out")
+    rest, kept = hold_out(corpus, config.training.calibration_fraction, config.seed)
+    return replace(corpus, examples=corpus.select(rest).examples), corpus.select(kept)
 
 
 def _name(source: Source | None, configured: str | None) -> str | None:

@@ -20,6 +20,7 @@ from pssa.data.contrast import Contrast
 from pssa.data.evidence import Evidence
 from pssa.data.example import Example
 from pssa.data.split import hold_out
+from pssa.runs.calibration import HeldOut
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_device, choose_penalty, choose_settings
 from pssa.runs.directory import FileStore, RunDirectory
@@ -41,6 +42,7 @@ class RunContext:
     observer: Observer
     team: Team = field(default_factory=Team)  # the processes that train together; only the main one has a directory
     history: list[EpochRecord] = field(default_factory=list)  # of all stages, in order
+    held_out: HeldOut | None = None  # predictions of models like the final one about instances that are new to them
 
     @cached_property
     def device(self) -> torch.device:
@@ -140,6 +142,9 @@ class RunContext:
         )
         epochs, history = search_epochs(self.new_model(), task, self.settings, self._store(task.stage), self.observer)
         self._note(task.stage, history)
+        if (logits := history[epochs - 1].dev_logits) is not None:
+            gold = dev.labels.cpu()
+            self.held_out = HeldOut(logits.softmax(dim=1)[None], gold, "held-out data of the search", kept_out=False)
         return epochs
 
     def train(

@@ -19,6 +19,7 @@ from pssa.data.files import make_folder, require_regular
 from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
 from pssa.errors import InputError, PssaWarning, RunError
 from pssa.models import WordTable
+from pssa.runs.calibration import Calibration
 from pssa.runs.classifier import Classifier
 from pssa.runs.config import PRECISIONS, UNITS, Config
 from pssa.runs.defaults import choose_device
@@ -166,7 +167,10 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
     if narrow:
         for member in members:
             models.narrow(member)
-    return Classifier(description.model, description.labels, featurizer, members, description.vote_weights)
+    calibration = Calibration.load(folder)
+    return Classifier(
+        description.model, description.labels, featurizer, members, description.vote_weights, calibration=calibration
+    )
 
 
 def _is_narrow(model: str, precision: str, device: torch.device) -> bool:

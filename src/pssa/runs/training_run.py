@@ -10,13 +10,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.files import require_writable, write_atomically
 from pssa.errors import InputError, RunError, setting
 from pssa.runs import methods
+from pssa.runs.calibration import Calibration, HeldOut
 from pssa.runs.card import write_card
+from pssa.runs.classifier import Classifier
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_device, warn_of_absent_labels, warn_of_unused
 from pssa.runs.directory import RunDirectory, write_json
@@ -159,7 +163,14 @@ def _carry_out(context: RunContext) -> Path:
         write_evidence(outcome.evidence, root / "evidence.jsonl")
     lines = "".join(json.dumps(record.as_dict()) + "\n" for record in context.history)
     write_atomically(root / "history.jsonl", lines.encode())
-    metrics = _metrics(context, outcome)
+    held_out = _held_out(context, outcome)
+    calibration = Calibration.of(held_out) if held_out and config.training.calibrate != "none" else None
+    if calibration is not None:
+        calibration.save(root)
+    metrics = _metrics(context, outcome) | {
+        "calibration": calibration.summary() if calibration else None,
+        "held_out": held_out.confusion(config.data.labels) if held_out else None,
+    }
     write_card(root / "README.md", config, metrics)
     context.directory.require_whole()
     write_json(root / "metrics.json", metrics)
@@ -168,6 +179,25 @@ def _carry_out(context: RunContext) -> Path:
     if on_finish := getattr(context.observer, "on_finish", None):
         on_finish(metrics, outcome.evidence)
     return root
+
+
+def _held_out(context: RunContext, outcome: methods.Trained) -> HeldOut | None:
+    """Return predictions about instances that are new to the models that made them, if there are any.
+
+    Those of the final classifier are best, where instances were kept out of its training. Else those of models like it serve.
+    """
+    prepared, config = context.prepared_data, context.config
+    kept, source = prepared.calibration, "instances kept out for calibration"
+    if kept is None:
+        kept, source = prepared.dev, "separate development data"
+    if kept is not None:
+        classifier = Classifier(
+            config.model, config.data.labels, prepared.featurizer, outcome.members, outcome.vote_weights
+        )
+        places = {label: number for number, label in enumerate(config.data.labels)}
+        gold = torch.tensor([places[example.label or ""] for example in kept])
+        return HeldOut(classifier.probabilities(kept)[None], gold, source, kept_out=True)
+    return context.held_out if methods.find(config.method).resembles_search else None
 
 
 def _metrics(context: RunContext, outcome: methods.Trained) -> dict[str, Any]:

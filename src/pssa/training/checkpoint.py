@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields, replace
 from statistics import fmean
 from typing import Any, Protocol
 
@@ -28,10 +28,11 @@ class EpochRecord:
     accuracy: float  # of the predictions made while training, dropout on
     dev_accuracy: float | None = None
     dev_macro_f1: float | None = None  # of a tagger: F1 of exact spans
+    dev_logits: Tensor | None = field(default=None, compare=False, repr=False)  # (n, C) of development data
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values, for JSON."""
-        return asdict(self)
+        """Return plain values, for JSON; checkpoints keep the logits beside them."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "dev_logits"}
 
 
 class Observer(Protocol):
@@ -76,7 +77,7 @@ def best_epoch(history: Sequence[EpochRecord], window: int = 1) -> int:
     return history[means.index(max(means))].epoch
 
 
-_MODEL, _OPTIMIZER = "model.", "optimizer."
+_MODEL, _OPTIMIZER, _DEV = "model.", "optimizer.", "dev."
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ class CheckpointStore(Protocol):
 def take(model: nn.Module, optimizer: torch.optim.Optimizer | None, history: list[EpochRecord]) -> Checkpoint:
     """Return the state after the last epoch of `history`; a finished training needs no optimiser, two thirds of the size."""
     tensors = {_MODEL + name: parameter.detach() for name, parameter in model.named_parameters()}
+    tensors |= {f"{_DEV}{one.epoch}": one.dev_logits for one in history if one.dev_logits is not None}
     for number, state in optimizer.state_dict()["state"].items() if optimizer else ():
         tensors |= {f"{_OPTIMIZER}{number}.{key}": value for key, value in state.items()}
     return Checkpoint(tensors, tuple(history))
@@ -116,7 +118,10 @@ def restore(checkpoint: Checkpoint, model: nn.Module, optimizer: torch.optim.Opt
             number, key = name.removeprefix(_OPTIMIZER).split(".", 1)
             state.setdefault(int(number), {})[key] = tensor
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-    return list(checkpoint.history)
+    # Checkpoints of earlier versions have no logits.
+    return [
+        replace(record, dev_logits=checkpoint.tensors.get(f"{_DEV}{record.epoch}")) for record in checkpoint.history
+    ]
 
 
 def load_parameters(checkpoint: Checkpoint, model: nn.Module) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -104,8 +105,15 @@ def run_epoch(
     loss, penalty, correct = (task.team.add(totals) / len(train)).tolist()
     if not loss < float("inf"):
         raise PssaError(f"the loss became {loss} in epoch {epoch} of stage {task.stage}; try a smaller learning rate")
-    accuracy, macro_f1 = (task.score or _score_dev)(model, task.dev) if task.dev else (None, None)
-    return task.team.share_object(EpochRecord(task.stage, epoch, loss, penalty, correct, accuracy, macro_f1))
+    record = EpochRecord(task.stage, epoch, loss, penalty, correct)
+    if task.dev and task.score:
+        accuracy, macro_f1 = task.score(model, task.dev)
+        record = replace(record, dev_accuracy=accuracy, dev_macro_f1=macro_f1)
+    elif task.dev:
+        logits = predict_logits(model, task.dev)
+        accuracy, macro_f1 = _score_dev(logits, task.dev)
+        record = replace(record, dev_accuracy=accuracy, dev_macro_f1=macro_f1, dev_logits=logits)
+    return task.team.share_object(record)
 
 
 def _begin(
@@ -141,8 +149,7 @@ def _is_exhausted(history: Sequence[EpochRecord], settings: Settings) -> bool:
     return bool(history) and len(history) - best_epoch(history, settings.smoothing) >= settings.patience
 
 
-def _score_dev(model: nn.Module, dev: IndexedCorpus) -> tuple[float, float]:
-    logits = predict_logits(model, dev)
+def _score_dev(logits: Tensor, dev: IndexedCorpus) -> tuple[float, float]:
     labels = tuple(str(number) for number in range(logits.shape[1]))
     gold, predicted = ([labels[number] for number in ids] for ids in (dev.labels.tolist(), logits.argmax(1).tolist()))
     scores = score(gold, predicted, labels)

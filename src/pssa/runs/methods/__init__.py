@@ -50,6 +50,7 @@ class Method:
 
     mines = False
     continues_baseline = False  # whether mining changes the model of a plain training, instead of training its own
+    resembles_search = True  # whether the final model is like that of the search: a single one, trained as long
     default_saliency = "gradient"
     extent_settings: tuple[str, ...] = ()  # those that only decide how much is mined: more of it holds less
 

@@ -60,9 +60,15 @@ def _train_adaboost(context: RunContext) -> Trained:
     return Trained(tuple(members), tuple(vote_weights) if any(vote_weights) else (1.0,) + (0.0,) * (_MEMBERS - 1))
 
 
+class _Control(Method):
+    """A method whose classifier is trained for longer, or votes: the confidence of a plain model says nothing about its own."""
+
+    resembles_search = False
+
+
 METHODS = {
     "base": Method("base", _train_base),
-    "kt": Method("kt", _train_longer),
-    "boosting": Method("boosting", _train_boosting),
-    "adaboost": Method("adaboost", _train_adaboost),
+    "kt": _Control("kt", _train_longer),
+    "boosting": _Control("boosting", _train_boosting),
+    "adaboost": _Control("adaboost", _train_adaboost),
 }

@@ -15,6 +15,7 @@ from pssa.data.split import folds
 from pssa.errors import InputError, setting
 from pssa.mining import agree
 from pssa.mining.consensus import blend
+from pssa.runs.calibration import HeldOut
 from pssa.runs.config import Config
 from pssa.runs.defaults import RANDOM, build_saliency, choose_consensus_epochs, choose_consensus_rule, choose_epsilon
 from pssa.runs.methods import Method, Trained, record_evidence, train_final
@@ -78,6 +79,9 @@ class Consensus(Method):
         config = context.config
         rule = choose_consensus_rule(config)
         judgements = [self._judge(context, epochs, number) for number in range(config.mining.consensus_models)]
+        probabilities = torch.stack([one.probabilities for one in judgements])
+        gold = context.train_data.labels.cpu()
+        context.held_out = HeldOut(probabilities, gold, "out-of-fold predictions of the judges", kept_out=False)
         mined = agree(judgements, context.train_data.labels, config.data.labels, rule)
         return record_evidence(context, mined, "+".join(self.saliencies(config)), None, rule.rounds)
 
