@@ -131,3 +131,23 @@ def test_further_words_are_further_rounds_and_leave_the_first_as_it_was(corpus: 
         assert few.findings == many.findings[:1]
         assert [found.iteration for found in many.findings] == list(range(1, len(many.findings) + 1))
         assert [found.score for found in many.findings] == sorted((f.score for f in many.findings), reverse=True)
+
+
+@pytest.mark.slow
+def test_a_gate_trains_with_evidence_only_where_that_does_no_harm(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trained(name: str, **settings: Any) -> tuple[Any, float]:
+        """What the metrics say about the gate, and the penalty of the last epoch."""
+        run = pssa.train(corpus, tmp_path / name, **SETTINGS | settings)
+        metrics = json.loads((run / "metrics.json").read_text())
+        return metrics.get("gate"), json.loads((run / "history.jsonl").read_text().splitlines()[-1])["penalty"]
+
+    gate, penalty = trained("gated", gate="held-out")
+    assert gate["supervised"] == (gate["with_evidence"] >= gate["without"]) == (penalty > 0)
+    assert stages(tmp_path / "gated")["gate-fold-2"] == 2
+    for is_open in (True, False):
+        monkeypatch.setattr(methods.Gate, "is_open", is_open)
+        gate, penalty = trained(str(is_open), gate="held-out")
+        assert gate["supervised"] == is_open == (penalty > 0)
+    assert trained("always")[0] is None

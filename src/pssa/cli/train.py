@@ -102,6 +102,9 @@ def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, 
     say(f"{metrics['parameters']:,} trained parameters")
     if metrics["vector_coverage"]:
         say(f"word vectors cover {metrics['vector_coverage']['tokens']:.1%} of the training tokens")
+    if gate := metrics.get("gate"):
+        scores = f"held-out macro-F1 {gate['with_evidence']:.4f} with evidence, {gate['without']:.4f} without"
+        say(f"{scores}: trained {'with' if gate['supervised'] else 'without'} it")
     if evidence:
         say(f"{evidence['active']} active, {evidence['misleading']} misleading words in {evidence['evidence']}")
 

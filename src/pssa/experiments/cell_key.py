@@ -29,11 +29,12 @@ from pssa.experiments.cells import (
     Timing,
     Training,
     describe,
+    mining_method,
     settings,
     with_needs,
 )
 from pssa.runs.config import Config
-from pssa.runs.defaults import resolve
+from pssa.runs.defaults import choose_penalty, resolve
 
 _VERSION = "2"  # of this serialisation; version 1 hashed the package's version and every setting
 _FROZEN = Path(__file__).with_name("frozen_defaults.json")
@@ -69,6 +70,7 @@ def changed_settings(cell: Cell, everywhere: Mapping[str, Any]) -> list[dict[str
         case Training():
             # A file of evidence is how mined words reach a training.
             chosen = place | dict(cell.settings) | {"evidence": "mined"}
+            chosen["gamma"] = choose_penalty(Config().updated(chosen), mining_method(cell.evidence[0])).gamma
             runs = [_changed(_SUPERVISED, settings(**chosen), "supervision")]
         case Timing():
             runs = [

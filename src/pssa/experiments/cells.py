@@ -126,6 +126,11 @@ Cell = Mining | Training | Analysis | Timing
 _KINDS: dict[type, str] = {Mining: "mining", Training: "training", Analysis: "look", Timing: "timing"}  # in the ledger
 
 
+def mining_method(mining: Mining) -> str:
+    """Return the method whose gamma a training with this evidence has: that of a consensus, for as many random words."""
+    return "consensus" if mining.method == RANDOM else mining.method
+
+
 def with_needs(cells: Iterable[Cell]) -> list[Cell]:
     """Return the cells and all that they need, each once, needs first."""
     found: dict[Cell, None] = {}

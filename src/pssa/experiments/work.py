@@ -22,7 +22,19 @@ from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.errors import InputError
 from pssa.evaluation import score
 from pssa.experiments import analyses
-from pssa.experiments.cells import CORRECTED, GIVEN, HUMAN, RANDOM, Analysis, Cell, Mining, Timing, Training, describe
+from pssa.experiments.cells import (
+    CORRECTED,
+    GIVEN,
+    HUMAN,
+    RANDOM,
+    Analysis,
+    Cell,
+    Mining,
+    Timing,
+    Training,
+    describe,
+    mining_method,
+)
 from pssa.experiments.corrections import correct_sentences
 from pssa.experiments.ledger import Record
 from pssa.experiments.mining_stats import common_words, describe_evidence, random_words
@@ -81,7 +93,8 @@ def _train(job: CellJob, cell: Training) -> Record:
     epochs = context.run.find_epochs()
     context = context.configured(epochs=epochs, method=cell.method)
     if cell.evidence:
-        context = context.configured(gamma=choose_penalty(context.run.config).gamma)
+        mined_by = mining_method(cell.evidence[0])
+        context = context.configured(gamma=choose_penalty(context.run.config, mined_by).gamma)
     if cell.method == "base":
         trained = Trained((_train_one(job, cell, context, timer),))
     else:
@@ -169,7 +182,7 @@ def _analyse(job: CellJob, cell: Analysis) -> Record:
     tested = replace(cell.place, data=cell.on or cell.place.data)
     if cell.on:
         _, test = resources.corpora(replace(tested, share=1.0, held_out=False))
-    rows = resources.opinion_rows(tested, "test")
+    rows = resources.opinion_rows(tested, "train" if cell.place.held_out and not cell.on else "test")
     evidence = _evidence(job, cell.training) if cell.training.evidence else None
     given = analyses.AnalysisInput(classifier, train_corpus, test, rows, evidence)
     return {"found": analyses.find(cell.what)(given, **dict(cell.settings))}

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 UNITS = ("word", "piece")
+GATES = ("none", "held-out")
 AUGMENTS = ("none", "contrast")
 _N_SEEDS = 2**32
 _MAX_BYTES = 1 << 20  # of a file
@@ -227,6 +228,8 @@ class SupervisionConfig:
     )
     ramp: float = 0.0  # share of the final training's steps over which gamma rises from zero
     weighting: str = "equal"  # how active words share the attention: "equal", "round", "score" or "confidence"
+    # held-out: with consensus, train without evidence where that does better on instances that a model has not seen.
+    gate: str = setting_field("none", choices=GATES)
 
 
 @dataclass(frozen=True)

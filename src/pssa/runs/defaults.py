@@ -32,6 +32,7 @@ OF_STATES = ("gradient", "integrated_gradients")
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}  # of saliencies other than the gradient
 _TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
+_CONSENSUS_GAMMA: dict[str, float] = {}  # of evidence by consensus, where it is another (results/defaults.md)
 _CONSENSUS_THRESHOLD = 0.2
 _ENCODER_TRAINING: dict[str, Any] = {
     "learning_rate": 2e-5,
@@ -177,14 +178,18 @@ def choose_consensus_epochs(config: Config) -> int:
     return 3 if models.uses_encoder(config.model) else 0
 
 
-def choose_penalty(config: Config) -> Penalty:
-    """Return the penalty with the configured gamma, or its own."""
+def choose_penalty(config: Config, mined_by: str = "") -> Penalty:
+    """Return the penalty with the configured gamma, or its own.
+
+    :param mined_by: the method that the evidence comes from; empty: the configured one.
+    """
     name, gamma = config.supervision.penalty, config.supervision.gamma
     if name not in PENALTIES:
         raise InputError(f"penalty is {name!r}; it can be {', '.join(PENALTIES)}")
     penalty = PENALTIES[name]
     if gamma is None:
-        tuned = _TUNED_GAMMA.get(config.model, penalty.gamma)
+        by_model = _TUNED_GAMMA | (_CONSENSUS_GAMMA if (mined_by or config.method) == "consensus" else {})
+        tuned = by_model.get(config.model, penalty.gamma)
         return replace(penalty, gamma=tuned) if name == "tuned" else penalty
     if not 0 <= gamma < math.inf:
         raise InputError(f"gamma is {gamma}; it must be a finite number and not negative")

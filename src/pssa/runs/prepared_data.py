@@ -29,6 +29,7 @@ from pssa.runs.defaults import (
     check_mining,
     check_supervision,
     choose_device,
+    choose_penalty,
     default_options,
     lengthen_training,
     resolve,
@@ -135,6 +136,8 @@ def prepare(
     if config.supervision.evidence:
         evidence = read_evidence(config.supervision.evidence)
         evidence.check_corpus(corpus)
+        gamma = choose_penalty(given, evidence.header.method).gamma
+        config = replace(config, supervision=replace(config.supervision, gamma=gamma))
     return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept)
 
 

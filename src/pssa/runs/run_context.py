@@ -162,9 +162,16 @@ class RunContext:
         task = Task(data or self.train_data, self.config.seed, stage, weights, supervision, contrast=self.contrast)
         return self._fit(model, task, epochs)
 
-    def train_miner(self, stage: str, model: nn.Module, epochs: int, data: IndexedCorpus | None = None) -> nn.Module:
-        """Train a model that is there to mine: as `train` does, without augmentation."""
-        task = Task(data or self.train_data, self.config.seed, stage, self.class_weights)
+    def train_miner(
+        self,
+        stage: str,
+        model: nn.Module,
+        epochs: int,
+        data: IndexedCorpus | None = None,
+        supervision: Supervision | None = None,
+    ) -> nn.Module:
+        """Train a model that is there to mine or to judge evidence: as `train` does, without augmentation."""
+        task = Task(data or self.train_data, self.config.seed, stage, self.class_weights, supervision)
         return self._fit(model, task, epochs)
 
     def _fit(self, model: nn.Module, task: Task, epochs: int) -> nn.Module:

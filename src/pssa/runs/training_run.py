@@ -214,6 +214,7 @@ def _metrics(context: RunContext, outcome: methods.Trained) -> dict[str, Any]:
         "parameters": models.count_parameters(outcome.members[0]),
         "members": len(outcome.members),
         "mining": [asdict(report) for report in evidence.header.rounds] if evidence else None,
+        **({"gate": outcome.gate.as_dict()} if outcome.gate else {}),
         "vector_coverage": {"types": coverage.type_share, "tokens": coverage.token_share} if coverage else None,
     }
 

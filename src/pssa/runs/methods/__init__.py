@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pssa.runs.config import Config
     from pssa.runs.run_context import RunContext
 
-__all__ = ["Method", "Trained", "find", "mining_names", "names", "record_evidence", "train_final"]
+__all__ = ["Gate", "Method", "Trained", "find", "mining_names", "names", "record_evidence", "train_final"]
 
 # The family of each method, which is the module that defines it in its table `METHODS`.
 _FAMILIES = {
@@ -37,12 +37,30 @@ _FAMILIES = {
 
 
 @dataclass(frozen=True)
+class Gate:
+    """Macro-F1 of models with and without evidence, each on the instances that it has not seen."""
+
+    with_evidence: float
+    without: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the evidence does no harm."""
+        return self.with_evidence >= self.without
+
+    def as_dict(self) -> dict[str, float | bool]:
+        """Return plain values, for JSON."""
+        return {"with_evidence": self.with_evidence, "without": self.without, "supervised": self.is_open}
+
+
+@dataclass(frozen=True)
 class Trained:
     """The outcome of a method: one model, or several that vote."""
 
     members: tuple[nn.Module, ...]
     vote_weights: tuple[float, ...] = (1.0,)  # of each member
-    evidence: Evidence | None = None  # that supervised the final training
+    evidence: Evidence | None = None  # that supervised the final training, or would have but for the gate
+    gate: Gate | None = None  # how the choice to use the evidence was made
 
 
 class Method:
@@ -66,7 +84,7 @@ class Method:
     def uses(self, config: Config, section: str, key: str) -> bool:
         """Return whether a training with `config` uses the setting `key` of `section`."""
         if section == "supervision":
-            return self.mines or bool(config.supervision.evidence)
+            return key != "gate" and (self.mines or bool(config.supervision.evidence))
         return section != "mining"
 
     def saliency(self, config: Config) -> str:

@@ -1,10 +1,11 @@
 """`consensus`: evidence that several models agree on, each judging only instances that it was not trained on.
 
-Stages: `search`, then `seed-S-fold-F` for every seed and fold, then `final`.
+Stages: `search`, then `seed-S-fold-F` for every seed and fold, with a gate `gate-fold-F` for every fold, then `final`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -13,12 +14,13 @@ from torch import nn
 from pssa.data.evidence import Evidence
 from pssa.data.split import folds
 from pssa.errors import InputError, setting
+from pssa.evaluation import predict_classes, score
 from pssa.mining import agree
 from pssa.mining.consensus import blend
 from pssa.runs.calibration import HeldOut
 from pssa.runs.config import Config
 from pssa.runs.defaults import RANDOM, build_saliency, choose_consensus_epochs, choose_consensus_rule, choose_epsilon
-from pssa.runs.methods import Method, Trained, record_evidence, train_final
+from pssa.runs.methods import Gate, Method, Trained, record_evidence, train_final
 from pssa.runs.run_context import RunContext, all_but
 from pssa.saliency import Observation, observe
 
@@ -76,9 +78,14 @@ class Consensus(Method):
 
     def mine(self, context: RunContext, epochs: int, initial: nn.Module | None = None) -> Evidence:
         """Train the judges and keep what they agree on; `initial` is not used."""
+        return self._agree(context, self._judgements(context, epochs))
+
+    def _judgements(self, context: RunContext, epochs: int) -> list[Observation]:
+        return [self._judge(context, epochs, number) for number in range(context.config.mining.consensus_models)]
+
+    def _agree(self, context: RunContext, judgements: Sequence[Observation]) -> Evidence:
         config = context.config
         rule = choose_consensus_rule(config)
-        judgements = [self._judge(context, epochs, number) for number in range(config.mining.consensus_models)]
         probabilities = torch.stack([one.probabilities for one in judgements])
         gold = context.train_data.labels.cpu()
         context.held_out = HeldOut(probabilities, gold, "out-of-fold predictions of the judges", kept_out=False)
@@ -103,7 +110,33 @@ class Consensus(Method):
 
     def _train(self, context: RunContext) -> Trained:
         epochs = context.find_epochs()
-        return train_final(context, epochs, self.mine(context, epochs))
+        judgements = self._judgements(context, epochs)
+        evidence = self._agree(context, judgements)
+        if context.config.supervision.gate == "none":
+            return train_final(context, epochs, evidence)
+        gate = self._gate(context, epochs, evidence, judgements[0])
+        if gate.is_open:
+            return replace(train_final(context, epochs, evidence), gate=gate)
+        model = context.train("final", context.new_model(), epochs)
+        return Trained((model,), evidence=evidence, gate=gate)
+
+    def _gate(self, context: RunContext, epochs: int, evidence: Evidence, plain: Observation) -> Gate:
+        """Compare the first judges with models of the same seed and folds that the evidence supervises."""
+        config, data, seed = context.config, context.train_data, context.member_seed(0)
+        epochs = choose_consensus_epochs(config) or epochs
+        supervision = context.supervise(evidence)
+        predicted = torch.empty_like(data.labels)
+        parts = folds(context.prepared_data.corpus, config.mining.consensus_folds, seed)
+        for fold, judged in enumerate(parts, start=1):
+            rows = torch.tensor(judged)
+            model = context.new_model(seed)
+            context.train_miner(f"gate-fold-{fold}", model, epochs, all_but(data, rows), supervision)
+            predicted[rows] = context.team.share(predict_classes(model, data.select(rows)))
+        labels = config.data.labels
+        gold, ours, theirs = (
+            [labels[each] for each in ids.tolist()] for ids in (data.labels, predicted, plain.predicted)
+        )
+        return Gate(score(gold, ours, labels).macro_f1, score(gold, theirs, labels).macro_f1)
 
     def _judge(self, context: RunContext, epochs: int, number: int) -> Observation:
         """Return one judgement of every instance, by models of one seed that were trained on the other folds."""

@@ -35,7 +35,7 @@ class Progressive(Method):
 
     def uses(self, config: Config, section: str, key: str) -> bool:
         """Return whether a training uses the setting: all but those of a consensus."""
-        return not (section == "mining" and key.startswith("consensus_"))
+        return not (section == "mining" and key.startswith("consensus_")) and key != "gate"
 
     def resolve(self, config: Config) -> Config:
         """Return the configuration with saliency and epsilon filled in."""
