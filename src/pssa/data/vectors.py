@@ -161,13 +161,13 @@ def embedding_matrix(
     return matrix, Coverage(trained.size, int(trained.sum()), int(counts.sum()), n_covered)
 
 
-def save_matrix(path: str | Path, matrix: npt.NDArray[np.float32]) -> None:
-    """Write an embedding matrix as safetensors."""
+def save_matrix(path: str | Path, matrix: npt.NDArray[np.floating]) -> None:
+    """Write an embedding matrix, of single or half precision, as safetensors."""
     write_atomically(path, save({_TENSOR: np.ascontiguousarray(matrix)}))
 
 
 def load_matrix(path: str | Path) -> npt.NDArray[np.float32]:
-    """Read what `save_matrix` wrote."""
+    """Read what `save_matrix` wrote, in single precision."""
     try:
         require_regular(path)
         tensors = load_file(path)
@@ -175,9 +175,9 @@ def load_matrix(path: str | Path) -> npt.NDArray[np.float32]:
         what = f"is not a readable embedding matrix: {format_error(error)}; create it again"
         raise InputError.at(path, None, what) from error
     matrix = tensors.get(_TENSOR)
-    if matrix is None or matrix.ndim != 2 or matrix.dtype != np.float32:
-        raise InputError.at(path, None, f"has no float32 matrix named {_TENSOR}; create it again")
-    return np.asarray(matrix)
+    if matrix is None or matrix.ndim != 2 or matrix.dtype not in (np.float32, np.float16):
+        raise InputError.at(path, None, f"has no matrix of floats named {_TENSOR}; create it again")
+    return np.asarray(matrix, dtype=np.float32)
 
 
 def _read_rows(path: Path, observer: Observer | None = None) -> Iterator[VectorRow]:

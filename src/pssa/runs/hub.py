@@ -7,42 +7,20 @@ Files that only resuming needs are not uploaded, nor are paths of this machine. 
 from __future__ import annotations
 
 import importlib
-import json
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
-
-import tomli_w
 
 from pssa import __version__
 from pssa.data.validation import format_error
 from pssa.errors import InputError, MissingExtra
 from pssa.runs.classifier import Classifier
-from pssa.runs.directory import RunDirectory
+from pssa.runs.portable import PORTABLE, is_portable, portable_files
 from pssa.runs.run_names import resolve_run
 from pssa.runs.saved_model import load
 
-# A star matches files in deeper folders too.
-_OURS = (
-    "model.json",
-    "model.safetensors",
-    "vocabulary.json",
-    "calibration.json",
-    "encoder/*",
-    "members/*",
-    "config.toml",
-    "metrics.json",
-    "history.jsonl",
-    "evidence.jsonl",
-    "README.md",
-)
-_PATHS = (("data", "train"), ("data", "dev"), ("data", "vectors"), ("supervision", "evidence"))
-# Keys under which transformers records where a configuration or a tokenizer was loaded from.
-_ORIGIN = ("_name_or_path", "name_or_path")
 _CARD = {"library_name": "pssa", "pipeline_tag": "text-classification", "tags": "[aspect-based-sentiment-analysis]"}
 _LOADED = 'import pssa\n\nclassifier = pssa.load("path/to/this/directory")'
 _FETCHED = 'import pssa\n\nclassifier = pssa.from_pretrained("{repo_id}")'
@@ -58,7 +36,8 @@ def push_to_hub(
     :param revision: a branch, created if needed; by default the main one.
     :raises InputError: if `run` is not a finished run, or if the hub refuses it or cannot be reached.
     """
-    contents = _contents(resolve_run(run))
+    contents = portable_files(resolve_run(run))
+    contents.setdefault("README.md", "")
     hub = _library()
     with _hub(repo_id, revision):
         api = hub.HfApi(library_name="pssa", library_version=__version__)
@@ -69,9 +48,9 @@ def push_to_hub(
             raise InputError(f"{repo_id} exists already and is public; make it private first, or choose another name")
         if revision is not None:
             api.create_branch(repo_id, branch=revision, exist_ok=True)
-        contents["README.md"] = _card(str(contents["README.md"]), repo_id)
+        contents["README.md"] = _card(_text(contents["README.md"]), repo_id)
         there = api.list_repo_files(repo_id, revision=revision)
-        changes = [hub.CommitOperationDelete(name) for name in there if _is_ours(name) and name not in contents]
+        changes = [hub.CommitOperationDelete(name) for name in there if is_portable(name) and name not in contents]
         changes += [
             hub.CommitOperationAdd(name, content.encode() if isinstance(content, str) else content)
             for name, content in contents.items()
@@ -93,47 +72,15 @@ def from_pretrained(
     of = {"revision": revision, "library_name": "pssa", "library_version": __version__}
     with _hub(repo_id, revision):
         # Weights last: those of another model may be large.
-        light = hub.snapshot_download(repo_id, allow_patterns=list(_OURS), ignore_patterns=["*.safetensors"], **of)
+        light = hub.snapshot_download(repo_id, allow_patterns=list(PORTABLE), ignore_patterns=["*.safetensors"], **of)
         if not Path(light, "model.json").is_file():
             raise InputError(f"{repo_id}: not a run: it has no model.json")
-        folder = hub.snapshot_download(repo_id, allow_patterns=list(_OURS), **of)
+        folder = hub.snapshot_download(repo_id, allow_patterns=list(PORTABLE), **of)
     return load(folder, device, precision)
 
 
-def _contents(run: Path) -> dict[str, Path | str]:
-    """Return the files to upload, by their names there: paths, or the text of those that are changed."""
-    RunDirectory.open(run).require_finished()
-    names = sorted(path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file())
-    contents: dict[str, Path | str] = {name: run / name for name in names if _is_ours(name)}
-    contents["config.toml"] = _config(run / "config.toml")
-    contents["README.md"] = (run / "README.md").read_text("utf-8") if "README.md" in contents else ""
-    described = [name for name in contents if fnmatch(name, "*encoder/*.json")]
-    return contents | {name: _described(run / name) for name in described}
-
-
-def _is_ours(name: str) -> bool:
-    hidden = any(part.startswith(".") for part in name.split("/"))
-    return not hidden and any(fnmatch(name, pattern) for pattern in _OURS)
-
-
-def _config(path: Path) -> str:
-    """Return the configuration without paths of this machine."""
-    table = tomllib.loads(path.read_text("utf-8"))
-    for section, key in _PATHS:
-        table.get(section, {}).pop(key, None)
-    encoder = table["data"].get("encoder", "")
-    if Path(encoder).is_absolute():
-        table["data"]["encoder"] = Path(encoder).name
-    return tomli_w.dumps(table)
-
-
-def _described(path: Path) -> Path | str:
-    """Return an encoder's JSON file without the folder it was loaded from."""
-    table = json.loads(path.read_text("utf-8"))
-    origins = [key for key in _ORIGIN if isinstance(table, dict) and Path(str(table.get(key, ""))).is_absolute()]
-    if not origins:
-        return path
-    return json.dumps(table | {key: Path(table[key]).name for key in origins}, indent=2, ensure_ascii=False) + "\n"
+def _text(content: Path | str) -> str:
+    return content if isinstance(content, str) else content.read_text("utf-8")
 
 
 def _card(text: str, repo_id: str) -> str:

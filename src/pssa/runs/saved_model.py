@@ -1,7 +1,8 @@
 """A model in a folder: `model.json` describes it, `model.safetensors` holds its weights, and its featurizer is `vocabulary.json`,
 or `encoder/` with a configuration and a tokenizer.
 
-An ensemble has its models in `members/`, each a folder of the same kind.
+An ensemble has its models in `members/`, each a folder of the same kind. A compact copy of a run has the vectors that its
+classifier and its tagger share in `vectors.safetensors` (`pssa.runs.compact`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from torch import nn
 from pssa import models
 from pssa.data.files import make_folder, require_regular
 from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
+from pssa.data.vectors import load_matrix
 from pssa.errors import InputError, PssaWarning, RunError
 from pssa.models import WordTable
 from pssa.runs.calibration import Calibration
@@ -28,6 +30,7 @@ from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.run_names import resolve_run
 from pssa.training.checkpoint import load_parameters
 
+VECTORS = "vectors.safetensors"
 _SCHEMA = 1
 _MAX_DIMENSION, _MAX_MEMBERS = 10**6, 1000
 
@@ -232,15 +235,21 @@ def _refuse_outsized(folder: Path, source: Path, description: Description, featu
 
 def require_enough_weights(folder: Path, model: nn.Module, *files: Path) -> None:
     """Refuse a model, built on the meta device, of more numbers than the files that it is loaded from can fill."""
-    there = [path for path in files if path.is_file()]
+    there = [path for path in (*files, *_shared_vectors(folder)) if path.is_file()]
     for path in there:
         require_regular(path)
     models.refuse_outsized(model, sum(path.stat().st_size for path in there), f"{folder} describes a model")
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
-    """Load the weights of `model` from a file; every tensor must be there, in its shape, with finite numbers."""
+    """Load the weights of `model` from a file; every tensor must be there, in its shape, with finite numbers.
+
+    Word vectors that are not there are those of a compact run. Numbers of half precision become single precision.
+    """
     tensors, _ = read_tensors(path)
+    absent = [name for name in model.state_dict() if name.endswith("unseen") and name not in tensors]
+    if absent and (shared := _shared_vectors(path.parent)):
+        tensors |= dict.fromkeys(absent, torch.from_numpy(load_matrix(shared[0])))
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
@@ -249,6 +258,11 @@ def load_weights(path: Path, model: nn.Module) -> None:
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and not tensor.isfinite().all():
             raise InputError(f"{path} is damaged: {name} holds a number that is not finite; copy the run again")
+
+
+def _shared_vectors(folder: Path) -> list[Path]:
+    """Return the file, if there is one, of the vectors that a model shares with others of its run."""
+    return [path for path in (folder / VECTORS, folder.parent / VECTORS) if path.is_file()][:1]
 
 
 def _load_checkpoint(path: Path, vectors: Path, model: nn.Module) -> None:

@@ -1,0 +1,127 @@
+"""A compact copy of a run: to ship or to keep, not to resume.
+
+Numbers are stored in half precision, and loading makes them single precision again. Training data, evidence and checkpoints are
+left out, so no training sentence is in the copy. Word vectors that classifier and tagger have in common are stored once, in
+`vectors.safetensors`; vectors of words that nobody needs can be left out.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from pssa.data.files import write_atomically
+from pssa.data.vectors import save_matrix
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
+from pssa.runs.directory import RunDirectory, read_tensors, write_tensors
+from pssa.runs.portable import portable_files
+from pssa.runs.run_names import resolve_run
+from pssa.runs.saved_model import VECTORS
+
+_WEIGHTS, _WORDS = "model.safetensors", "vocabulary.json"
+_TAGGER = "aspects"
+_LEFT_OUT = ("evidence.jsonl",)  # it quotes the training sentences
+_ROWS = "unseen"  # how the name of a tensor with word vectors ends
+
+
+@dataclass
+class _SavedWeights:
+    """The tensors of one folder and, where the model reads words, their vocabulary."""
+
+    tensors: dict[str, Tensor]
+    vocabulary: Vocabulary | None
+
+    @classmethod
+    def read(cls, folder: Path) -> _SavedWeights:
+        tensors, _ = read_tensors(folder / _WEIGHTS)
+        words = folder / _WORDS
+        return cls(tensors, Vocabulary.load(words) if words.is_file() else None)
+
+    @property
+    def rows(self) -> str:
+        """The name of the tensor with word vectors that training left as they were; empty if there is none."""
+        name = next((name for name in self.tensors if name.endswith(_ROWS)), "")
+        # Trained vectors are a parameter beside it.
+        is_frozen = name and len(self.tensors[f"{name.removesuffix(_ROWS)}words"]) == 0
+        return name if is_frozen else ""
+
+    def keep(self, words: Sequence[str]) -> None:
+        """Keep the vectors of these words and of the special ones only, training words first."""
+        known, name = self.vocabulary, self.rows
+        if known is None or not name:
+            raise InputError("only word vectors that training left as they were can be left out; keep all words")
+        wanted = set(words)
+        ids = [id for id, word in enumerate(known.words) if id < known.n_special or word in wanted]
+        counts = dict(zip(known.training_words, known.counts, strict=True)) if known.counts else {}
+        kept = tuple(known.words[id] for id in ids)
+        n_trained = sum(id < known.n_trained for id in ids)
+        self.tensors[name] = self.tensors[name][ids]
+        n_counted = n_trained - known.n_special if counts else 0
+        trained = kept[known.n_special : known.n_special + n_counted]
+        self.vocabulary = Vocabulary(kept, n_trained, tuple(counts[word] for word in trained))
+
+
+def write_compact(run: str | Path, out: str | Path, *, words: Sequence[str] | None = None) -> Path:
+    """Write a compact copy of a finished run into the new directory `out`.
+
+    :param words: the words whose vectors are kept, beside the special ones; by default all. Other words become unknown.
+    :raises InputError: if `run` is not a finished run, or `out` exists.
+    """
+    root = resolve_run(run)
+    files = {name: content for name, content in portable_files(root).items() if name not in _LEFT_OUT}
+    saved = {
+        Path(name).parent: _SavedWeights.read(root / Path(name).parent) for name in files if Path(name).name == _WEIGHTS
+    }
+    if words is not None:
+        for weights in saved.values():
+            weights.keep(words)
+    shared = _share_vectors(saved)
+
+    def fill(directory: RunDirectory) -> None:
+        for name, content in files.items():
+            _copy(content, directory.root / name)
+        for folder, weights in saved.items():
+            halves = {name: _half(tensor) for name, tensor in weights.tensors.items()}
+            write_tensors(directory.root / folder / _WEIGHTS, halves)
+            if weights.vocabulary is not None:
+                weights.vocabulary.save(directory.root / folder / _WORDS)
+        if shared is not None:
+            save_matrix(directory.root / VECTORS, _half(shared).numpy())
+
+    return RunDirectory.create(Path(out), fill).root
+
+
+def _share_vectors(saved: dict[Path, _SavedWeights]) -> Tensor | None:
+    """Take the vectors out of classifier and tagger, if both have the same words with the same vectors, and return them."""
+    run, tagger = saved.get(Path()), saved.get(Path(_TAGGER))
+    if not (run and run.rows and run.vocabulary and tagger and tagger.rows and tagger.vocabulary):
+        return None
+    places = {word: id for id, word in enumerate(tagger.vocabulary.words)}
+    if places.keys() != set(run.vocabulary.words):
+        return None
+    order = [places[word] for word in run.vocabulary.words]
+    if not torch.equal(run.tensors[run.rows], tagger.tensors[tagger.rows][order]):
+        return None
+    tagger.vocabulary = run.vocabulary
+    del tagger.tensors[tagger.rows]
+    return run.tensors.pop(run.rows)
+
+
+def _half(tensor: Tensor) -> Tensor:
+    """Return the tensor in half precision, unless it has numbers that are too large for it."""
+    narrow = tensor.half() if tensor.is_floating_point() else tensor
+    return narrow if bool(narrow.isfinite().all()) else tensor
+
+
+def _copy(content: Path | str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, str):
+        write_atomically(target, content.encode())
+    elif target.name not in (_WEIGHTS, _WORDS):  # which are written anew
+        shutil.copyfile(content, target)
