@@ -28,11 +28,12 @@ def choose_words(run: Path, vectors_file: Path, max_bytes: int) -> list[str]:
     left = max_bytes - _CARD_BYTES - _bytes_without_words(run)
     chosen: list[str] = []
     for word in dict.fromkeys((*_training_words(own, vectors), *vectors.words)):
-        left -= _BYTES * vectors.dimension + 2 * len(json.dumps(word) + ", ") + len("12345, ")
+        if word not in known:
+            continue
+        left -= _BYTES * vectors.dimension + 2 * len(json.dumps(word) + ", ") + 2 * len("99, ")
         if left < 0:
             break
-        if word in known:
-            chosen.append(word)
+        chosen.append(word)
     return chosen
 
 

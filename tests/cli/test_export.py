@@ -32,7 +32,7 @@ def test_a_run_is_exported_in_both_ways_at_once(command: Command, run: Path, hub
     pytest.importorskip("onnxruntime")
     path = tmp_path / "model.onnx"
     found = command("export", run, "--onnx", path, "--hub", "owner/model", "--private", "--json").json
-    assert found == {"run": str(run), "onnx": str(path), "hub": f"{hub.endpoint}/owner/model"}
+    assert found == {"run": str(run), "onnx": str(path), "compact": None, "hub": f"{hub.endpoint}/owner/model"}
     assert path.is_file()
     assert hub.repositories["owner/model"].private
     before = path.read_bytes()
@@ -45,10 +45,17 @@ def test_a_run_is_exported_in_both_ways_at_once(command: Command, run: Path, hub
     assert path.read_bytes() == before
 
 
+def test_a_compact_copy_is_written_once(command: Command, run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "compact"
+    assert command("export", run, "--compact", out, "--json").json["compact"] == str(out)
+    assert not (out / "stages").exists()
+    assert "exists already" in command("export", run, "--compact", out).refusal
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "pssa export needs --onnx FILE or --hub OWNER/NAME, or both"),
+        ((), "pssa export needs --onnx FILE, --compact DIR or --hub OWNER/NAME"),
         (("--onnx", "model.onnx", "--private"), "--private needs --hub"),
         (("--onnx", "no/such/model.onnx"), "no/such/model.onnx: cannot be written; expected the name of a file in a"),
         (("--hub", "a/b/c"), "a/b/c: not the name of a repository; expected OWNER/NAME"),

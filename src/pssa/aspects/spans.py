@@ -128,6 +128,14 @@ def require_text(row: Row) -> str:
         return ""
     if not isinstance(text, str):
         raise InputError(f"`text` is {shorten(text)}; expected text")
+    return check_text(text)
+
+
+def check_text(text: str) -> str:
+    """Return the text.
+
+    :raises InputError: if it is too long or not made of whole characters.
+    """
     if len(text) > _MAX_CHARACTERS:
         raise InputError(f"`text` has {len(text)} characters; expected at most {_MAX_CHARACTERS}")
     try:

@@ -60,7 +60,7 @@ class WordTagger(nn.Module):
         width = table.dimension + options.letter_filters
         # Without values of its own: drawing them on the device "meta", where a saved model is measured, loads torch's compiler.
         empty = torch.empty(_CHARACTERS, options.letter_width)
-        self.letters = nn.Embedding(*empty.shape, _weight=empty)
+        self.letters = nn.Embedding(_CHARACTERS, options.letter_width, _weight=empty)
         self.shapes = nn.Conv1d(options.letter_width, options.letter_filters, 3, padding=1)
         self.context = BidirectionalLSTM(width, options.hidden, tied=False)
         self.output = nn.Linear(2 * options.hidden, N_TAGS)

@@ -1,4 +1,4 @@
-"""`pssa export`: write a trained run as an ONNX file, or upload it to a model hub."""
+"""`pssa export`: write a trained run as an ONNX file or a compact copy, or upload it to a model hub."""
 
 from __future__ import annotations
 
@@ -12,30 +12,36 @@ from pssa.errors import InputError
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "export", "write a run as ONNX, or upload it to a hub", run)
+    parser = add_command(commands, "export", "write a run as ONNX or in compact form, or upload it to a hub", run)
     add_run(parser)
     option(parser, "--onnx FILE", "ONNX file to write")
     option(parser, "--force", "replace an existing ONNX file")
+    option(parser, "--compact DIR", "directory for a copy in half precision, without training data")
     option(parser, "--hub OWNER/NAME", "repository of the model hub to upload to")
     option(parser, "--private", "make the repository private")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the model of a run as one ONNX file, or upload the run to a repository of the model hub.
+    """Write the model of a run as one ONNX file, write a compact copy of the run that holds no training data, or upload it to
+    a repository of the model hub.
 
     pssa export runs/reviews --onnx reviews.onnx
+    pssa export runs/reviews --compact shipped/reviews
     pssa export runs/reviews --hub me/reviews --private
     """
+    from pssa.runs.compact import write_compact
     from pssa.runs.hub import push_to_hub
     from pssa.runs.onnx_export import export_onnx
 
-    if arguments.onnx is None and arguments.hub is None:
-        raise InputError("pssa export needs --onnx FILE or --hub OWNER/NAME, or both")
+    if arguments.onnx is None and arguments.compact is None and arguments.hub is None:
+        raise InputError("pssa export needs --onnx FILE, --compact DIR or --hub OWNER/NAME")
     if arguments.private and arguments.hub is None:
         raise InputError("--private needs --hub OWNER/NAME; add it, or leave --private out")
-    printed: dict[str, str | None] = {"run": str(arguments.run_path), "onnx": None, "hub": None}
+    printed: dict[str, str | None] = {"run": str(arguments.run_path), "onnx": None, "compact": None, "hub": None}
     if arguments.onnx is not None:
         printed["onnx"] = str(export_onnx(arguments.run_path, arguments.onnx, force=arguments.force))
+    if arguments.compact is not None:
+        printed["compact"] = str(write_compact(arguments.run_path, arguments.compact))
     if arguments.hub is not None:
         printed["hub"] = push_to_hub(arguments.run_path, arguments.hub, private=arguments.private)
     if arguments.json:
@@ -43,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if printed["onnx"] is not None:
         say(f"{printed['onnx']}: the model of {arguments.run_path} as ONNX")
+    if printed["compact"] is not None:
+        say(f"{printed['compact']}: a compact copy of {arguments.run_path}")
     if printed["hub"] is not None:
         say(f"{printed['hub']}: {arguments.run_path}")
     return 0

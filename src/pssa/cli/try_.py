@@ -1,0 +1,113 @@
+"""`pssa try`: the aspects of a few texts, what they say about them and which words say so, at once."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from pssa.cli._output import print_json, say
+from pssa.cli._parser import Commands, add_command, option
+from pssa.errors import InputError
+from pssa.runs.run_names import starter_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pssa.aspects.find import FoundAspect
+    from pssa.runs.explain import Explanation
+
+    Judged = list[tuple[FoundAspect, Explanation]]
+
+_STANDARD = "-"
+_MOST_TEXTS = 1000
+
+
+def add_parser(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(commands, "try", "find and judge the aspects of a text, with the model in the box", run)
+    parser.add_argument("texts", metavar="TEXT", nargs="*", help="review (default: standard input, one a line)")
+    option(parser, "--run RUN", "run with a tagger (default: starter, which comes with pssa)", dest="run_path")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Find the aspects of a text, tell what it says about each, and show how much each word counted. Nothing is trained
+    or downloaded: a small model for English reviews comes with pssa.
+
+    pssa try "The screen is huge but the battery dies within an hour."
+    pssa try "Great view, rude waiter." "I would not come back." --json
+    pssa try --run runs/reviews < reviews.txt
+    """
+    texts = _read_texts(arguments.texts)
+    judged = judge(texts, arguments.run_path or starter_run())
+    if arguments.json:
+        print_json({"items": [_as_dict(*item) for item in zip(texts, judged, strict=True)]})
+        return 0
+    for number, (text, found) in enumerate(zip(texts, judged, strict=True)):
+        if number:
+            say("")
+        show(text, found)
+    return 0
+
+
+def judge(texts: Sequence[str], run: Path) -> list[Judged]:
+    """Return the aspects of each text, each with the explanation of its label in its sentence."""
+    from pssa.aspects.find import examples_of, find_in_texts, load_finder
+    from pssa.aspects.run import has_tagger
+    from pssa.runs import load
+    from pssa.runs.explain import explain
+
+    classifier = load(run)
+    if not has_tagger(run):
+        known = "train one with --find-aspects, or name the aspects: pssa explain RUN --text T --aspect A"
+        raise InputError(f"{run} has no tagger that finds aspects; {known}")
+    found = find_in_texts(load_finder(run), texts)
+    explained = iter(explain(classifier, examples_of([aspect for inside in found for aspect in inside])))
+    return [[(aspect, next(explained)) for aspect in inside] for inside in found]
+
+
+def show(text: str, judged: Judged) -> None:
+    """Print the aspects of a text as heat maps."""
+    from rich.console import Console
+
+    from pssa.data.validation import shorten
+    from pssa.report.terminal import to_terminal
+
+    if not judged:
+        say(f"no aspect found in {shorten(text)}")
+        return
+    Console(highlight=False, soft_wrap=True).print(to_terminal([explanation for _, explanation in judged]))
+
+
+def _read_texts(given: Sequence[str]) -> list[str]:
+    """Return the texts of the command line, or the lines of standard input."""
+    from pssa.aspects.spans import check_text
+
+    if not given and sys.stdin.isatty():
+        raise InputError('pssa try needs a text, such as: pssa try "Great view, but the waiter was rude."')
+    texts = _read_lines() if list(given) in ([], [_STANDARD]) else list(given)
+    if not any(text.strip() for text in texts):
+        raise InputError("the text is empty; give a sentence or more")
+    return [check_text(text) for text in texts if text.strip()]
+
+
+def _read_lines() -> list[str]:
+    try:
+        lines = [line.strip() for line in islice(sys.stdin, _MOST_TEXTS + 1)]
+    except UnicodeDecodeError as error:
+        raise InputError("standard input is not UTF-8; encode it as UTF-8") from error
+    if len(lines) > _MOST_TEXTS:
+        raise InputError(f"standard input has more than {_MOST_TEXTS} lines; label files with pssa predict")
+    return lines
+
+
+def _as_dict(text: str, judged: Judged) -> dict[str, Any]:
+    return {"text": text, "aspects": [_aspect(found, explanation) for found, explanation in judged]}
+
+
+def _aspect(found: FoundAspect, explanation: Explanation) -> dict[str, Any]:
+    words = [{"word": word, "share": share} for word, share in zip(explanation.words, explanation.shares, strict=True)]
+    # Offsets in the text: those of the answer are in the sentence.
+    return {**explanation.answer.as_dict(), "from": found.start, "to": found.end, "words": words}

@@ -1,0 +1,90 @@
+"""Compact copies of runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from tests.aspects.made_taggers import toy_sentences, toy_tagger
+
+import pssa
+from pssa.aspects import load_finder
+from pssa.data.example import Corpus
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
+from pssa.runs.compact import write_compact
+from pssa.runs.directory import read_tensors
+
+TEXT = "The screen is great and the battery life is poor."
+
+
+@pytest.fixture(scope="module")
+def vectors(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A vector for every word of the corpora of classifier and tagger, and for two more."""
+    texts = [*(example.text for example in corpus), *(sentence.text for sentence in toy_sentences())]
+    words = dict.fromkeys([*re.findall(r"\w+|[^\w\s]", " ".join(texts)), "hotel", "room"])
+    generator = torch.Generator().manual_seed(0)
+    rows = (f"{word} {' '.join(map(str, torch.randn(8, generator=generator).tolist()))}" for word in words)
+    path = tmp_path_factory.mktemp("vectors") / "vectors.txt"
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(train_tiny: Callable[..., Path], vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on word vectors, with mined evidence and a tagger."""
+    run = tmp_path_factory.mktemp("runs") / "whole"
+    train_tiny(run, model="tnet_att", method="aw-as", iterations=1, hidden=4, vectors=str(vectors))
+    toy_tagger(run / "aspects", vectors=str(vectors), epochs=1)
+    return run
+
+
+@pytest.fixture(scope="module")
+def compact(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A compact copy of it, with all words."""
+    return write_compact(whole, tmp_path_factory.mktemp("runs") / "compact")
+
+
+def test_a_compact_copy_answers_as_the_run_does(whole: Path, compact: Path) -> None:
+    was, now = (pssa.load(run).predict(TEXT, "battery life") for run in (whole, compact))
+    assert now.probabilities == pytest.approx(was.probabilities, abs=2e-3)
+    assert load_finder(compact).find(TEXT) == load_finder(whole).find(TEXT)
+    assert {tensor.dtype for tensor in pssa.load(compact).model.state_dict().values()} == {torch.float32}
+
+
+def test_it_holds_no_training_data_and_no_path_of_this_machine(whole: Path, compact: Path, corpus: Corpus) -> None:
+    kept = {path.relative_to(compact).as_posix() for path in compact.rglob("*") if path.is_file()}
+    assert {"model.safetensors", "vectors.safetensors", "aspects/model.safetensors", "README.md"} <= kept
+    assert not {name for name in kept if "stages" in name or "evidence" in name}
+    content = b"".join((compact / name).read_bytes() for name in kept)
+    assert corpus[0].text.encode() not in content
+    assert str(whole.parent.parent).encode() not in content
+
+
+def test_vectors_that_both_models_read_are_stored_once_and_in_half_precision(whole: Path, compact: Path) -> None:
+    tensors, _ = read_tensors(compact / "vectors.safetensors")
+    (matrix,) = tensors.values()
+    assert matrix.dtype == torch.float16
+    assert len(matrix) == len(Vocabulary.load(whole / "vocabulary.json").words)
+    for folder in (compact, compact / "aspects"):
+        assert not [name for name in read_tensors(folder / "model.safetensors")[0] if name.endswith("unseen")]
+
+
+def test_words_that_are_left_out_become_unknown(whole: Path, tmp_path: Path) -> None:
+    words = ["screen", "is", "great", "battery", "room"]
+    run = write_compact(whole, tmp_path / "few", words=words)
+    vocabulary = Vocabulary.load(run / "vocabulary.json")
+    assert set(vocabulary.words[vocabulary.n_special :]) == set(words)
+    assert set(vocabulary.training_words) == set(words) - {"room"}
+    unknown, hotel = (pssa.load(run).predict(f"The {word} is great.", word) for word in ("zzz", "hotel"))
+    assert unknown.probabilities == hotel.probabilities
+
+
+def test_trained_vectors_cannot_be_left_out(finished_run: Path, tmp_path: Path) -> None:
+    assert pssa.load(write_compact(finished_run, tmp_path / "all")).labels
+    with pytest.raises(InputError, match="keep all words"):
+        write_compact(finished_run, tmp_path / "few", words=["screen"])
+    assert not (tmp_path / "few").exists()
