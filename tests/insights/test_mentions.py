@@ -20,6 +20,7 @@ from pssa.insights.mentions import FieldNames, read_mentions
         ("The food was not fresh.", {"not": 0.3, "fresh": 0.2}, ["not fresh"]),
         ("The food isn't very fresh.", {"isn": 0.4, "fresh": 0.2}, ["not fresh"]),
         ("Not bad, but the food was cold.", {"cold": 0.4, "bad": 0.1}, ["cold", "not bad"]),
+        ("The food was utterly disappointing.", {"utterly": 0.5, "disappointing": 0.2}, ["disappointing"]),
         ("No, the food was cold.", {"No": 0.3, "cold": 0.2}, ["cold"]),
         ("food food 42 x 😡", {"food": 0.3, "42": 0.3, "x": 0.3, "😡": 0.1}, ["😡"]),
     ],

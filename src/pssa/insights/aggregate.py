@@ -21,7 +21,7 @@ _MAX_VALUES = 10_000  # of the column that divides reviews into groups
 _MAX_DRIVERS = 2_000  # of an aspect and a label, while counting
 _MAX_QUOTED = 300  # characters of a quotation
 _BEST_LENGTH = range(40, 180)
-_TELLING = 0.2  # least share of a driver that is seen once
+_TELLING, _ENOUGH = 0.2, 3  # least share of a driver that is seen once, where so many are not seen more often
 _N_OWN = 20  # frequent spellings of a group, and frequent groups, whose words drive nothing
 _N_CANDIDATES = 12  # quotations of an aspect and a label that are kept while counting
 
@@ -223,10 +223,11 @@ def period_reader(column: str, format: str, calendar: Calendar) -> Callable[[Men
     return read
 
 
-def telling_words(aspect: AspectTally, label: str, count: int, least: int = 2) -> list[tuple[str, int]]:
+def telling_words(aspect: AspectTally, label: str, count: int) -> list[tuple[str, int]]:
     """Return the driver words of an aspect and a label that tell it from other labels, with their mentions.
 
-    A word counts by the sum of its shares, and less the more of it belongs to other labels.
+    A word counts by the sum of its shares, and less the more of it belongs to other labels. One that is seen once counts where
+    there are few mentions, if it drives much.
     """
     if label not in aspect.labels:
         return []
@@ -239,8 +240,10 @@ def telling_words(aspect: AspectTally, label: str, count: int, least: int = 2) -
 
     ranked = sorted(ours.drivers, key=lambda word: (-weight(word), word))
     known = [(word, ours.n_driven.get(word, 1)) for word in ranked]
-    telling = [pair for pair in known if pair[1] >= least or ours.drivers[pair[0]] >= _TELLING]
-    return telling[:count]
+    frequent = [pair for pair in known if pair[1] > 1]
+    if len(frequent) < _ENOUGH:
+        frequent = [pair for pair in known if pair[1] > 1 or ours.drivers[pair[0]] >= _TELLING]
+    return frequent[:count]
 
 
 def _rate(mention: Mention, drivers: Sequence[tuple[str, float]]) -> float:

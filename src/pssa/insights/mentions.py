@@ -1,7 +1,7 @@
 """Mentions: one aspect of one review each, as the scored rows have them, and the words that drive its label.
 
 A driver is a content word on which the classifier's attention rests. A word that is turned around drives as `not fresh`, whether
-the attention rests on `fresh` or on `not`.
+the attention rests on `fresh` or on `not`; what rests on `utterly` counts for the word that it strengthens.
 """
 
 from __future__ import annotations
@@ -38,8 +38,34 @@ _NEGATORS = frozenset(
         "n't",
     ]
 )
+_STRENGTHENERS = frozenset(
+    [
+        "absolutely",
+        "completely",
+        "especially",
+        "extraordinarily",
+        "extremely",
+        "fairly",
+        "frankly",
+        "highly",
+        "incredibly",
+        "particularly",
+        "pretty",
+        "real",
+        "seriously",
+        "severely",
+        "simply",
+        "super",
+        "terribly",
+        "too",
+        "totally",
+        "truly",
+        "unbelievably",
+        "utterly",
+    ]
+)
 _BORDERS = frozenset(".,;:!?()-–—…") | {"but", "and"}
-_REACH = 3  # words between a negator and what it turns around
+_REACH = 3  # words from a negator to what it turns around, or from a strengthener to what it strengthens
 _LEAST_SHARE = 0.02  # of a driver
 
 
@@ -107,7 +133,8 @@ def find_drivers(words: Sequence[tuple[str, int, int, float]], own: Sequence[str
     for place, (_, _, _, share) in enumerate(words):
         if share < _LEAST_SHARE:
             continue
-        target = _turned(lowered, place) if _is_negator(lowered, place) else place
+        passes_on = lowered[place] in _STRENGTHENERS or _is_negator(lowered, place)
+        target = _next_driver(lowered, place) if passes_on else place
         word = lowered[target]
         if _is_driver(word) and word not in left_out and not _is_negator(lowered, target):
             driver = f"not {word}" if _is_negated(lowered, target) else word
@@ -179,11 +206,11 @@ def _is_negated(words: Sequence[str], place: int) -> bool:
     return False
 
 
-def _turned(words: Sequence[str], place: int) -> int:
-    """Return the place of the word that a negator turns around; its own if there is none."""
+def _next_driver(words: Sequence[str], place: int) -> int:
+    """Return the place of the next word that may drive a label; the given place if there is none near."""
     for after in range(place + 1, min(len(words), place + 1 + _REACH)):
         if words[after] in _BORDERS:
             break
-        if _is_driver(words[after]) and not _is_negator(words, after):
+        if _is_driver(words[after]) and words[after] not in _STRENGTHENERS and not _is_negator(words, after):
             return after
     return place
