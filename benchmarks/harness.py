@@ -30,6 +30,20 @@ from pssa.errors import InputError, PssaError, for_command_line
 Cell = str | int | float | None
 _PACKAGES = ("torch", "transformers", "numpy")
 _TRAINING_INSTANCES = 64  # speed does not depend on the weights
+# The system's record of this process; `getrusage` would include the process that started it.
+_MEASURED_COMMAND = """
+import re, resource, sys, time
+from pathlib import Path
+from pssa.cli import main
+began = time.perf_counter()
+code = main([*sys.argv[1:], "--json"])
+seconds = time.perf_counter() - began
+status = Path("/proc/self/status")
+peak = re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1] if status.exists() else 0
+scale = 1 if sys.platform == "darwin" else 1024
+print(int(peak) * 1024 or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale, seconds)
+sys.exit(code)
+"""
 
 
 @dataclass(frozen=True)
@@ -251,6 +265,12 @@ def fresh_process(arguments: Sequence[str]) -> str:
         last = (done.stderr.strip().splitlines() or ["no output"])[-1]
         raise PssaError(f"a measured process ended with exit code {done.returncode}: {last}")
     return done.stdout
+
+
+def peak_memory(*words: str | Path) -> tuple[int, float]:
+    """Run a command of pssa in a new process; return its peak of memory in bytes, and its seconds."""
+    peak, seconds = fresh_process(("-c", _MEASURED_COMMAND, *map(str, words))).splitlines()[-1].split()
+    return int(peak), float(seconds)
 
 
 def machine() -> dict[str, Any]:

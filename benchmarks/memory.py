@@ -6,23 +6,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import Measurement, Request, Table, exponent, fresh_process, main, open_corpora, trained_run, write_rows
+from harness import Measurement, Request, Table, exponent, main, open_corpora, peak_memory, trained_run, write_rows
 
 _SIZES = (10_000, 100_000, 1_000_000)
-# The system's record of this process; `getrusage` would include the process that started it.
-_COMMAND = """
-import re, resource, sys, time
-from pathlib import Path
-from pssa.cli import main
-began = time.perf_counter()
-code = main(["predict", *sys.argv[1:], "--json"])
-seconds = time.perf_counter() - began
-status = Path("/proc/self/status")
-peak = re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1] if status.exists() else 0
-scale = 1 if sys.platform == "darwin" else 1024
-print(int(peak) * 1024 or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale, seconds)
-sys.exit(code)
-"""
 
 
 def measure(request: Request) -> Measurement:
@@ -44,9 +30,7 @@ def measure(request: Request) -> Measurement:
 
 def _peak(run: Path, rows: Path, folder: Path) -> tuple[int, float]:
     """Return the peak in bytes, and the seconds of the command."""
-    words = [str(run), "--input", str(rows), "--output", str(folder / "out.jsonl"), "--force"]
-    peak, seconds = fresh_process(("-c", _COMMAND, *words)).splitlines()[-1].split()
-    return int(peak), float(seconds)
+    return peak_memory("predict", run, "--input", rows, "--output", folder / "out.jsonl", "--force")
 
 
 if __name__ == "__main__":

@@ -34,6 +34,8 @@ from harness import (
     write_rows,
 )
 
+import insights
+
 
 def as_json(capsys: pytest.CaptureFixture[str], measure: Measure, *arguments: str | Path) -> Any:
     """The object that a benchmark prints."""
@@ -191,6 +193,13 @@ def test_memory_is_that_of_a_process_of_its_own(capsys: pytest.CaptureFixture[st
     assert [row[0] for row in rows] == [20, 40]
     # MiB: torch alone has more than the one, and a tiny model needs less than the other.
     assert all(50 < row[1] < 2000 for row in rows)
+
+
+@pytest.mark.slow
+def test_insights_are_measured_at_every_size(capsys: pytest.CaptureFixture[str], run: Path) -> None:
+    found = as_json(capsys, insights.measure, "--run", run, "--rows", "20,40")
+    assert [row[0] for row in found["tables"][0]["rows"]] == [20, 40]
+    assert "memory grows" in found["notes"][0]
 
 
 @pytest.mark.slow
