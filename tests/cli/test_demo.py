@@ -51,7 +51,7 @@ def test_answers_are_told_by_classifier_and_wrong_ones_are_marked(
     demo._show_predictions({"one": Stubborn("positive"), "two": Stubborn("negative")})  # type: ignore[dict-item]
     *_, head, _, first, second, _ = (line.split() for line in capsys.readouterr().out.replace("│", " ").splitlines())
     assert [word for word in head if word.isalpha()] == ["one", "two"]
-    assert first == ["Great", "view.", "positive", "0.75", "negative", "0.75"]
+    assert first == ["Great", "view.", "positive", "75.0", "%", "negative", "75.0", "%"]
     assert second == ["view:", "positive", "WRONG"]
 
 

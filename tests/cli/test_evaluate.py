@@ -12,6 +12,7 @@ import pssa
 from pssa.cli import main
 from pssa.data import embedded
 from pssa.data.example import Corpus
+from pssa.data.numbers import p_value, percent, points
 from pssa.runs.evaluate import compare, evaluate
 from pssa.runs.explain import trust, trusted_saliencies
 
@@ -76,10 +77,10 @@ def test_people_are_told_what_is_compared(command: Command, run: Path, other: Pa
     words = ("evaluate", other, "--data", data, "--versus", run)
     found, out = command(*words, "--json").json, command(*words).out
     for name, label in (("accuracy", "accuracy"), ("macro_f1", "macro-F1")):
-        low, high = (f"{100 * bound:+.2f}" for bound in found[f"{name}_interval"])
-        gain, p = f"{100 * found[f'{name}_difference']:+.2f}", f"{found[f'p_{name}']:.3f}"
-        assert f"  difference in {label} {gain}, 95 % interval {low} to {high}, p = {p}\n" in out
-    assert f"versus {run}: accuracy {100 * found['versus']['accuracy']:.2f}, macro-F1 " in out
+        low, high = found[f"{name}_interval"]
+        gain, p = points(found[f"{name}_difference"]), p_value(found[f"p_{name}"])
+        assert f"  difference in {label} {gain}, 95 % interval {100 * low:+.1f} to {points(high)}, {p}\n" in out
+    assert f"versus {run}: accuracy {percent(found['versus']['accuracy'])}, macro-F1 " in out
     assert f"{other} is no better than {run}" in out
 
 

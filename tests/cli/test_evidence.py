@@ -182,7 +182,7 @@ def test_opinion_words_become_evidence_of_the_training_file(tmp_path: Path, caps
     assert (done["examples"], done["matched"], done["share"], done["active"]) == (2, 1, 0.5, 1)
     assert done["per_label"]["neutral"] == {"examples": 1, "matched": 0}
     assert "exists" in _refused(capsys, *command)
-    assert "1 of 2 examples matched (50.0%)" in _text(capsys, *command, "--force")
+    assert "1 of 2 examples matched (50.0 %)" in _text(capsys, *command, "--force")
     assert _text(capsys, "show", out, "--index", "0") == "2 positive: a good[+1] [bar]\n"
 
 

@@ -14,6 +14,7 @@ from tests.report.documents import parse, refuse_outside
 import pssa
 from pssa.cli import main
 from pssa.data.example import Example
+from pssa.data.numbers import percent
 from pssa.runs.explain import explain
 
 TEXT = "The screen is huge, but the battery dies at 10:30."
@@ -40,7 +41,7 @@ def test_people_see_the_sentence_its_label_and_its_hot_words(command: Command, r
     result = command("explain", run, "--text", TEXT, "--aspect", "screen", "--aspect", "28:35")
     assert (result.code, result.err) == (0, "")
     (first,) = explain(pssa.load(run), [Example.from_text(TEXT, (4, 10))])
-    assert f"screen is {first.answer.label} {max(first.answer.probabilities.values()):.3f}" in result.out
+    assert f"screen is {first.answer.label} {percent(max(first.answer.probabilities.values()))}" in result.out
     assert "(by attention)" in result.out
     assert "  The" in result.out
     assert "[battery]" in result.out

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.report.documents import explanation, explanations
 
+from pssa.data.numbers import percent
 from pssa.errors import InputError
 from pssa.report.heat_map import (
     FULL,
@@ -21,7 +22,6 @@ from pssa.report.heat_map import (
     format_share,
     level,
     pairs,
-    percent,
     probabilities,
     segments,
     top_words,
@@ -76,11 +76,11 @@ def test_heat_grows_with_the_share_and_is_full_from_one_share_on() -> None:
 @pytest.mark.parametrize(
     ("share", "short", "long"),
     [
-        (0.0, ".00", "0.0%"),
-        (0.42, ".42", "42.0%"),
-        (0.994, ".99", "99.4%"),
-        (0.9951, "1.0", "99.5%"),
-        (1, "1.0", "100.0%"),
+        (0.0, ".00", "0.0 %"),
+        (0.42, ".42", "42.0 %"),
+        (0.994, ".99", "99.4 %"),
+        (0.9951, "1.0", "99.5 %"),
+        (1, "1.0", "100.0 %"),
     ],
 )
 def test_numbers_are_short_on_words_and_exact_in_titles(share: float, short: str, long: str) -> None:
@@ -97,8 +97,8 @@ def test_the_hottest_words_are_named_from_a_least_share_on() -> None:
 
 
 def test_a_heat_map_can_be_said_in_words() -> None:
-    assert alt_text(SCREEN) == "The [big screen] is huge. Shares by attention: huge 50.0%, is 25.0%."
-    assert alt_text(explanation("so so", "so", {})).endswith("no word has 5% or more.")
+    assert alt_text(SCREEN) == "The [big screen] is huge. Shares by attention: huge 50.0 %, is 25.0 %."
+    assert alt_text(explanation("so so", "so", {})).endswith("no word has 5 % or more.")
 
 
 def test_the_largest_changes_come_first_and_small_ones_are_left_out() -> None:

@@ -23,7 +23,7 @@ BATTERY = explanation(TEXT, "battery", {"dies": 0.25})
 def test_every_word_has_its_number_in_its_title() -> None:
     document = parse(html_fragment(SCREEN))
     titles = [word.attributes["title"] for word in document.all("i")]
-    assert titles[:4] == ["The: 0.0%", "is: 12.5%", "huge: 50.0%", ",: 0.0%"]
+    assert titles[:4] == ["The: 0.0 %", "is: 12.5 %", "huge: 50.0 %", ",: 0.0 %"]
     assert len(titles) == 9
     (aspect,) = document.all("b", "aspect")
     assert (aspect.text, aspect.attributes["title"]) == ("screen", "the aspect")
@@ -42,13 +42,13 @@ def test_who_cannot_see_it_is_told_the_sentence_and_its_numbers() -> None:
     (sentence,) = parse(html_fragment(SCREEN)).all("p", "heat")
     assert sentence.attributes["role"] == "img"
     assert sentence.attributes["dir"] == "auto"
-    said = "The [screen] is huge, but the battery dies. Shares by attention: huge 50.0%, is 12.5%."
+    said = "The [screen] is huge, but the battery dies. Shares by attention: huge 50.0 %, is 12.5 %."
     assert sentence.attributes["aria-label"] == said
 
 
 def test_the_caption_says_label_probabilities_and_saliency() -> None:
     (caption,) = parse(html_fragment(SCREEN, "my run")).all("figcaption")
-    assert caption.text == "my run: screen is positive 0.250 · negative 0.625 · neutral 0.125 by attention"
+    assert caption.text == "my run: screen is positive 25.0 % · negative 62.5 % · neutral 12.5 % by attention"
 
 
 def test_a_page_shows_the_aspects_of_a_sentence_under_one_heading() -> None:
@@ -65,7 +65,9 @@ def test_two_runs_stand_side_by_side_with_what_changed() -> None:
     document = parse(to_html([SCREEN], versus=[before], names=("after <b>", "before")))
     (both,) = document.all("div", "side-by-side")
     assert [caption.text.split(":")[0] for caption in both.all("figcaption")] == ["before", "after <b>"]
-    changed = "Shares that changed most: but 62.5% to 0.0%, huge 25.0% to 50.0%, is 0.0% to 12.5%, dies 0.0% to 3.0%."
+    changed = (
+        "Shares that changed most: but 62.5 % to 0.0 %, huge 25.0 % to 50.0 %, is 0.0 % to 12.5 %, dies 0.0 % to 3.0 %."
+    )
     assert document.all("p", "note")[-1].text == changed
 
 
@@ -156,7 +158,7 @@ def test_a_page_is_no_larger_than_its_words_ask_for() -> None:
 def test_the_legend_shows_the_colours_that_words_get() -> None:
     samples = parse(to_html([])).all("p", "note")[0].all("i")
     assert [(sample.text, sample.attributes["class"]) for sample in samples] == [
-        (f"{share:.0%}", f"h{level(share)}") for share in (0.05, 0.1, 0.2, 0.3, 0.4)
+        (f"{100 * share:.0f} %", f"h{level(share)}") for share in (0.05, 0.1, 0.2, 0.3, 0.4)
     ]
 
 

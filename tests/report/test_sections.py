@@ -11,6 +11,7 @@ from tests.report.documents import Element, parse
 from pssa import __version__
 from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, ExampleEvidence, Finding, Header, RoundReport
 from pssa.data.example import Corpus, Example
+from pssa.data.numbers import p_value, percent
 from pssa.data.tokenize import tokenize
 from pssa.evaluation import score
 from pssa.report.run_reader import ReportedRun
@@ -48,10 +49,10 @@ def tables(source: str) -> dict[str, list[list[str]]]:
 def test_one_run_has_scores_classes_and_confusion() -> None:
     found = tables(scores_section({"fair": FAIR}).html)
     # F1 of positives is 6/9, of negatives 4/7.
-    assert found["Scores in percent"][1] == ["fair", "8", "62.50", "61.90"]
-    assert found["Classes, in percent"][1:] == [
-        ["positive", "60.00", "75.00", "66.67", "4"],
-        ["negative", "66.67", "50.00", "57.14", "4"],
+    assert found["Scores"][1] == ["fair", "8", "62.5 %", "61.9 %"]
+    assert found["Classes"][1:] == [
+        ["positive", "60.0 %", "75.0 %", "66.7 %", "4"],
+        ["negative", "66.7 %", "50.0 %", "57.1 %", "4"],
     ]
     assert found["Confusion: gold in rows, predicted in columns"] == [
         ["gold", "positive", "negative"],
@@ -64,7 +65,7 @@ def test_confusions_say_their_share_and_whether_they_are_right() -> None:
     titles = [cell.attributes["title"] for cell in parse(scores_section({"fair": FAIR}).html).all("span")]
     assert titles == [
         f"{share} of the row, {worth}"
-        for share, worth in (("75.0%", "right"), ("25.0%", "wrong"), ("50.0%", "wrong"), ("50.0%", "right"))
+        for share, worth in (("75.0 %", "right"), ("25.0 %", "wrong"), ("50.0 %", "wrong"), ("50.0 %", "right"))
     ]
 
 
@@ -72,9 +73,9 @@ def test_two_runs_are_tested_as_the_command_tests_them() -> None:
     source = scores_section({"good": GOOD, "<fair>": FAIR}).html
     bootstrap, p_mcnemar = compare(GOOD, FAIR, resamples=1000, seed=0)
     rows = tables(source)["good against <fair>"]
-    assert rows[1][:2] == ["accuracy", "+37.50"]
-    assert rows[1][3] == f"{bootstrap.p_accuracy:.3f}"
-    assert f"two-sided: p = {p_mcnemar:.3f}" in source
+    assert rows[1][:2] == ["accuracy", "+37.5 points"]
+    assert rows[1][3] == p_value(bootstrap.p_accuracy)
+    assert f"two-sided: {p_value(p_mcnemar)}" in source
     assert "1000 resamples" in source
 
 
@@ -83,7 +84,7 @@ def test_tags_of_the_data_are_scored_apart(run: Path, held_out: Corpus) -> None:
     rows = tables(scores_section({"mined": result}).html)["By tag of the test data: accuracy / macro-F1"]
     assert [row[0] for row in rows[1:]] == list(result.slices)
     first = next(iter(result.slices.values()))
-    assert rows[1][1:] == [str(first.instances), f"{100 * first.accuracy:.1f} / {100 * first.macro_f1:.1f}"]
+    assert rows[1][1:] == [str(first.instances), f"{percent(first.accuracy)} / {percent(first.macro_f1)}"]
 
 
 def rows_of(source: str) -> dict[str, str]:
@@ -106,18 +107,18 @@ def test_the_facts_are_those_of_the_run(run: Path) -> None:
     [
         (Config(epochs=3), None, "3 (given, not searched)", None),
         (Config(model="bertabsa_att"), None, "3 (default of encoders)", None),
-        (Config(method="base"), {"accuracy": 0.5, "macro_f1": 0.25}, "3", "accuracy 50.00, macro-F1 25.00;"),
+        (Config(method="base"), {"accuracy": 0.5, "macro_f1": 0.25}, "3", "accuracy 50.0 %, macro-F1 25.0 %;"),
         (
             Config(method="pg-as"),
             {"accuracy": 0.5, "macro_f1": 0.25},
             "3",
-            "accuracy 50.00, macro-F1 25.00, before mining;",
+            "accuracy 50.0 %, macro-F1 25.0 %, before mining;",
         ),
         (
             Config(method="pg-as").updated({"evidence": "e.jsonl"}),
             {"accuracy": 0.5, "macro_f1": 0.25},
             "3",
-            "accuracy 50.00, macro-F1 25.00;",
+            "accuracy 50.0 %, macro-F1 25.0 %;",
         ),
     ],
 )
@@ -224,7 +225,7 @@ def test_kinds_are_told_apart_without_colour() -> None:
         ("is", "+.30"),
         ("but", "−.40"),
     ]
-    assert words[2].attributes["title"] == "misleading, share 40.0%"
+    assert words[2].attributes["title"] == "misleading, share 40.0 %"
     assert "misleading" in words[2].attributes["class"].split()
 
 
@@ -254,13 +255,13 @@ def test_the_section_counts_what_there_is() -> None:
     tables = {table.all("caption")[0].text: [texts(row) for row in table.all("tr")] for table in document.all("table")}
     by_round = next(rows for caption, rows in tables.items() if caption.startswith("Training instances by round"))
     assert by_round[0] == ["round", "active", "misleading", "entropy", "gave a word", "right"]
-    assert by_round[2] == ["2", "1", "2", "3.25", "50.0%", "90.0%"]
+    assert by_round[2] == ["2", "1", "2", "3.25", "50.0 %", "90.0 %"]
     assert tables["Most frequent active words, by gold label"] == [
         ["word", "times", "positive"],
-        ["huge", "1", "100%"],
-        ["is", "1", "100%"],
+        ["huge", "1", "100 %"],
+        ["is", "1", "100 %"],
     ]
-    assert tables["Most frequent misleading words, by gold label"][1] == ["but", "1", "100%"]
+    assert tables["Most frequent misleading words, by gold label"][1] == ["but", "1", "100 %"]
 
 
 def test_evidence_that_was_not_mined_has_counts_too() -> None:

@@ -40,18 +40,18 @@ def words_of(drawing: Element) -> list[Element]:
 def test_every_word_has_its_number_in_its_title() -> None:
     drawing = draw([SCREEN])
     titles = [title.text for title in drawing.iter(f"{SPACE}title")]
-    assert titles[:5] == ["The: 0.0%", "the aspect", "is: 12.5%", "huge: 50.0%", ",: 0.0%"]
+    assert titles[:5] == ["The: 0.0 %", "the aspect", "is: 12.5 %", "huge: 50.0 %", ",: 0.0 %"]
     assert [word.text for word in words_of(drawing)][:5] == ["The", "screen", "is", "huge", ","]
-    assert "huge 50.0%" in drawing.attrib["aria-label"]
+    assert "huge 50.0 %" in drawing.attrib["aria-label"]
     assert drawing.attrib["role"] == "img"
 
 
 def test_hot_words_have_heat_a_line_and_their_number_below() -> None:
     groups = {group.findtext(f"{SPACE}title"): group for group in draw([SCREEN]).iter(f"{SPACE}g")}
-    heat, line = groups["huge: 50.0%"].findall(f"{SPACE}rect")
+    heat, line = groups["huge: 50.0 %"].findall(f"{SPACE}rect")
     assert (heat.attrib["fill-opacity"], line.attrib["height"]) == ("0.85", "4.0")
-    assert [text.text for text in groups["huge: 50.0%"].findall(f"{SPACE}text")] == ["huge", ".50"]
-    assert groups["The: 0.0%"].findall(f"{SPACE}rect") == []
+    assert [text.text for text in groups["huge: 50.0 %"].findall(f"{SPACE}text")] == ["huge", ".50"]
+    assert groups["The: 0.0 %"].findall(f"{SPACE}rect") == []
     (frame,) = groups["the aspect"].findall(f"{SPACE}rect")
     assert frame.attrib["fill"] == "none"
 

@@ -33,7 +33,7 @@ def coloured(given: HeatMaps) -> str:
 
 def test_without_colour_hot_words_have_numbers() -> None:
     assert plain(to_terminal([SCREEN])) == (
-        "screen is positive 0.250, negative 0.625, neutral 0.125 (by attention)\n"
+        "screen is positive 25.0 %, negative 62.5 %, neutral 12.5 % (by attention)\n"
         "  The [screen] is(.12) huge(.50), but the battery dies.\n"
     )
 

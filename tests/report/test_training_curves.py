@@ -73,8 +73,8 @@ def test_the_section_has_a_chart_for_each_number_that_there_is() -> None:
     (numbers,) = full.all("details")
     rows = [[cell.text for cell in row.children] for row in numbers.all("tr")]
     assert rows[1:] == [
-        ["search", "1", "1.0000", "0.0000", "50.00", "25.00", "25.00"],
-        ["final", "1", "0.5000", "0.1250", "50.00", "", ""],
+        ["search", "1", "1.0000", "0.0000", "50.0 %", "25.0 %", "25.0 %"],
+        ["final", "1", "0.5000", "0.1250", "50.0 %", "", ""],
     ]
 
 

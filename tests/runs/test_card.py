@@ -19,7 +19,7 @@ GIVEN, OWN, HELD_OUT = "The number of epochs was given", "separate development d
         ({"epochs": 1}, False, GIVEN),
         ({"epochs": 1}, True, GIVEN),
         ({"epochs": 0, "max_epochs": 1}, True, OWN),
-        ({"epochs": 0, "max_epochs": 1, "dev_fraction": 0.25}, False, f"of 25% of the training data, {HELD_OUT}"),
+        ({"epochs": 0, "max_epochs": 1, "dev_fraction": 0.25}, False, f"of 25 % of the training data, {HELD_OUT}"),
     ],
 )
 def test_the_card_says_what_chose_the_number_of_epochs(

@@ -19,6 +19,7 @@ from torch import nn
 
 from pssa.aspects.tagger import EncoderTagger, WordTagger, WordTaggerOptions
 from pssa.data.files import require_contained, write_atomically
+from pssa.data.numbers import percent
 from pssa.data.validation import Parser, integer, number, optional, parse_fields, shorten, text
 from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
@@ -265,7 +266,7 @@ finder.find("The screen is great but the battery is weak.")
 def write_card(path: Path, config: TaggerConfig, metrics: dict[str, Any]) -> None:
     """Write the model card of a finished tagger."""
     dev, coverage = metrics["dev"], metrics["vector_coverage"]
-    started = f"cover {coverage['tokens']:.1%} of the training words" if coverage else "none"
+    started = f"cover {percent(coverage['tokens'])} of the training words" if coverage else "none"
     if config.encoder is not None:
         # Only the name of a local folder: the rest of the path is nobody's business.
         folder = Path(config.encoder)
@@ -275,10 +276,10 @@ def write_card(path: Path, config: TaggerConfig, metrics: dict[str, Any]) -> Non
         source="word vectors" if config.encoder is None else "encoder",
         started=started,
         digest=metrics["corpus_hash"][:16],
-        dev=f"exact-span F1 {dev['f1']:.4f}" if dev else "none",
+        dev=f"exact-span F1 {percent(dev['f1'])}" if dev else "none",
         seed=config.seed,
-        selection=f"{config.dev_fraction:.0%} of the sentences were held out to choose the number of epochs; then the model"
-        " was trained again on all of them."
+        selection=f"{percent(config.dev_fraction, 0)} of the sentences were held out to choose the number of epochs; then"
+        " the model was trained again on all of them."
         if dev
         else "The number of epochs was given: nothing was held out.",
         **{name: metrics[name] for name in ("parameters", "sentences", "empty", "aspects", "epochs")},

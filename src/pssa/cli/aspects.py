@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pssa.cli._options import add_device, add_format
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, add_group, option, run_path
+from pssa.data.numbers import percent
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -133,12 +134,12 @@ def _summarise(out: Path, as_json: bool) -> int:
     if as_json:
         print_json({"tagger": str(out), **metrics})
         return 0
-    held_out = f"; held-out F1 {metrics['dev']['f1']:.4f}" if metrics["dev"] else ""
+    held_out = f"; held-out F1 {percent(metrics['dev']['f1'])}" if metrics["dev"] else ""
     data = f"{counted(metrics['sentences'], 'sentence')}, {metrics['empty']} of them without aspects"
     say(f"{out}: {data}; {counted(metrics['aspects'], 'aspect')}; {counted(metrics['epochs'], 'epoch')}{held_out}")
     say(f"{metrics['parameters']:,} trained parameters")
     if metrics["vector_coverage"]:
-        say(f"word vectors cover {metrics['vector_coverage']['tokens']:.1%} of the training words")
+        say(f"word vectors cover {percent(metrics['vector_coverage']['tokens'])} of the training words")
     return 0
 
 
@@ -161,11 +162,11 @@ def run_evaluate(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(scores.as_dict() | ({"end_to_end": both.as_dict()} if both else {}))
         return 0
-    say(f"precision {100 * scores.precision:.2f}, recall {100 * scores.recall:.2f}, F1 {100 * scores.f1:.2f}")
+    say(f"precision {percent(scores.precision)}, recall {percent(scores.recall)}, F1 {percent(scores.f1)}")
     say(f"{counted(scores.gold, 'aspect')} in the data, {scores.found} found, {scores.right} of them right")
     if both:
-        shown = ", ".join(f"{name} {100 * getattr(both, name):.2f}" for name in ("precision", "recall"))
-        say(f"with the right label: {shown}, F1 {100 * both.f1:.2f}")
+        shown = ", ".join(f"{name} {percent(getattr(both, name))}" for name in ("precision", "recall"))
+        say(f"with the right label: {shown}, F1 {percent(both.f1)}")
         aspects = f"{counted(both.gold, 'aspect')} with a label, {both.found} found, {both.right} of them right"
         say(f"{aspects}; {both.left_out} without a label left out")
     return 0

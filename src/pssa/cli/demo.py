@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.cli._output import print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
+from pssa.data.numbers import p_value, percent
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -103,11 +104,11 @@ def _show_scores(results: dict[str, Evaluation]) -> None:
     rows = []
     for name, result in results.items():
         numbers = [result.scores, result.slices[_SLICE]]
-        cells = [f"{100 * scores.accuracy:.1f} / {100 * scores.macro_f1:.1f}" for scores in numbers]
+        cells = [f"{percent(scores.accuracy)} / {percent(scores.macro_f1)}" for scores in numbers]
         test, _ = compare(result, results["baseline"], resamples=1000, seed=0)
-        rows.append([name, *cells, "" if name == "baseline" else f"{test.p_macro_f1:.3f}"])
-    columns = ("", "all of test", _SLICE, "p")
-    print_table("accuracy / macro-F1 on test, in percent", columns, rows)
+        rows.append([name, *cells, "" if name == "baseline" else p_value(test.p_macro_f1)])
+    columns = ("", "all of test", _SLICE, "test")
+    print_table("accuracy / macro-F1 on test", columns, rows)
     say("p: one-sided paired bootstrap of the macro-F1 on all of test; small: better than the baseline.")
 
 
@@ -128,7 +129,8 @@ def _show_predictions(classifiers: dict[str, Classifier]) -> None:
     for text, aspect, right in _QUESTIONS:
         answers = [classifier.predict(text, aspect) for classifier in classifiers.values()]
         predicted = [
-            f"{answer.label} {answer.probabilities[answer.label]:.2f}" + ("" if answer.label == right else "\nWRONG")
+            f"{answer.label} {percent(answer.probabilities[answer.label])}"
+            + ("" if answer.label == right else "\nWRONG")
             for answer in answers
         ]
         rows.append([f"{text}\n{aspect}: {right}", *predicted])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pssa.cli._options import add_device, add_run, add_run_data, label_names, reading
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
+from pssa.data.numbers import p_value, percent, points
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
@@ -112,7 +113,7 @@ def _print(result: Evaluation, dropped: Mapping[str, int], overlap: int | None) 
     for tag, part in result.slices.items():
         say(f"  {tag} ({part.instances}): {_two_scores(part)}")
     rows = [
-        [label, *(f"{100 * value:.2f}" for value in (found.precision, found.recall, found.f1)), found.support]
+        [label, *map(percent, (found.precision, found.recall, found.f1)), found.support]
         for label, found in scores.per_class.items()
     ]
     print_table("", ("label", "precision", "recall", "F1", "support"), rows)
@@ -121,7 +122,7 @@ def _print(result: Evaluation, dropped: Mapping[str, int], overlap: int | None) 
 
 
 def _two_scores(scores: Scores) -> str:
-    return f"accuracy {100 * scores.accuracy:.2f}, macro-F1 {100 * scores.macro_f1:.2f}"
+    return f"accuracy {percent(scores.accuracy)}, macro-F1 {percent(scores.macro_f1)}"
 
 
 def _print_comparison(run: Path, other: Path, versus: Evaluation, test: Bootstrap, p_mcnemar: float) -> None:
@@ -130,11 +131,11 @@ def _print_comparison(run: Path, other: Path, versus: Evaluation, test: Bootstra
         ("accuracy", test.accuracy_difference, test.accuracy_interval, test.p_accuracy),
         ("macro-F1", test.macro_f1_difference, test.macro_f1_interval, test.p_macro_f1),
     ):
-        interval = f"95 % interval {100 * low:+.2f} to {100 * high:+.2f}"
-        say(f"  difference in {name} {100 * gain:+.2f}, {interval}, p = {p:.3f}")
+        interval = f"95 % interval {100 * low:+.1f} to {points(high)}"
+        say(f"  difference in {name} {points(gain)}, {interval}, {p_value(p)}")
     resamples = counted(test.resamples, "resample")
     say(f"p: one-sided paired bootstrap, {resamples}; null hypothesis: {run} is no better than {other}")
-    say(f"McNemar's exact test, two-sided, that both are right equally often: p = {p_mcnemar:.3f}")
+    say(f"McNemar's exact test, two-sided, that both are right equally often: {p_value(p_mcnemar)}")
 
 
 def _print_trust(trust: Trust, versus: Trust | None = None) -> None:

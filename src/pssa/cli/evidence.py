@@ -29,6 +29,7 @@ from pssa.data.evidence import (
 )
 from pssa.data.evidence_file import example_fields, read_evidence, write_evidence
 from pssa.data.evidence_stats import Stats, diff, stats
+from pssa.data.numbers import percent
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -222,7 +223,9 @@ def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
         values = {"output": str(arguments.out), "examples": len(corpus), "matched": matched, "active": active}
         print_json(values | {"share": matched / len(corpus), "per_label": per_label})
     else:
-        say(f"{arguments.out}: {matched} of {counted(len(corpus), 'example')} matched ({matched / len(corpus):.1%})")
+        say(
+            f"{arguments.out}: {matched} of {counted(len(corpus), 'example')} matched ({percent(matched / len(corpus))})"
+        )
         say(f"  {counted(active, 'active word')}")
         for label, count in instances.items():
             say(f"  {label}: {matches[label]} of {count}")
@@ -236,8 +239,17 @@ def print_stats(given: Stats) -> None:
         f"{given.active} active and {given.misleading} misleading words"
     )
     if given.rounds:
-        text = "{0.iteration} {0.accuracy:.4f} {0.mean_entropy:.3f} {0.open_share:.1%} {0.active} {0.misleading}"
-        rows: list[Sequence[object]] = [text.format(one).split() for one in given.rounds]
+        rows: list[Sequence[object]] = [
+            (
+                one.iteration,
+                percent(one.accuracy),
+                f"{one.mean_entropy:.3f}",
+                percent(one.open_share),
+                one.active,
+                one.misleading,
+            )
+            for one in given.rounds
+        ]
         print_table("mining log", ("round", "accuracy", "mean entropy", "gave a word", "active", "misleading"), rows)
     rows = [
         (number, *counts, "" if entropy is None else f"{entropy:.3f}")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from pssa.data.numbers import percent
 from pssa.errors import InputError
 from pssa.runs.explain import Explanation
 
@@ -92,11 +93,6 @@ def format_share(share: float) -> str:
     return f"{share:.2f}".removeprefix("0") if share < 0.995 else "1.0"
 
 
-def percent(share: float) -> str:
-    """Format a share as `42.0%`."""
-    return f"{share:.1%}"
-
-
 def probabilities(explanation: Explanation) -> list[tuple[str, float]]:
     """Return the labels with their probabilities, the predicted one first."""
     answer = explanation.answer
@@ -113,7 +109,7 @@ def top_words(explanation: Explanation, least: float = NAMED) -> list[Segment]:
 def alt_text(explanation: Explanation) -> str:
     """Describe the heat map in words, for screen readers."""
     words = [f"{part.text} {percent(part.share or 0.0)}" for part in top_words(explanation)]
-    weights = ", ".join(words) if words else f"no word has {NAMED:.0%} or more"
+    weights = ", ".join(words) if words else f"no word has {percent(NAMED, 0)} or more"
     sentence = " ".join("".join(f"[{p.text}]" if p.is_aspect else p.text for p in segments(explanation)).split())
     return f"{sentence} Shares by {explanation.saliency}: {weights}."
 

@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from pssa.data.numbers import percent
 from pssa.report import heat_map
 from pssa.report.heat_map import by_sentence, clean, pairs
 from pssa.runs.explain import Explanation
@@ -32,7 +33,7 @@ def make_environment(*folders: Path) -> Environment:
         finalize=_finalize,
     )
     environment.globals |= {name: getattr(heat_map, name) for name in _GLOBALS}
-    environment.filters |= {"percent": heat_map.percent, "share": heat_map.format_share}
+    environment.filters |= {"percent": percent, "share": heat_map.format_share}
     return environment
 
 

@@ -39,7 +39,7 @@ def _(corpus: Corpus) -> str:
     shown = [[each.label or "", _sentence(each)] for each in islice(corpus, _N_EXAMPLES)]
     return _block(
         f"Corpus of {len(corpus)} instances",
-        facts=[f"{count} {label}" for label, count in counts.items()] + dropped,
+        facts=[", ".join([f"{count} {label}" for label, count in counts.items()] + dropped)],
         sentences=shown,
         n_more=len(corpus) - len(shown),
     )
@@ -48,7 +48,7 @@ def _(corpus: Corpus) -> str:
 @draw.register
 def _(evidence: Evidence) -> str:
     found, header = stats(evidence, top=200), evidence.header
-    facts = [f"{getattr(found, kind)} {kind} words" for kind in KINDS]
+    facts = [", ".join(f"{getattr(found, kind)} {kind}" for kind in KINDS) + " words"]
     facts.append(f"mined by {header.method} with {header.model}, {header.saliency}")
     words = {kind: getattr(found, f"{kind}_words") for kind in KINDS}
     for kind, profiles in words.items():

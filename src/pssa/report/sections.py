@@ -13,11 +13,12 @@ from pssa import __version__, models
 from pssa.data.evidence import ACTIVE, Evidence, ExampleEvidence
 from pssa.data.evidence_stats import Stats, stats
 from pssa.data.example import Corpus, Example
+from pssa.data.numbers import p_value, percent, points
 from pssa.errors import InputError
 from pssa.evaluation import Scores
 from pssa.evaluation.faithfulness import COLUMNS
 from pssa.evaluation.significance import AgainstChance
-from pssa.report.heat_map import pairs, percent
+from pssa.report.heat_map import pairs
 from pssa.report.html import render
 from pssa.report.run_reader import ReportedRun
 from pssa.runs import Classifier, Config
@@ -107,11 +108,11 @@ def _measured_facts(config: Config, metrics: dict[str, Any]) -> list[tuple[str, 
         ("epochs", facts["epochs"]),
     ]
     if dev:
-        scores = f"accuracy {100 * dev['accuracy']:.2f}, macro-F1 {100 * dev['macro_f1']:.2f}{facts['when']}"
+        scores = f"accuracy {percent(dev['accuracy'])}, macro-F1 {percent(dev['macro_f1'])}{facts['when']}"
         rows.append(("development score", f"{scores}; it chose the number of epochs"))
     rows.append(("calibration", facts["calibration"]))
     if coverage:
-        rows.append(("word vectors", f"cover {coverage['tokens']:.1%} of the training tokens"))
+        rows.append(("word vectors", f"cover {percent(coverage['tokens'])} of the training tokens"))
     return rows
 
 
@@ -124,9 +125,9 @@ def _format_setting(value: Any) -> str:
 def scores_section(results: Mapping[str, Evaluation], overlap: int | None = None) -> ReportSection:
     """Compare the scores of one or two runs by name; the first was trained on `overlap` of the test instances."""
     first = next(iter(results.values()))
-    overall = [[name, each.scores.instances, *_percentages(each.scores, 2)] for name, each in results.items()]
+    overall = [[name, each.scores.instances, *_percentages(each.scores)] for name, each in results.items()]
     slices = [
-        [tag, part.instances, *(" / ".join(_percentages(each.slices[tag], 1)) for each in results.values())]
+        [tag, part.instances, *(" / ".join(_percentages(each.slices[tag])) for each in results.values())]
         for tag, part in first.slices.items()
     ]
     return make_section(
@@ -145,22 +146,22 @@ def _test(ours: Evaluation, theirs: Evaluation) -> dict[str, Any]:
     """Test whether the first is better than the second."""
     test, p_mcnemar = compare(ours, theirs, resamples=_RESAMPLES, seed=0)
     rows = [
-        (name, f"{100 * gain:+.2f}", f"{100 * low:+.2f} to {100 * high:+.2f}", f"{p:.3f}")
+        (name, points(gain), f"{100 * low:+.1f} to {points(high)}", p_value(p))
         for name, gain, (low, high), p in (
             ("accuracy", test.accuracy_difference, test.accuracy_interval, test.p_accuracy),
             ("macro-F1", test.macro_f1_difference, test.macro_f1_interval, test.p_macro_f1),
         )
     ]
-    return {"rows": rows, "resamples": test.resamples, "p_mcnemar": p_mcnemar}
+    return {"rows": rows, "resamples": test.resamples, "p_mcnemar": p_value(p_mcnemar)}
 
 
-def _percentages(scores: Scores, digits: int) -> list[str]:
-    return [f"{100 * value:.{digits}f}" for value in (scores.accuracy, scores.macro_f1)]
+def _percentages(scores: Scores) -> list[str]:
+    return [percent(scores.accuracy), percent(scores.macro_f1)]
 
 
 def _class_tables(scores: Scores) -> list[Table]:
     classes = [
-        [label, *(f"{100 * value:.2f}" for value in (found.precision, found.recall, found.f1)), found.support]
+        [label, *map(percent, (found.precision, found.recall, found.f1)), found.support]
         for label, found in scores.per_class.items()
     ]
     confusion = [
@@ -168,14 +169,16 @@ def _class_tables(scores: Scores) -> list[Table]:
         for gold, (label, row) in enumerate(zip(scores.labels, scores.confusion, strict=True))
     ]
     return [
-        ("Classes, in percent", ("label", "precision", "recall", "F1", "instances"), classes),
+        ("Classes", ("label", "precision", "recall", "F1", "instances"), classes),
         ("Confusion: gold in rows, predicted in columns", ("gold", *scores.labels), confusion),
     ]
 
 
 def _confusion_cell(count: int, total: int, is_right: bool) -> Markup:
     text = Markup("<b>{}</b>").format(count) if is_right else str(count)
-    return _with_title(text, f"{count / total if total else 0.0:.1%} of the row, {'right' if is_right else 'wrong'}")
+    return _with_title(
+        text, f"{percent(count / total if total else 0.0)} of the row, {'right' if is_right else 'wrong'}"
+    )
 
 
 def _with_title(text: str, title: str) -> Markup:
@@ -244,7 +247,7 @@ def _round_table(found: Stats) -> Table:
 
 def _word_table(kind: str, profiles: Sequence[Mapping[str, Any]], labels: tuple[str, ...]) -> Table:
     def cell(count: int, total: int) -> Markup:
-        return _with_title(f"{count / total:.0%}", f"{count} times")
+        return _with_title(percent(count / total, 0), f"{count} times")
 
     rows = [
         [each["word"], each["count"], *(cell(each["labels"].get(label, 0), each["count"]) for label in labels)]

@@ -10,8 +10,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from pssa.data.numbers import percent
 from pssa.errors import InputError
-from pssa.report.heat_map import NAMED, Pair, alt_text, changes, clean, format_share, pairs, percent, probabilities
+from pssa.report.heat_map import NAMED, Pair, alt_text, changes, clean, format_share, pairs, probabilities
 from pssa.report.heat_map import segments as segments_of
 from pssa.report.html import render
 from pssa.runs.explain import Explanation
@@ -90,7 +91,7 @@ class _Drawing:
         self.y += _GAP
 
     def _add(self, explanation: Explanation, name: str) -> None:
-        scores = ", ".join(f"{label} {value:.3f}" for label, value in probabilities(explanation))
+        scores = ", ".join(f"{label} {percent(value)}" for label, value in probabilities(explanation))
         self._add_heading(f"{name}{explanation.answer.aspect} is {scores} (by {explanation.saliency})")
         words = list(_set_lines(_words(explanation), self.room))
         if is_right_to_left(explanation.text):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from pssa.data.numbers import percent
 from pssa.report import heat_map
 from pssa.runs.explain import Explanation
 
@@ -56,7 +57,7 @@ def _block(pair: heat_map.Pair, names: tuple[str, str], draw: Drawing) -> list[T
 
 
 def _heading(explanation: Explanation, name: str) -> Text:
-    best, *others = [f"{_one_line(label)} {value:.3f}" for label, value in heat_map.probabilities(explanation)]
+    best, *others = [f"{_one_line(label)} {percent(value)}" for label, value in heat_map.probabilities(explanation)]
     rest = "".join(f", {other}" for other in others)
     aspect = (_one_line(explanation.answer.aspect), "bold")
     return Text.assemble(_one_line(name), aspect, " is ", (best, "bold"), f"{rest} (by {explanation.saliency})")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
+from pssa.data.numbers import percent
 from pssa.report.heat_map import ACCENT
 from pssa.report.sections import ReportSection, Table, make_section
 from pssa.training import EpochRecord
@@ -23,8 +24,8 @@ _MAX_LINES = 6
 _MAX_ROWS = 400
 _CHARTS: tuple[tuple[str, str, _Value], ...] = (
     ("Cross-entropy on the training data", "", lambda record: record.loss),
-    ("Accuracy on the training data, dropout on", "%", lambda record: 100 * record.accuracy),
-    ("Macro-F1 on the development data", "%", lambda record: record.dev_macro_f1 and 100 * record.dev_macro_f1),
+    ("Accuracy on the training data, dropout on", " %", lambda record: 100 * record.accuracy),
+    ("Macro-F1 on the development data", " %", lambda record: record.dev_macro_f1 and 100 * record.dev_macro_f1),
     ("Penalty of the attention, before gamma", "", lambda record: record.penalty or None),
 )
 
@@ -84,13 +85,13 @@ def _epoch_table(history: Sequence[EpochRecord]) -> Table:
             record.epoch,
             f"{record.loss:.4f}",
             f"{record.penalty:.4f}",
-            f"{100 * record.accuracy:.2f}",
-            "" if record.dev_accuracy is None else f"{100 * record.dev_accuracy:.2f}",
-            "" if record.dev_macro_f1 is None else f"{100 * record.dev_macro_f1:.2f}",
+            percent(record.accuracy),
+            "" if record.dev_accuracy is None else percent(record.dev_accuracy),
+            "" if record.dev_macro_f1 is None else percent(record.dev_macro_f1),
         ]
         for record in history[:_MAX_ROWS]
     ]
-    columns = ("stage", "epoch", "loss", "penalty", "accuracy %", "dev accuracy %", "dev macro-F1 %")
+    columns = ("stage", "epoch", "loss", "penalty", "accuracy", "dev accuracy", "dev macro-F1")
     n_more = len(history) - len(rows)
     return f"Every epoch{f'; {n_more} more are in history.jsonl' if n_more > 0 else ''}", columns, rows
 

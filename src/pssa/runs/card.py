@@ -7,6 +7,7 @@ from typing import Any
 
 from pssa import models
 from pssa.data.files import write_atomically
+from pssa.data.numbers import percent
 from pssa.runs import methods
 from pssa.runs.calibration import describe_calibration
 from pssa.runs.config import Config
@@ -47,7 +48,7 @@ _OWN_DEV = (
     "The development score is of separate development data, which chose the number of epochs and was not trained on."
 )
 _HELD_OUT = """\
-The development score is of {share:.0%} of the training data, held out by sentence; it chose the number of epochs, after which the
+The development score is of {share} of the training data, held out by sentence; it chose the number of epochs, after which the
 model was fitted again on all of train."""
 
 _VOTING = " Its probabilities are the members' shares of the vote, and do not say how sure a member was."
@@ -62,7 +63,9 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         labels=", ".join(config.data.labels),
         voting=_VOTING if metrics["members"] > 1 else "",
         facts=facts,
-        dev=f"accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}{facts['when']}" if dev else "none",
+        dev=f"accuracy {percent(dev['accuracy'])}, macro-F1 {percent(dev['macro_f1'])}{facts['when']}"
+        if dev
+        else "none",
         source="encoder" if models.uses_encoder(config.model) else "word vectors",
         vectors=_source(config, coverage),
         seed=config.seed,
@@ -77,7 +80,7 @@ def _source(config: Config, coverage: dict[str, Any] | None) -> str:
         # Only the name of a local folder: the rest of the path is nobody's business.
         encoder = Path(config.data.encoder)
         return f"`{encoder.name if encoder.is_absolute() else config.data.encoder}`"
-    return f"cover {coverage['tokens']:.1%} of the training tokens" if coverage else "none"
+    return f"cover {percent(coverage['tokens'])} of the training tokens" if coverage else "none"
 
 
 def _selection(run: Path, config: Config, *, searched: bool) -> str:
@@ -87,7 +90,7 @@ def _selection(run: Path, config: Config, *, searched: bool) -> str:
     # Not `config.data.dev`, which is empty where the data came as a value and not as a file.
     if (run / "stages" / "dev.jsonl").is_file():
         return _OWN_DEV
-    return _HELD_OUT.format(share=config.data.dev_fraction)
+    return _HELD_OUT.format(share=percent(config.data.dev_fraction, 0))
 
 
 def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:

@@ -8,9 +8,9 @@ const FULL = 0.4; // share of a word at the highest level
 const NAMED = 0.05; // smallest share whose number is shown
 const MAX_CHANGES = 5; // words that are listed when two runs are compared
 
-/** Format a share as in 42.0%. */
+/** Format a share as in 42.0 %. */
 export function percent(share) {
-  return `${(100 * share).toFixed(1)}%`;
+  return `${(100 * share).toFixed(1)} %`;
 }
 
 /** Return a figure for one result of one run. */
@@ -40,7 +40,7 @@ export function changesBetween(first, second) {
 function bars(answer) {
   const rows = Object.entries(answer.probabilities).map(([label, value]) => {
     const filled = make("span", { class: "filled" });
-    filled.style.inlineSize = percent(value);
+    filled.style.inlineSize = `${100 * value}%`;
     return make("li", { class: label === answer.label ? "chosen" : "" },
       make("span", { class: "bar-label", textContent: label }),
       make("span", { class: "bar", "aria-hidden": "true" }, filled),
@@ -82,7 +82,7 @@ function heated(text, share) {
 function altText(answer) {
   const hottest = answer.words.filter((word) => word.share >= NAMED).sort((a, b) => b.share - a.share);
   const words = hottest.map((word) => `${word.word} ${percent(word.share)}`).join(", ");
-  return `Shares of the words for ${answer.aspect}: ${words || "no word has 5% or more"}.`;
+  return `Shares of the words for ${answer.aspect}: ${words || "no word has 5 % or more"}.`;
 }
 
 function sharesTable(answer) {
