@@ -2,7 +2,7 @@
 
     python benchmarks/evidence_trials.py gamma --data DIR --vectors F --encoder FOLDER --workers 14 --out DIR
     python benchmarks/evidence_trials.py contrast --data DIR --vectors F --encoder FOLDER --workers 14 --out DIR
-    python benchmarks/evidence_trials.py show --data DIR --vectors F --encoder FOLDER --out DIR
+    python benchmarks/evidence_trials.py show --out DIR
 
 A fifth of train, held out by sentence, judges; no test file is opened. Records are cells of OUT/cells.jsonl: a call that was
 stopped goes on where it was, and both trials share baselines and evidence.
@@ -11,13 +11,14 @@ stopped goes on where it was, and both trials share baselines and evidence.
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pssa.experiments.analyses import ANALYSES
-from pssa.experiments.cells import Analysis, Cell, Mining, Place, Training, cell_name, settings
+from pssa.experiments.cells import Analysis, Cell, Mining, Place, Training, cell_name, describe, settings
 from pssa.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
 from pssa.experiments.resources import DATA_SETS, Resources
 from pssa.experiments.schedule import CellSchedule, open_pool
@@ -26,15 +27,24 @@ from pssa.experiments.workspace import Workspace
 GAMMAS = {
     "bertabsa_att": (0.0, 0.5, 1.0, 2.5, 5.0, 10.0),
     "tnet_att": (0.0, 0.05, 0.125, 0.25, 0.5, 1.0),
-    "memnet": (0.0, 0.125, 0.25, 0.5, 1.0, 2.0),
+    "memnet": (0.0, 0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0),
 }
+# Gentler ways for a model that the usual one harms: only clear words, and no more attention than the judges gave them.
+GENTLE: dict[str, tuple[dict[str, Any], ...]] = {
+    "memnet": ({"above": 0.4, "gamma": 0.125}, {"above": 0.4, "gamma": 0.5}, {"weighting": "confidence", "gamma": 0.5})
+}
+USUAL_GAMMA = {"bertabsa_att": 1.0, "tnet_att": 0.5, "memnet": 0.125}  # of a consensus with contrast
 OPTIONS: dict[str, dict[str, Any]] = {"memnet": {"hops": 3}, "tnet_att": {"gating": "lossless", "initial_bound": 0.05}}
 CONTRAST: tuple[dict[str, Any], ...] = (
     *({}, {"contrast_share": 0.5}, {"contrast_weight": 0.5}, {"contrast_epochs": 3}),
     *({"contrast_partner": partner} for partner in ("short", "similar", "distant")),
     {"contrast_partner": "short", "contrast_share": 0.5},
 )
-WITH_CONSENSUS: tuple[dict[str, Any], ...] = ({}, {"contrast_share": 0.5}, {"contrast_partner": "short"}, CONTRAST[-1])
+PROMISING: tuple[dict[str, Any], ...] = (
+    {},
+    *({"contrast_partner": partner} for partner in ("short", "similar", "distant")),
+)  # tried with more seeds
+WITH_CONSENSUS: tuple[dict[str, Any], ...] = ({}, {"contrast_partner": "distant"})
 _STRESS = "stress"
 
 
@@ -44,19 +54,25 @@ def gamma_trials(place: Place) -> Iterator[tuple[str, Training]]:
     yield "base", Training(place)
     for gamma in GAMMAS[place.model]:
         yield f"gamma {gamma:g}", Training(place, evidence=(mined,), settings=settings(gamma=gamma))
+    for options in GENTLE.get(place.model, ()):
+        named = ", ".join(f"{name} {value}" for name, value in options.items())
+        others = settings(**{name: value for name, value in options.items() if name != "above"})
+        yield named, Training(place, evidence=(mined,), above=options.get("above", 0.0), settings=others)
 
 
 def contrast_trials(place: Place) -> Iterator[tuple[str, Training]]:
     """Yield the baseline, consensus, and contrast with each option, alone and with consensus."""
-    mined = Mining(place, "consensus")
+    mined, gamma = Mining(place, "consensus"), {"gamma": USUAL_GAMMA[place.model]}
     yield "base", Training(place)
     yield "again", Training(place, evidence=(mined,), settings=settings(gamma=0.0))
-    yield "consensus", Training(place, evidence=(mined,))
-    for evidence, grid in (((), CONTRAST), ((mined,), WITH_CONSENSUS)):
+    yield "consensus", Training(place, evidence=(mined,), settings=settings(**gamma))
+    alone = PROMISING if place.seed else CONTRAST
+    for evidence, grid, others in (((), alone, {}), ((mined,), WITH_CONSENSUS, gamma)):
         for options in grid:
             named = ", ".join(f"{name.removeprefix('contrast_')} {value}" for name, value in options.items())
             name = ("consensus + " if evidence else "") + f"contrast {named}".strip()
-            yield name, Training(place, evidence=evidence, settings=settings(augment="contrast", **options))
+            chosen = settings(augment="contrast", **options, **others)
+            yield name, Training(place, evidence=evidence, settings=chosen)
 
 
 TRIALS = {"gamma": gamma_trials, "contrast": contrast_trials}
@@ -102,6 +118,13 @@ def show(arguments: argparse.Namespace, lookup: RecordLookup) -> None:
                 found = [tables[data].get(name) for data in tables]
                 fields = [_text(each) for each in (*found, _mean([each for each in found if each]))]
                 print(f"| {name} | {' | '.join(fields)} |")
+
+
+def read_records(path: Path) -> RecordLookup:
+    """Return a function that finds the record of a cell by its description alone, whatever files it was made with."""
+    records = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    known = {json.dumps(record["cell"], sort_keys=True): record for record in records}
+    return lambda cell: known.get(json.dumps(describe(cell), sort_keys=True))
 
 
 _Gain = tuple[float, float | None, int]  # in macro-F1 and in the share of instances with all variants right; seeds
@@ -152,7 +175,7 @@ def main() -> None:
     """Run what is missing, or show what there is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trial", choices=(*TRIALS, "show"))
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--encoder", type=Path)
     parser.add_argument("--device", default="auto")
@@ -162,12 +185,14 @@ def main() -> None:
     parser.add_argument("--data-sets", nargs="+", default=list(DATA_SETS), choices=list(DATA_SETS))
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
+    if arguments.trial == "show":
+        show(arguments, read_records(arguments.out / LEDGER))
+        return
+    if arguments.data is None:
+        parser.error("--data is needed to run trials")
     resources = Resources.find(arguments.data, arguments.vectors, arguments.encoder, arguments.device)
     arguments.models = [model for model in arguments.models if resources.can_train(model)]
-    if arguments.trial == "show":
-        show(arguments, resources.lookup_in(Ledger.read(arguments.out / LEDGER)))
-    else:
-        run(arguments, resources)
+    run(arguments, resources)
 
 
 if __name__ == "__main__":
