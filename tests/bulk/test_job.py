@@ -302,3 +302,21 @@ def test_a_table_keeps_its_delimiter_unless_the_name_of_the_output_says_otherwis
     header, row = (tmp_path / name).read_text().splitlines()
     assert header.startswith(f"text{delimiter}aspect{delimiter}label{delimiter}probability_")
     assert row.startswith(f"the screen is nice{delimiter}screen{delimiter}")
+
+
+def test_rows_below_the_threshold_are_uncertain_and_counted(job: Job) -> None:
+    careful = replace(job, scoring=replace(job.scoring, abstain=0.999999))
+    summary = predict(careful, LocalEngine())
+    rows = list(stream(careful.output))
+    assert summary.labels["uncertain"] == 10
+    assert {row.fields["label"] for row in rows} == {"uncertain"}
+    assert all(0 < max(row.fields["probabilities"].values()) < 1 for row in rows)
+
+
+@pytest.mark.parametrize("options", [{"abstain": 2.0}, {"abstain_risk": 0.1}, {"abstain": 0.5, "abstain_risk": 0.1}])
+def test_a_threshold_that_cannot_be_had_is_refused_before_anything_is_written(
+    job: Job, options: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match="abstain"):
+        predict(replace(job, scoring=replace(job.scoring, **options)), LocalEngine())
+    assert not Path(job.output).exists()

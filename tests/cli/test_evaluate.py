@@ -208,3 +208,12 @@ def test_instances_that_the_run_was_trained_on_are_told(
     (tmp_path / "new.csv").write_text("text,aspect,label\na fine screen,screen,positive\n")
     told = command("evaluate", run, "--data", tmp_path / "new.csv").out
     assert "trained on" not in told
+
+
+def test_answers_that_are_withheld_are_reported(command: Command, run: Path, tmp_path: Path) -> None:
+    (tmp_path / "new.csv").write_text("text,aspect,label\na fine screen,screen,positive\n")
+    words = ("evaluate", run, "--data", tmp_path / "new.csv", "--abstain", "0.999999")
+    found = command(*words, "--json").json
+    assert (found["abstaining"]["coverage"], found["abstaining"]["accuracy"]) == (0.0, None)
+    assert 0 <= found["calibration_error"] <= 1
+    assert "all instances are uncertain" in command(*words).out

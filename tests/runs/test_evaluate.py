@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+import torch
 
 import pssa
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 from pssa.runs import Classifier
-from pssa.runs.evaluate import compare, count_train_overlap, evaluate, require_same_labels
+from pssa.runs.evaluate import Abstention, compare, count_train_overlap, evaluate, require_same_labels
 
 
 class Always:
@@ -24,8 +25,12 @@ class Always:
     def __init__(self, label: str) -> None:
         self.label = label
 
-    def predicted_labels(self, examples: Corpus) -> list[str]:
-        return [self.label] * len(examples)
+    abstain_below = 0.0
+
+    def probabilities(self, examples: Corpus) -> torch.Tensor:
+        own = torch.full((len(self.labels),), 0.1, dtype=torch.double)
+        own[self.labels.index(self.label)] = 0.8
+        return own.expand(len(examples), -1)
 
 
 def always(label: str) -> Classifier:
@@ -38,6 +43,16 @@ def labelled(corpus: Corpus) -> Corpus:
     chosen = [corpus[row] for row in (0, 6, 3, 1)]
     assert [example.label for example in chosen] == ["positive", "positive", "positive", "negative"]
     return Corpus(tuple(chosen))
+
+
+def test_answers_that_are_withheld_are_counted_by_hand(labelled: Corpus) -> None:
+    bold, shy = always("positive"), always("positive")
+    vars(bold)["abstain_below"], vars(shy)["abstain_below"] = 0.8, 0.81
+    found = evaluate(bold, labelled)
+    assert found.abstention == Abstention(0.8, 1.0, 0.75, 0.25)
+    assert found.calibration_error == pytest.approx(0.05)
+    assert evaluate(shy, labelled).abstention == Abstention(0.81, 0.0, None, 0.0)
+    assert evaluate(always("positive"), labelled).abstention is None
 
 
 def test_accuracy_and_slices_are_those_counted_by_hand(labelled: Corpus) -> None:

@@ -63,6 +63,8 @@ def job_fingerprint(job: Job, sources: Sequence[Source]) -> dict[str, Any]:
         "precision": scoring.precision,
         "runtime": scoring.runtime,
         "quantize": scoring.quantize,
+        "abstain": scoring.abstain,
+        "abstain_risk": scoring.abstain_risk,
         **_finding(job),
     }
 

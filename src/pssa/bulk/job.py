@@ -31,6 +31,8 @@ from pssa.data.rows import ColumnNames, Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting
 from pssa.execution import WorkerLost
+from pssa.runs.calibration import Calibration, choose_threshold
+from pssa.runs.classifier import UNCERTAIN
 from pssa.runs.directory import RunDirectory
 from pssa.runs.saved_model import Description
 
@@ -99,7 +101,10 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     :param observer: is called with the progress after each window.
     :raises InputError: for what cannot be read, scored or written; the message names a row by its line.
     """
-    known = Description.load(RunDirectory.open(job.run).root)
+    root = RunDirectory.open(job.run).root
+    known = Description.load(root)
+    if job.scoring.abstains:  # refused before anything is written
+        choose_threshold(Calibration.load(root), job.scoring.abstain, job.scoring.abstain_risk)
     columns = Columns.of(job.columns)
     finding = job.finding.resolve(job.run, columns)
     if finding is not None:
@@ -109,7 +114,8 @@ def predict(job: Job, engine: Engine, observer: Observer | None = None) -> Summa
     summary = carry_out(
         job, engine, lambda scoring: _window_rows(known.model, scoring, finding), known.labels, observer
     )
-    return replace(summary, labels={label: summary.labels.get(label, 0) for label in known.labels})
+    labels = (*known.labels, UNCERTAIN) if job.scoring.abstains else known.labels
+    return replace(summary, labels={label: summary.labels.get(label, 0) for label in labels})
 
 
 def carry_out(

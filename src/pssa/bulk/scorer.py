@@ -56,6 +56,8 @@ class Scoring:
     precision: str = "auto"
     runtime: str = "torch"  # or "onnx"
     quantize: str = ""  # or "int8", if the runtime is onnx
+    abstain: float | None = None  # lowest confidence to answer; None: always
+    abstain_risk: float | None = None  # share of rows that may get a wrong answer, from which a threshold follows
 
     def __post_init__(self) -> None:
         if self.batch_size is not None and self.batch_size < 1:
@@ -77,6 +79,11 @@ class Scoring:
             raise InputError(
                 f"the runtime onnx computes on the CPU in float32; for a GPU or bfloat16 use {torch_runtime}"
             )
+
+    @property
+    def abstains(self) -> bool:
+        """Whether some rows may get no answer."""
+        return self.abstain is not None or self.abstain_risk is not None
 
     @property
     def chosen_device(self) -> str:
@@ -119,6 +126,8 @@ def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> tuple[Sco
     :raises InputError: if the run cannot be loaded, or not scored in this way.
     """
     classifier = load(run, device=scoring.chosen_device, precision=scoring.precision)
+    if scoring.abstains:
+        classifier = classifier.abstaining(threshold=scoring.abstain, risk=scoring.abstain_risk)
     batch_size = scoring.batch_size or default_batch_size(classifier.name, scoring.chosen_device)
     n_copies = 1
     score: Score = partial(classifier.answer, batch_size=batch_size)

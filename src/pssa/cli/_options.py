@@ -84,6 +84,13 @@ def add_labels(container: argparse._ActionsContainer) -> None:
     option(container, "--labels NAME,...", text, type=label_names)
 
 
+def add_abstain(container: argparse._ActionsContainer) -> None:
+    """Add `--abstain` and `--abstain-risk`."""
+    option(container, "--abstain X", "answer uncertain below this probability of the label, such as 0.8", type=float)
+    risk = "share of texts that may get a wrong label, from which a threshold follows"
+    option(container, "--abstain-risk X", risk, type=float)
+
+
 def add_engine(container: argparse._ActionsContainer) -> None:
     """Add `--engine`."""
     option(container, "--engine NAME", "local, or ray for a Ray cluster", "local")

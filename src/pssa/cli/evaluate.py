@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_device, add_run, add_run_data, label_names, reading
+from pssa.cli._options import add_abstain, add_device, add_run, add_run_data, label_names, reading
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.data.numbers import p_value, percent, points
@@ -38,6 +39,7 @@ def add_parser(commands: Commands) -> None:
     saliencies = "saliencies to measure, separated by commas (default: all but the slow ones)"
     option(parser, "--saliency S,...", saliencies, type=label_names)
     option(parser, "--opinion-words TSV", "TOWE file of opinion words to compare saliencies with")
+    add_abstain(parser)
     add_device(parser)
     add_run_data(parser.add_argument_group("data format"))
 
@@ -57,6 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
     # Full precision, so that a score does not depend on the machine.
     classifiers = [load(path, device=arguments.device, precision="float32") for path in runs]
+    if arguments.abstain is not None or arguments.abstain_risk is not None:
+        given = {"threshold": arguments.abstain, "risk": arguments.abstain_risk}
+        classifiers = [each.abstaining(**given) for each in classifiers]
     if len(classifiers) > 1:
         require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
     corpus = read_for(arguments.run_path, arguments.data, **reading(arguments, classifiers[0].labels))
@@ -91,7 +96,9 @@ def _trusts(arguments: argparse.Namespace, classifiers: list[Classifier], corpus
 
 def _as_dict(results: list[Evaluation], test: tuple[Bootstrap, float] | None, trusts: list[Trust]) -> dict[str, Any]:
     result = results[0]
-    values = result.scores.as_dict()
+    values = result.scores.as_dict() | {"calibration_error": result.calibration_error}
+    if result.abstention is not None:
+        values["abstaining"] = asdict(result.abstention)
     if result.slices:
         values["slices"] = {tag: scores.as_dict() for tag, scores in result.slices.items()}
     if trusts:
@@ -103,13 +110,15 @@ def _as_dict(results: list[Evaluation], test: tuple[Bootstrap, float] | None, tr
 
 
 def _print(result: Evaluation, dropped: Mapping[str, int], overlap: int | None) -> None:
-    from pssa.runs.evaluate import describe_train_overlap
+    from pssa.runs.evaluate import describe_abstention, describe_train_overlap
 
     scores = result.scores
     instances = counted(scores.instances, "instance") + "".join(f", {n} dropped as {why}" for why, n in dropped.items())
     say(f"{instances}: {_two_scores(scores)}")
     if overlap:
         say(describe_train_overlap(overlap))
+    if result.abstention is not None:
+        say(describe_abstention(result.abstention))
     for tag, part in result.slices.items():
         say(f"  {tag} ({part.instances}): {_two_scores(part)}")
     rows = [

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_device, add_engine, add_format, add_run
+from pssa.cli._options import add_abstain, add_device, add_engine, add_format, add_run
 from pssa.cli._parser import Commands, add_command, option, run_path
 from pssa.errors import InputError
 
@@ -49,6 +49,7 @@ def add_finding(group: argparse._ActionsContainer) -> None:
 
 
 def _add_scoring(group: argparse._ActionsContainer) -> None:
+    add_abstain(group)
     option(group, "--batch-size N", "sentences in one step (default: by model and device)")
     add_device(group)
     precision = "float32, or bfloat16 for encoders (default auto: bfloat16 on a GPU)"
@@ -92,6 +93,8 @@ def _job(arguments: argparse.Namespace) -> Job:
         precision=arguments.precision,
         runtime=arguments.runtime or ("onnx" if arguments.quantize else "torch"),
         quantize=arguments.quantize or "",
+        abstain=arguments.abstain,
+        abstain_risk=arguments.abstain_risk,
     )
     return Job(
         run=arguments.run_path,

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import READING, add_data, add_device, add_run, reading
+from pssa.cli._options import READING, add_abstain, add_data, add_device, add_run, reading
 from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
@@ -55,6 +55,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--grace N", "seconds to finish requests on shutdown", 30)
     option(parser, "--wait-ms N", "maximum milliseconds to wait for a fuller batch (default 4)")
     add_device(parser)
+    add_abstain(parser)
     limits = parser.add_argument_group("limits")
     for name, meaning in _LIMITS.items():
         option(limits, f"--max-{name} N", f"maximum {meaning}")
@@ -82,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         review = _review(arguments)
         if review is not None:
             stack.callback(review.close)
-        batcher = open_batcher(arguments.run_path, arguments.versus, limits, arguments.device)
+        abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
+        batcher = open_batcher(arguments.run_path, arguments.versus, limits, arguments.device, **abstaining)
         if (not access.token or access.only_changes) and not is_loopback(bound):
             warning = f"anyone who can reach {arguments.host} can use this service; set {_VARIABLE} or --token-file"
             print(f"pssa: {warning}", file=sys.stderr)

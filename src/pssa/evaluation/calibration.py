@@ -24,7 +24,7 @@ from pssa.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 
-_LEAST, _MOST = 0.05, 20.0  # temperatures
+_LEAST, _MOST = 0.2, 20.0  # temperatures; a barely trained model would ask for any
 _STEPS = 60  # of bisection: more than a float can tell apart
 _TINY = 1e-12  # a probability of zero has no logarithm
 _BINS = 15
@@ -85,11 +85,14 @@ def log_loss(probabilities: Tensor, gold: Tensor) -> float:
 def calibration_error(probabilities: Tensor, gold: Tensor) -> float:
     """Return the expected calibration error of the predicted label, over 15 bins of equal width."""
     confidence, predicted = probabilities.double().max(dim=1)
-    correct = (predicted == gold).double().numpy()
-    places = np.minimum((confidence.numpy() * _BINS).astype(int), _BINS - 1)
-    sizes = np.bincount(places, minlength=_BINS)
-    gaps = np.bincount(places, confidence.numpy() - correct, minlength=_BINS)
-    return float(np.abs(gaps).sum() / max(sizes.sum(), 1))
+    return confidence_error(confidence.numpy(), (predicted == gold).numpy())
+
+
+def confidence_error(confidence: Floats, correct: npt.NDArray[np.bool_]) -> float:
+    """Return the same of confidences (n,) and whether each prediction is right (n,)."""
+    places = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
+    gaps = np.bincount(places, confidence - correct, minlength=_BINS)
+    return float(np.abs(gaps).sum() / max(len(confidence), 1))
 
 
 def risk_coverage(confidence: Floats, correct: npt.NDArray[np.bool_]) -> list[CurvePoint]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pssa.data.example import DEFAULT_LABELS, Corpus
 from pssa.data.files import write_atomically
 from pssa.data.io import read, read_for
+from pssa.report.confidence import confidence_section
 from pssa.report.html import render
 from pssa.report.run_reader import ReportedRun, name_runs
 from pssa.report.sections import (
@@ -25,7 +26,7 @@ from pssa.report.sections import (
 )
 from pssa.report.training_curves import training_section
 from pssa.runs import Classifier, load
-from pssa.runs.evaluate import count_train_overlap, evaluate, require_same_labels
+from pssa.runs.evaluate import Evaluation, count_train_overlap, evaluate, require_same_labels
 
 _MAX_TRAINING = 1000  # instances to compare predictions on if there is no test data
 
@@ -57,10 +58,13 @@ def make_report(
     test = read_for(run, data, labels=_labels(reported)) if isinstance(data, (str, Path)) else data
     sections = [run_section(reported)]
     predicted: list[Sequence[str]] = []
+    results: dict[str, Evaluation] = {}
     if test is not None and classifiers:
         results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
         predicted = [result.predicted for result in results.values()]
         sections.append(scores_section(results, count_train_overlap(run, test)))
+    if confidence := confidence_section(results, classifiers):
+        sections.append(confidence)
     if reported.history:
         sections.append(training_section(reported.history))
     if reported.evidence is not None:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from pssa.data.example import Corpus
 from pssa.data.io import read, read_for
+from pssa.data.numbers import percent
 from pssa.data.validation import brief_repr
 from pssa.display import to_html
 from pssa.errors import InputError
 from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
+from pssa.evaluation.calibration import confidence_error
 from pssa.runs.classifier import Classifier
 from pssa.runs.prepared_data import Source
 from pssa.runs.saved_model import load
+
+
+@dataclass(frozen=True)
+class Abstention:
+    """What abstaining brings on labelled data."""
+
+    threshold: float  # lowest confidence to answer
+    coverage: float  # share of instances that get an answer
+    accuracy: float | None  # of these answers; None if there are none
+    wrong: float  # wrong answers as a share of all instances
 
 
 @dataclass(frozen=True)
@@ -25,6 +40,8 @@ class Evaluation:
     slices: dict[str, Scores]  # by tag, where examples have tags
     gold: tuple[str, ...]
     predicted: tuple[str, ...]
+    confidences: tuple[float, ...] = ()  # probability of each predicted label
+    abstention: Abstention | None = None  # where the classifier abstains; scores are of all predictions nevertheless
 
     def __repr__(self) -> str:
         scores = self.scores
@@ -39,6 +56,16 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         return to_html(self)
+
+    @property
+    def correct(self) -> npt.NDArray[np.bool_]:
+        """(n,) whether each prediction is right."""
+        return np.array([ours == gold for ours, gold in zip(self.predicted, self.gold, strict=True)])
+
+    @property
+    def calibration_error(self) -> float | None:
+        """Expected calibration error of the predicted label; None where confidences are not known."""
+        return confidence_error(np.array(self.confidences), self.correct) if self.confidences else None
 
     @property
     def majority(self) -> Scores:
@@ -65,13 +92,33 @@ def evaluate(run: str | Path | Classifier, data: Source, **reading: Any) -> Eval
     if unknown := sorted({*gold} - {*classifier.labels}):
         known = ", ".join(classifier.labels)
         raise InputError(f"the data has the label {unknown[0]!r}, and the run knows {known}; relabel the data")
-    predicted = tuple(classifier.predicted_labels(corpus))
+    confidences, classes = classifier.probabilities(corpus).max(dim=1)
+    predicted = tuple(classifier.labels[number] for number in classes.tolist())
     tags = sorted({tag for example in corpus for tag in example.tags})
     slices = {}
     for tag in tags:
         rows = [row for row, example in enumerate(corpus) if tag in example.tags]
         slices[tag] = score([gold[row] for row in rows], [predicted[row] for row in rows], classifier.labels)
-    return Evaluation(score(gold, predicted, classifier.labels), slices, gold, predicted)
+    scores = score(gold, predicted, classifier.labels)
+    found = Evaluation(scores, slices, gold, predicted, tuple(confidences.tolist()))
+    if not classifier.abstain_below:
+        return found
+    return replace(found, abstention=_abstention(found, classifier.abstain_below))
+
+
+def _abstention(found: Evaluation, threshold: float) -> Abstention:
+    answered, correct = np.array(found.confidences) >= threshold, found.correct
+    accuracy = float(correct[answered].mean()) if answered.any() else None
+    return Abstention(threshold, float(answered.mean()), accuracy, float((answered & ~correct).mean()))
+
+
+def describe_abstention(found: Abstention) -> str:
+    """Return what abstaining brings, in a sentence."""
+    threshold = "no confidence" if found.threshold > 1 else f"a confidence of {found.threshold:.2f} or more"
+    if found.accuracy is None:
+        return f"answers with {threshold}: none; all instances are uncertain"
+    answered = f"{percent(found.coverage)} of the instances, {percent(found.accuracy)} of these right"
+    return f"answers with {threshold}: {answered}; {percent(found.wrong)} of all instances get a wrong answer"
 
 
 def require_same_labels(first: Classifier, second: Classifier, names: tuple[str, str]) -> None:

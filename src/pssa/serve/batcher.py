@@ -15,7 +15,7 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -257,13 +257,26 @@ def _describe(error: Exception) -> str:
     return f"could not be scored ({type(error).__name__}); see the log of the service"
 
 
-def open_batcher(first: Path, versus: Path | None, limits: Limits, device: str = "cpu") -> Batcher:
+def open_batcher(
+    first: Path,
+    versus: Path | None,
+    limits: Limits,
+    device: str = "cpu",
+    abstain: float | None = None,
+    abstain_risk: float | None = None,
+) -> Batcher:
     """Load a run, and a second one if given, and start the worker.
 
+    :param abstain: lowest confidence to answer; below it the label is `uncertain`.
+    :param abstain_risk: share of texts that may get a wrong answer, from which a threshold follows.
     :raises InputError: if a folder is not a run.
     """
-    folders = {"first": first} | ({} if versus is None else {"versus": versus})
-    return Batcher({name: _load(folder, device) for name, folder in folders.items()}, limits)
+    runs = {name: _load(folder, device) for name, folder in (("first", first), ("versus", versus)) if folder}
+    if abstain is not None or abstain_risk is not None:
+        for name, run in runs.items():
+            careful = run.classifier.abstaining(threshold=abstain, risk=abstain_risk)
+            runs[name] = replace(run, classifier=careful)
+    return Batcher(runs, limits)
 
 
 def _load(folder: Path, device: str) -> ServedRun:
