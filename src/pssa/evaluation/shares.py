@@ -25,6 +25,7 @@ from pssa.errors import InputError
 Floats = npt.NDArray[np.float64]
 
 _N_DRAWS = 1000
+_MAX_KNOWN = 1 << 16  # estimates that are kept: rare aspects have the same counts
 _JEFFREYS = 0.5  # prior count of each cell
 _LEAST_HELD_OUT = 10  # instances of each label
 _MAX_CONDITION = 10.0  # of M: beyond it, small changes of the answers' shares change the true shares without measure
@@ -54,6 +55,9 @@ class ShareEstimator:
     reason: str = field(init=False, default="")  # why errors are not corrected, if a matrix was given and is of no use
     _rates: Floats | None = field(init=False, default=None, repr=False, compare=False)  # (C, C)
     _inverses: Floats | None = field(init=False, default=None, repr=False, compare=False)  # (R, C, C)
+    _known: dict[tuple[int, ...], list[ShareEstimate]] = field(
+        init=False, default_factory=dict, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         if self.confusion is None:
@@ -76,13 +80,21 @@ class ShareEstimator:
 
     def estimate(self, counts: Sequence[int]) -> list[ShareEstimate]:
         """Return the share of each label; the same counts always give the same numbers."""
+        key = tuple(map(int, counts))
+        if key not in self._known:
+            if len(self._known) >= _MAX_KNOWN:
+                self._known.clear()
+            self._known[key] = self._estimate(key)
+        return self._known[key]
+
+    def _estimate(self, counts: tuple[int, ...]) -> list[ShareEstimate]:
         observed = np.asarray(counts, dtype=np.float64)
-        sampled = [wilson(int(count), int(observed.sum())) for count in counts]
+        sampled = [wilson(count, sum(counts)) for count in counts]
         if self._rates is None or self._inverses is None or not observed.sum():
             return [ShareEstimate(share, share, low, high) for share, low, high in sampled]
         shares = observed / observed.sum()
         corrected = _project(shares[None] @ np.linalg.inv(self._rates))[0].tolist()
-        generator = np.random.default_rng([self.seed, *map(int, counts)])
+        generator = np.random.default_rng([self.seed, *counts])
         answers = generator.dirichlet(observed + _JEFFREYS, size=_N_DRAWS)
         drawn = _project(np.einsum("rp,rpg->rg", answers, self._inverses))
         lows, highs = np.quantile(drawn, (0.025, 0.975), axis=0).tolist()

@@ -16,7 +16,7 @@ from pssa.insights.dates import Calendar, DateColumn, read_date
 from pssa.insights.grouping import Groups
 from pssa.insights.mentions import Mention
 
-_MAX_SPELLINGS = 100_000
+_MAX_SPELLINGS = 50_000
 _MAX_VALUES = 10_000  # of the column that divides reviews into groups
 _MAX_DRIVERS = 2_000  # of an aspect and a label, while counting
 _MAX_QUOTED = 300  # characters of a quotation
@@ -24,6 +24,9 @@ _BEST_LENGTH = range(40, 180)
 _TELLING, _ENOUGH = 0.2, 3  # least share of a driver that is seen once, where so many are not seen more often
 _N_OWN = 20  # frequent spellings of a group, and frequent groups, whose words drive nothing
 _N_CANDIDATES = 12  # quotations of an aspect and a label that are kept while counting
+
+
+OTHERS = "other rare aspects"  # the name of what the first pass forgot, since there are too many spellings
 
 
 class BoundedCounter(Counter[str]):
@@ -166,6 +169,8 @@ class Tally:
         if not name:
             self.n_left_out += 1
             return
+        if mention.spelling not in self.groups.by_spelling:
+            name = OTHERS
         place = self.labels.index(mention.label)
         value = value_of(mention, self.by) if self.by is not None else ""
         period = self.read_period(mention) if self.read_period is not None else None

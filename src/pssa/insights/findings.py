@@ -119,14 +119,14 @@ class Findings:
         ranked = sorted((one for one in known if excess(one) > 0), key=lambda one: (-excess(one), one.name))
         return ranked[:count]
 
-    def table(self) -> bytes:
-        """Return all aspects as CSV, a line for each aspect and label."""
+    def table(self, most: int | None = None) -> bytes:
+        """Return all aspects, or the `most` frequent, as CSV, a line for each aspect and label."""
         target = io.StringIO(newline="")
         writer = csv.writer(target)
         writer.writerow(
             ("aspect", "label", "mentions", "labelled", "share", "corrected", "low", "high", "drivers", "spellings")
         )
-        for aspect in (*self.aspects, *self.rest):
+        for aspect in (*self.aspects, *self.rest)[:most]:
             spellings = "; ".join(spelling for spelling, _ in aspect.spellings)
             for one in aspect.labels:
                 numbers = (one.share.counted, one.share.corrected, one.share.low, one.share.high)

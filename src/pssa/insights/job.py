@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import Source, find_sources
 from pssa.data.files import write_atomically
 from pssa.data.io import read_for
-from pssa.data.rows import ColumnNames, Columns, Problem, Row
+from pssa.data.rows import ColumnNames, Columns, Row
 from pssa.data.validation import join_names, shorten
 from pssa.errors import InputError, setting
 from pssa.evaluation.shares import ShareEstimator
@@ -227,7 +227,7 @@ class _Work:
     def _look_ahead(self, columns: Columns) -> None:
         """Check, by the first rows, that the columns exist and the dates can be read; a stream cannot be looked at."""
         job = self.job
-        rows = [row for source in self.sources[:1] if not source.is_stream for row in _first_rows(source)]
+        rows = list(islice(chain.from_iterable(map(_rows_of, self.sources)), _ROWS_SEARCHED))
         found = list(dict.fromkeys(name for row in rows for name in row.given))
         by, date = (_find_column(name, option, found) for name, option in ((job.by, "by"), (job.date, "date")))
         self.job = replace(job, by=by, date=date)
@@ -239,7 +239,7 @@ class _Work:
         ahead = DateColumn(date, job.date_format)
         for row in rows:
             ahead.add(row.given.get(date))
-        if len(rows) < _ROWS_SEARCHED and len(self.sources) == 1:
+        if len(rows) < _ROWS_SEARCHED and not any(source.is_stream for source in self.sources):
             _ = ahead.format  # these are all rows
         elif rows:
             ahead.require_dates()
@@ -291,9 +291,10 @@ def word_vectors(classifier: Classifier) -> Vectors | None:
     return vector
 
 
-def _first_rows(source: Source) -> list[Row]:
-    events = islice(source.events(lambda read: None), _ROWS_SEARCHED)
-    return [event for event in events if isinstance(event, Row) and not isinstance(event, Problem)]
+def _rows_of(source: Source) -> Iterator[Row]:
+    """Yield the rows of a source that can be read twice."""
+    if not source.is_stream:
+        yield from (event for event in source.events(lambda read: None) if isinstance(event, Row))
 
 
 def _find_column(name: str | None, option: str, found: list[str]) -> str | None:

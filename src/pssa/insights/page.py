@@ -20,6 +20,8 @@ _N_SUMMARY = 4  # aspects under likes and under dislikes
 _N_SENTENCES = 8  # differences and changes in words
 _N_COMPARED = 15  # aspects in the table of groups
 _SHORT_LIST = 12  # spellings
+_MAX_TABLE = 2000  # aspects in the table that the page contains
+_N_TONES = 6  # of labels that are neither good nor bad
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class PageFacts:
 def render_page(findings: Findings, facts: PageFacts) -> str:
     """Return the page."""
     order = sorted(range(len(findings.labels)), key=lambda place: _ORDER[findings.whole.labels[place].kind])
-    table = base64.b64encode(findings.table()).decode("ascii")
+    table = base64.b64encode(findings.table(_MAX_TABLE)).decode("ascii")
     return (
         _environment()
         .get_template("insights.html.jinja")
@@ -47,6 +49,8 @@ def render_page(findings: Findings, facts: PageFacts) -> str:
             facts=facts,
             found=findings,
             order=order,
+            tones=_tones(findings),
+            n_in_table=min(_MAX_TABLE, len(findings.aspects) + len(findings.rest)),
             likes=findings.stand_out("good", _N_SUMMARY),
             dislikes=findings.stand_out("bad", _N_SUMMARY),
             ranks=_ranks(findings),
@@ -79,6 +83,13 @@ def _interval(share: ShareEstimate) -> str:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _tones(findings: Findings) -> list[str]:
+    """Return the colour of each label: good, bad, or a tone of its own."""
+    others = iter(range(len(findings.labels)))
+    kinds = [one.kind for one in findings.whole.labels]
+    return [kind if kind != "other" else f"other-{next(others) % _N_TONES}" for kind in kinds]
 
 
 def _ranks(findings: Findings) -> list[dict[str, int]]:
