@@ -69,16 +69,25 @@ def test_words_of_other_labels_tell_less() -> None:
     assert telling_words(aspect, "neutral", 2) == []
 
 
-def test_quotations_differ_in_text_reviews_and_drivers_and_are_of_a_bearable_length() -> None:
+def test_quotations_differ_show_the_telling_words_and_are_of_a_bearable_length() -> None:
     tally = LabelTally()
     for number in range(40):
         for word in ("cold", "stale", "bland"):
             text = f"On day {number % 2} the food was really quite {word} for us."
             tally.add(mention(text, "food", review=number, shares={word: 0.5}), frozenset())
     tally.add(mention("food " + "long " * 999, "food", shares={"long": 0.9}), frozenset())
-    best = tally.best_quotations(3)
-    assert {one.mention.driver for one in best} == {"cold", "stale", "bland"}
-    assert len({one.text for one in best}) == 3
+    assert [one.mention.driver for one in tally.best_quotations(2, ["stale", "cold"])] == ["stale", "cold"]
+    assert {one.mention.driver for one in tally.best_quotations(9)} == {"cold", "stale", "bland"}
+
+
+def test_quotations_are_kept_for_the_strongest_words_alone() -> None:
+    tally = LabelTally()
+    for number in range(500):
+        for word in ("cold", f"word{number}x"):
+            text = f"On day {number} the food was {word}."
+            tally.add(mention(text, "food", review=number, shares={word: 0.5}), frozenset())
+    assert len(tally.quotations) <= 60
+    assert "cold" in tally.quotations
 
 
 def test_groups_and_time_are_marked_where_they_differ_and_nowhere_else() -> None:

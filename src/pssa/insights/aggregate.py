@@ -6,7 +6,6 @@ by period, adds up driver words, and keeps the best quotations. What both hold d
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ _MAX_QUOTED = 300  # characters of a quotation
 _BEST_LENGTH = range(40, 180)
 _TELLING, _ENOUGH = 0.2, 3  # least share of a driver that is seen once, where so many are not seen more often
 _N_OWN = 20  # frequent spellings of a group, and frequent groups, whose words drive nothing
-_N_CANDIDATES = 12  # quotations of an aspect and a label that are kept while counting
+_MAX_QUOTATIONS = 30  # of an aspect and a label, while counting
 
 
 OTHERS = "other rare aspects"  # the name of what the first pass forgot, since there are too many spellings
@@ -80,13 +79,17 @@ def value_of(mention: Mention, column: str) -> str:
     return " ".join(str(value).split())[:60] if value is not None else ""
 
 
-@dataclass(order=True)
+@dataclass(frozen=True)
 class Quotation:
-    """A sentence that shows what is said; the best has the greatest score."""
+    """A sentence that shows what is said; of two with the same driver the better has the greater score."""
 
     score: float
-    text: str
-    mention: Mention = field(compare=False)
+    mention: Mention
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return self.mention.text
 
 
 @dataclass
@@ -95,34 +98,33 @@ class LabelTally:
 
     drivers: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_DRIVERS))  # sums of shares
     n_driven: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_DRIVERS))  # mentions
-    quotations: list[Quotation] = field(default_factory=list)  # a heap
+    quotations: dict[str, Quotation] = field(default_factory=dict)  # the best by its first driver
 
     def add(self, mention: Mention, own: frozenset[str]) -> None:
-        """Add up the drivers of a mention, except the words of its aspect's group, and quote it if it is among the best."""
+        """Add up the drivers of a mention, except the words of its aspect's group, and quote it if it is the best."""
         drivers = [(word, share) for word, share in mention.drivers if word not in own]
         for word, share in drivers:
             self.drivers.add(word, share)
             self.n_driven.add(word)
         score = _rate(mention, drivers)
-        is_full = len(self.quotations) >= _N_CANDIDATES
-        if score <= 0 or (is_full and score < self.quotations[0].score):
+        if not drivers or score <= 0:
             return
-        if all(mention.sentence != other.text for other in self.quotations):
-            quotation = Quotation(score, mention.sentence, mention.alone())
-            (heapq.heappushpop if is_full else heapq.heappush)(self.quotations, quotation)
+        first, _ = drivers[0]
+        known = self.quotations.get(first)
+        if known is None or (known.score, known.text) < (score, mention.sentence):
+            self.quotations[first] = Quotation(score, mention.alone())
+        if len(self.quotations) > 2 * _MAX_QUOTATIONS:
+            kept = sorted(self.quotations, key=lambda word: (-self.drivers[word], word))[:_MAX_QUOTATIONS]
+            self.quotations = {word: self.quotations[word] for word in kept}
 
-    def best_quotations(self, count: int) -> list[Quotation]:
-        """Return the best quotations: of different drivers and reviews first, then of different drivers, then any."""
-        left = sorted(self.quotations, key=lambda one: (-one.score, one.text))
-        chosen: list[Quotation] = []
-        for names in (("driver", "review"), ("driver",), ()):
-            for one in left:
-                is_new = all(
-                    getattr(one.mention, name) != getattr(other.mention, name) for other in chosen for name in names
-                )
-                if len(chosen) < count and is_new and one not in chosen:
-                    chosen.append(one)
-        return chosen
+    def best_quotations(self, count: int, words: Sequence[str] = ()) -> list[Quotation]:
+        """Return quotations of different sentences: those that these words drive, in their order, then the best others."""
+        others = sorted(self.quotations, key=lambda word: (-self.quotations[word].score, word))
+        chosen: dict[str, Quotation] = {}
+        for word in (*words, *others):
+            if word in self.quotations:
+                chosen.setdefault(self.quotations[word].text, self.quotations[word])
+        return list(chosen.values())[:count]
 
 
 @dataclass

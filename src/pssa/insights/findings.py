@@ -105,19 +105,20 @@ class Findings:
     n_left_out: int
 
     def stand_out(self, kind: str, count: int) -> list[AspectFinding]:
-        """Return the aspects with most mentions of the good or the bad label above what the average aspect has."""
-        usual = self.whole.of_kind(kind)
-        if usual is None:
-            return []
+        """Return the aspects with most mentions of the good or the bad label above what the average aspect has.
 
-        def excess(aspect: AspectFinding) -> float:
-            found = aspect.of_kind(kind)
-            return aspect.total * (found.share.counted - usual.share.counted) if found is not None else 0.0
-
+        No aspect is among both: the greater difference decides.
+        """
+        other = {"good": "bad", "bad": "good"}[kind]
         frequent = [one for one in self.aspects if one.total >= _LEAST_FREQUENT]
         known = frequent if len(frequent) >= 2 * count else self.aspects
-        ranked = sorted((one for one in known if excess(one) > 0), key=lambda one: (-excess(one), one.name))
-        return ranked[:count]
+        chosen = [one for one in known if self._excess(one, kind) > max(0.0, self._excess(one, other))]
+        return sorted(chosen, key=lambda one: (-one.total * self._excess(one, kind), one.name))[:count]
+
+    def _excess(self, aspect: AspectFinding, kind: str) -> float:
+        """Return how far the share of the good or the bad label is above that of all aspects; 0 without such a label."""
+        usual, found = self.whole.of_kind(kind), aspect.of_kind(kind)
+        return found.share.counted - usual.share.counted if found is not None and usual is not None else 0.0
 
     def table(self, most: int | None = None) -> bytes:
         """Return all aspects, or the `most` frequent, as CSV, a line for each aspect and label."""
@@ -208,8 +209,9 @@ class Analyst:
     def _reasons(self, tally: AspectTally, label: str) -> tuple[tuple[tuple[str, int], ...], tuple[Mention, ...]]:
         if label not in tally.labels:
             return (), ()
-        quotations = tally.labels[label].best_quotations(_N_QUOTATIONS)
-        return tuple(telling_words(tally, label, N_WORDS)), tuple(one.mention for one in quotations)
+        words = tuple(telling_words(tally, label, N_WORDS))
+        quotations = tally.labels[label].best_quotations(_N_QUOTATIONS, [word for word, _ in words])
+        return words, tuple(one.mention for one in quotations)
 
     def _periods(self) -> tuple[str, ...]:
         return () if self.calendar is None else tuple(map(self.calendar.name, range(self.calendar.n_periods)))
