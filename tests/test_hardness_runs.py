@@ -234,3 +234,10 @@ def test_materials_that_are_damaged_are_refused(tmp_path: Path, content: bytes) 
     (run / "stages" / "materials.json").write_bytes(content)
     with pytest.raises(InputError, match=r"materials\.json is damaged"):
         PreparedData.load(RunDirectory(run), Config())
+
+
+@pytest.mark.parametrize("key", ["a." * 400_000 + "a", "'a'." * 200_000 + "a", "'\"'." + "a." * 400_000 + "'\"'"])
+def test_a_key_of_very_many_parts_is_refused_before_it_is_parsed(tmp_path: Path, key: str) -> None:
+    (tmp_path / "config.toml").write_text(f"{key} = 1\n")
+    with pytest.raises(InputError, match=r"config\.toml: not a TOML file: line 1 has more than 1000 dots"):
+        Config.from_toml(tmp_path / "config.toml")

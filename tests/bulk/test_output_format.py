@@ -160,3 +160,14 @@ def test_lists_that_the_reader_of_csv_would_not_know_are_json() -> None:
         '"[""a"", ""b""]","[""a|b""]",[1]',
         '"[[0, true]]",[1],[]',
     ]
+
+
+def test_formulas_are_escaped_on_request() -> None:
+    cells = ["=1+1", "+cmd", "-3", "-2.5e3", "-x", "@a", "\tx", "'ok", "ok", 5, None]
+    rows = [{"cell": cell, "=head": ""} for cell in cells]
+    plain = OutputFormat("csv").encode(rows, ("cell",)).decode().splitlines()
+    assert plain[:2] == ["=1+1", "+cmd"]
+    escaped = OutputFormat("csv", escape_formulas=True)
+    found = escaped.encode(rows, ("cell",)).decode().splitlines()
+    assert found == ["'=1+1", "'+cmd", "-3", "-2.5e3", "'-x", "'@a", "'\tx", "'ok", "ok", "5", '""']
+    assert escaped.header(("=head",)) == b"'=head\r\n"

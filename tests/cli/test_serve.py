@@ -192,6 +192,24 @@ def test_told_to_end_it_answers_what_it_accepted_and_ends_well(run: Path, sign: 
 
 
 @pytest.mark.slow
+def test_interrupted_twice_it_gives_up_what_it_computes_and_ends_in_order(run: Path) -> None:
+    items = [{"text": f"{'so ' * 90}the screen {number} is huge", "aspects": ["screen"] * 16} for number in range(64)]
+    body = {"items": items, "saliency": "leave_one_out"}
+    with process(run, "--grace", str(PATIENCE)) as (child, url), ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(httpx.post, f"{url}/v1/explain", json=body, timeout=PATIENCE)
+        with httpx.Client(base_url=url, timeout=PATIENCE) as client:
+            while "pssa_queue_depth 0.0" in client.get("/metrics").text and not asked.done():
+                time.sleep(0.001)
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=PATIENCE)
+        answer = asked.result()
+    assert (child.returncode, errors) == (130, "")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "closing")
+
+
+@pytest.mark.slow
 def test_the_token_may_come_from_the_environment(run: Path) -> None:
     with process(run, **{"PSSA_TOKEN": "a-long-secret"}) as (_, url):
         assert get(f"{url}/v1/model").status_code == 401

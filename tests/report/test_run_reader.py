@@ -50,7 +50,7 @@ def test_what_is_no_run_or_is_damaged_is_refused(run: Path, tmp_path: Path) -> N
         ReportedRun.open(tmp_path)
     shutil.copytree(run, tmp_path / "run")
     (tmp_path / "run" / "history.jsonl").write_text("{}\n")
-    with pytest.raises(InputError, match=r"history\.jsonl is damaged"):
+    with pytest.raises(InputError, match=r"history\.jsonl is damaged.*; copy or train the run again"):
         ReportedRun.open(tmp_path / "run")
 
 

@@ -311,3 +311,15 @@ def test_a_request_that_is_not_scored_in_time_is_answered(start: Start, monkeypa
     answer = client.post("/v1/predict", json={"items": [{"text": "a x", "aspects": ["x"]}]})
     let_go.set()
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "too_long")
+
+
+def test_formulas_of_a_table_are_escaped_on_request(client: TestClient) -> None:
+    content = "text,aspect,note\nthe screen,screen,=1+1\n"
+    assert scored(client, content)[0]["note"] == "=1+1"
+    assert scored(client, content, "?escape_formulas=true")[0]["note"] == "'=1+1"
+
+
+def test_a_row_of_a_table_that_never_ends_is_cut_off(client: TestClient) -> None:
+    rows = scored(client, 'text,aspect\n"' + '","\n' * 200_000)
+    assert "line 2 is not valid CSV" in rows[0]["error"]
+    assert len(rows) > 1000  # what follows is read again line by line

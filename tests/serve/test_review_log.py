@@ -156,3 +156,18 @@ def test_a_full_disk_loses_the_change_and_nothing_else(tmp_path: Path, monkeypat
     log.append(_entry(2))
     log.close()
     assert path.read_bytes().count(b"\n") == 3
+
+
+def test_a_log_is_never_opened_through_a_link_nor_read_without_end(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("kept")
+    (tmp_path / "log").symlink_to(tmp_path / "precious")
+    with pytest.raises(InputError, match="is a symbolic link"):
+        ReviewLog.open(tmp_path / "log", _DIGEST)
+    assert (tmp_path / "precious").read_text() == "kept"
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is a pipe"):
+        ReviewLog.open(tmp_path / "pipe", _DIGEST)
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InputError, match="has more than"):
+        ReviewLog.open(tmp_path / "large", _DIGEST)

@@ -55,6 +55,7 @@ def job_fingerprint(job: Job, sources: Sequence[Source]) -> dict[str, Any]:
         },
         "the order of the inputs": hashlib.sha256("\0".join(one.name for one in sources).encode()).hexdigest(),
         "the output's format": job.output_format,
+        **({"escape_formulas": True} if job.escape_formulas else {}),  # as jobs of earlier versions
         "the file of rejected rows": str(job.rejected_path),
         "columns": _column_names(job, sources),
         "encoding": job.encoding,

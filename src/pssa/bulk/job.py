@@ -58,6 +58,7 @@ class Job:
     columns: ColumnNames | Columns | None = None  # of the inputs, if they have other names
     encoding: str | None = None  # of the inputs, if they are text and not UTF-8
     output_format: str | None = None  # if the output's suffix does not tell it
+    escape_formulas: bool = False  # in CSV, for spreadsheets
     errors: str = "fail"  # on invalid rows; or "skip" them
     rejected: str | None = None  # the file of skipped rows; None: the output's name and .rejected.jsonl
     begin: str = "new"  # or "resume" an unfinished job, or "replace" what exists
@@ -131,6 +132,7 @@ def carry_out(
     :param labels: whose probabilities have a column each in CSV.
     """
     output_format = choose_output_format(job.output, job.output_format, labels)
+    output_format = replace(output_format, escape_formulas=job.escape_formulas)
     sources = find_sources(job.inputs, job.format, job.columns, job.encoding)
     if output_format.name == "csv" and not output_format.delimiter:
         output_format = replace(output_format, delimiter=find_delimiter(sources))

@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,8 @@ _BY_SUFFIX = {
 }
 _ALIASES = {"jsonl": "json_lines", "json-lines": "json_lines"}
 _COMPRESSIONS = (".gz", ".zst")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class OutputFormat:
     compression: str = ""  # .gz, .zst or none
     labels: tuple[str, ...] = ()  # whose probabilities have a column each in CSV
     delimiter: str = ""  # of CSV; empty: a comma
+    escape_formulas: bool = False  # whether cells of CSV that a spreadsheet would compute get an apostrophe in front
 
     def find_misfit(self, row: Mapping[str, Any], columns: Sequence[str]) -> str:
         """Return why the output cannot hold the row; empty if it can."""
@@ -99,6 +103,8 @@ class OutputFormat:
 
     def _csv(self, records: Iterable[Sequence[Any]]) -> bytes:
         target = io.StringIO(newline="")
+        if self.escape_formulas:
+            records = ([_escape_formula(cell) for cell in record] for record in records)
         csv.writer(target, delimiter=self.delimiter or ",").writerows(records)
         return self._compress(target.getvalue().encode("utf-8", "replace"))
 
@@ -175,6 +181,13 @@ def _cell(value: Any, name: str) -> Any:
     if isinstance(value, dict | list):
         return _json_line(value).decode().rstrip("\n")
     return _as_text(value) if isinstance(value, bytes) else value
+
+
+def _escape_formula(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula; numbers stay as they are."""
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA_STARTS) or _NUMBER.fullmatch(cell):
+        return cell
+    return f"'{cell}"
 
 
 def _is_span(value: Any) -> bool:

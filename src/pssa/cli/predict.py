@@ -29,6 +29,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--output FILE", "JSON Lines, CSV or Parquet, .gz or .zst; - for standard output", **required)
     add_format(parser)
     option(parser, "--output-format NAME", "json_lines, csv or parquet (default: by the extension)")
+    option(parser, "--escape-formulas", "apostrophe before cells of CSV that spreadsheets would compute")
     option(parser, "--explain SALIENCY", "add word scores by this saliency (default: by model)", nargs="?", const="")
     option(parser, "--errors MODE", "on invalid rows: fail, or skip and report them", "fail")
     option(parser, "--rejected FILE", "file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)", type=str)
@@ -104,6 +105,7 @@ def _job(arguments: argparse.Namespace) -> Job:
         columns=arguments.columns,
         encoding=arguments.encoding,
         output_format=arguments.output_format,
+        escape_formulas=arguments.escape_formulas,
         errors=arguments.errors,
         rejected=arguments.rejected,
         begin="resume" if arguments.resume else "replace" if arguments.force else "new",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pssa.serve.limits import Limits
     from pssa.serve.review.session import Review
 
+_INTERRUPTED = 130  # the exit code after Ctrl-C
 _VARIABLE = "PSSA_TOKEN"
 # By the name of the limit in the service.
 _LIMITS = {
@@ -90,7 +91,11 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"pssa: {warning}", file=sys.stderr)
         app = create_app(batcher, access, review)
         drawn = access.token if token is None else ""  # a token that was given stays secret
-        Server(app, batcher, arguments.grace, lambda: _announce(bound, arguments, drawn)).run([bound])
+        server = Server(app, batcher, arguments.grace, lambda: _announce(bound, arguments, drawn))
+        server.run([bound])
+    if server.force_exit:  # a second Ctrl-C: the end of Python would abort a model that is still computing
+        sys.stdout.flush()
+        os._exit(_INTERRUPTED)
     return 0
 
 

@@ -7,13 +7,12 @@ Several labels may become one. A label with nothing after the equals sign is dro
 from __future__ import annotations
 
 import csv
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pssa.data.files import read_bounded
-from pssa.data.validation import format_error, is_integer, shorten
+from pssa.data.validation import format_error, is_integer, parse_toml, shorten
 from pssa.errors import InputError, setting
 
 LabelMap = Mapping[str, str]  # our label by the file's label; an empty one: drop the instance
@@ -55,7 +54,7 @@ def label_key(label: str) -> str:
 def _read_file(path: Path) -> dict[str, str]:
     try:
         content = read_bounded(path, _MAX_BYTES).decode("utf-8-sig")
-        pairs = tomllib.loads(content).items() if path.suffix.lower() == ".toml" else _read_csv(path, content)
+        pairs = parse_toml(content).items() if path.suffix.lower() == ".toml" else _read_csv(path, content)
     except OSError as error:
         raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
     except InputError:

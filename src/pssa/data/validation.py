@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import reprlib
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
@@ -27,6 +28,7 @@ _MAX_QUOTE = 60
 _MAX_REASON = 200
 _MAX_NAMES, _MAX_NAME = 20, 40
 _MAX_REPR = 300
+_MAX_DOTS = 1000  # on a line of TOML
 _QUOTE = reprlib.Repr()
 _QUOTE.maxstring = _QUOTE.maxother = _QUOTE.maxlong = _MAX_QUOTE
 _QUOTE.maxlevel = 2
@@ -83,6 +85,17 @@ def is_finite_number(value: object) -> bool:
         return math.isfinite(value)
     except OverflowError:  # a whole number that is too large for a float
         return False
+
+
+def parse_toml(content: str) -> dict[str, Any]:
+    """Parse TOML; refuse keys of very many parts, for which the parser takes quadratic time.
+
+    :raises ValueError: if it is not TOML.
+    """
+    for number, line in enumerate(content.splitlines(), 1):
+        if line.count(".") > _MAX_DOTS:
+            raise ValueError(f"line {number} has more than {_MAX_DOTS} dots")
+    return tomllib.loads(content)
 
 
 def parse_object(line: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pssa.data.files import acquire_lock
+from pssa.data.files import acquire_lock, make_folders, require_regular, sync_folder
 from pssa.errors import InputError, setting
 from pssa.experiments.cells import Cell
 
@@ -33,6 +33,7 @@ class Ledger:
         self.path = path
         self._accepts = accepts
         self._records: dict[str, Record] = {}
+        self._end = 0  # of the last complete line
 
     @classmethod
     def read(cls, path: Path, accepts: Callable[[Record], bool] | None = None) -> Ledger:
@@ -48,14 +49,18 @@ class Ledger:
         """Open the ledger for this process alone to append to; create it if needed."""
         ledger = cls(path, accepts)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folders(path.parent)
+            if path.exists():
+                require_regular(path)
             handle = path.open("a+b")
         except OSError as error:
             raise InputError(f"{path} cannot be written: {error.strerror}; choose another {setting('out')}") from error
         with handle:
             acquire_lock(handle, path)
             handle.seek(0)
-            handle.truncate(ledger._load(handle.read()))
+            ledger._end = ledger._load(handle.read())
+            handle.truncate(ledger._end)
+            sync_folder(path.parent)
             yield ledger
 
     def _load(self, content: bytes) -> int:
@@ -70,12 +75,20 @@ class Ledger:
         return length
 
     def append(self, record: Record) -> None:
-        """Add a record; once this returns it survives a crash."""
-        line = json.dumps(record, ensure_ascii=False) + "\n"
-        with self.path.open("ab") as handle:
-            handle.write(line.encode())
-            handle.flush()
-            os.fsync(handle.fileno())
+        """Add a record; once this returns it survives a crash. If it cannot be written, the file stays as it was."""
+        line = (json.dumps(record, ensure_ascii=False) + "\n").encode()
+        with self.path.open("ab", buffering=0) as handle:
+            handle.truncate(self._end)  # drops a line that an earlier failure has torn
+            try:
+                written = 0
+                while written < len(line):
+                    written += handle.write(line[written:])
+                os.fsync(handle.fileno())
+            except OSError:
+                with contextlib.suppress(OSError):
+                    handle.truncate(self._end)
+                raise
+        self._end += len(line)
         self._records[record["key"]] = record
 
     def find(self, key: str) -> Record | None:

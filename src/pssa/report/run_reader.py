@@ -9,10 +9,14 @@ from typing import Any
 
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence
+from pssa.data.files import read_bounded
+from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError
 from pssa.runs import Classifier, Config, load
 from pssa.runs.directory import FileStore, RunDirectory, read_json
 from pssa.training import EpochRecord
+
+_MAX_BYTES = 1 << 28  # of a history or a card
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class ReportedRun:
             metrics=read_json(root / "metrics.json") if directory.finished else None,
             history=tuple(_history(root)),
             evidence=read_evidence(evidence) if evidence.is_file() else None,
-            card=card.read_text("utf-8", errors="replace") if card.is_file() else "",
+            card=read_bounded(card, _MAX_BYTES).decode("utf-8", "replace") if card.is_file() else "",
         )
 
     @property
@@ -85,9 +89,12 @@ def _history(root: Path) -> list[EpochRecord]:
     path = root / "history.jsonl"
     if path.is_file():
         try:
-            return [EpochRecord(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{path} is damaged: {error}") from error
+            lines = read_bounded(path, _MAX_BYTES).decode().splitlines()
+            return [EpochRecord(**json.loads(line)) for line in lines]
+        except InputError:
+            raise
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InputError(f"{path} is damaged: {format_error(error)}; copy or train the run again") from error
     found = sorted(root.glob("stages/*/checkpoint.safetensors"), key=lambda path: path.stat().st_mtime)
     checkpoints = [FileStore(path).load() for path in found]
     return [record for checkpoint in checkpoints if checkpoint is not None for record in checkpoint.history]

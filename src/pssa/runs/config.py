@@ -24,7 +24,7 @@ from pssa.data.files import read_bounded
 from pssa.data.label_map import read_label_map
 from pssa.data.read_options import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
 from pssa.data.rows import Columns
-from pssa.data.validation import brief_repr, format_error, shorten
+from pssa.data.validation import brief_repr, format_error, parse_toml, shorten
 from pssa.errors import InputError, option_arguments
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     :raises InputError: if it cannot be read, is too large or is not TOML.
     """
     try:
-        return tomllib.loads(read_bounded(Path(path), _MAX_BYTES).decode())
+        return parse_toml(read_bounded(Path(path), _MAX_BYTES).decode())
     except OSError as error:
         raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
     except InputError:

@@ -151,7 +151,9 @@ class FileStore:
         try:
             history = tuple(EpochRecord(**record) for record in json.loads(metadata["history"]))
         except (KeyError, TypeError, ValueError, RecursionError) as error:
-            raise InputError(f"{self.path} is damaged: its header has no history") from error
+            raise InputError(
+                f"{self.path} is damaged: its header has no history; copy or train the run again"
+            ) from error
         return Checkpoint(tensors, history)
 
     def save(self, checkpoint: Checkpoint) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
+from pssa.runs.config import read_toml
 from pssa.runs.directory import RunDirectory
 
 # A star matches files in deeper folders too.
@@ -59,7 +59,7 @@ def portable_files(run: Path) -> dict[str, Path | str]:
 
 def _config(path: Path) -> str:
     """Return the configuration without paths of this machine."""
-    table = tomllib.loads(path.read_text("utf-8"))
+    table = read_toml(path)
     for section, key in _PATHS:
         table.get(section, {}).pop(key, None)
     if "encoder" in table["data"]:

@@ -73,7 +73,7 @@ class Description:
         """
         found = read_json(folder / "model.json")
         if not isinstance(found, dict) or "schema" not in found:
-            raise InputError(f"{folder}/model.json is damaged: it has no schema")
+            raise InputError(f"{folder}/model.json is damaged: it has no schema; copy or train the run again")
         schema = found.pop("schema")
         if schema != _SCHEMA:
             raise InputError(f"{folder}/model.json has schema {shorten(schema)}; this version reads schema {_SCHEMA}")
@@ -86,7 +86,7 @@ class Description:
             description._check()
             return description
         except InputError as error:
-            raise InputError(f"{folder}/model.json is damaged: {error}") from error
+            raise InputError(f"{folder}/model.json is damaged: {error.message}; copy or train the run again") from error
 
     def _check(self) -> None:
         if len(set(self.labels)) != len(self.labels) or len(self.labels) < 2:

@@ -41,6 +41,7 @@ _PAGE_TYPES = {
     ".svg": "image/svg+xml",
 }
 _COLUMNS = "names of the columns, such as text=review,aspect=term"
+_ESCAPE = "put an apostrophe before cells that a spreadsheet would compute"
 _MAX_COLUMNS = 2000  # characters of them
 _ROW = {
     "type": "object",
@@ -121,10 +122,11 @@ def _scoring_router(batcher: Batcher) -> APIRouter:
         request: Request,
         run: Annotated[Literal[*batcher.runs], Query()] = "first",  # type: ignore[valid-type]
         columns: Annotated[str, Query(description=_COLUMNS, max_length=_MAX_COLUMNS)] = "",
+        escape_formulas: Annotated[bool, Query(description=_ESCAPE)] = False,
     ) -> Response:
         """Label the rows of a table; one that cannot be labelled has an `error`."""
         table = CsvTable.read(await request.body(), batcher.limits, columns)
-        chunks = score_table(batcher, table, run, request.receive)
+        chunks = score_table(batcher, table, run, request.receive, escape_formulas)
         first = await anext(chunks)  # raises what is refused before the response begins
         headers = {"Content-Disposition": 'attachment; filename="scored.csv"'}
         return StreamingResponse(_chain(first, chunks), headers=headers, media_type="text/csv")

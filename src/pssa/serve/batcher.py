@@ -85,7 +85,7 @@ class Batcher:
         self._costs: Counter[Kind] = Counter()  # of what waits
         self._paces: dict[Kind, float] = {}  # seconds per position, as measured
         self._last_size = 1  # aspects in the last batch
-        self._ended = False
+        self._ended = self._abandoned = False
         self._changed = threading.Condition()
         self._worker = threading.Thread(target=self._work, name="pssa-batcher", daemon=True)
         self._worker.start()
@@ -137,8 +137,16 @@ class Batcher:
         with self._changed:
             self._ended = True
             self._changed.notify()
-        self._worker.join()
+        if not self._abandoned:
+            self._worker.join()
         self.parser.shutdown(wait=False, cancel_futures=True)
+
+    def abandon(self) -> None:
+        """Drop what was accepted; `close` then does not wait for the batch that is being scored."""
+        with self._changed:
+            self._abandoned = self._ended = True
+            self._queue.clear()
+            self._changed.notify()
 
     def _work(self) -> None:
         while parts := self._next_batch():

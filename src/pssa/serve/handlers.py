@@ -20,7 +20,7 @@ from starlette.types import Receive
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.rows import RejectedRow, ScorableRow, parse_row
 from pssa.data.fields import find_aspect_doubt
-from pssa.data.formats.csv import CsvHeader
+from pssa.data.formats.csv import CsvHeader, RecordLines
 from pssa.data.rows import Columns, Row
 from pssa.data.validation import format_error
 from pssa.errors import InputError
@@ -34,7 +34,7 @@ _MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; 
 _WINDOW = 256  # rows of a table that are scored together
 _TABLE = "the table"  # how errors call it
 _RETRY_SECONDS = 0.05
-_MAX_LINE = 1 << 18  # characters of a line of a table
+_MAX_RECORD = 1 << 18  # characters of a row of a table
 # Columns of a scored table after its own ones, and what they hold if a result has no such field.
 _SCORED_COLUMNS: dict[str, Any] = {"label": "", "probabilities": {}, "error": "", "warning": ""}
 
@@ -198,10 +198,12 @@ class CsvTable:
         A table ends early, with an error, if it would grow out of proportion because its records lack cells.
         """
         # strict: a stray quote is an error of its record instead of a silent change of the text.
-        reader = csv.reader(_short_lines(self.records), delimiter=self.header.delimiter, strict=True)
+        lines = RecordLines(self.records, _MAX_RECORD)
+        reader = csv.reader(lines, delimiter=self.header.delimiter, strict=True)
         blank, n_missing = [""] * len(self.names), 0
         while n_missing <= self.n_bytes:
             line = self.header.line + reader.line_num + 1
+            lines.begin_record()
             try:
                 record = next(reader)
             except StopIteration:
@@ -224,18 +226,15 @@ class CsvTable:
         return _parse_row(self.columns.row(line, dict(zip(self.names, record, strict=True))))
 
 
-def _short_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines of a table; what is too long for any row, or would be a million cells, becomes a cell that is refused."""
-    for line in lines:
-        yield line if len(line) <= _MAX_LINE else "x" * csv.field_size_limit() + "x\n"
-
-
-async def score_table(batcher: Batcher, table: CsvTable, run: str, receive: Receive) -> AsyncIterator[bytes]:
+async def score_table(
+    batcher: Batcher, table: CsvTable, run: str, receive: Receive, escape_formulas: bool = False
+) -> AsyncIterator[bytes]:
     """Yield the scored table, a window of rows at a time; windows after the first wait if the queue is full.
 
     :raises ApiError: before the first window, 503 if the queue is full.
     """
-    output = OutputFormat("csv", labels=batcher.runs[run].classifier.labels, delimiter=table.header.delimiter)
+    labels = batcher.runs[run].classifier.labels
+    output = OutputFormat("csv", "", labels, table.header.delimiter, escape_formulas)
     kept = _kept_columns(table.header.written)
     columns = (*kept.values(), *_SCORED_COLUMNS)
     content = output.header(columns)

@@ -23,6 +23,7 @@ from pssa.serve.batcher import Batcher
 from pssa.serve.connections import Connection, allow_connections
 
 _BACKLOG = 1024
+_FORCED_SECONDS = 1.0  # for the last answers of a server that is forced to end
 _QUIET_SECONDS = 60.0  # between two reports that no connection can be accepted
 _log = logging.getLogger(__name__)
 _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -60,6 +61,17 @@ class Server(uvicorn.Server):
         asyncio.get_running_loop().set_exception_handler(_QuietAccepting())
         await super().startup(sockets)
         self._on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop; if forced to, give up what was accepted, and still answer it and end in order."""
+        await super().shutdown(sockets)
+        if self.force_exit:
+            self._batcher.abandon()
+            if tasks := tuple(self.server_state.tasks):
+                for task in tasks:
+                    task.cancel()
+                await asyncio.wait(tasks, timeout=_FORCED_SECONDS)
+            await self.lifespan.shutdown()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

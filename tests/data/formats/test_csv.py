@@ -91,3 +91,13 @@ def test_blank_lines_before_the_header_are_passed_over(tmp_path: Path) -> None:
     path.write_text("\n\n")
     with pytest.raises(InputError, match="a column is missing"):
         read(path)
+
+
+def test_a_record_that_never_ends_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv, "_MAX_RECORD", 1000)
+    # Each line ends inside quotes: the reader takes them all for one record of many small fields.
+    path = _file(tmp_path, 'text,aspect,label\n"' + '","\n' * 1000 + '"\na menu,menu,positive\n')
+    problems = check(path).problems
+    assert problems[0].line == 2
+    assert "up to line 2" in problems[0].message
+    assert all(len(problem.given or "") <= 1000 for problem in problems)

@@ -24,6 +24,7 @@ EXTENSIONS = (".csv", ".tsv")
 SHORT_NAMES = ("tsv",)
 HAS_COLUMNS = True
 
+_MAX_RECORD = 1 << 22  # characters
 _COLUMNS = ("id", "sentence_id", "text", "aspect", "from", "to", "label")
 # Excel reads it as a line about the file; saving the file as CSV again quotes it and fills it up with delimiters.
 _SEP_LINE = re.compile(r'"?sep=(\t|[^\w\s"\0\ud800-\udfff])"?\1*\s*', re.IGNORECASE)
@@ -64,6 +65,37 @@ class CsvHeader:
         return [name.strip() for name in self.written]
 
 
+class RecordLines(Iterator[str]):
+    """Lines for `csv.reader`, which knows no limit: a quote that never ends would become one record of everything after it.
+
+    :param max_characters: of a record; beyond that it becomes a field so long that the reader refuses it.
+    """
+
+    def __init__(self, lines: Iterator[str], max_characters: int) -> None:
+        self._lines = lines
+        self._max_characters = max_characters
+        self._taken: list[str] = []
+        self._left = max_characters
+
+    def begin_record(self) -> None:
+        """Forget the last record."""
+        self._taken.clear()
+        self._left = self._max_characters
+
+    @property
+    def content(self) -> str:
+        """The lines of the record, as far as they are not too long."""
+        return "".join(self._taken)
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._left -= len(line)
+        if self._left < 0:
+            return "x" * (csv.field_size_limit() + 1)
+        self._taken.append(line)
+        return line
+
+
 def likelihood(lines: Sequence[str]) -> float:
     """Likely if a column is called `text`."""
     return 0.6 * ("text" in map(str.lower, CsvHeader.read(iter(lines)).names))
@@ -71,8 +103,7 @@ def likelihood(lines: Sequence[str]) -> float:
 
 def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each record; its line is the one on which the record starts."""
-    taken: list[str] = []  # lines of the current record
-    source = _record_lines((content for _, content in read_text_leniently(path)), taken)
+    source = RecordLines((content for _, content in read_text_leniently(path)), _MAX_RECORD)
     header = CsvHeader.read(source)
     _check_header(path, header)
     names = header.names
@@ -83,7 +114,7 @@ def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     while True:
         # The reader does not count the header, and the record starts after the lines read so far.
         line = header.line + records.line_num + 1
-        taken.clear()
+        source.begin_record()
         try:
             record = next(records)
         except StopIteration:
@@ -92,12 +123,12 @@ def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
             end = header.line + records.line_num  # a quote without an end takes the lines after it along
             reach = f", up to line {end}" if end > line else ""
             advice = "quote texts that contain the delimiter, and double the quotes in them"
-            yield Problem(line, f"is not valid CSV ({format_error(error)}){reach}; {advice}", given="".join(taken))
+            yield Problem(line, f"is not valid CSV ({format_error(error)}){reach}; {advice}", given=source.content)
             continue
         if record:
             fault = _find_fault(names, record)
             if fault:
-                yield Problem(line, fault, given="".join(taken))
+                yield Problem(line, fault, given=source.content)
             else:
                 yield columns.row(line, dict(zip(names, record, strict=True)))
 
@@ -118,13 +149,6 @@ def _check_header(path: Path, header: CsvHeader) -> None:
         raise InputError.at(path, header.line, f"{describe_damage(LONG_LINE)}, with the names of columns in the first")
     if damage := describe_damage(header.content):
         raise InputError.at(path, header.line, damage)
-
-
-def _record_lines(source: Iterator[str], taken: list[str]) -> Iterator[str]:
-    """Yield the same lines and append each to `taken`."""
-    for content in source:
-        taken.append(content)
-        yield content
 
 
 def _tags(example: Example) -> str:

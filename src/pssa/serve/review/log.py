@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from pssa.data.evidence import Finding
-from pssa.data.files import acquire_lock, sync_folder
+from pssa.data.files import acquire_lock, open_regular, sync_folder
 from pssa.data.validation import Parser, integer, object_of, optional, parse_fields, parse_object, parsers_of, text
 from pssa.errors import InputError, RunError
 
 _VERSION = 1
+_MAX_BYTES = 1 << 28  # about half a million changes
 _HEADER: dict[str, Parser] = {"review": integer, "evidence": text}
 
 
@@ -64,7 +65,7 @@ class ReviewLog:
         :raises InputError: if it belongs to another file, or a line before the last is damaged.
         """
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            descriptor = open_regular(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         except OSError as error:
             message = f"cannot be opened ({error.strerror}), but a review needs its log; make the folder writable"
             raise InputError.at(path, None, message) from error
@@ -92,7 +93,10 @@ class ReviewLog:
             self._descriptor = -1
 
     def _read(self, digest: str) -> None:
-        content = os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
+        size = os.fstat(self._descriptor).st_size
+        if size > _MAX_BYTES:
+            raise InputError.at(self.path, None, f"has more than {_MAX_BYTES} bytes; move it away, after an export")
+        content = os.pread(self._descriptor, size, 0)
         self._end = content.rfind(b"\n") + 1
         if self._end < len(content):
             self.note = f"the last line of {self.path.name} was cut short by a crash and is left out"
