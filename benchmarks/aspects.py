@@ -38,12 +38,12 @@ from pssa.runs import load, train
 
 DATA = ("laptop", "rest")
 TRIALS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "8 epochs": {"max_epochs": 8},
+    "5 epochs, rate 5e-5": {"max_epochs": 5},
+    "8 epochs, rate 5e-5": {"max_epochs": 8},
     "8 epochs, rate 3e-5": {"max_epochs": 8, "learning_rate": 3e-5},
-    "rate 8e-5": {"learning_rate": 8e-5},
-    "batches of 32": {"batch_size": 32, "max_epochs": 8},
-    "mean of the pieces": {"pooling": "mean"},
+    "5 epochs, rate 8e-5": {"max_epochs": 5, "learning_rate": 8e-5},
+    "8 epochs, rate 5e-5, batches of 32": {"max_epochs": 8, "batch_size": 32},
+    "5 epochs, rate 5e-5, mean of the pieces": {"max_epochs": 5, "pooling": "mean"},
 }
 Record = dict[str, Any]
 

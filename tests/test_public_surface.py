@@ -33,6 +33,7 @@ SURFACE = [
     "load",
     "mine",
     "paired_bootstrap",
+    "pipeline",
     "push_to_hub",
     "read",
     "read_evidence",

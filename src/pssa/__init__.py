@@ -16,6 +16,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pssa.aspects import pipeline
     from pssa.data import (
         Corpus,
         Evidence,
@@ -66,6 +67,7 @@ __all__ = [
     "load",
     "mine",
     "paired_bootstrap",
+    "pipeline",
     "push_to_hub",
     "read",
     "read_evidence",
@@ -77,6 +79,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "pssa.aspects": ("pipeline",),
     "pssa.data": (
         "Corpus",
         "Evidence",

@@ -21,8 +21,13 @@ from pssa.aspects.spans import AspectSentence
 from pssa.aspects.tagger import as_example, index_sentences, predict_tags, spans_of
 from pssa.data.example import Example, sentence_key
 from pssa.data.tokenize import Span, cut_at, tokenize
+from pssa.errors import setting
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
 
+FIND_ADVICE = (
+    f"to find aspects, name a tagger with {setting('aspects_from', 'DIR')}, take the one that comes with the package with"
+    f" {setting('aspects_from', 'starter')}, or name aspects with {setting('aspects', 'food,wifi')}"
+)
 _MAX_WORDS = 200  # of a part; longer sentences are read in several
 _SPECIAL = 8  # positions that special tokens may take
 _MAX_TABLE_WORDS = 1 << 16  # of the parts that are read together, padding included

@@ -38,8 +38,8 @@ _MAX_EPOCHS = 10**6
 _MIN_STEPS = 400  # of a search
 # Chosen on held-out sentences of LAPTOP and REST (results/aspects.md).
 _WORD_DEFAULTS: dict[str, Any] = {"learning_rate": 0.002, "batch_size": 16, "max_epochs": 20}
-_ENCODER_DEFAULTS: dict[str, Any] = {"learning_rate": 5e-5, "batch_size": 16, "max_epochs": 5}
-_ENCODER_TRAINING: dict[str, Any] = {"clip_norm": 1.0, "warmup": 0.1, "smoothing": 1}
+_ENCODER_DEFAULTS: dict[str, Any] = {"learning_rate": 5e-5, "batch_size": 16, "max_epochs": 8}
+_ENCODER_TRAINING: dict[str, Any] = {"clip_norm": 1.0, "warmup": 0.1, "smoothing": 3}
 _PATIENCE = 8  # epochs without a better score before a search stops; of a long search a fifth of its epochs
 
 

@@ -85,6 +85,11 @@ def read_sentences(
     return found
 
 
+def lists_all_aspects(path: str | Path, format: str | None = None) -> bool:
+    """Tell whether a file of labelled instances is sure to have all aspects of a sentence."""
+    return format_of(path, format) == _XML
+
+
 def _checked(path: str | Path, event: Row | Dropped | Problem) -> Row | Dropped:
     if isinstance(event, Problem):
         raise InputError.at(path, event.line, event.message)

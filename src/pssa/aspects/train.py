@@ -15,7 +15,7 @@ from torch import nn
 from pssa import models
 from pssa.aspects.evaluate import score_spans
 from pssa.aspects.find import cut_parts
-from pssa.aspects.run import TaggerConfig, open_tagger, save_tagger, with_dimension, write_card
+from pssa.aspects.run import FOLDER, TaggerConfig, open_tagger, save_tagger, with_dimension, write_card
 from pssa.aspects.spans import AspectSentence, read_sentences
 from pssa.aspects.tagger import as_example, index_sentences, predict_tags, spans_of, tags_of
 from pssa.data.batch import IndexedCorpus
@@ -38,7 +38,7 @@ from pssa.runs.featurizer import (
 )
 from pssa.training import CheckpointStore, EpochRecord, NullObserver, Observer, Task, best_epoch, fit, search_epochs
 
-_CACHE = ".pssa-vectors"  # beside the directory
+CACHE = ".pssa-vectors"  # beside the directory
 _MIN_SENTENCES = 10
 _LABELS = ("none", "some")
 
@@ -59,7 +59,7 @@ def train_aspects(
     """
     RunDirectory.refuse_taken(Path(out))
     sentences = read_sentences(data) if isinstance(data, str | Path) else tuple(data)
-    training = prepare_training(sentences, settings, on_vectors, Path(out).parent / _CACHE)
+    training = prepare_training(sentences, settings, on_vectors, Path(out).parent / CACHE)
     directory = RunDirectory.create(Path(out), training.begin)
     with directory.locked():
         return training.carry_out(directory, observer or NullObserver())
@@ -128,6 +128,11 @@ class TaggerTraining:
         write_json(folder / "materials.json", known)
         self.featurizer.save(directory.root)
         self.config.save(directory.root)
+
+    def begin_within(self, run: RunDirectory) -> None:
+        """Write the same into the run of a classifier."""
+        make_folder(run.root / FOLDER)
+        self.begin(RunDirectory(run.root / FOLDER))
 
     @classmethod
     def load(cls, root: Path) -> TaggerTraining:

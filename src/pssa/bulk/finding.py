@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pssa.aspects.find import Finder, FoundAspect, examples_of, find_in_texts, load_finder
+from pssa.aspects.find import FIND_ADVICE, Finder, FoundAspect, examples_of, find_in_texts, load_finder
 from pssa.aspects.names import NameFinder
 from pssa.aspects.run import has_tagger, open_tagger
 from pssa.aspects.spans import require_text
@@ -22,10 +22,6 @@ from pssa.errors import InputError, setting
 
 _MAX_ASPECTS = 1000  # of one text; each repeats the columns of its row
 _ASPECTS_FROM, _ASPECTS = setting("aspects_from"), setting("aspects")
-FIND_ADVICE = (
-    f"to find aspects, name a tagger with {setting('aspects_from', 'DIR')}, take the one that comes with the package with"
-    f" {setting('aspects_from', 'starter')}, or name aspects with {setting('aspects', 'food,wifi')}"
-)
 
 
 @dataclass(frozen=True)

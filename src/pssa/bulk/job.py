@@ -17,8 +17,9 @@ from typing import Any
 
 import torch
 
+from pssa.aspects.find import FIND_ADVICE
 from pssa.bulk.engines import Engine, ScoringTask
-from pssa.bulk.finding import FIND_ADVICE, Finding
+from pssa.bulk.finding import Finding
 from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerprint
 from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.partial_output import PartialOutput, StandardOutput, open_standard_output

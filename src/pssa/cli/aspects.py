@@ -133,14 +133,19 @@ def _summarise(out: Path, as_json: bool) -> int:
     metrics = read_json(out / "metrics.json")
     if as_json:
         print_json({"tagger": str(out), **metrics})
-        return 0
+    else:
+        print_tagger(out, metrics)
+    return 0
+
+
+def print_tagger(out: Path, metrics: dict[str, Any]) -> None:
+    """Print what a tagger has learned from, and how good it is."""
     held_out = f"; held-out F1 {percent(metrics['dev']['f1'])}" if metrics["dev"] else ""
     data = f"{counted(metrics['sentences'], 'sentence')}, {metrics['empty']} of them without aspects"
     say(f"{out}: {data}; {counted(metrics['aspects'], 'aspect')}; {counted(metrics['epochs'], 'epoch')}{held_out}")
     say(f"{metrics['parameters']:,} trained parameters")
     if metrics["vector_coverage"]:
         say(f"word vectors cover {percent(metrics['vector_coverage']['tokens'])} of the training words")
-    return 0
 
 
 def run_evaluate(arguments: argparse.Namespace) -> int:

@@ -13,7 +13,9 @@ from pssa.errors import InputError
 from pssa.runs import methods
 
 if TYPE_CHECKING:
+    from pssa.aspects.train import TaggerTraining
     from pssa.data.evidence import Evidence
+    from pssa.runs import Config
 
 
 def add_parser(commands: Commands) -> None:
@@ -24,6 +26,16 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--method NAME", f"{', '.join(methods.names())} (default base)")
     option(parser, "--out RUN", "run directory to create", type=Path)
     option(parser, "--resume RUN", "interrupted run to resume; takes no other option", type=Path)
+    option(
+        parser,
+        "--find-aspects",
+        "train a tagger too, which finds aspects in raw text",
+        action="store_const",
+        const=True,
+    )
+    option(
+        parser, "--aspects-train FILE", "sentences with all their aspects, for the tagger (default: the training data)"
+    )
     add_training(parser)
 
 
@@ -31,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Train a classifier and save it in a new run directory, or resume an interrupted run.
 
     pssa train --train reviews.csv --method pg-as --out runs/reviews
-    pssa train --train reviews.csv --model bertabsa --encoder DIR --out runs/bert
+    pssa train --train train.xml --find-aspects --model bertabsa_att --encoder DIR --out runs/raw
     pssa train --resume runs/reviews
     """
     from pssa.runs import resume, train
@@ -46,12 +58,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
     out = arguments.resume or arguments.out
     try:
+        tagger = _prepare_tagger(arguments, config.updated(settings))
         with TrainingProgress() as bars:
             if arguments.resume is not None:
                 resume(out, bars, progress=False)
             else:
                 watch: dict[str, Any] = {"observer": bars, "on_vectors": bars.on_vectors, "progress": False}
-                train(None, out, config=config, **watch, **settings)
+                on_begin = tagger.begin_within if tagger else None
+                train(None, out, config=config, on_begin=on_begin, **watch, **settings)
+        _train_tagger(out)
     except KeyboardInterrupt:
         # Until its configuration is written there is no run to resume.
         hint = [f"continue with: pssa train --resume {out}"] if (out / "config.toml").is_file() else []
@@ -63,6 +78,30 @@ def run(arguments: argparse.Namespace) -> int:
         metrics, evidence = bars.result or _read_result(out)
         _summarise(out, metrics, _count_words(out, evidence), as_json=arguments.json)
     return 0
+
+
+def _prepare_tagger(arguments: argparse.Namespace, config: Config) -> TaggerTraining | None:
+    """Return the tagger to be trained beside the classifier, if there is to be one."""
+    from pssa.aspects.train_run import prepare_tagger
+    from pssa.runs.directory import RunDirectory
+    from pssa.training import Team
+
+    if not (arguments.find_aspects or arguments.aspects_train) or not Team.from_environment().is_main:
+        return None
+    RunDirectory.refuse_taken(arguments.out)
+    return prepare_tagger(config, arguments.aspects_train, config.data.train, arguments.out)
+
+
+def _train_tagger(out: Path) -> None:
+    """Train the tagger of a run that has one, unless that is done."""
+    from pssa.aspects.run import FOLDER, has_tagger
+    from pssa.aspects.train import resume_aspects
+    from pssa.training import Team
+    from pssa.training.progress import TrainingProgress
+
+    if has_tagger(out) and Team.from_environment().is_main:
+        with TrainingProgress(score="F1") as bars:
+            resume_aspects(out / FOLDER, bars)
 
 
 def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
@@ -85,12 +124,17 @@ def _read_result(out: Path) -> tuple[dict[str, Any], Evidence | None]:
 
 
 def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, as_json: bool) -> None:
+    from pssa.aspects.run import FOLDER
     from pssa.cli._output import counted, print_json, say
+    from pssa.cli.aspects import print_tagger
     from pssa.runs import Config
     from pssa.runs.card import describe_run
+    from pssa.runs.directory import read_json
 
+    tagger = out / FOLDER / "metrics.json"
+    found = read_json(tagger) if tagger.is_file() else None
     if as_json:
-        print_json({"run": str(out), **metrics, **evidence})
+        print_json({"run": str(out), **metrics, **evidence, **({"aspects": found} if found else {})})
         return
     held_out = ""
     if dev := metrics["dev"]:
@@ -107,6 +151,8 @@ def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, 
         say(f"{scores}: trained {'with' if gate['supervised'] else 'without'} it")
     if evidence:
         say(f"{evidence['active']} active, {evidence['misleading']} misleading words in {evidence['evidence']}")
+    if found:
+        print_tagger(out / FOLDER, found)
 
 
 def _count_words(out: Path, evidence: Evidence | None) -> dict[str, Any]:

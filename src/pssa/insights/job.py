@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from pssa.aspects.find import FIND_ADVICE
 from pssa.aspects.run import has_tagger
 from pssa.bulk.engines import Engine, LocalEngine
-from pssa.bulk.finding import FIND_ADVICE, Finding
+from pssa.bulk.finding import Finding
 from pssa.bulk.fingerprint import RESUME
 from pssa.bulk.job import Job, Observer
 from pssa.bulk.output_format import choose_output_format

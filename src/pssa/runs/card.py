@@ -36,7 +36,7 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 | epochs | {facts[epochs]} |
 | development score | {dev} |
 | calibration | {facts[calibration]} |
-| {source} | {vectors} |
+| {source} | {vectors} |{tagger}
 | seed | {seed} |
 
 {selection}{voting} Measure a test score with `pssa evaluate`. Every setting is in `config.toml`.
@@ -51,6 +51,7 @@ _HELD_OUT = """\
 The development score is of {share} of the training data, held out by sentence; it chose the number of epochs, after which the
 model was fitted again on all of train."""
 
+_TAGGER = "\n| aspects in raw text | found by the tagger in `aspects/`, which has a card of its own |"
 _VOTING = " Its probabilities are the members' shares of the vote, and do not say how sure a member was."
 
 
@@ -68,6 +69,7 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         else "none",
         source="encoder" if models.uses_encoder(config.model) else "word vectors",
         vectors=_source(config, coverage),
+        tagger=_TAGGER if (path.parent / "aspects").is_dir() else "",
         seed=config.seed,
         selection=_selection(path.parent, config, searched=dev is not None),
     )

@@ -3,6 +3,7 @@
     RUN/  config.toml  model.json  vocabulary.json  model.safetensors  history.jsonl  evidence.jsonl  metrics.json  README.md
           stages/   what a resumed run needs: the corpus, the vectors, and a folder per stage
           members/  the models of an ensemble
+          aspects/  a tagger that finds aspects in raw text (`pssa.aspects.run`)
 
 Every file is written under a temporary name and renamed. `metrics.json` is written last: a run that has it is finished.
 A run may come from a stranger: it is refused if anything in it leads outside.

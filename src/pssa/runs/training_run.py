@@ -42,6 +42,7 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
     observer: Observer | None = None,
     on_vectors: Callable[[int, int], None] | None = None,
     progress: bool | None = None,
+    on_begin: Callable[[RunDirectory], None] | None = None,
     **settings: Any,
 ) -> Path:
     """Train a classifier into the new directory `out`.
@@ -54,6 +55,7 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
     :param config: values to start from, by default the defaults.
     :param observer: is called after every epoch and every round of mining, such as `pssa.LogObserver(trackio.log)`.
     :param progress: None: show progress in a terminal or a notebook; True: write lines elsewhere too; False: be silent.
+    :param on_begin: writes more into the new directory, before anything is trained.
     :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`; a `UserWarning` names
         those that the method ignores.
     :raises InputError: if a file, a setting or `out` cannot be used.
@@ -72,6 +74,8 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
         def begin(directory: RunDirectory) -> None:
             prepared_data.save(directory)
             write_atomically(directory.root / "config.toml", config.to_toml().encode())
+            if on_begin is not None:
+                on_begin(directory)
 
         directory = RunDirectory.create(Path(out), begin)
         with directory.locked():
