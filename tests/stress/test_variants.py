@@ -52,6 +52,7 @@ def marked(corpus: Corpus, words: dict[int, list[str]]) -> Evidence:
         ("It ran with no problems, said support.", "support", "positive", "It ran with many problems, said support."),
         ("I highly recommend the fish.", "fish", "positive", "I strongly advise against the fish."),
         ("The price is worth it.", "price", "positive", "The price is not worth it."),
+        ("The service was a bit slow.", "service", "negative", "The service was fast."),
         ("The desserts are their best.", "desserts", "positive", "The desserts are their worst."),
     ],
 )
@@ -121,7 +122,7 @@ def test_a_clause_of_the_file_with_the_opposite_opinion_follows() -> None:
     assert variant_of("add_opposite", tokens, other) == "the pizza was great, but the service was slow."
     same_topic = instance("The pasta was awful.", "pasta", "negative")
     assert variant_of("add_opposite", target, same_topic) is None
-    plural = instance("The food and the drinks were awful.", "drinks", "negative")
+    plural = instance("The drinks were awful.", "drinks", "negative")
     assert variant_of("add_opposite", target, plural) == "The pizza was great. But the drinks were awful."
     half = instance("The sushi and the service were awful.", "service", "negative")
     assert variant_of("add_opposite", target, half) is None  # "the service were"

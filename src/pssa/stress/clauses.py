@@ -1,20 +1,20 @@
 """Clauses to add: one with opposite opinions on other aspects, taken from the file itself, and one that says nothing.
 
-A clause of the pool is a stretch of a labelled sentence: `the`, an aspect, a form of `be`, an opinion word of the aspect's sign.
-It may follow an instance whose aspect it does not concern: the two belong to different topics, or stand in one sentence of the
-file with different labels.
+A clause of the pool is `the`, an aspect and a form of `be`, as a sentence of the file has them, with the opinion word that
+follows there or one that fits anything. It may follow an instance whose aspect it does not concern: the two belong to different
+topics, or stand in one sentence of the file with different labels.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from pssa.data.example import Example
 from pssa.stress.draft import Draft, append, ends_sentence
-from pssa.stress.lexicon import find_opinion_word, lines_of, words_by_name
+from pssa.stress.lexicon import find_opinion_word, lines_of, words_by_name, words_of
 from pssa.stress.negation import INTENSIFIERS
 from pssa.stress.opinions import SIGNS
 
@@ -26,6 +26,8 @@ _MOST_CLAUSES = 2
 _MAX_ASPECT = 2  # words of an aspect in the pool
 _NEUTRAL = lines_of("neutral_clauses")
 _TOPIC_OF = {word: topic for topic, words in words_by_name("topics").items() for word in words}
+_GENERAL = {1: lines_of("good_of_anything"), -1: lines_of("bad_of_anything")}
+_WHOLES = words_of("wholes")
 # Topics that concern no other part of what is reviewed.
 _INDEPENDENT = ("service", "price")
 
@@ -47,12 +49,8 @@ class ClausePool:
     """The clauses of a file by the sign of their opinion, and which aspects may stand beside each other."""
 
     def __init__(self, corpus: Sequence[Example]) -> None:
-        found: dict[int, dict[Clause, None]] = {1: {}, -1: {}}
-        for example in corpus:
-            clause = _find_clause(example)
-            if clause is not None and topic_of(clause.aspect):
-                found[clause.sign][clause] = None
-        self._clauses = {sign: tuple(clauses) for sign, clauses in found.items()}
+        clauses = dict.fromkeys(clause for example in corpus for clause in _find_clauses(example))
+        self._clauses = {sign: [clause for clause in clauses if clause.sign == sign] for sign in (1, -1)}
         self._contrasts = _find_contrasts(corpus)
 
     def add_opposite(self, example: Example, siblings: Sequence[Example]) -> Draft | None:
@@ -76,14 +74,13 @@ class ClausePool:
     def _fits(self, clause: Clause, example: Example, siblings: Sequence[Example], words: set[str]) -> bool:
         if {*clause.aspect.split()} & words:
             return False
-        topic = topic_of(clause.aspect)
-        if any(topic_of(sibling.aspect_text.lower()) == topic for sibling in siblings):
+        topic, own = topic_of(clause.aspect), topic_of(example.aspect_text.lower())
+        if topic and any(topic_of(sibling.aspect_text.lower()) == topic for sibling in siblings):
             return False
-        aspect = example.aspect_text.lower()
-        if (aspect, clause.aspect) in self._contrasts:
+        pair = (example.aspect_text.lower(), clause.aspect)
+        if pair in self._contrasts and not _WHOLES & {*pair}:
             return True
-        own = topic_of(aspect)
-        return topic in _INDEPENDENT if own is None or topic == own else True
+        return topic is not None and (own is not None or topic in _INDEPENDENT)
 
 
 def add_neutral(example: Example) -> Draft:
@@ -97,28 +94,34 @@ def topic_of(aspect: str) -> str | None:
     return found[-1] if found else None
 
 
-def _find_clause(example: Example) -> Clause | None:
-    """Return `the ASPECT is ADJECTIVE` where the sentence has it and the opinion has the label's sign."""
-    sign = SIGNS.get(example.label or "")
+def _find_clauses(example: Example) -> Iterator[Clause]:
+    """Yield what the sentence says, if it says `the ASPECT is ADJECTIVE`, and the same with opinions that fit anything."""
     start, end = example.aspect
     words = [word.lower() for word in example.words]
-    if sign is None or end - start > _MAX_ASPECT or words[end : end + 1] not in [[be] for be in _BE]:
-        return None
-    place = end + 1
+    if end - start > _MAX_ASPECT or words[end : end + 1] not in [[be] for be in _BE]:
+        return
+    subject, aspect = _subject(words, start, end), " ".join(words[start:end])
+    if not subject or not all(word.isalpha() for word in subject):
+        return
+    adjective, sign = _opinion_after(words, end + 1), SIGNS.get(example.label or "")
+    if adjective and sign == _sign(adjective):
+        yield Clause((*subject, words[end], adjective), aspect, sign)
+    for sign, adjectives in _GENERAL.items():
+        chosen = Random(f"{aspect} {sign}").choice(adjectives)
+        yield Clause((*subject, words[end], chosen), aspect, sign)
+
+
+def _sign(adjective: str) -> int:
+    known = find_opinion_word(adjective)
+    return known.sign if known and known.antonym else 0
+
+
+def _opinion_after(words: Sequence[str], place: int) -> str:
+    """Return the one word that a form of `be` before `place` says, without its degree; empty where more follows."""
     while place < len(words) and words[place] in INTENSIFIERS - {"as", "that", "more", "most", "too"}:
         place += 1
-    known = find_opinion_word(words[place]) if place < len(words) else None
-    if (
-        known is None
-        or known.sign != sign
-        or not known.antonym
-        or words[place + 1 : place + 2] not in [[e] for e in _ENDS]
-    ):
-        return None
-    subject = _subject(words, start, end)
-    if not subject or not all(word.isalpha() for word in (*subject, words[place])):
-        return None
-    return Clause((*subject, words[end], words[place]), " ".join(words[start:end]), sign)
+    is_last = words[place + 1 : place + 2] in [[mark] for mark in _ENDS]
+    return words[place] if is_last and words[place].isalpha() else ""
 
 
 def _subject(words: Sequence[str], start: int, end: int) -> tuple[str, ...]:
@@ -127,7 +130,9 @@ def _subject(words: Sequence[str], start: int, end: int) -> tuple[str, ...]:
     first = start - has_determiner
     before = words[first - 1] if first else "."
     is_plural = words[end] in ("are", "were")
-    if before not in _STARTS or (is_plural and not words[end - 1].endswith("s")):
+    looks_plural = words[end - 1].endswith("s") and not words[end - 1].endswith(("ss", "us", "is"))
+    # After a comma or `and`, the verb may belong to several nouns; and writers err.
+    if before not in _STARTS or (is_plural and before in ("and", ",")) or looks_plural > is_plural:
         return ()
     return (*(("the",) if has_determiner else ()), *words[start:end])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from pssa.data.example import Example
 from pssa.data.tokenize import Span
@@ -29,6 +30,10 @@ _DETERMINERS = words_of("determiners")
 _FUNCTION_WORDS = INTENSIFIERS | _DETERMINERS | words_of("function_words")
 _NOT_BEFORE = words_by_name("not_before")
 _NOT_AFTER = words_by_name("not_after")
+_ONLY_WITH = words_by_name("only_with")
+LIKING = words_of("liking")
+INCLUSIONS = words_of("inclusions")
+_SMALL_DEGREES = (("a", "little", "bit"), ("a", "little"), ("a", "bit"), ("kind", "of"), ("kinda",), ("slightly",))
 _DISLIKES = ("dislike", "disliked", "dislikes")
 _ADVERB_ENDINGS = ("ly", "well")
 
@@ -67,13 +72,25 @@ def find_opinions(siblings: Sequence[Example], marks: Marks) -> list[Opinion]:
         sign, edits = _read(words, place, known, negations) if known else (None, None)
         if sign == 0:
             sign = _sign_of_owners(siblings, owners)
+        if place not in marked and sign != _sign_of_owners(siblings, owners):
+            owners = frozenset()  # the only aspect of its clause has another label, so it is about something else
         found.append(Opinion(place, sign, owners, edits, _clause(words, place), place in marked))
+    if any(_contradicts(siblings, opinion) for opinion in found):
+        found = [replace(opinion, edits=None) for opinion in found]
     return _assign_by_sign(siblings, found)
+
+
+def _contradicts(siblings: Sequence[Example], opinion: Opinion) -> bool:
+    """Return whether a marked word has another sign than the label of its aspect, as in comparisons and in irony."""
+    signs = {SIGNS.get(example.label or "") for example in siblings if example.id in opinion.owners}
+    return opinion.is_marked and opinion.sign is not None and bool(signs - {opinion.sign, None})
 
 
 def is_plain(words: Sequence[str]) -> bool:
     """Return whether a sentence is short and none of its parts depends on another, so that opinions may be reversed."""
-    return len(words) <= _MAX_WORDS and not _DOUBT_IN_SENTENCE & {word.lower() for word in words}
+    lower = [word.lower() for word in words]
+    smiles = any(eyes in (":", ";") and mouth in (")", "-", "d") for eyes, mouth in pairwise(lower))
+    return len(words) <= _MAX_WORDS and not smiles and not _DOUBT_IN_SENTENCE & {*lower}
 
 
 def _has_content(word: str) -> bool:
@@ -88,6 +105,8 @@ def _is_opinion(words: Sequence[str], place: int) -> bool:
     if after in _NOT_BEFORE.get(word, ()) or before in _NOT_AFTER.get(word, ()):
         return False
     if word == "well" and place == 0:
+        return False
+    if word in _ONLY_WITH and not _ONLY_WITH[word] & {*words}:
         return False
     if word in ("like", "likes", "liked"):
         return _has_subject(words, place)
@@ -129,9 +148,11 @@ def _is_in_doubt(words: Sequence[str], place: int, start: int) -> bool:
     if _DOUBT_BEFORE & {*clause} or "t" in clause:
         return True
     after = list(words[place + 1 : place + 3])
-    return after[:1] in [[word] for word in _DOUBT_AFTER] or (
-        "that" in after and "so" in words[max(0, place - 2) : place]
+    # "so good that I ...", "so good I ..."
+    has_result = "so" in words[max(0, place - 2) : place] and (
+        "that" in after or bool((_SUBJECTS | {"it"}) & {*after[:1]})
     )
+    return bool(_DOUBT_AFTER & {*after[:1]}) or has_result
 
 
 def _swap(words: Sequence[str], place: int, antonym: tuple[str, ...]) -> Edits | None:
@@ -150,7 +171,9 @@ def _swap(words: Sequence[str], place: int, antonym: tuple[str, ...]) -> Edits |
         return None
     if antonym[0] == "is" and after not in _CLAUSE_ENDS | {"and", ""}:
         return None
-    return {place: antonym}
+    # "a bit slow" is not turned into "a bit fast".
+    degree = next((each for each in _SMALL_DEGREES if tuple(words[place - len(each) : place]) == each), ())
+    return {place: antonym} | dict.fromkeys(range(place - len(degree), place), ())
 
 
 def _owners(siblings: Sequence[Example], marks: Marks, place: int, words: Sequence[str]) -> frozenset[str]:

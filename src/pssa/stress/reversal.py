@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from pssa.data.example import Example
 from pssa.stress.clauses import topic_of
 from pssa.stress.draft import Draft, Edits, apply
-from pssa.stress.opinions import SIGNS, Opinion, is_plain
+from pssa.stress.opinions import INCLUSIONS, LIKING, SIGNS, Opinion, is_plain
 
 OPPOSITE = {"positive": "negative", "negative": "positive"}
 _BREAKS = frozenset(("and", "but", ",", ".", "!", ";", "-", "(", ")"))
@@ -35,11 +35,26 @@ def reverse_others(example: Example, siblings: Sequence[Example], opinions: Sequ
     if example.label in SIGNS and not any(opinion.sign == SIGNS[example.label] for opinion in own):
         return None
     theirs = [opinion for opinion in opinions if opinion.owners and example.id not in opinion.owners]
-    safe = {sibling.id for sibling in siblings if is_independent(example, sibling) and _is_reversible(sibling, theirs)}
+    safe = {
+        sibling.id
+        for sibling in siblings
+        if is_independent(example, sibling) and _is_reversible(sibling, example, opinions)
+    }
     chosen = [
         opinion for opinion in theirs if opinion.owners <= safe and (opinion.is_marked or _is_apart(opinion, example))
     ]
-    return _reverse(example, opinions, chosen) if chosen else None
+    # What is said about nothing in particular would no longer fit: "great food and service make a great evening".
+    loose = {opinion.sign for opinion in opinions if not opinion.owners}
+    if not chosen or any(opinion.sign in loose or _is_about_all(opinion, example) for opinion in chosen):
+        return None
+    return _reverse(example, opinions, chosen)
+
+
+def _is_about_all(opinion: Opinion, example: Example) -> bool:
+    """Return whether an opinion before the aspect may be about it too: `I love ...`, `great programs such as ...`."""
+    words = [word.lower() for word in example.words]
+    between = {*words[opinion.place : example.aspect[0]]}
+    return opinion.place < example.aspect[0] and (words[opinion.place] in LIKING or bool(INCLUSIONS & between))
 
 
 def _is_apart(opinion: Opinion, example: Example) -> bool:
@@ -56,10 +71,13 @@ def is_independent(example: Example, sibling: Example) -> bool:
     )
 
 
-def _is_reversible(sibling: Example, opinions: Sequence[Opinion]) -> bool:
+def _is_reversible(sibling: Example, example: Example, opinions: Sequence[Opinion]) -> bool:
+    """Return whether all opinions on a sibling can be reversed and none of them is about the example's aspect too."""
     sign = SIGNS.get(sibling.label or "")
     own = [opinion for opinion in opinions if sibling.id in opinion.owners]
-    return sign is not None and all(opinion.sign == sign and opinion.edits is not None for opinion in own)
+    return sign is not None and all(
+        opinion.sign == sign and opinion.edits is not None and example.id not in opinion.owners for opinion in own
+    )
 
 
 def _reverse(example: Example, opinions: Sequence[Opinion], chosen: Sequence[Opinion]) -> Draft | None:
@@ -88,12 +106,18 @@ def _link(words: Sequence[str], signs: Mapping[int, int], changed: Container[int
             new = _coordinator(words, number, signs, changed)
             edits |= {number: (new,)} if new else {}
     if len({*signs.values()}) > 1:
-        for place in signs:
-            for tail in (["too"], ["as", "well"]):
-                after = place + 1 + len(tail)
-                if words[place + 1 : after] == tail and (words[after : after + 1] or ["."])[0] in _BREAKS:
-                    edits |= dict.fromkeys(range(place + 1, after), ())
+        edits |= {number: () for place in signs for number in _additions(words, place)}
     return edits
+
+
+def _additions(words: Sequence[str], place: int) -> list[int]:
+    """Return the words around an opinion that say that it adds to others: `also`, `too`, `as well`."""
+    found = [number for number in range(max(0, place - 2), place) if words[number] == "also"]
+    for tail in (["too"], ["as", "well"]):
+        after = place + 1 + len(tail)
+        if words[place + 1 : after] == tail and (words[after : after + 1] or ["."])[0] in _BREAKS:
+            found += range(place + 1, after)
+    return found
 
 
 def _coordinator(words: Sequence[str], number: int, signs: Mapping[int, int], changed: Container[int]) -> str | None:
@@ -101,6 +125,6 @@ def _coordinator(words: Sequence[str], number: int, signs: Mapping[int, int], ch
     right = min((place for place in signs if place > number), default=None)
     if left is None or right is None or (left in changed) == (right in changed):
         return None
-    if _BREAKS & {*words[left : number - 1], *words[number + 1 : right]}:
+    if (_BREAKS - {","}) & {*words[left:number]} or _BREAKS & {*words[number + 1 : right]}:
         return None
     return _COORDINATORS.get((words[number], signs[left] == signs[right]))

@@ -15,7 +15,7 @@ Variants are the same at every call. Where none is safe, none is made.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pssa.data.evidence import Evidence
@@ -67,26 +67,41 @@ def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> Vari
     sentences: dict[str, list[Example]] = defaultdict(list)
     for example in numbered:
         sentences[example.text].append(example)
-    pool = ClausePool(numbered)
+    sources = _Sources(sentences, marks, ClausePool(numbered), _known_words(corpus))
     found: list[Variant] = []
     for index, example in enumerate(numbered):
-        for kind, draft in _drafts(example, sentences[example.text], marks, pool).items():
+        for kind, draft in _drafts(example, sources).items():
             label = OPPOSITE.get(example.label or "") if kind == REVERSE_TARGET else example.label
             if draft is not None:
                 found.append(Variant(kind, index, draft.as_example(corpus[index], f"{corpus[index].id}/{kind}", label)))
     return VariantSet(corpus, tuple(found))
 
 
-def _drafts(example: Example, siblings: Sequence[Example], marks: Marks, pool: ClausePool) -> dict[str, Draft | None]:
+@dataclass(frozen=True)
+class _Sources:
+    """What variants of a corpus are made from."""
+
+    sentences: Mapping[str, Sequence[Example]]  # instances by text
+    marks: Marks
+    pool: ClausePool
+    words: Container[str]  # of the corpus
+
+
+def _known_words(corpus: Corpus) -> frozenset[str]:
+    return frozenset(word.lower() for example in corpus for word in example.words)
+
+
+def _drafts(example: Example, sources: _Sources) -> dict[str, Draft | None]:
+    siblings, marks = sources.sentences[example.text], sources.marks
     opinions = find_opinions(siblings, marks)
     # Where people marked opinions, one without a mark is not in the words.
     is_clear = not marks or bool(marks.get(example.id)) or example.label not in SIGNS
     return {
         REVERSE_TARGET: reverse_target(example, opinions) if is_clear else None,
         "reverse_others": reverse_others(example, siblings, opinions) if is_clear else None,
-        "add_opposite": pool.add_opposite(example, siblings),
+        "add_opposite": sources.pool.add_opposite(example, siblings),
         "add_neutral": add_neutral(example),
-        "typos": add_typos(example, siblings, {opinion.place for opinion in opinions}),
+        "typos": add_typos(example, siblings, {opinion.place for opinion in opinions}, sources.words),
         "case": change_case(example),
     }
 

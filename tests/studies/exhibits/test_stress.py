@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
 from pathlib import Path
 
+import pytest
 from tests.experiments.rooms import FakeLookup
 from tests.studies.exhibits.looked import marked_scope
 from tests.studies.exhibits.toys import row_of
@@ -11,7 +14,8 @@ from tests.studies.exhibits.toys import row_of
 from pssa.experiments.cells import Cell, Training
 from pssa.experiments.ledger import Record
 from pssa.stress import KINDS
-from pssa.studies.exhibits import find
+from pssa.stress.variants import VERSION
+from pssa.studies.exhibits import find, stress
 from pssa.studies.exhibits._rows import TRANSFER_ROWS
 from pssa.studies.exhibits.stress import stress_analyses
 
@@ -39,9 +43,22 @@ def test_gains_are_over_a_second_training(tmp_path: Path) -> None:
         for method, right in rows.items()
         for cell in stress_analyses(scope, method, "memnet", "laptop").values()
     }
-    gains, table = EXHIBIT.show(scope, FakeLookup(records))
+    gains, table, _ = EXHIBIT.show(scope, FakeLookup(records))
     assert row_of(gains, "+Consensus")[:3] == ("1 of 1", "+75.00", 1)
     assert row_of(gains, "plain")[:3] == ("0 of 1", "-12.50", 0)
     assert row_of(gains, "+Human")[0] is None
     assert row_of(table, "MN (+Consensus)")[-2:] == ("100.00 ± 0.00", "+75.00**")
     assert row_of(table, "MN (again)")[-1] is None
+
+
+def test_the_judged_variants_are_those_of_the_file_and_of_this_version(tmp_path: Path) -> None:
+    path = Path(__file__).parents[3] / "results" / "raw" / "stress-judged.jsonl"
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    table = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup({}))[-1]
+    assert row_of(table, "in all") == (f"{sum(row['sound'] for row in rows)} of {len(rows)}",)
+    for kind in KINDS:
+        own = [row["sound"] for row in rows if row["kind"] == kind]
+        assert row_of(table, kind) == (f"{sum(own)} of {len(own)}",)
+    assert tomllib.loads(stress._JUDGED.read_text("utf-8"))["version"] == VERSION
