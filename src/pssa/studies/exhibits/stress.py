@@ -39,8 +39,8 @@ _JUDGED = Path(__file__).with_name("stress_judged.toml")
 _JUDGED_NOTES = (
     "Drawn at random from the variants of both test sets, 50 each. Sound: a careful reader gives the aspect the label of the "
     "variant, nothing in the sentence contradicts it, and it reads no worse than the original. Two earlier draws (89 and 94 "
-    "sound) led to corrections; after this one nothing was changed. `raw/stress-judged.jsonl` has every verdict, with the number of "
-    "the instance in its test file and a digest of the variant.",
+    "sound) led to corrections; after this one nothing was changed. `raw/stress-judged.jsonl` has every verdict, with the number "
+    "of the instance in its test file and a digest of the variant.",
 )
 
 
