@@ -27,24 +27,15 @@ from pssa.experiments.workspace import Workspace
 GAMMAS = {
     "bertabsa_att": (0.0, 0.5, 1.0, 2.5, 5.0, 10.0),
     "tnet_att": (0.0, 0.05, 0.125, 0.25, 0.5, 1.0),
-    "memnet": (0.0, 0.03125, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0),
+    "memnet": (0.0, 0.125, 0.25, 0.5, 1.0, 2.0),
 }
-# Gentler ways for a model that the usual one harms: only clear words, and no more attention than the judges gave them.
-GENTLE: dict[str, tuple[dict[str, Any], ...]] = {
-    "memnet": ({"above": 0.4, "gamma": 0.125}, {"above": 0.4, "gamma": 0.5}, {"weighting": "confidence", "gamma": 0.5})
-}
-USUAL_GAMMA = {"bertabsa_att": 1.0, "tnet_att": 0.5, "memnet": 0.125}  # of a consensus with contrast
 OPTIONS: dict[str, dict[str, Any]] = {"memnet": {"hops": 3}, "tnet_att": {"gating": "lossless", "initial_bound": 0.05}}
 CONTRAST: tuple[dict[str, Any], ...] = (
     *({}, {"contrast_share": 0.5}, {"contrast_weight": 0.5}, {"contrast_epochs": 3}),
     *({"contrast_partner": partner} for partner in ("short", "similar", "distant")),
     {"contrast_partner": "short", "contrast_share": 0.5},
 )
-PROMISING: tuple[dict[str, Any], ...] = (
-    {},
-    *({"contrast_partner": partner} for partner in ("short", "similar", "distant")),
-)  # tried with more seeds
-WITH_CONSENSUS: tuple[dict[str, Any], ...] = ({}, {"contrast_partner": "distant"})
+WITH_CONSENSUS: tuple[dict[str, Any], ...] = ({}, {"contrast_share": 0.5}, {"contrast_partner": "short"}, CONTRAST[-1])
 _STRESS = "stress"
 
 
@@ -54,25 +45,19 @@ def gamma_trials(place: Place) -> Iterator[tuple[str, Training]]:
     yield "base", Training(place)
     for gamma in GAMMAS[place.model]:
         yield f"gamma {gamma:g}", Training(place, evidence=(mined,), settings=settings(gamma=gamma))
-    for options in GENTLE.get(place.model, ()):
-        named = ", ".join(f"{name} {value}" for name, value in options.items())
-        others = settings(**{name: value for name, value in options.items() if name != "above"})
-        yield named, Training(place, evidence=(mined,), above=options.get("above", 0.0), settings=others)
 
 
 def contrast_trials(place: Place) -> Iterator[tuple[str, Training]]:
     """Yield the baseline, consensus, and contrast with each option, alone and with consensus."""
-    mined, gamma = Mining(place, "consensus"), {"gamma": USUAL_GAMMA[place.model]}
+    mined = Mining(place, "consensus")
     yield "base", Training(place)
     yield "again", Training(place, evidence=(mined,), settings=settings(gamma=0.0))
-    yield "consensus", Training(place, evidence=(mined,), settings=settings(**gamma))
-    alone = PROMISING if place.seed else CONTRAST
-    for evidence, grid, others in (((), alone, {}), ((mined,), WITH_CONSENSUS, gamma)):
+    yield "consensus", Training(place, evidence=(mined,))
+    for evidence, grid in (((), CONTRAST), ((mined,), WITH_CONSENSUS)):
         for options in grid:
             named = ", ".join(f"{name.removeprefix('contrast_')} {value}" for name, value in options.items())
             name = ("consensus + " if evidence else "") + f"contrast {named}".strip()
-            chosen = settings(augment="contrast", **options, **others)
-            yield name, Training(place, evidence=evidence, settings=chosen)
+            yield name, Training(place, evidence=evidence, settings=settings(augment="contrast", **options))
 
 
 TRIALS = {"gamma": gamma_trials, "contrast": contrast_trials}

@@ -22,7 +22,7 @@ from pssa.data.split import sentence_groups
 from pssa.errors import InputError
 
 # Of another aspect, except `any`: with the same one, the copy would hold two opinions on it.
-PARTNERS = ("other", "any", "short", "similar", "distant")
+PARTNERS = ("distant", "other", "similar", "short", "any")
 _GLUES = ("but", "and", ".")
 _STOP = _GLUES.index(".")
 _TRIES = 16  # partners drawn for each instance, of which one is taken
@@ -37,7 +37,7 @@ class ContrastOptions:
     weight: float = 1.0  # of a copy in the objective
     words: int = 64  # of a copy at most
     epochs: int = 0  # the first ones, which have copies; 0: all
-    partner: str = "other"
+    partner: str = "distant"
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:

@@ -127,8 +127,8 @@ _KINDS: dict[type, str] = {Mining: "mining", Training: "training", Analysis: "lo
 
 
 def mining_method(mining: Mining) -> str:
-    """Return the method whose gamma a training with this evidence has: a consensus for random and corrected words."""
-    return "consensus" if mining.method in (RANDOM, CORRECTED) else mining.method
+    """Return the method whose gamma a training with this evidence has; random words have that of the consensus they replace."""
+    return "consensus" if mining.method == RANDOM else mining.method
 
 
 def with_needs(cells: Iterable[Cell]) -> list[Cell]:

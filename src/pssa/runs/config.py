@@ -154,7 +154,7 @@ class TrainingConfig:
     contrast_weight: float = 1.0  # of a copy in the objective
     contrast_words: int = 64  # of a copy at most
     contrast_epochs: int = 0  # the first ones, which have copies; 0: all
-    contrast_partner: str = "other"  # the sentence that is joined: other, any, short, similar or distant
+    contrast_partner: str = "distant"  # the sentence that is joined: distant, other, similar, short or any
 
     def __post_init__(self) -> None:
         _check_ranges(self)

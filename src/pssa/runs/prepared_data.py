@@ -136,7 +136,9 @@ def prepare(
     if config.supervision.evidence:
         evidence = read_evidence(config.supervision.evidence)
         evidence.check_corpus(corpus)
-        gamma = choose_penalty(given, evidence.header.method).gamma
+        # Words that a person has edited count as much as any.
+        mined_by = evidence.header.method if not evidence.header.edits else ""
+        gamma = choose_penalty(given, mined_by).gamma
         config = replace(config, supervision=replace(config.supervision, gamma=gamma))
     return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept)
 

@@ -48,6 +48,7 @@ def test_random_words_are_trained_as_those_of_the_consensus_are() -> None:
     assert ours.settings == control.settings
     assert control.evidence[0].needs == ours.evidence
     assert dict(training("+Consensus+Contrast").settings)["augment"] == "contrast"
+    assert dict(training("+Consensus, full gamma").settings) == {"gamma": 2.0}
 
 
 def test_gains_are_over_a_second_training_and_count_at_home_apart(scope: Scope) -> None:
@@ -70,7 +71,7 @@ def test_attention_is_told_apart_on_words_that_training_never_saw(scope: Scope) 
     aopc = {measure: {"aopc": judged(0.5, 0.1)} for measure in ("comprehensiveness", "sufficiency")}
     records: dict[Cell, Record] = {
         Analysis(training(""), "rare_words", on="rest"): {"found": found},
-        Analysis(training(""), "faithfulness", settings(limit=300), on="rest"): {
+        Analysis(training(""), "faithfulness", settings(limit=100), on="rest"): {
             "found": {"deletion": {"attention": aopc}}
         },
     }

@@ -9,6 +9,8 @@ from pssa.experiments.cells import Analysis, Cell, Mining, Place, Setting, Train
 from pssa.experiments.comparison import METRICS, Chance, Gain, Row, average, compare, gather, mean_and_std, stars
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
+from pssa.runs.config import Config
+from pssa.runs.defaults import choose_penalty
 from pssa.studies.exhibit import PAIR, FormattedValue, PlotLine, TableRow, format_mean, format_scores, not_measured
 from pssa.studies.paper import GAMMA, Scores
 
@@ -43,6 +45,7 @@ class MethodRow:
     training: tuple[Setting, ...] = ()
     rounds: int = 0
     on: tuple[tuple[str, tuple[Setting, ...]], ...] = ()  # further settings of the training, by data set
+    full_gamma: bool = False  # whether words of a consensus have the gamma that words of rounds have
 
     def is_tried(self, model: str, data: str) -> bool:
         """Return whether the row exists for this model and data set; encoders have the paper's penalty on LAPTOP only."""
@@ -55,10 +58,15 @@ class MethodRow:
     def training_in(self, place: Place) -> Training:
         """Return the training of the row in a place."""
         words = () if self.words == "both" else settings(words=self.words)
-        chosen = (*words, *self.training, *dict(self.on).get(place.data, ()))
+        chosen = (*words, *self.training, *dict(self.on).get(place.data, ()), *self._gamma(place.model))
         return Training(place, self.method, self.minings(place), self.rounds, settings=chosen)
 
+    def _gamma(self, model: str) -> tuple[Setting, ...]:
+        ours, theirs = (choose_penalty(Config(model=model), method).gamma for method in ("consensus", "pg-as"))
+        return settings(gamma=theirs) if self.full_gamma and ours != theirs else ()
 
+
+FULL_GAMMA = "+Consensus, full gamma"
 METHODS = {
     method.name: method
     for method in (
@@ -80,6 +88,7 @@ METHODS = {
         MethodRow("+Human", mined_by=("human",)),
         # With a penalty of zero weight, a final training differs from the baseline only in its random numbers.
         MethodRow("again", mined_by=("aw-as",), training=settings(gamma=0.0)),
+        MethodRow(FULL_GAMMA, mined_by=("consensus",), full_gamma=True),
         MethodRow("+Random", mined_by=("random",)),
         MethodRow("+Contrast", training=settings(augment="contrast")),
         MethodRow("+Consensus+Contrast", mined_by=("consensus",), training=settings(augment="contrast")),
@@ -89,7 +98,7 @@ METHODS = {
 
 # Rows that are tried in other domains and on variants: two plain trainings, kinds of evidence, controls, and contrast.
 _CONTRAST_ROWS = ("+Contrast", "+Consensus+Contrast")
-TRANSFER_ROWS = ("", "again", "+AW-AS", "+PG-AS", "+Consensus", "+Human", "+Random", *_CONTRAST_ROWS)
+TRANSFER_ROWS = ("", "again", "+AW-AS", "+PG-AS", "+Consensus", FULL_GAMMA, "+Human", "+Random", *_CONTRAST_ROWS)
 
 
 def refined(heads: str) -> MethodRow:

@@ -18,7 +18,7 @@ from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.stress.variants import VERSION
 from pssa.studies.exhibit import Exhibit, Figure, FormattedValue, Part, PlotLine, Table, TableRow, format_mean
-from pssa.studies.exhibits._rows import METHODS, NAMES
+from pssa.studies.exhibits._rows import FULL_GAMMA, METHODS, NAMES
 
 __all__ = ["EXHIBIT"]
 
@@ -70,7 +70,7 @@ def _places(scope: Scope) -> Iterator[tuple[str, str]]:
 
 def _training(place: Place, count: int | str, order: str) -> Training:
     if count == 0:
-        return METHODS["+Consensus"].training_in(place)
+        return METHODS[FULL_GAMMA].training_in(place)  # as corrected words have it
     chosen = settings(sentences=count, order="random" if count == ALL else order)
     return Training(place, evidence=(Mining(place, CORRECTED, chosen),))
 
