@@ -53,6 +53,13 @@ def review_files(tmp_path: Path) -> tuple[Path, Path]:
     return write_files(tmp_path), tmp_path / "train.jsonl"
 
 
+@pytest.mark.usefixtures("started")
+def test_without_a_run_it_serves_the_starter(command: Command, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pssa.runs.run_names._PACKAGED", run)
+    assert command("serve", "--port", "0", "--json").json["run"] == str(run)
+    assert command("serve", "--port", "0").out.startswith("starter at http")
+
+
 @contextmanager
 def process(*words: str | Path, **environment: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command as a process of its own, and where it serves."""

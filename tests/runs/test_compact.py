@@ -83,6 +83,15 @@ def test_words_that_are_left_out_become_unknown(whole: Path, tmp_path: Path) -> 
     assert unknown.probabilities == hotel.probabilities
 
 
+def test_another_run_can_start_from_its_vectors(
+    compact: Path, whole: Path, train_tiny: Callable[..., Path], tmp_path: Path
+) -> None:
+    run = train_tiny(tmp_path / "next", model="tnet_att", hidden=4, epochs=1, vectors=str(compact))
+    assert set(Vocabulary.load(run / "vocabulary.json").words) == set(Vocabulary.load(whole / "vocabulary.json").words)
+    with pytest.raises(InputError, match="without vectors"):
+        train_tiny(tmp_path / "none", model="tnet_att", vectors=str(whole))
+
+
 def test_trained_vectors_cannot_be_left_out(finished_run: Path, tmp_path: Path) -> None:
     assert pssa.load(write_compact(finished_run, tmp_path / "all")).labels
     with pytest.raises(InputError, match="keep all words"):

@@ -36,6 +36,7 @@ from pssa.runs.featurizer import (
     reopen_encoder,
     reopen_word_featurizer,
 )
+from pssa.runs.run_names import resolve_run
 from pssa.training import CheckpointStore, EpochRecord, NullObserver, Observer, Task, best_epoch, fit, search_epochs
 
 CACHE = ".pssa-vectors"  # beside the directory
@@ -259,7 +260,7 @@ def _config(settings: Mapping[str, Any]) -> TaggerConfig:
         raise InputError(f"unknown setting {unknown[0]!r}; known: {', '.join(known)}")
     config = TaggerConfig(**settings)
     # Full names, so that the training can be resumed from anywhere; a name that is no folder here is one of the hub's.
-    vectors = None if config.vectors is None else str(Path(config.vectors).resolve())
+    vectors = None if config.vectors is None else str(resolve_run(config.vectors).resolve())
     is_folder = config.encoder is not None and Path(config.encoder).is_dir()
     encoder = str(Path(config.encoder or "").resolve()) if is_folder else config.encoder
     return replace(config, vectors=vectors, encoder=encoder)

@@ -11,6 +11,7 @@ from typing import Any
 from pssa.cli._parser import option, run_path
 from pssa.errors import InputError
 from pssa.runs.config import Config, option_fields, parse_value
+from pssa.runs.run_names import STARTER
 
 _PACKAGE = Path(__file__).parents[1]
 _METAVARS: dict[type, str] = {int: "N", float: "X", str: "NAME"}
@@ -26,6 +27,13 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "run_path", metavar="RUN", type=run_path, help="run directory written by pssa train, or starter"
     )
+
+
+def add_optional_run(parser: argparse.ArgumentParser) -> None:
+    """Add the argument RUN, without which the run that comes with the package is used."""
+    text = "run directory written by pssa train (default: starter, which comes with pssa)"
+    # A default that is text is parsed like an argument.
+    parser.add_argument("run_path", metavar="RUN", type=run_path, nargs="?", default=STARTER, help=text)
 
 
 def add_device(container: argparse._ActionsContainer) -> None:

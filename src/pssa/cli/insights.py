@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_device, add_format
+from pssa.cli._options import add_device, add_format, add_optional_run
 from pssa.cli._output import counted, print_json, require_new_file, say
-from pssa.cli._parser import Commands, add_command, option, run_path
+from pssa.cli._parser import Commands, add_command, option
 from pssa.cli.predict import add_finding, finding_of, updater
 from pssa.errors import InputError
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "insights", "show what many reviews say, and which words say so", run)
-    text = "run directory written by pssa train (default: the starter)"
-    parser.add_argument("run_path", metavar="RUN", type=run_path, nargs="?", default=Path("starter"), help=text)
+    add_optional_run(parser)
     many: dict[str, Any] = {"type": str, "required": True, "nargs": "+", "action": "extend"}
     option(parser, "--input FILE", "reviews in any format, also .gz or .zst", **many)
     option(parser, "--out FILE", "HTML page to write", required=True)

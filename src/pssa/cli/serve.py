@@ -9,9 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import READING, add_abstain, add_data, add_device, add_run, reading
+from pssa.cli._options import READING, add_abstain, add_data, add_device, add_optional_run, reading
 from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
+from pssa.runs.run_names import run_name
 
 if TYPE_CHECKING:
     import socket
@@ -41,7 +42,7 @@ _LIMITS = {
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "serve", "serve a run over HTTP, with web pages", run)
-    add_run(parser)
+    add_optional_run(parser)
     option(parser, "--versus RUN2", "run to compare with")
     option(parser, "--evidence FILE", "evidence to review at /evidence")
     option(parser, "--corpus FILE", "training data of the evidence")
@@ -67,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve a run over HTTP until Ctrl-C: an API for labels, explanations and scored tables, a page to try the model and a
     page to review evidence.
 
-    pssa serve runs/reviews
+    pssa serve
     pssa serve runs/reviews --host 0.0.0.0 --port 8080 --token-file token.txt
     pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv
     """
@@ -108,7 +109,7 @@ def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -
     if arguments.json:
         print_json({"url": url, "run": str(arguments.run_path)} | ({"token": token} if token else {}))
     else:
-        say(f"{arguments.run_path} at {url}; end with Ctrl-C")
+        say(f"{run_name(arguments.run_path)} at {url}; end with Ctrl-C")
         if token:
             # After `#`: a browser does not send it, so it gets into no log.
             where, what = ("evidence", "To review evidence") if arguments.evidence else ("", "With its token")

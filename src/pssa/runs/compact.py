@@ -16,13 +16,12 @@ import torch
 from torch import Tensor
 
 from pssa.data.files import write_atomically
-from pssa.data.vectors import save_matrix
+from pssa.data.vectors import PACKED, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.runs.directory import RunDirectory, read_tensors, write_tensors
 from pssa.runs.portable import portable_files
 from pssa.runs.run_names import resolve_run
-from pssa.runs.saved_model import VECTORS
 
 _WEIGHTS, _WORDS = "model.safetensors", "vocabulary.json"
 _TAGGER = "aspects"
@@ -92,7 +91,7 @@ def write_compact(run: str | Path, out: str | Path, *, words: Sequence[str] | No
             if weights.vocabulary is not None:
                 weights.vocabulary.save(directory.root / folder / _WORDS)
         if shared is not None:
-            save_matrix(directory.root / VECTORS, _half(shared).numpy())
+            save_matrix(directory.root / PACKED, _half(shared).numpy())
 
     return RunDirectory.create(Path(out), fill).root
 

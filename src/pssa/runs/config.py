@@ -96,7 +96,7 @@ class DataConfig:
     occurrence: str = setting_field("error", choices=OCCURRENCES)
     vectors: str | None = setting_field(
         None,
-        "GloVe or word2vec text file, also .gz or .zip",
+        "GloVe or word2vec text file, also .gz or .zip, or starter",
         group="model",
         default_text="embeddings are learned",
         unset="",

@@ -36,6 +36,7 @@ from pssa.runs.defaults import (
 )
 from pssa.runs.directory import RunDirectory, read_json, write_json
 from pssa.runs.featurizer import Featurizer, open_featurizer, reopen_featurizer
+from pssa.runs.run_names import resolve_run
 
 Source = str | Path | Corpus | Table
 _MIN_INSTANCES = 10
@@ -173,6 +174,8 @@ def _with_full_names(config: Config) -> Config:
     known = {name: value for name, value in config.flat().items() if name in names and value is not None}
     # A dataset behind the prefix is a name, not a path.
     paths = {name: value for name, value in known.items() if not value.startswith(PREFIX)}
+    if "data.vectors" in paths:
+        paths["data.vectors"] = str(resolve_run(paths["data.vectors"]))
     return config.updated({name: str(Path(path).resolve()) for name, path in paths.items()})
 
 

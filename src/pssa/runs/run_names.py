@@ -31,3 +31,8 @@ def starter_run() -> Path:
         where = "install a released wheel of pssa, or build it with scripts/build_starter.py"
         raise InputError(f"this copy of pssa comes without the run {STARTER}; {where}")
     return _PACKAGED
+
+
+def run_name(path: Path) -> str:
+    """Return what people call a run: its path, or the name of the one that comes with the package."""
+    return STARTER if path == _PACKAGED else str(path)

@@ -18,7 +18,7 @@ from torch import nn
 from pssa import models
 from pssa.data.files import make_folder, require_regular
 from pssa.data.validation import Parser, format_error, integer, list_of, number, parse_fields, shorten, text
-from pssa.data.vectors import load_matrix
+from pssa.data.vectors import PACKED, load_matrix
 from pssa.errors import InputError, PssaWarning, RunError
 from pssa.models import WordTable
 from pssa.runs.calibration import Calibration
@@ -30,7 +30,6 @@ from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.run_names import resolve_run
 from pssa.training.checkpoint import load_parameters
 
-VECTORS = "vectors.safetensors"
 _SCHEMA = 1
 _MAX_DIMENSION, _MAX_MEMBERS = 10**6, 1000
 
@@ -262,7 +261,7 @@ def load_weights(path: Path, model: nn.Module) -> None:
 
 def _shared_vectors(folder: Path) -> list[Path]:
     """Return the file, if there is one, of the vectors that a model shares with others of its run."""
-    return [path for path in (folder / VECTORS, folder.parent / VECTORS) if path.is_file()][:1]
+    return [path for path in (folder / PACKED, folder.parent / PACKED) if path.is_file()][:1]
 
 
 def _load_checkpoint(path: Path, vectors: Path, model: nn.Module) -> None:
