@@ -47,7 +47,7 @@ def test_a_row_for_each_aspect_with_the_columns_of_its_review(run: Path, tmp_pat
         (2, "fan", 7, 10),
         (5, "screen", 4, 10),
     ]
-    assert list(found[0]) == ["key", "text", "gold", "aspect", "from", "to", "label", "probabilities"]
+    assert list(found[0]) == ["key", "text", "gold", "aspect", "from", "to", "label", "probabilities", "notes"]
     assert (summary.rows, summary.texts, summary.empty, summary.rejected) == (5, 5, 3, 0)
     assert sum(summary.labels.values()) == 5
 

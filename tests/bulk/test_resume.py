@@ -53,7 +53,7 @@ def test_a_table_of_other_names_with_word_scores_ends_with_the_same_bytes(job: J
     predict(replace(stopped, begin="resume"), LocalEngine())
     whole = Path(undisturbed.output).read_bytes()
     shares = b"probability_positive,probability_negative,probability_neutral"
-    assert whole.startswith(b"no,review,term,label," + shares + b",explanation\r\n")
+    assert whole.startswith(b"no,review,term,label," + shares + b",explanation,notes\r\n")
     assert whole.count(b"\r\n") == 6
     assert Path(stopped.output).read_bytes() == whole
 

@@ -227,9 +227,9 @@ def test_a_table_keeps_the_names_of_its_header(job: Job, tmp_path: Path) -> None
     theirs = replace(job, inputs=(str(source),), columns="text=review text")
     predict(theirs, LocalEngine())
     (row,) = read_rows(Path(job.output))
-    assert list(row) == ["Review ID", "Review Text", "Aspect", "gold", "label", "probabilities"]
+    assert list(row) == ["Review ID", "Review Text", "Aspect", "gold", "label", "probabilities", "notes"]
     predict(replace(theirs, output=str(tmp_path / "out.csv")), LocalEngine())
-    assert header_of(str(tmp_path / "out.csv")) == f"Review ID,Review Text,Aspect,gold,label,{SHARES}"
+    assert header_of(str(tmp_path / "out.csv")) == f"Review ID,Review Text,Aspect,gold,label,{SHARES},notes"
     again = replace(theirs, inputs=(str(tmp_path / "out.csv"),), output=str(tmp_path / "again.csv"))
     predict(again, LocalEngine())
     assert header_of(again.output) == header_of(str(tmp_path / "out.csv"))
@@ -243,7 +243,7 @@ def test_tables_that_differ_in_case_only_make_one_also_when_resumed(job: Job, tm
         Path(inputs[-1]).write_text(f"{header}\n" + "1,a huge screen,screen\n" * 5)
     whole, stopped = (replace(job, inputs=tuple(inputs), output=str(tmp_path / name)) for name in ("w.csv", "s.csv"))
     assert predict(whole, LocalEngine()).rows == 10
-    assert header_of(whole.output) == f"No,Text,aspect,label,{SHARES}"
+    assert header_of(whole.output) == f"No,Text,aspect,label,{SHARES},notes"
     with pytest.raises(RunError, match=r"resume with begin='resume'"):
         predict(stopped, Stopping(1, OSError("disk full")))
     predict(replace(stopped, begin="resume"), LocalEngine())

@@ -56,7 +56,7 @@ def test_reviews_become_a_page_a_table_rows_and_groups(command: Command, words: 
         ("service", "service", "north"),
     ]
     assert rows[0].keys() == {
-        *("Text", "branch", "day", "aspect", "from", "to", "label", "aspect_group", "driver"),
+        *("Text", "branch", "day", "aspect", "from", "to", "label", "notes", "aspect_group", "driver"),
         *("probability_positive", "probability_negative", "probability_neutral"),
     }
     assert len(files["table.csv"].read_text("utf-8").splitlines()) == 1 + 2 * 3

@@ -65,7 +65,7 @@ def test_a_label_of_the_input_becomes_gold(command: Command, run: Path, source: 
     command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl")
     rows = rows_of(tmp_path / "out.jsonl")
     assert [row.get("gold") for row in rows] == [None] * 3 + ["negative"] + [None] * 16
-    assert set(rows[3]) == {"key", "text", "aspect", "gold", "label", "probabilities"}
+    assert set(rows[3]) == {"key", "text", "aspect", "gold", "label", "probabilities", "notes"}
 
 
 def test_tables_are_read_and_written(command: Command, run: Path, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_tables_are_read_and_written(command: Command, run: Path, tmp_path: Path
     assert f"{target}: 2 rows (" in result.out
     rows = rows_of(target)
     shares = ["probability_positive", "probability_negative", "probability_neutral"]
-    assert list(rows[0]) == ["aspect", "text", "gold", "label", *shares]
+    assert list(rows[0]) == ["aspect", "text", "gold", "label", *shares, "notes"]
     assert [(row["text"], row["gold"]) for row in rows] == [("huge, the screen", "neutral"), ("no keys", "")]
     assert sum(float(rows[0][name]) for name in shares) == pytest.approx(1)
     again = tmp_path / "again.csv"
@@ -91,7 +91,7 @@ def test_a_file_with_other_names_keeps_them(command: Command, run: Path, tmp_pat
     assert command(*words, "--output", target, "--explain").code == 0
     (row,) = rows_of(target)
     assert list(row)[:5] == ["no", "review", "term", "polarity", "label"]
-    assert list(row)[-1] == "explanation"
+    assert list(row)[-2:] == ["explanation", "notes"]
     assert (row["no"], row["review"], row["term"], row["polarity"]) == ("7", "the screen is huge", "screen", "neutral")
     command(*words, "--output", tmp_path / "out.jsonl")
     (same,) = rows_of(tmp_path / "out.jsonl")
@@ -179,9 +179,8 @@ def test_rows_may_go_to_standard_output(command: Command, run: Path, source: Pat
     assert "standard output: 20 rows (" in result.err
     source.write_text('{"text": "a screen", "aspect": "screen"}\n')
     result = command("predict", run, "--input", source, "--output", "-", "--output-format", "csv", "--json")
-    assert (
-        result.out.splitlines()[0] == "text,aspect,label,probability_positive,probability_negative,probability_neutral"
-    )
+    shares = "probability_positive,probability_negative,probability_neutral"
+    assert result.out.splitlines()[0] == f"text,aspect,label,{shares},notes"
     assert json.loads(result.err)["rows"] == 1
 
 

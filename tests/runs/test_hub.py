@@ -202,6 +202,7 @@ FILES = {
     "config.toml",
     "history.jsonl",
     "metrics.json",
+    "inputs.json",
     "model.json",
     "model.safetensors",
     "vocabulary.json",

@@ -29,7 +29,7 @@ def test_a_frame_comes_back_with_labels_and_probabilities(classifier: Classifier
     frame = pd.DataFrame(ROWS, index=["a", "b"])
     scored = classifier.predict(frame)
     answers = [classifier.predict(row["text"], row["aspect"]) for row in ROWS]
-    assert list(scored.columns) == ["text", "aspect", "gold", "label", *PROBABILITIES]
+    assert list(scored.columns) == ["text", "aspect", "gold", "label", *PROBABILITIES, "notes"]
     assert list(scored.index) == ["a", "b"]
     assert list(scored["label"]) == [answer.label for answer in answers]
     assert scored[PROBABILITIES].sum(axis=1).to_list() == pytest.approx([1, 1])

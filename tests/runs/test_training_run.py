@@ -28,6 +28,7 @@ def test_a_run_holds_what_it_should_and_no_more(finished_run: Path) -> None:
         "config.toml",
         "history.jsonl",
         "metrics.json",
+        "inputs.json",
         "model.json",
         "model.safetensors",
         "stages",

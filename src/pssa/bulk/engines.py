@@ -22,6 +22,7 @@ from pssa.bulk.source import Source
 from pssa.bulk.window import START, AddedFields, Position, Window, read_windows, score_window
 from pssa.errors import InputError, setting
 from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerSetup, connect_ray, map_ordered
+from pssa.runs.input_profile import FILE as PROFILE
 
 # A window is tens of thousands of small objects, none of them in a cycle. Python's own threshold of 700 new objects makes the
 # garbage collector take a quarter of the time of scoring where the model is small.
@@ -47,7 +48,8 @@ class ScoringTask:
     def windows(self) -> Iterator[Window]:
         """Yield the windows to score."""
         aspect = self.finding.fields if self.finding else ()
-        added = AddedFields(explained=self.scoring.saliency is not None, aspect=aspect)
+        noted = (self.run / PROFILE).is_file()
+        added = AddedFields(explained=self.scoring.saliency is not None, noted=noted, aspect=aspect)
         return read_windows(self.sources, self.window_rows, self.start, self.columns, added)
 
     def absolute(self) -> ScoringTask:

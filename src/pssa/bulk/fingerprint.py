@@ -25,6 +25,7 @@ _RUN_FILES = (
     "config.toml",
     "model.json",
     "calibration.json",
+    "inputs.json",
     "tagger.json",
     "vocabulary.json",
     "*.safetensors",

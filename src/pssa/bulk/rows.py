@@ -20,6 +20,7 @@ from pssa.data.validation import shorten
 from pssa.errors import InputError
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
+from pssa.runs.input_profile import notes_column
 
 Value = Answer | Explanation  # what a model says of an example
 Score = Callable[[Sequence[Example]], Sequence[Value]]  # in the order of the examples
@@ -95,13 +96,15 @@ class Summary:
     rejected: int = 0  # rows that were skipped
     texts: int = 0  # in which aspects were looked for
     empty: int = 0  # texts without an aspect
+    notes: Mapping[str, int] = field(default_factory=dict)  # rows that are unlike the training data, by kind
     existed: bool = False  # the output of a job to be resumed existed, and nothing was done
 
     def __add__(self, other: Summary) -> Summary:
         labels = Counter(self.labels) + Counter(other.labels)
         ambiguous, rejected = self.ambiguous + other.ambiguous, self.rejected + other.rejected
         texts, empty = self.texts + other.texts, self.empty + other.empty
-        return Summary(self.rows + other.rows, dict(labels), ambiguous, rejected, texts, empty)
+        notes = dict(Counter(self.notes) + Counter(other.notes))
+        return Summary(self.rows + other.rows, dict(labels), ambiguous, rejected, texts, empty, notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as plain values, for JSON."""
@@ -109,6 +112,8 @@ class Summary:
         del values["existed"]
         if not self.texts:  # nothing was looked for
             del values["texts"], values["empty"]
+        if not self.notes:
+            del values["notes"]
         return values
 
 
@@ -166,14 +171,18 @@ def score_each(
     return [value if _is_finite(value) else "the model gives no finite number for this text" for value in values]
 
 
-def output_fields(fields: Mapping[str, Any], value: Value | None, offset: int = 0) -> dict[str, Any]:
+def output_fields(
+    fields: Mapping[str, Any], value: Value | None, offset: int = 0, *, noted: bool = False
+) -> dict[str, Any]:
     """Return the fields of an output row: the input's, its label as `gold`, and what the model says.
 
     :param value: None if there is no aspect of which it could say something.
+    :param noted: whether the row has notes, if only empty ones.
     :param offset: of the text that the model read in the text of the row.
     """
     if value is None:
-        return dict(_kept(fields)) | {_LABEL: None, PROBABILITIES: None}
+        empty = {_LABEL: None, PROBABILITIES: None}
+        return dict(_kept(fields)) | empty | ({notes_column(fields): None} if noted else {})
     answer = value.answer if isinstance(value, Explanation) else value
     row = dict(_kept(fields)) | {_LABEL: answer.label, PROBABILITIES: answer.probabilities}
     if isinstance(value, Explanation):
@@ -181,13 +190,20 @@ def output_fields(fields: Mapping[str, Any], value: Value | None, offset: int = 
         for word in words if offset else ():
             word["from"], word["to"] = word["from"] + offset, word["to"] + offset
         row[_EXPLANATION] = {"saliency": value.saliency, "words": words}
+    if noted:
+        row.pop(column := notes_column(fields), None)  # of an earlier scoring
+        row[column] = "; ".join(answer.notes)
     return row
 
 
-def output_columns(fields: Iterable[str], explained: bool) -> tuple[str, ...]:
+def output_columns(fields: Iterable[str], explained: bool, noted: bool = False) -> tuple[str, ...]:
     """Return the names of `output_fields` before anything is scored."""
-    names = dict(_kept(dict.fromkeys(fields))) | {_LABEL: None, PROBABILITIES: None}
-    return tuple(names | ({_EXPLANATION: None} if explained else {}))
+    given = dict.fromkeys(fields)
+    names = dict(_kept(given)) | {_LABEL: None, PROBABILITIES: None} | ({_EXPLANATION: None} if explained else {})
+    if noted:
+        names.pop(column := notes_column(given), None)
+        names[column] = None
+    return tuple(names)
 
 
 def _is_finite(value: Value) -> bool:

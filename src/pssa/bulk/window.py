@@ -34,6 +34,7 @@ from pssa.bulk.rows import (
 from pssa.bulk.source import Event, Source
 from pssa.data.rows import Problem, Row
 from pssa.errors import InputError
+from pssa.runs.input_profile import kind_of, notes_column
 
 Position = tuple[int, int]  # a place between two windows: the number of a source, and how many of its events lie before
 
@@ -84,18 +85,19 @@ class AddedFields:
 
     scored: bool = True  # label and probabilities
     explained: bool = False
+    noted: bool = False  # notes about rows that are unlike the training data
     aspect: tuple[str, ...] = ()  # names for the aspect and its offsets, where it is looked for
 
     def columns(self, rows: Sequence[Row | Problem]) -> tuple[str, ...]:
         """Return the columns of the output by the first rows; empty if none of them can be used."""
         if not self.aspect:
             usable = next((row for row in map(parse_row, rows) if isinstance(row, ScorableRow)), None)
-            return () if usable is None else output_columns(usable.fields, self.explained)
+            return () if usable is None else output_columns(usable.fields, self.explained, self.noted)
         first = next((row for row in rows if isinstance(row, Row)), None)
         if first is None:
             return ()
         names = tuple(dict.fromkeys((*first.given, *self.aspect)))
-        return output_columns(names, self.explained) if self.scored else names
+        return output_columns(names, self.explained, self.noted) if self.scored else names
 
 
 def read_windows(
@@ -161,10 +163,25 @@ def finish_window(
         window,
         rows=(),
         content=content,
-        summary=Summary(len(written), dict(labels), len(ambiguous), texts=parsed.texts, empty=parsed.empty),
+        summary=Summary(
+            len(written),
+            dict(labels),
+            len(ambiguous),
+            texts=parsed.texts,
+            empty=parsed.empty,
+            notes=_count_notes([fields for _, fields in written], window.columns),
+        ),
         lines=tuple(row.line for row, _ in written),
         ambiguous=ambiguous,
     ).reject([outcome for outcome in outcomes if isinstance(outcome, RejectedRow)])
+
+
+def _count_notes(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> dict[str, int]:
+    """Count the notes of scored rows by kind; the column of a model's notes is the last of an output that has one."""
+    if not columns or not columns[-1].endswith("notes"):
+        return {}
+    notes = (note for fields in rows if (text := fields.get(columns[-1])) for note in str(text).split("; "))
+    return dict(Counter(map(kind_of, notes)))
 
 
 def _windows_of(source: Source, start: Position, n_rows: int, n_characters: int) -> Iterator[Window]:
@@ -252,7 +269,8 @@ def _outcome(
     if isinstance(value, str):
         return RejectedRow(row.line, value, row.fields)
     offset = row.offset if isinstance(row, ScorableRow) else 0
-    fields = output_fields(written_fields(row, output_format), value, offset)
+    own = written_fields(row, output_format)
+    fields = output_fields(own, value, offset, noted=notes_column(own) in columns)
     misfit = output_format.find_misfit(fields, columns)
     return RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields)
 

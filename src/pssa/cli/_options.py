@@ -95,7 +95,7 @@ def add_labels(container: argparse._ActionsContainer) -> None:
 def add_abstain(container: argparse._ActionsContainer) -> None:
     """Add `--abstain` and `--abstain-risk`."""
     option(container, "--abstain X", "answer uncertain below this probability of the label, such as 0.8", type=float)
-    risk = "share of texts that may get a wrong label, from which a threshold follows"
+    risk = "share of texts that may get a wrong label; chooses the threshold"
     option(container, "--abstain-risk X", risk, type=float)
 
 

@@ -169,6 +169,8 @@ def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Pa
     if summary.ambiguous:
         subject = "1 aspect occurs" if summary.ambiguous == 1 else f"{summary.ambiguous} aspects occur"
         print(f"{subject} several times in the text; the first occurrence was taken", file=stream)
+    for kind, count in sorted(summary.notes.items(), key=lambda note: -note[1]):
+        print(f"{counted(count, 'row')} unlike the training data: {kind}", file=stream)
     if summary.rejected:
         subject = "1 row was" if summary.rejected == 1 else f"{summary.rejected} rows were"
         print(f"{rejected}: {subject} skipped", file=stream)

@@ -22,6 +22,7 @@ from pssa.evaluation import predict_logits
 from pssa.evaluation.calibration import scale
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.featurizer import Featurizer
+from pssa.runs.input_profile import InputProfile
 from pssa.runs.table_predictions import predict_table
 from pssa.training.ensembles import combine
 
@@ -40,6 +41,7 @@ class Answer:
     aspect: str
     start: int  # character offsets of the aspect in the text
     end: int
+    notes: tuple[str, ...] = ()  # what about the text is unlike the training data
 
     def __repr__(self) -> str:
         probabilities = {label: round(value, 4) for label, value in self.probabilities.items()}
@@ -53,6 +55,7 @@ class Answer:
             "to": self.end,
             "label": self.label,
             "probabilities": self.probabilities,
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
 
@@ -67,6 +70,7 @@ class Classifier:
     vote_weights: tuple[float, ...]
     calibration: Calibration | None = None
     abstain_below: float = 0.0  # confidence; answers that have less are withheld
+    profile: InputProfile | None = None  # of the training texts; runs of earlier versions have none
 
     def __repr__(self) -> str:
         return brief_repr(self, model=self.name, labels=list(self.labels), members=len(self.members))
@@ -124,7 +128,8 @@ class Classifier:
             confidence = max(row)
             label = self.labels[row.index(confidence)] if confidence >= self.abstain_below else UNCERTAIN
             by_label = dict(zip(self.labels, row, strict=True))
-            answers.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars))
+            notes = self.profile.notes(example) if self.profile else ()
+            answers.append(Answer(label, by_label, example.aspect_text, *example.aspect_chars, notes))
         return answers
 
     @overload

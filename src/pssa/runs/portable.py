@@ -19,6 +19,7 @@ PORTABLE = (
     "vectors.safetensors",
     "vocabulary.json",
     "calibration.json",
+    "inputs.json",
     "encoder/*",
     "members/*",
     "aspects/*",

@@ -27,6 +27,7 @@ from pssa.runs.config import PRECISIONS, UNITS, Config
 from pssa.runs.defaults import choose_device
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, resume_hint, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
+from pssa.runs.input_profile import InputProfile
 from pssa.runs.run_names import resolve_run
 from pssa.training.checkpoint import load_parameters
 
@@ -169,9 +170,14 @@ def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Clas
     if narrow:
         for member in members:
             models.narrow(member)
-    calibration = Calibration.load(folder)
     return Classifier(
-        description.model, description.labels, featurizer, members, description.vote_weights, calibration=calibration
+        description.model,
+        description.labels,
+        featurizer,
+        members,
+        description.vote_weights,
+        calibration=Calibration.load(folder),
+        profile=InputProfile.load(folder),
     )
 
 

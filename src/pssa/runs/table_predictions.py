@@ -14,6 +14,7 @@ from pssa.data.fields import example_from_fields
 from pssa.data.rows import ColumnNames, Columns, Problem, Row
 from pssa.data.tables import Table, name_of, scan_table, with_columns
 from pssa.errors import InputError, PssaWarning, setting
+from pssa.runs.input_profile import notes_column
 
 if TYPE_CHECKING:
     from pssa.runs.classifier import Answer, Classifier
@@ -35,7 +36,11 @@ def predict_table(classifier: Classifier, table: Table, columns: ColumnNames | N
         rows = examples[start : start + _ROWS]
         found = iter(classifier.answer([example for example in rows if example is not None]))
         answers += [None if example is None else next(found) for example in rows]
-    return with_columns(table, _new_columns(classifier.labels, answers), {"label": "gold"})
+    new = _new_columns(classifier.labels, answers)
+    if classifier.profile is not None:
+        first = next((event for event in scan_table(table, listed) if isinstance(event, Row)), Row(0, {}))
+        new[notes_column(first.given)] = ["; ".join(each.notes) if each else None for each in answers]
+    return with_columns(table, new, {"label": "gold"})
 
 
 def probability_column(label: str) -> str:

@@ -24,6 +24,7 @@ from pssa.runs.classifier import Classifier
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_device, warn_of_absent_labels, warn_of_unused
 from pssa.runs.directory import RunDirectory, write_json
+from pssa.runs.input_profile import InputProfile
 from pssa.runs.prepared_data import PreparedData, Source, prepare
 from pssa.runs.run_context import RunContext
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
@@ -171,6 +172,7 @@ def _carry_out(context: RunContext) -> Path:
     calibration = Calibration.of(held_out) if held_out and config.training.calibrate != "none" else None
     if calibration is not None:
         calibration.save(root)
+    InputProfile.of(context.prepared_data.corpus).save(root)
     metrics = _metrics(context, outcome) | {
         "calibration": calibration.summary() if calibration else None,
         "held_out": held_out.confusion(config.data.labels) if held_out else None,

@@ -25,7 +25,8 @@ from pssa.bulk.rows import Score, Value, score_each
 from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs import Classifier, load
-from pssa.runs.explain import explain, usable_saliencies
+from pssa.runs.explain import Explanation, explain, usable_saliencies
+from pssa.runs.input_profile import NEW_ASPECT
 from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
 
@@ -247,14 +248,18 @@ def _batch_size(classifier: Classifier) -> int:
 def _result(classifier: Classifier, example: Example, value: Value | str, has_warnings: bool) -> Result:
     if isinstance(value, str):
         return {"error": value}
-    fields = {key: item for key, item in value.as_dict().items() if key != "text"}
+    fields = {key: item for key, item in value.as_dict().items() if key not in ("text", "notes")}
+    answer = value.answer if isinstance(value, Explanation) else value
+    notes = [note for note in answer.notes if note != NEW_ASPECT]  # which anybody sees who names one
+    if notes:
+        fields["warning"] = "; ".join(notes)
     if not has_warnings:
         return fields
     # A warning of a batch does not tell which example it is about: read this one alone.
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         classifier.index([example])
-    text = "; ".join(dict.fromkeys(str(warning.message) for warning in caught))
+    text = "; ".join([*notes, *dict.fromkeys(str(warning.message) for warning in caught)])
     return fields | {"warning": text} if text else fields
 
 

@@ -1,0 +1,142 @@
+"""What the training texts of a run were like, in `inputs.json`, and notes about texts that are not like them.
+
+A model answers whatever it is asked, in any language and about anything. A note says that it has reason not to know: most words
+are new to it, the script is another, the text is far longer than any it was trained on, or the aspect is new.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from pssa.data.example import Example
+from pssa.data.validation import parse_fields, parsers_of
+from pssa.errors import InputError
+from pssa.runs.directory import read_json, write_json
+
+FILE = "inputs.json"
+UNKNOWN_WORDS, OTHER_SCRIPT, LONG_TEXT, NEW_ASPECT = (
+    "mostly unknown words",
+    "script unseen in training",
+    "far longer than the training texts",
+    "aspect unseen in training",
+)
+_SCHEMA = 1
+_NOTES = "notes"
+_MAX_WORDS, _MAX_ASPECTS = 50_000, 20_000  # that are kept, the most frequent first
+_MIN_WORDS = 4  # of a text, to tell unknown words from a name
+_UNKNOWN_SHARE = 0.5  # of the words, from which on they are most
+_UNKNOWN_FACTOR = 3  # times the share that training texts lead to expect
+_LONGER = 2  # times the longest training text
+_SCRIPT_SHARE = 0.01  # of the letters of the training texts, to count as seen
+
+
+@dataclass(frozen=True)
+class InputProfile:
+    """The content of `inputs.json`; words and aspects in lower case."""
+
+    words: tuple[str, ...]
+    aspects: tuple[str, ...]
+    scripts: tuple[str, ...]  # as Unicode names them, such as LATIN
+    longest: int  # words of the longest text
+    unknown_share: float  # of words that a text like these may have
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> InputProfile:
+        """Describe training texts."""
+        texts = {example.sentence_id + example.text: example for example in examples}.values()
+        words = Counter(word for example in texts for word in _plain_words(example))
+        aspects = Counter(example.aspect_text.casefold() for example in examples)
+        scripts = Counter(script for example in texts for script in map(_script, example.text) if script)
+        n_letters, n_words = max(scripts.total(), 1), max(words.total(), 1)
+        return cls(
+            words=tuple(word for word, _ in words.most_common(_MAX_WORDS)),
+            aspects=tuple(aspect for aspect, _ in aspects.most_common(_MAX_ASPECTS)),
+            scripts=tuple(sorted(name for name, count in scripts.items() if count >= _SCRIPT_SHARE * n_letters)),
+            longest=max((len(example.spans) for example in texts), default=0),
+            # Good and Turing's estimate: words seen once are as many as words still to come.
+            unknown_share=sum(count == 1 for count in words.values()) / n_words,
+        )
+
+    def notes(self, example: Example) -> tuple[str, ...]:
+        """Return what about an example is unlike the training texts, each with its kind before the parenthesis."""
+        found = []
+        script = _other_script(example.text, self.scripts)
+        if script:
+            found.append(f"{OTHER_SCRIPT} ({script.capitalize()})")
+        words = _plain_words(example)
+        unknown = sum(word not in self._known for word in words)
+        expected = max(_UNKNOWN_SHARE, _UNKNOWN_FACTOR * self.unknown_share)
+        if not script and len(words) >= _MIN_WORDS and unknown > expected * len(words):
+            found.append(f"{UNKNOWN_WORDS} ({unknown} of {len(words)})")
+        if len(example.spans) > _LONGER * self.longest:
+            found.append(f"{LONG_TEXT} ({len(example.spans)} words, the longest has {self.longest})")
+        if example.aspect_text.casefold() not in self._aspects:
+            found.append(NEW_ASPECT)
+        return tuple(found)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.words)
+
+    @cached_property
+    def _aspects(self) -> frozenset[str]:
+        return frozenset(self.aspects)
+
+    def save(self, folder: Path) -> None:
+        """Write `inputs.json`."""
+        write_json(folder / FILE, {"schema": _SCHEMA, **asdict(self)})
+
+    @classmethod
+    def load(cls, folder: Path) -> InputProfile | None:
+        """Read `inputs.json`; None where there is none, as in runs of earlier versions."""
+        path = folder / FILE
+        if not path.is_file():
+            return None
+        found = read_json(path)
+        try:
+            if not isinstance(found, dict) or found.pop("schema", None) != _SCHEMA:
+                raise InputError(f"it has another schema than {_SCHEMA}")
+            return cls(**parse_fields(found, "", parsers_of(cls)))
+        except InputError as error:
+            raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
+
+
+def notes_column(fields: Iterable[str]) -> str:
+    """Return the name of the column with notes about the rows of a table: another one if it has such a column of its own.
+
+    A table that was scored before has the notes of that scoring, which new ones replace.
+    """
+    names = [*fields]
+    was_scored = any(name.lower().startswith(("probabilities", "probability_")) for name in names)
+    return f"pssa_{_NOTES}" if _NOTES in names and not was_scored else _NOTES
+
+
+def kind_of(note: str) -> str:
+    """Return the kind of a note, without its numbers."""
+    return note.partition(" (")[0]
+
+
+def _plain_words(example: Example) -> list[str]:
+    """Return the words that are letters alone, in lower case: numbers and names with signs are new in any text."""
+    text = example.text
+    return [word.lower() for start, end in example.spans if (word := text[start:end]).isalpha()]
+
+
+def _other_script(text: str, known: Sequence[str]) -> str:
+    """Return the script of most letters if it is not among the known ones, else nothing."""
+    if text.isascii() and "LATIN" in known:
+        return ""
+    scripts = Counter(script for script in map(_script, text) if script)
+    most = max(scripts, key=scripts.__getitem__, default="")
+    return "" if most in known else most
+
+
+@lru_cache(maxsize=4096)
+def _script(letter: str) -> str:
+    """Return the script of a letter, such as LATIN; nothing for what is not a letter."""
+    return unicodedata.name(letter, "").partition(" ")[0] if letter.isalpha() else ""
