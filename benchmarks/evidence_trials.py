@@ -2,7 +2,7 @@
 
     python benchmarks/evidence_trials.py gamma --data DIR --vectors F --encoder FOLDER --workers 14 --out DIR
     python benchmarks/evidence_trials.py contrast --data DIR --vectors F --encoder FOLDER --workers 14 --out DIR
-    python benchmarks/evidence_trials.py show --out DIR
+    python benchmarks/evidence_trials.py show --out results/raw/evidence-trials.jsonl
 
 A fifth of train, held out by sentence, judges; no test file is opened. Records are cells of OUT/cells.jsonl: a call that was
 stopped goes on where it was, and both trials share baselines and evidence.
@@ -171,7 +171,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     if arguments.trial == "show":
-        show(arguments, read_records(arguments.out / LEDGER))
+        show(arguments, read_records(arguments.out if arguments.out.is_file() else arguments.out / LEDGER))
         return
     if arguments.data is None:
         parser.error("--data is needed to run trials")
