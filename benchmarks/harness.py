@@ -41,7 +41,7 @@ seconds = time.perf_counter() - began
 status = Path("/proc/self/status")
 peak = re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1] if status.exists() else 0
 scale = 1 if sys.platform == "darwin" else 1024
-print(int(peak) * 1024 or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale, seconds)
+print(int(peak) * 1024 or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale, seconds, time.process_time())
 sys.exit(code)
 """
 
@@ -267,10 +267,11 @@ def fresh_process(arguments: Sequence[str]) -> str:
     return done.stdout
 
 
-def peak_memory(*words: str | Path) -> tuple[int, float]:
-    """Run a command of pssa in a new process; return its peak of memory in bytes, and its seconds."""
-    peak, seconds = fresh_process(("-c", _MEASURED_COMMAND, *map(str, words))).splitlines()[-1].split()
-    return int(peak), float(seconds)
+def peak_memory(*words: str | Path) -> tuple[int, float, float]:
+    """Run a command of pssa in a new process; return its peak of memory in bytes, its seconds, and those of processors."""
+    peak, *seconds = fresh_process(("-c", _MEASURED_COMMAND, *map(str, words))).splitlines()[-1].split()
+    passed, used = map(float, seconds)
+    return int(peak), passed, used
 
 
 def machine() -> dict[str, Any]:

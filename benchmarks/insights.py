@@ -33,21 +33,21 @@ def measure(request: Request) -> Measurement:
         words = [] if has_tagger(run) else ["--aspects", _frequent_aspects(corpus)]
         found = {size: _peak(run, words, _write_reviews(corpus, size, folder / "reviews.csv")) for size in sizes}
     rows = tuple(
-        (size, peak / 2**20, peak / found[sizes[0]][0], seconds, size / seconds)
-        for size, (peak, seconds) in found.items()
+        (size, peak / 2**20, peak / found[sizes[0]][0], seconds, used, size / used)
+        for size, (peak, seconds, used) in found.items()
     )
-    columns = ("reviews", "MiB", "of the first", "seconds", "reviews/s, start included")
+    columns = ("reviews", "MiB", "of the first", "seconds", "CPU seconds", "reviews per CPU second, start included")
     notes: tuple[str, ...] = ()
     if len(set(sizes)) > 1:
-        memory, time = (exponent(sizes, [values[place] for values in found.values()]) for place in (0, 1))
-        notes = (f"memory grows with the reviews to the power {memory:.3f}, time to the power {time:.3f}",)
+        memory, time = (exponent(sizes, [values[place] for values in found.values()]) for place in (0, 2))
+        notes = (f"memory grows with the reviews to the power {memory:.3f}, CPU time to the power {time:.3f}",)
     return Measurement(
         (Table("pssa insights", columns, rows),), notes, {"found": {str(s): f for s, f in found.items()}}
     )
 
 
-def _peak(run: Path, words: list[str], reviews: Path) -> tuple[int, float]:
-    """Return the peak in bytes, and the seconds of the command."""
+def _peak(run: Path, words: list[str], reviews: Path) -> tuple[int, float, float]:
+    """Return the peak in bytes, the seconds of the command, and those of processors."""
     out = reviews.with_name("insights.html")
     files = ("--out", out, "--rows", out.with_suffix(".csv"), "--by", "branch", "--date", "visited", "--force")
     return peak_memory("insights", run, "--input", reviews, *files, *words)

@@ -30,7 +30,8 @@ def measure(request: Request) -> Measurement:
 
 def _peak(run: Path, rows: Path, folder: Path) -> tuple[int, float]:
     """Return the peak in bytes, and the seconds of the command."""
-    return peak_memory("predict", run, "--input", rows, "--output", folder / "out.jsonl", "--force")
+    peak, seconds, _ = peak_memory("predict", run, "--input", rows, "--output", folder / "out.jsonl", "--force")
+    return peak, seconds
 
 
 if __name__ == "__main__":
