@@ -53,6 +53,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--allow-host NAME", allowed, action="append", default=[])
     option(parser, "--token-file FILE", f"file with the token that clients send (default: variable {_VARIABLE})")
     option(parser, "--no-token", "ask for no token, not even for changes of evidence")
+    option(parser, "--access-log FILE", "log of who read or changed what, without texts")
     option(parser, "--threads N", "threads of the model (default: all cores but one)")
     option(parser, "--grace N", "seconds to finish requests on shutdown", 30)
     option(parser, "--wait-ms N", "maximum milliseconds to wait for a fuller batch (default 4)")
@@ -73,6 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv
     """
     from pssa.serve.access import choose_access
+    from pssa.serve.access_log import AccessLog
     from pssa.serve.app import create_app
     from pssa.serve.batcher import open_batcher
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
@@ -85,12 +87,15 @@ def run(arguments: argparse.Namespace) -> int:
         review = _review(arguments)
         if review is not None:
             stack.callback(review.close)
+        log = AccessLog(arguments.access_log) if arguments.access_log else None
+        if log is not None:
+            stack.callback(log.close)
         abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
         batcher = open_batcher(arguments.run_path, arguments.versus, limits, arguments.device, **abstaining)
         if (not access.token or access.only_changes) and not is_loopback(bound):
             warning = f"anyone who can reach {arguments.host} can use this service; set {_VARIABLE} or --token-file"
             print(f"pssa: {warning}", file=sys.stderr)
-        app = create_app(batcher, access, review)
+        app = create_app(batcher, access, review, access_log=log)
         drawn = access.token if token is None else ""  # a token that was given stays secret
         server = Server(app, batcher, arguments.grace, lambda: _announce(bound, arguments, drawn))
         server.run([bound])

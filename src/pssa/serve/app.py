@@ -17,6 +17,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from pssa import __version__
 from pssa.serve.access import AccessPolicy
+from pssa.serve.access_log import AccessLog
 from pssa.serve.batcher import Batcher
 from pssa.serve.errors import RETRY, ApiError, add_error_handlers
 from pssa.serve.handlers import CsvTable, choose_saliency, score_items, score_table
@@ -61,11 +62,13 @@ def create_app(
     access: AccessPolicy | None = None,
     review: Review | None = None,
     pages: Mapping[str, Response] | None = None,
+    access_log: AccessLog | None = None,
 ) -> FastAPI:
     """Return the application around a batcher; it closes the batcher at its end.
 
     :param review: evidence to review at `/evidence`.
     :param pages: files of the pages by name; by default those of the package.
+    :param access_log: gets a line for each request.
     """
 
     @asynccontextmanager
@@ -87,7 +90,7 @@ def create_app(
         redoc_url=None,
         redirect_slashes=False,
     )
-    add_middleware(app, batcher, access)
+    add_middleware(app, batcher, access, access_log)
     add_error_handlers(app)
     # The middleware checks the token; the dependency describes it in /openapi.json.
     bearer = [Security(HTTPBearer(scheme_name="token", auto_error=False))] if access.token else []

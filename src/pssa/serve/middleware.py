@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pssa.serve.access import MEDIA_TYPES, SAFE_METHODS, AccessPolicy
+from pssa.serve.access_log import AccessLog
 from pssa.serve.batcher import Batcher
 from pssa.serve.bodies import BodyMemory, require_few_values
 from pssa.serve.errors import RETRY, ApiError
@@ -36,18 +37,19 @@ _HEADERS = {
 _log = logging.getLogger(__name__)
 
 
-def add_middleware(app: FastAPI, batcher: Batcher, access: AccessPolicy) -> None:
+def add_middleware(app: FastAPI, batcher: Batcher, access: AccessPolicy, log: AccessLog | None = None) -> None:
     """Put the checks around an application; what is added last runs first."""
     app.add_middleware(RequestGuard, batcher=batcher, access=access)
-    app.add_middleware(ResponseGuard, metrics=batcher.metrics)
+    app.add_middleware(ResponseGuard, metrics=batcher.metrics, log=log)
 
 
 class ResponseGuard:
-    """Counts every request, adds headers to every response and turns errors into responses."""
+    """Counts and logs every request, adds headers to every response and turns errors into responses."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, log: AccessLog | None = None) -> None:
         self.app = app
         self._metrics = metrics
+        self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, whatever happens."""
@@ -78,7 +80,10 @@ class ResponseGuard:
             # Of requests that are refused before they reach their route, only these paths are counted by name.
             unrouted = scope["path"] if scope["path"] in MEDIA_TYPES else "other"
             route = str(getattr(scope.get("route"), "path", unrouted))
-            self._metrics.request(route, status or _DISCONNECTED, time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            self._metrics.request(route, status or _DISCONNECTED, seconds)
+            if self._log is not None:
+                self._log.record(scope, status or _DISCONNECTED, seconds)
 
 
 class RequestGuard:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.params import Depends
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -98,14 +98,16 @@ def review_router(review: Review, reading: Sequence[Depends] = (), changing: Seq
 
     # Plain functions run in threads, so that waiting for the disk holds up no other request.
     @router.post("/changes", responses=_ok(ChangeResponse), **write)
-    def change(body: Change) -> Json:
+    def change(body: Change, request: Request) -> Json:
         """Flip, drop or add a word; the change is on disk when the response comes."""
+        request.state.change = {"index": body.index, "action": body.action, "word": body.word}  # for the access log
         changed = review.change(body.index, body.version, body.action, body.word)
         return {"sentence": _sentence(changed), "totals": _totals(review)}
 
     @router.post("/undo", responses=_ok(ChangeResponse), **write)
-    def undo(body: Undo) -> Json:
+    def undo(body: Undo, request: Request) -> Json:
         """Undo the last change."""
+        request.state.change = {"action": "undo", "number": body.number}
         return {"sentence": _sentence(review.undo(body.number)), "totals": _totals(review)}
 
     @router.post("/export", responses=_ok(ExportResponse), **write)
