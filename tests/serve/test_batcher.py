@@ -293,3 +293,31 @@ def test_what_waits_is_counted_to_nothing(batcher: Batcher, recorder: Recorder) 
     for request in requests:
         labels(request)
     assert (batcher.n_waiting, batcher._costs.total()) == (0, 0)
+
+
+def test_small_requests_come_before_large_ones_that_were_begun_in_two_of_three_turns(
+    batcher: Batcher, recorder: Recorder
+) -> None:
+    busy(batcher, recorder)
+    large = [
+        batcher.submit(order(*(f"{name}{number} x" for number in range(5)), saliency=name))
+        for name in ("attention", "gradient")
+    ]
+    small = batcher.submit(order("small x"))
+    recorder.gate.set()
+    assert (labels(small), *map(len, map(labels, large))) == (["small x"], 5, 5)
+    # The first large request is begun, then those that were not begun come, and then its rest.
+    assert [batch[0] for batch in recorder.batches[1:4]] == ["attention0 x", "gradient0 x", "small x"]
+
+
+def test_a_large_request_gets_a_short_turn_at_the_measured_pace(
+    batcher: Batcher, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Batcher, "_measure", lambda *_: None)
+    busy(batcher, recorder)
+    batcher._paces = {("first", None): 0.02}  # seconds per position, of which these examples have two
+    large, small = batcher.submit(order("a x", "b x", "c x", "d x")), batcher.submit(order("e x"))
+    recorder.gate.set()
+    labels(large)
+    labels(small)
+    assert recorder.batches[1] == ["a x", "b x"]

@@ -1,8 +1,9 @@
 """Batching: one worker scores aspects that arrive together in one batch.
 
-The queue is bounded by its number of aspects, and by the time that they will take at the pace of the last batches. The worker
-takes the run and saliency of the request that has waited longest, together with all others of the same kind. A request that is
-larger than a batch returns to the end of the queue with its rest, so that it does not hold up small ones.
+The queue is bounded by its number of aspects, and for large requests by the time that all will take at the pace of the last
+batches. The worker takes the run and saliency of the request that has waited longest, together with all others of the same kind.
+A large request gets a tenth of a second at a time and returns to the end of the queue with its rest. Requests that were not
+begun come before it in two of three turns, so that it does not hold up small ones.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
 
 _GPU_BATCH, _WORD_BATCH, _PIECE_BATCH = 256, 32, 8  # sentences
+_TURN_SECONDS = 0.1  # of a large request in a batch
+_FRESH_TURNS = 2  # of requests that were not begun, before one that was
 _MEMORY = 0.8  # of the measured pace: the share of what was known before
 _log = logging.getLogger(__name__)
 
@@ -56,6 +59,7 @@ class PendingRequest:
     saliency: str | None = None  # None: labels only
     future: Future[list[Result]] = field(default_factory=Future)
     n_taken: int = 0  # examples that went into a batch
+    is_large: bool = False  # whether it takes longer than a turn
     results: list[Result] = field(default_factory=list)
 
     @property
@@ -86,6 +90,7 @@ class Batcher:
         self._costs: Counter[Kind] = Counter()  # of what waits
         self._paces: dict[Kind, float] = {}  # seconds per position, as measured
         self._last_size = 1  # aspects in the last batch
+        self._n_fresh_turns = 0  # in a row, while requests that were begun wait
         self._ended = self._abandoned = False
         self._changed = threading.Condition()
         self._worker = threading.Thread(target=self._work, name="pssa-batcher", daemon=True)
@@ -99,7 +104,7 @@ class Batcher:
     @property
     def is_full(self) -> bool:
         """Whether the queue has no room for another aspect."""
-        return self.n_waiting >= self.limits.queue or self.seconds_waiting >= self.limits.request_seconds
+        return self.n_waiting >= self.limits.queue
 
     @property
     def seconds_waiting(self) -> float:
@@ -116,8 +121,9 @@ class Batcher:
             return request
         total = _cost(request, request.examples)
         seconds = total * self._paces.get(request.kind, 0.0)
+        request.is_large = seconds > _TURN_SECONDS
         with self._changed:
-            is_late = self._queue and self.seconds_waiting + seconds > self.limits.request_seconds
+            is_late = request.is_large and self._queue and self.seconds_waiting + seconds > self.limits.request_seconds
             if self._ended or is_late or self.n_waiting + request.n_left > self.limits.queue:
                 raise queue.Full
             self._queue.append(request)
@@ -184,14 +190,15 @@ class Batcher:
             self._changed.wait(left)
 
     def _take(self) -> list[_Part]:
-        kind = self._queue[0].kind
+        ordered = self._in_turn()
+        kind = ordered[0].kind
         parts: list[_Part] = []
         n_examples = longest = 0
-        for request in [request for request in self._queue if request.kind == kind]:
+        for request in [request for request in ordered if request.kind == kind]:
             start = end = request.n_taken
             while end < len(request.examples):
                 n_words = max(longest, len(request.examples[end].spans))
-                if n_examples and not self.limits.fits(n_examples + 1, n_words, request.saliency):
+                if n_examples and not self._fits(request, n_examples + 1, n_words):
                     break
                 end, n_examples, longest = end + 1, n_examples + 1, n_words
             if end == start:
@@ -205,6 +212,19 @@ class Batcher:
                 break
         self._last_size = n_examples
         return parts
+
+    def _in_turn(self) -> list[PendingRequest]:
+        """Return the queue in the order of this turn."""
+        fresh = [request for request in self._queue if not request.n_taken]
+        begun = [request for request in self._queue if request.n_taken]
+        is_turn_of_begun = begun and (not fresh or self._n_fresh_turns >= _FRESH_TURNS)
+        self._n_fresh_turns = 0 if is_turn_of_begun or not begun else self._n_fresh_turns + 1
+        return begun + fresh if is_turn_of_begun else fresh + begun
+
+    def _fits(self, request: PendingRequest, n_examples: int, n_words: int) -> bool:
+        seconds = n_examples * cost(n_words, request.saliency) * self._paces.get(request.kind, 0.0)
+        is_long = request.is_large and seconds > _TURN_SECONDS
+        return not is_long and self.limits.fits(n_examples, n_words, request.saliency)
 
     def _count(self, request: PendingRequest, aspects: int, positions: int) -> None:
         self.n_waiting += aspects
