@@ -2,6 +2,8 @@
 
     python benchmarks/misleading.py [--vectors F] --jobs 2
 
+`--vectors src/pssa/starter` takes the vectors of the run that comes with the package.
+
 `ideal` evidence is what the corpus was made from: the deciding words of each aspect are active, frequent words that usually go
 with another label are misleading. It needs the generator's word lists, so it is no method, only the upper bound of one.
 """
@@ -77,6 +79,8 @@ def run_seed(seed: int, model: str, vectors: Path | None) -> list[Row]:
         evidence = methods.find(method).mine(shop, EPOCHS, copy.deepcopy(baseline))
         for rounds in (1, 5):
             rows.append((f"{method}, K = {rounds}", _final(shop, keep_iterations(evidence, rounds))))
+    shop = RunContext(config.updated({"method": "consensus"}), None, prepared_data, NullObserver())
+    rows.append(("consensus", _final(shop, methods.find("consensus").mine(shop, EPOCHS))))
     return [*rows, ("ideal evidence", _final(context, ideal_evidence(train)))]
 
 
