@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from pssa.data.example import Corpus
+from pssa.runs.card import describe_run
+from pssa.runs.config import Config
 
 GIVEN, OWN, HELD_OUT = "The number of epochs was given", "separate development data", "held out by sentence"
 
@@ -43,3 +45,14 @@ def test_the_card_of_an_ensemble_says_what_its_probabilities_are(
 ) -> None:
     card = (train_tiny(tmp_path / "run", method="boosting", epochs=1) / "README.md").read_text()
     assert "Its probabilities are the members' shares of the vote, and do not say how sure a member was." in card
+
+
+def test_the_card_names_what_goes_with_the_method() -> None:
+    def row(augment: str, **metrics: object) -> str:
+        known = {"labels": {}, "dropped": {}, "members": 1, "instances": 1, "dev": None, "parameters": 1, "epochs": 1}
+        config = Config().updated({"augment": augment, "method": "consensus"})
+        return describe_run(config, {**known, "corpus_hash": "", "mining": None, **metrics})["method"]
+
+    assert row("none") == row("none", gate={"supervised": True}) == ""
+    assert row("contrast") == ", with copies by contrast"
+    assert "left out" in row("none", gate={"supervised": False})

@@ -30,7 +30,7 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 | | |
 |---|---|
 | model | `{model}`, {facts[parameters]} trained parameters{facts[members]} |
-| method | `{method}` |
+| method | `{method}`{facts[method]} |
 | training data | {facts[data]} |
 | data digest | `{facts[digest]}` |
 | epochs | {facts[epochs]} |
@@ -95,6 +95,13 @@ def _selection(run: Path, config: Config, *, searched: bool) -> str:
     return _HELD_OUT.format(share=percent(config.data.dev_fraction, 0))
 
 
+def _additions(config: Config, metrics: dict[str, Any]) -> str:
+    """Return what goes with the method: copies of the instances, and a gate that kept the evidence out."""
+    copies = ", with copies by contrast" if config.training.augment == "contrast" else ""
+    gate = metrics.get("gate", {"supervised": True})
+    return copies + ("" if gate["supervised"] else "; held-out data advised against its evidence, which was left out")
+
+
 def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
     """Return the facts of a finished run in words, for its card and its report."""
     counts = ", ".join(f"{count} {label}" for label, count in metrics["labels"].items())
@@ -103,6 +110,7 @@ def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
     not_searched = " (given, not searched)" if config.epochs else " (default of encoders)"
     mined = methods.find(config.method).mines and not config.supervision.evidence
     return {
+        "method": _additions(config, metrics),
         "parameters": f"{metrics['parameters']:,}",
         "members": members,
         "data": f"{metrics['instances']} instances ({counts}){dropped}",
