@@ -39,6 +39,15 @@ def test_shares_of_a_driver_add_up() -> None:
     ]
 
 
+def test_notes_of_the_model_are_told_from_a_column_of_the_user() -> None:
+    def notes(**fields: Any) -> list[str]:
+        return mention("The food.", "food", **fields).notes
+
+    assert notes(notes="script unseen in training (Greek); aspect unseen in training") == ["script unseen in training"]
+    assert notes(notes="please call back", pssa_notes="mostly unknown words (4 of 5)") == ["mostly unknown words"]
+    assert notes(notes="please call back") == notes() == []
+
+
 def test_a_mention_is_explained_in_its_sentence() -> None:
     whole = mention("We came early. The food was cold.", "food", shares={"cold": 0.5})
     later = [word for word in whole.words if word[1] >= 15]

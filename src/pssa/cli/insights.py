@@ -110,6 +110,8 @@ def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
             say(f"they {verb}: {', '.join(names)}")
     if summary.empty:
         say(f"{counted(summary.empty, 'review')} without an aspect")
+    for kind, count in summary.notes.items():
+        say(f"{counted(count, 'mention')} unlike the training data: {kind}")
     if summary.undated:
         say(f"{counted(summary.undated, 'mention')} without a date that can be read in the column {job.date}")
     if summary.rejected:

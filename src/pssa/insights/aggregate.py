@@ -57,6 +57,7 @@ class Survey:
     n_reviews: int = 0
     n_empty: int = 0  # reviews without an aspect
     n_mentions: int = 0
+    notes: Counter[str] = field(default_factory=Counter)  # mentions in texts unlike the training data, by kind
 
     def add(self, mention: Mention | None) -> None:
         """Count a mention, or a review without one."""
@@ -67,6 +68,7 @@ class Survey:
         self.n_reviews += mention.is_first
         if mention.spelling:
             self.spellings.add(mention.spelling)
+        self.notes.update(mention.notes)
         if self.by is not None:
             self.values.add(value_of(mention, self.by))
         if self.dates is not None:

@@ -91,6 +91,7 @@ class InsightsSummary:
     aspects: int  # groups of aspects
     labels: Mapping[str, int]
     rejected: int  # rows that could not be used
+    notes: Mapping[str, int]  # mentions in texts unlike the training data, by kind
     undated: int  # mentions without a date that can be read
     likes: tuple[str, ...]
     dislikes: tuple[str, ...]
@@ -265,6 +266,7 @@ class _Work:
             aspects=len(findings.aspects) + len(findings.rest),
             labels={one.label: one.count for one in findings.whole.labels},
             rejected=n_rejected,
+            notes=dict(findings.survey.notes.most_common()),
             undated=findings.n_undated,
             likes=tuple(aspect.name for aspect in findings.stand_out("good", 3)),
             dislikes=tuple(aspect.name for aspect in findings.stand_out("bad", 3)),

@@ -19,6 +19,7 @@ from pssa.data.tokenize import Span
 from pssa.insights.grouping import normalize
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
+from pssa.runs.input_profile import LONG_TEXT, OTHER_SCRIPT, UNKNOWN_WORDS, kind_of
 
 _NEGATORS = frozenset(
     [
@@ -65,6 +66,7 @@ _STRENGTHENERS = frozenset(
     ]
 )
 _BORDERS = frozenset(".,;:!?()-–—…") | {"but", "and"}
+_KINDS = (OTHER_SCRIPT, UNKNOWN_WORDS, LONG_TEXT)  # a new aspect alone says little
 _REACH = 3  # words from a negator to what it turns around, or from a strengthener to what it strengthens
 _LEAST_SHARE = 0.02  # of a driver
 
@@ -97,6 +99,12 @@ class Mention:
     def driver(self) -> str:
         """The first of them; empty if there is none."""
         return self.drivers[0][0] if self.drivers else ""
+
+    @property
+    def notes(self) -> list[str]:
+        """Kinds of notes that say that the text is unlike the training data."""
+        given = str(self.fields.get("pssa_notes") or self.fields.get("notes") or "")
+        return [kind for note in given.split("; ") if (kind := kind_of(note)) in _KINDS]
 
     @property
     def sentence(self) -> str:

@@ -29,6 +29,7 @@ from pssa.bulk.rows import Summary
 from pssa.bulk.source import Source
 from pssa.bulk.window import Window
 from pssa.data.files import hold_lock, make_folder, read_bounded, write_atomically
+from pssa.data.rows import Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError
 
@@ -86,7 +87,8 @@ class ScoredRows:
         """
         begin = "resume" if self._windows.exists() else "new"
         job = replace(job, output=str(self.path), rejected=str(self.rejected), errors="skip", begin=begin)
-        self._compare(job_fingerprint(job, sources))
+        finding = job.finding.resolve(job.run, Columns.of(job.columns)) or job.finding
+        self._compare(job_fingerprint(replace(job, finding=finding), sources))
         if self.path.exists():
             return
         with warnings.catch_warnings():
