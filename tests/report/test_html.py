@@ -146,7 +146,7 @@ def test_any_text_comes_back_whole_with_its_numbers(given: Explanation) -> None:
         words = sentence.all("i")
         shares = [share for index, share in enumerate(given.shares) if not given.aspect[0] <= index < given.aspect[1]]
         assert [word.attributes["title"] for word in words] == [
-            f"{word.text}: {share:.1%}" for word, share in zip(words, shares, strict=True)
+            f"{word.text}: {100 * share:.1f} %" for word, share in zip(words, shares, strict=True)
         ]
 
 
