@@ -24,11 +24,13 @@ def test_a_training_of_one_epoch_on_one_instance_is_told_so(tmp_path: Path, caps
         "epochs": 1,
         "dev": None,
         "dropped": {},
+        "labels": {"positive": 1, "negative": 0},
         "parameters": 1,
         "vector_coverage": None,
     }
+    (tmp_path / "config.toml").write_text(pssa.Config().to_toml())
     train._summarise(tmp_path, metrics, {}, as_json=False)
-    assert capsys.readouterr().out.startswith(f"{tmp_path}: 1 instance; 1 epoch\n")
+    assert capsys.readouterr().out.startswith(f"{tmp_path}: 1 instance; 1 epoch; ")
 
 
 def test_one_instance_and_one_resample_are_told_so(command: Command, run: Path, corpus: Corpus, tmp_path: Path) -> None:

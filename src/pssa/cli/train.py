@@ -126,9 +126,9 @@ def _read_result(out: Path) -> tuple[dict[str, Any], Evidence | None]:
 def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, as_json: bool) -> None:
     from pssa.aspects.run import FOLDER
     from pssa.cli._output import counted, print_json, say
+    from pssa.cli._summary import print_lessons
     from pssa.cli.aspects import print_tagger
-    from pssa.runs import Config
-    from pssa.runs.card import describe_run
+    from pssa.data.numbers import percent
     from pssa.runs.directory import read_json
 
     tagger = out / FOLDER / "metrics.json"
@@ -136,23 +136,19 @@ def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, 
     if as_json:
         print_json({"run": str(out), **metrics, **evidence, **({"aspects": found} if found else {})})
         return
-    held_out = ""
-    if dev := metrics["dev"]:
-        when = describe_run(Config.from_toml(out / "config.toml"), metrics)["when"]
-        held_out = f"; held-out accuracy {dev['accuracy']:.4f}, macro-F1 {dev['macro_f1']:.4f}{when}"
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
     instances, epochs = counted(metrics["instances"], "instance"), counted(metrics["epochs"], "epoch")
-    say(f"{out}: {instances}{dropped}; {epochs}{held_out}")
-    say(f"{metrics['parameters']:,} trained parameters")
+    say(f"{out}: {instances}{dropped}; {epochs}; {metrics['parameters']:,} trained parameters")
     if metrics["vector_coverage"]:
-        say(f"word vectors cover {metrics['vector_coverage']['tokens']:.1%} of the training tokens")
+        say(f"word vectors cover {percent(metrics['vector_coverage']['tokens'])} of the training tokens")
     if gate := metrics.get("gate"):
-        scores = f"held-out macro-F1 {gate['with_evidence']:.4f} with evidence, {gate['without']:.4f} without"
-        say(f"{scores}: trained {'with' if gate['supervised'] else 'without'} it")
+        scores = f"{percent(gate['with_evidence'])} with evidence, {percent(gate['without'])} without"
+        say(f"held-out macro-F1 {scores}: trained {'with' if gate['supervised'] else 'without'} it")
     if evidence:
         say(f"{evidence['active']} active, {evidence['misleading']} misleading words in {evidence['evidence']}")
     if found:
         print_tagger(out / FOLDER, found)
+    print_lessons(out, metrics)
 
 
 def _count_words(out: Path, evidence: Evidence | None) -> dict[str, Any]:

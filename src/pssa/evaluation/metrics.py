@@ -88,8 +88,12 @@ def accuracy_of(confusion: Floats) -> Floats:
 
 def macro_f1_of(confusion: Floats) -> Floats:
     """Return (...,): macro-F1 of confusion matrices (..., C, C)."""
-    _, _, f1 = _class_scores(confusion)
-    return np.asarray(f1.mean(axis=-1))
+    return np.asarray(f1_of(confusion).mean(axis=-1))
+
+
+def f1_of(confusion: Floats) -> Floats:
+    """Return (..., C): F1 of each class by confusion matrices (..., C, C)."""
+    return _class_scores(confusion)[2]
 
 
 def _class_scores(confusion: Floats) -> tuple[Floats, Floats, Floats]:

@@ -1,0 +1,42 @@
+"""What a finished training teaches: its score beside the majority baseline, what would help most, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from pssa.cli._output import print_table, say
+from pssa.data.numbers import percent
+from pssa.errors import for_command_line
+
+_N_ADVICE = 3
+
+
+def print_lessons(out: Path, metrics: dict[str, Any]) -> None:
+    """Print them for the finished run `out`."""
+    from pssa.runs import Config
+    from pssa.runs.advice import MajorityBaseline, advise
+    from pssa.runs.card import describe_run
+
+    config = Config.from_toml(out / "config.toml")
+    baseline = MajorityBaseline.of(metrics["labels"])
+    rows = [[f"always {baseline.label}", percent(baseline.accuracy), percent(baseline.macro_f1)]]
+    if dev := metrics["dev"]:
+        name = f"this model, held out{describe_run(config, metrics)['when']}"
+        rows.append([name, percent(dev["accuracy"]), percent(dev["macro_f1"])])
+    print_table("", ("", "accuracy", "macro-F1"), rows)
+    if not dev:
+        say("No data was held out, so there is no score of this model yet.")
+    if advice := advise(config, metrics):
+        say("\nWhat would help most:")
+        for line in advice[:_N_ADVICE]:
+            say(f"- {for_command_line(line)}")
+    _print_next(shlex.quote(str(out)))
+
+
+def _print_next(run: str) -> None:
+    say("\nNext:")
+    say(f"  score it on new data   pssa evaluate {run} --data TEST.csv")
+    say(f"  a page to pass on      pssa report {run} --data TEST.csv --out report.html")
+    say(f"  try it in the browser  pssa serve {run}")

@@ -1,0 +1,84 @@
+"""What a training reached, beside the majority baseline, and what would help most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pssa import models
+from pssa.data.numbers import percent
+from pssa.errors import setting
+from pssa.evaluation.metrics import f1_of
+from pssa.runs.config import Config
+
+# Measured gains in macro-F1, in points: results/vectors.md, and BERTABSA-ATT against TNet-ATT in results/overall.md.
+_BY_VECTORS = "VECTORGAIN points of macro-F1 on LAPTOP"
+_BY_ENCODER = "4 to 11 points of macro-F1 over tnet_att on the paper's data sets"
+_MIN_COVERAGE = 0.9  # of the training tokens by word vectors
+_MIN_SHARE, _MIN_COUNT = 0.1, 30  # of the instances that have a label
+_FEW = 500  # instances
+
+
+@dataclass(frozen=True)
+class MajorityBaseline:
+    """Scores of always predicting the most frequent label."""
+
+    label: str
+    accuracy: float
+    macro_f1: float
+
+    @classmethod
+    def of(cls, counts: Mapping[str, int]) -> MajorityBaseline:
+        """Return the baseline on data with these numbers of instances by label."""
+        label = max(counts, key=lambda name: counts[name])
+        share = counts[label] / max(sum(counts.values()), 1)
+        # Precision is the share, recall is 1; all other labels have an F1 of 0.
+        return cls(label, share, 2 * share / (1 + share) / len(counts))
+
+
+def advise(config: Config, metrics: Mapping[str, Any]) -> list[str]:
+    """Return what would help most, the most promising first; empty if nothing stands out."""
+    return [*_better_start(config, metrics), *_weak_labels(metrics), *_more_labels(metrics)]
+
+
+def _better_start(config: Config, metrics: Mapping[str, Any]) -> list[str]:
+    if models.uses_encoder(config.model):
+        return []
+    found = []
+    coverage = metrics.get("vector_coverage")
+    if coverage is None:
+        vectors = setting("vectors", "glove.840B.300d.zip")
+        found.append(f"word vectors, with {vectors}: they gain {_BY_VECTORS}")
+    elif coverage["tokens"] < _MIN_COVERAGE:
+        found.append(f"word vectors that know these texts: yours cover {percent(coverage['tokens'])} of their words")
+    encoder = setting("model='bertabsa_att', encoder=DIR", option="--model bertabsa_att --encoder DIR")
+    found.append(f"a pretrained encoder, with {encoder}: it gains {_BY_ENCODER}")
+    return found
+
+
+def _weak_labels(metrics: Mapping[str, Any]) -> list[str]:
+    """Name the label that has too few instances or, where all have enough, the one that is predicted worst."""
+    counts: Mapping[str, int] = metrics["labels"]
+    total = sum(counts.values())
+    rare = [label for label, count in counts.items() if count < max(_MIN_COUNT, _MIN_SHARE * total)]
+    if rare:
+        label = min(rare, key=lambda name: counts[name])
+        return [f"more instances that are {label}: there are {counts[label]} of {total}"]
+    held_out = metrics.get("held_out")
+    if not held_out or len(held_out["labels"]) < 3:
+        return []
+    scores = dict(zip(held_out["labels"], _f1_by_label(held_out["confusion"]), strict=True))
+    worst = min(scores, key=lambda name: scores[name])
+    return [f"more instances that are {worst}, the label it predicts worst: F1 {percent(scores[worst])}"]
+
+
+def _f1_by_label(confusion: Sequence[Sequence[int]]) -> list[float]:
+    return [float(value) for value in f1_of(np.array(confusion, dtype=np.float64))]
+
+
+def _more_labels(metrics: Mapping[str, Any]) -> list[str]:
+    few = metrics["instances"] < _FEW
+    return [f"more labelled data: {metrics['instances']} instances are few"] if few else []

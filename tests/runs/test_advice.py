@@ -1,0 +1,56 @@
+"""What is said after a training."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.metrics import f1_score
+
+from pssa.errors import for_command_line
+from pssa.runs import Config
+from pssa.runs.advice import MajorityBaseline, advise
+
+METRICS: dict[str, Any] = {
+    "instances": 900,
+    "labels": {"positive": 400, "negative": 300, "neutral": 200},
+    "vector_coverage": {"types": 1.0, "tokens": 1.0},
+}
+
+
+def test_the_majority_baseline_has_the_scores_that_scikit_learn_computes() -> None:
+    found = MajorityBaseline.of(METRICS["labels"])
+    gold = [label for label, count in METRICS["labels"].items() for _ in range(count)]
+    assert found.label == "positive"
+    assert found.accuracy == pytest.approx(4 / 9)
+    assert found.macro_f1 == pytest.approx(f1_score(gold, ["positive"] * 900, average="macro", zero_division=0))
+
+
+def test_a_better_start_comes_first() -> None:
+    without = [for_command_line(line) for line in advise(Config(), METRICS | {"vector_coverage": None})]
+    assert "--vectors" in without[0]
+    assert "--encoder" in without[1]
+    poor = advise(Config(), METRICS | {"vector_coverage": {"types": 0.5, "tokens": 0.8}})
+    assert "80.0 %" in poor[0]
+    assert advise(Config(model="bertabsa_att"), METRICS) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"labels": {"positive": 800, "negative": 95, "neutral": 5}}, "neutral: there are 5 of 900"),
+        ({"instances": 120}, "120 instances are few"),
+        (
+            {
+                "held_out": {
+                    "labels": ["positive", "negative", "neutral"],
+                    "confusion": [[9, 0, 0], [0, 9, 0], [5, 0, 4]],
+                }
+            },
+            "neutral, the label it predicts worst: F1 61.5 %",  # 8 / 13
+        ),
+    ],
+)
+def test_weak_labels_and_little_data_are_named(changes: dict[str, Any], said: str) -> None:
+    (line,) = advise(Config(model="bertabsa_att"), METRICS | changes)
+    assert said in line
