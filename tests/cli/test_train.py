@@ -30,7 +30,7 @@ def stages(run: Path) -> list[str]:
 def test_training_leaves_a_run_and_says_so(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     result = command("train", *tiny, "--out", tmp_path / "run")
     assert (result.code, result.err) == (0, "")
-    assert f"{tmp_path / 'run'}: 60 instances; 2 epochs\n" in result.out
+    assert f"{tmp_path / 'run'}: 60 instances; 2 epochs; " in result.out
     assert "trained parameters" in result.out
     assert pssa.load(tmp_path / "run").labels == ("positive", "negative", "neutral")
 

@@ -15,7 +15,7 @@ from pssa.data.example import Corpus
 from pssa.errors import InputError
 from pssa.report.run_report import make_report, write_report
 
-ALL = ["run", "scores", "confidence", "training", "mined", "changed", "faithfulness", "card"]
+ALL = ["summary", "run", "scores", "confidence", "training", "mined", "changed", "faithfulness", "card"]
 
 
 def sections(document: Element) -> list[str]:
@@ -70,7 +70,7 @@ def test_instances_that_the_run_was_trained_on_are_told_beside_the_scores(base: 
 
 def test_without_data_nothing_is_scored_and_changes_are_looked_for_in_training(run: Path) -> None:
     document = parse(make_report(run))
-    assert sections(document) == ["run", "training", "mined", "changed", "card"]
+    assert sections(document) == ["summary", "run", "training", "mined", "changed", "card"]
     assert "No test data was given" in document.all("p", "warning")[0].text
     (changed,) = (section for section in document.all("section") if section.attributes.get("id") == "changed")
     assert "60 training instances (the first 1,000 at most)" in changed.all("p")[0].text
@@ -78,7 +78,7 @@ def test_without_data_nothing_is_scored_and_changes_are_looked_for_in_training(r
 
 def test_a_run_without_evidence_or_another_to_compare_with_is_shorter(base: Path, held_out: Corpus) -> None:
     document = parse(make_report(base, data=held_out, sample=5))
-    assert sections(document) == ["run", "scores", "confidence", "training", "faithfulness", "card"]
+    assert sections(document) == ["summary", "run", "scores", "confidence", "training", "faithfulness", "card"]
 
 
 def test_another_run_can_be_compared_with(run: Path, base: Path, held_out: Corpus) -> None:
@@ -94,7 +94,7 @@ def test_an_unfinished_run_says_so(run: Path, tmp_path: Path) -> None:
         (unfinished / name).unlink()
     document = parse(make_report(unfinished))
     assert document.all("p", "warning")[0].text.startswith("This run is unfinished")
-    assert sections(document) == ["run", "changed"]
+    assert sections(document) == ["summary", "run", "changed"]
 
 
 def test_a_run_that_has_not_begun_says_that(run: Path, held_out: Corpus, tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_run_that_has_not_begun_says_that(run: Path, held_out: Corpus, tmp_pat
         shutil.copy(run / name, tmp_path)
     document = parse(make_report(tmp_path, data=held_out))
     assert "before its first epoch" in document.all("p", "warning")[0].text
-    assert sections(document) == ["run"]
+    assert sections(document) == ["summary", "run"]
 
 
 def test_a_file_of_data_is_read_and_the_page_written(base: Path, held_out: Corpus, tmp_path: Path) -> None:

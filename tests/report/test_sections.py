@@ -22,6 +22,7 @@ from pssa.report.sections import (
     choose_evidence,
     evidence_section,
     faithfulness_section,
+    measure_trust,
     run_section,
     scores_section,
 )
@@ -256,12 +257,11 @@ def test_the_section_counts_what_there_is() -> None:
     by_round = next(rows for caption, rows in tables.items() if caption.startswith("Training instances by round"))
     assert by_round[0] == ["round", "active", "misleading", "entropy", "gave a word", "right"]
     assert by_round[2] == ["2", "1", "2", "3.25", "50.0 %", "90.0 %"]
-    assert tables["Most frequent active words, by gold label"] == [
+    assert tables["Most frequent active words, by gold label; without stop words"] == [
         ["word", "times", "positive"],
         ["huge", "1", "100 %"],
-        ["is", "1", "100 %"],
     ]
-    assert tables["Most frequent misleading words, by gold label"][1] == ["but", "1", "100 %"]
+    assert not any(caption.startswith("Most frequent misleading words") for caption in tables)  # "but" tells nothing
 
 
 def test_evidence_that_was_not_mined_has_counts_too() -> None:
@@ -358,7 +358,8 @@ def test_no_change_is_a_sentence(run: Path, held_out: Corpus) -> None:
 
 def test_numbers_are_those_of_the_library(run: Path, held_out: Corpus) -> None:
     classifier = load(run)
-    section = faithfulness_section({"mined": classifier, "initial": load(run / "stages" / "initial")}, held_out, 10)
+    both = {"mined": classifier, "initial": load(run / "stages" / "initial")}
+    section = faithfulness_section(measure_trust(both, held_out, 10))
     expected = trust(classifier, held_out, ("attention",), limit=10).faithfulness["deletion"]["attention"]
     document = parse(section.html)
     tables = {table.all("caption")[0].text: table for table in document.all("table")}
@@ -378,7 +379,5 @@ def test_numbers_are_those_of_the_library(run: Path, held_out: Corpus) -> None:
     assert document.all("p")[0].text.startswith("10 instances of the test data")
 
 
-def test_where_nothing_can_be_measured_the_reason_is_given(run: Path) -> None:
-    alone = Corpus((Example.from_text("screen", (0, 6), label="positive"),))
-    source = faithfulness_section({"mined": load(run)}, alone, 10).html
-    assert "Not measured: none of the 1 sentences has a word besides its aspect" in source
+def test_where_nothing_can_be_measured_the_reason_is_given() -> None:
+    assert "Not measured: none of them has a word" in faithfulness_section("none of them has a word").html

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pssa.data.example import DEFAULT_LABELS, Corpus
+from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.files import write_atomically
 from pssa.data.io import read, read_for
+from pssa.errors import InputError
 from pssa.report.confidence import confidence_section
 from pssa.report.html import render
 from pssa.report.run_reader import ReportedRun, name_runs
@@ -21,12 +22,15 @@ from pssa.report.sections import (
     evidence_section,
     faithfulness_section,
     make_section,
+    measure_trust,
     run_section,
     scores_section,
 )
+from pssa.report.summary import summary_section
 from pssa.report.training_curves import training_section
 from pssa.runs import Classifier, load
 from pssa.runs.evaluate import Evaluation, count_train_overlap, evaluate, require_same_labels
+from pssa.runs.explain import Trust
 
 _MAX_TRAINING = 1000  # instances to compare predictions on if there is no test data
 
@@ -56,13 +60,17 @@ def make_report(
     reported = ReportedRun.open(Path(run))
     classifiers = _load_both(reported, Path(versus) if versus is not None else reported.initial)
     test = read_for(run, data, labels=_labels(reported)) if isinstance(data, (str, Path)) else data
-    sections = [run_section(reported)]
-    predicted: list[Sequence[str]] = []
     results: dict[str, Evaluation] = {}
+    trusts: dict[str, Trust] | str = {}
+    overlap = None
     if test is not None and classifiers:
         results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
-        predicted = [result.predicted for result in results.values()]
-        sections.append(scores_section(results, count_train_overlap(run, test)))
+        overlap, trusts = count_train_overlap(run, test), _trusts(classifiers, test, sample)
+    shown = _trained_on(reported) if test is None else test.examples
+    known = {} if isinstance(trusts, str) else trusts
+    sections = [summary_section(reported, results, known, overlap, shown), run_section(reported)]
+    if results:
+        sections.append(scores_section(results, overlap))
     if confidence := confidence_section(results, classifiers):
         sections.append(confidence)
     if reported.history:
@@ -70,9 +78,9 @@ def make_report(
     if reported.evidence is not None:
         sections.append(evidence_section(reported.evidence))
     if len(classifiers) == 2:
-        sections += _changes(reported, classifiers, test, predicted)
-    if test is not None and classifiers:
-        sections.append(faithfulness_section(classifiers, test, sample))
+        sections += _changes(shown, classifiers, results)
+    if trusts:
+        sections.append(faithfulness_section(trusts))
     if reported.card:
         sections.append(make_section("card", "Model card", card=reported.card))
     title = f"Report: {reported.name}"
@@ -94,18 +102,31 @@ def _labels(run: ReportedRun) -> tuple[str, ...]:
     return DEFAULT_LABELS if run.classifier is None else run.classifier.labels
 
 
+def _trusts(classifiers: Mapping[str, Classifier], test: Corpus, sample: int) -> dict[str, Trust] | str:
+    """Return what was measured of the heat maps, or why nothing could be."""
+    try:
+        return measure_trust(classifiers, test, sample)
+    except InputError as error:
+        return str(error)
+
+
+def _trained_on(run: ReportedRun) -> Sequence[Example]:
+    """Return the first training instances, if the run has kept them."""
+    path = run.root / "stages" / "corpus.jsonl"
+    if run.classifier is None or not path.is_file():
+        return ()
+    return read(path, labels=run.classifier.labels).examples[:_MAX_TRAINING]
+
+
 def _changes(
-    run: ReportedRun, classifiers: Mapping[str, Classifier], test: Corpus | None, predicted: list[Sequence[str]]
+    examples: Sequence[Example], classifiers: Mapping[str, Classifier], results: Mapping[str, Evaluation]
 ) -> list[ReportSection]:
-    """Compare predictions on the test data or, without any, on the first training instances, if the run has kept them."""
-    if test is not None:
-        examples, data = test.examples, "test instances"
-    else:
-        path = run.root / "stages" / "corpus.jsonl"
-        if not path.is_file():
-            return []
-        examples = read(path, labels=_labels(run)).examples[:_MAX_TRAINING]
-        data = f"training instances (the first {_MAX_TRAINING:,} at most)"
+    """Compare predictions on the test data or, without any, on the first training instances."""
+    if not examples:
+        return []
+    data = "test instances" if results else f"training instances (the first {_MAX_TRAINING:,} at most)"
+    predicted: list[Sequence[str]] = [result.predicted for result in results.values()]
+    if not results:
         predicted = [classifier.predicted_labels(examples) for classifier in classifiers.values()]
     compared = [ComparedPrediction(*each) for each in zip(examples, *predicted, strict=True)]
     return [changes_section(compared, data, classifiers)]

@@ -14,7 +14,7 @@ from pssa.data.evidence import ACTIVE, Evidence, ExampleEvidence
 from pssa.data.evidence_stats import Stats, stats
 from pssa.data.example import Corpus, Example
 from pssa.data.numbers import p_value, percent, points
-from pssa.errors import InputError
+from pssa.data.stop_words import is_content_word
 from pssa.evaluation import Scores
 from pssa.evaluation.faithfulness import COLUMNS
 from pssa.evaluation.significance import AgainstChance
@@ -33,7 +33,7 @@ Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]  # caption, column
 _FILES = ("data.train", "data.dev", "data.vectors", "data.encoder", "supervision.evidence")
 _SHOWN_ELSEWHERE = ("model", "method", "seed", "data.labels")
 
-_RESAMPLES = 1000
+RESAMPLES = 1000
 
 _N_WORDS = 20  # of each kind
 _N_EVIDENCE, _N_EVIDENCE_OPEN, _EVIDENCE_LENGTH = 24, 4, 60  # sentences, those not folded away, words of a sentence
@@ -144,7 +144,7 @@ def scores_section(results: Mapping[str, Evaluation], overlap: int | None = None
 
 def _test(ours: Evaluation, theirs: Evaluation) -> dict[str, Any]:
     """Test whether the first is better than the second."""
-    test, p_mcnemar = compare(ours, theirs, resamples=_RESAMPLES, seed=0)
+    test, p_mcnemar = compare(ours, theirs, resamples=RESAMPLES, seed=0)
     rows = [
         (name, points(gain), f"{100 * low:+.1f} to {points(high)}", p_value(p))
         for name, gain, (low, high), p in (
@@ -187,15 +187,16 @@ def _with_title(text: str, title: str) -> Markup:
 
 def evidence_section(evidence: Evidence) -> ReportSection:
     """Show what was mined: counts by round, the most frequent words, and sentences as in the paper's Table 2."""
-    found = stats(evidence, _N_WORDS)
+    found = stats(evidence, len(evidence.examples))
     kinds = (("active", found.active_words), ("misleading", found.misleading_words))
+    words = [_word_table(kind, words, tuple(found.per_class)) for kind, words in kinds]
     return make_section(
         "mined",
         "What was mined",
         header=evidence.header,
         stats=found,
         rounds=_round_table(found),
-        words=[_word_table(kind, words, tuple(found.per_class)) for kind, words in kinds if words],
+        words=[table for table in words if table[2]],
         examples=choose_evidence(evidence.examples, _N_EVIDENCE),
         n_open=_N_EVIDENCE_OPEN,
         longest=_EVIDENCE_LENGTH,
@@ -246,14 +247,17 @@ def _round_table(found: Stats) -> Table:
 
 
 def _word_table(kind: str, profiles: Sequence[Mapping[str, Any]], labels: tuple[str, ...]) -> Table:
+    """Tabulate the most frequent words; stop words and punctuation tell a reader nothing."""
+
     def cell(count: int, total: int) -> Markup:
         return _with_title(percent(count / total, 0), f"{count} times")
 
+    shown = [each for each in profiles if is_content_word(str(each["word"]))][:_N_WORDS]
     rows = [
         [each["word"], each["count"], *(cell(each["labels"].get(label, 0), each["count"]) for label in labels)]
-        for each in profiles
+        for each in shown
     ]
-    return f"Most frequent {kind} words, by gold label", ("word", "times", *labels), rows
+    return f"Most frequent {kind} words, by gold label; without stop words", ("word", "times", *labels), rows
 
 
 def changes_section(
@@ -299,15 +303,18 @@ def _explain_both(chosen: Sequence[ComparedPrediction], now: Classifier, before:
     return pairs(explain(now, examples), explain(before, examples, common))
 
 
-def faithfulness_section(classifiers: Mapping[str, Classifier], corpus: Corpus, sample: int) -> ReportSection:
-    """Measure comprehensiveness and sufficiency of each run by name, on `sample` instances, or fewer with an encoder."""
+def measure_trust(classifiers: Mapping[str, Classifier], corpus: Corpus, sample: int) -> dict[str, Trust]:
+    """Measure the default saliency of each run by name, on `sample` instances, or fewer with an encoder."""
     has_encoder = any(models.uses_encoder(each.name) for each in classifiers.values())
     limit = min(sample, _MAX_ENCODER_SAMPLE) if has_encoder else sample
+    return {name: trust(each, corpus, (usual_saliency(each),), limit=limit) for name, each in classifiers.items()}
+
+
+def faithfulness_section(found: Mapping[str, Trust] | str) -> ReportSection:
+    """Show comprehensiveness and sufficiency of each run by name, or why they could not be measured."""
     id, title = "faithfulness", "Faithfulness"
-    try:
-        found = {name: trust(each, corpus, (usual_saliency(each),), limit=limit) for name, each in classifiers.items()}
-    except InputError as error:
-        return make_section(id, title, problem=str(error))
+    if isinstance(found, str):
+        return make_section(id, title, problem=found)
     first = next(iter(found.values()))
     tables = [_faithfulness_table(measure, way, found) for way in first.faithfulness for measure in _MEASURES]
     return make_section(id, title, problem="", n_instances=first.instances - first.left_out, tables=tables)

@@ -1,0 +1,168 @@
+"""The first screen of a report, in plain words: how good a run is, for which labels, how far to trust it, what drives it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from pssa import models
+from pssa.data.example import Example
+from pssa.data.numbers import p_value, percent, points
+from pssa.data.stop_words import is_content_word
+from pssa.evaluation import Scores
+from pssa.evaluation.shares import wilson
+from pssa.report.run_reader import ReportedRun
+from pssa.report.sections import RESAMPLES, ReportSection, make_section
+from pssa.runs import Classifier
+from pssa.runs.advice import MajorityBaseline
+from pssa.runs.calibration import describe_calibration
+from pssa.runs.card import describe_run
+from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
+from pssa.runs.explain import Trust, explain
+
+_N_DRIVERS = 7  # words of each label
+_MAX_EXPLAINED, _MAX_ENCODER_EXPLAINED = 300, 40  # instances that drivers are taken from
+_MIN_TIMES = 2  # that a driver occurs
+_FEW_INSTANCES = 200  # of a test set, which then says little
+_SIGNIFICANT = 0.05
+_TOP = "3"  # words whose removal tells whether heat maps can be trusted
+
+Row = tuple[str, str]
+
+
+def summary_section(
+    run: ReportedRun,
+    results: Mapping[str, Evaluation],
+    trusts: Mapping[str, Trust],
+    overlap: int | None,
+    examples: Sequence[Example],
+) -> ReportSection:
+    """Sum up the other sections.
+
+    :param results: evaluations by name, the run's first; empty without test data. Likewise `trusts`.
+    :param overlap: test instances whose text the run was trained on.
+    :param examples: to see which words drive each label.
+    """
+    ours = next(iter(results.values()), None)
+    return make_section(
+        "summary",
+        "In short",
+        good=_how_good(results) if results else _how_good_held_out(run),
+        labels=_by_label(ours.scores) if ours else [],
+        trust=_how_far_to_trust(run, ours, next(iter(trusts.values()), None), overlap),
+        drivers=label_drivers(run.classifier, examples) if run.classifier else {},
+    )
+
+
+def _how_good(results: Mapping[str, Evaluation]) -> list[str]:
+    (name, ours), *others = results.items()
+    scores, majority = ours.scores, ours.majority
+    label = max(scores.labels, key=ours.gold.count)
+    said = [
+        f"It is right on {percent(scores.accuracy)} of {scores.instances} test instances; macro-F1 {percent(scores.macro_f1)}.",
+        f"Always answering {label} would be right on {percent(majority.accuracy)}; macro-F1 {percent(majority.macro_f1)}.",
+    ]
+    for other, theirs in others:
+        test, _ = compare(ours, theirs, resamples=RESAMPLES, seed=0)
+        gain, (low, high) = test.macro_f1_difference, test.macro_f1_interval
+        said.append(
+            f"{_name(other)} is right on {percent(theirs.scores.accuracy)}; macro-F1 {percent(theirs.scores.macro_f1)}. "
+            f"{_verdict(name, gain, test.p_macro_f1)}: {points(gain)} of macro-F1 "
+            f"(95 % interval {100 * low:+.1f} to {100 * high:+.1f}; {p_value(test.p_macro_f1)})."
+        )
+    return said
+
+
+def _name(other: str) -> str:
+    return "The model before mining" if other.endswith(", initial model") else f"The run {other}"
+
+
+def _verdict(name: str, gain: float, p: float) -> str:
+    if gain > 0 and p < _SIGNIFICANT:
+        return f"{name} is better, more than other test sentences would change"
+    if gain < 0 and 1 - p < _SIGNIFICANT:
+        return f"{name} is worse, more than other test sentences would change"
+    return "The difference may be chance"
+
+
+def _how_good_held_out(run: ReportedRun) -> list[str]:
+    if run.metrics is None or run.config is None:
+        return ["The run is unfinished and has no score yet."]
+    said, dev = [], run.metrics["dev"]
+    if dev:
+        when = describe_run(run.config, run.metrics)["when"]
+        scores = f"{percent(dev['accuracy'])}; macro-F1 {percent(dev['macro_f1'])}"
+        said.append(f"On training data that was held out it is right on {scores}{when}.")
+    else:
+        said.append("No data was held out, and no test data was given, so there is no score.")
+    majority = MajorityBaseline.of(run.metrics["labels"])
+    scores = f"{percent(majority.accuracy)}; macro-F1 {percent(majority.macro_f1)}"
+    return [*said, f"Always answering {majority.label} would be right on {scores}."]
+
+
+def _by_label(scores: Scores) -> list[tuple[str, str, int, str]]:
+    """Return each label with its F1, its instances, and what it is mostly mistaken for; the best first."""
+    rows = []
+    for number, (label, found) in enumerate(scores.per_class.items()):
+        wrong = {
+            other: count for other, count in zip(scores.labels, scores.confusion[number], strict=True) if other != label
+        }
+        other = max(wrong, key=lambda name: wrong[name])
+        mistaken = f"{wrong[other]} taken for {other}" if wrong[other] else "none mistaken"
+        rows.append((label, percent(found.f1), found.support, mistaken))
+    return sorted(rows, key=lambda row: -scores.per_class[row[0]].f1)
+
+
+def _how_far_to_trust(run: ReportedRun, ours: Evaluation | None, trust: Trust | None, overlap: int | None) -> list[str]:
+    said = []
+    if ours is not None:
+        n = ours.scores.instances
+        _, low, high = wilson(round(ours.scores.accuracy * n), n)
+        start = "This test set is small: on" if n < _FEW_INSTANCES else "On"
+        said.append(f"{start} other sentences like these, expect it to be right on {percent(low)} to {percent(high)}.")
+    if overlap:
+        said.append(f"Of the test instances, {describe_train_overlap(overlap)}.")
+    if run.metrics is not None:
+        found = run.metrics.get("calibration")
+        calibration = f"are calibrated: {describe_calibration(found)}" if found else "are not calibrated"
+        said.append(f"Its probabilities {calibration}.")
+    if trust is not None:
+        said.append(_heat_maps(trust))
+    return said
+
+
+def _heat_maps(trust: Trust) -> str:
+    """Say whether the words that heat maps show matter more to the model than others."""
+    (found,) = trust.faithfulness["deletion"].values()
+    judged = found.comprehensiveness[_TOP]
+    drops = (
+        f"without the {_TOP} words that count most the label's probability falls by {100 * judged.value.mean:.1f} points, "
+        f"without {_TOP} random words by {100 * judged.control.mean:.1f}"
+    )
+    matters = judged.difference.low > 0
+    return f"Heat maps {'show words that matter' if matters else 'may mislead'}: {drops}."
+
+
+def label_drivers(classifier: Classifier, examples: Sequence[Example]) -> dict[str, list[str]]:
+    """Return the words that drive each predicted label: by their share of the saliency, and how much it is this label's."""
+    limit = _MAX_ENCODER_EXPLAINED if models.uses_encoder(classifier.name) else _MAX_EXPLAINED
+    weights: dict[str, Counter[str]] = defaultdict(Counter)
+    times: Counter[str] = Counter()
+    for explanation in explain(classifier, examples[:limit]):
+        for word, share in zip(explanation.words, explanation.shares, strict=True):
+            if is_content_word(word):
+                weights[explanation.answer.label][word.casefold()] += share  # type: ignore[assignment]
+                times[word.casefold()] += 1
+    totals: Counter[str] = sum(weights.values(), Counter())
+
+    def drive(label: str, word: str) -> float:
+        return weights[label][word] ** 2 / totals[word]
+
+    return {
+        label: sorted(
+            (word for word in weights[label] if times[word] >= _MIN_TIMES and weights[label][word] > 0),
+            key=lambda word, label=label: -drive(label, word),  # type: ignore[misc]
+        )[:_N_DRIVERS]
+        for label in classifier.labels
+        if weights[label]
+    }
