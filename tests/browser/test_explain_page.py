@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.aspects.made_taggers import toy_tagger
 from tests.browser.conftest import Files
 from tests.browser.server import Server
 
@@ -55,7 +56,7 @@ def test_a_marked_aspect_gets_a_label_probabilities_and_a_heat_map(page: Page) -
     heat = figure.locator(".heat")
     expect(heat).to_have_text(_TEXT)
     expect(heat.locator(".aspect")).to_have_text("screen")
-    expect(heat.locator("i").first).to_have_attribute("title", re.compile(r"The: \d+\.\d%"))
+    expect(heat.locator("i").first).to_have_attribute("title", re.compile(r"The: \d+\.\d %"))
     expect(heat).to_have_attribute("aria-label", re.compile("Shares of the words for screen: "))
     assert heat.locator("i[data-n]").count() > 0
     figure.get_by_text("Table of word shares").click()
@@ -247,3 +248,27 @@ def test_a_token_is_asked_for_only_where_the_server_wants_one(
     closed.get_by_role("button", name="Try an example").click()
     expect(_headings(closed)).to_have_text(["screen", "battery life"])
     expect(closed.get_by_label("Compare both runs")).to_be_hidden()
+
+
+@pytest.fixture
+def finding_server(files: Files, tmp_path: Path) -> Iterator[Server]:
+    """A service whose tagger knows a few aspects."""
+    server = Server(files.base, "--aspects-from", toy_tagger(tmp_path / "tagger"))
+    yield server
+    server.stop()
+
+
+def test_aspects_of_a_pasted_review_are_marked_and_can_be_changed(open_page: OpenPage, finding_server: Server) -> None:
+    page = open_page(finding_server.url)
+    _type(page, "We came in May. The screen is great! I hate the front desk!")
+    expect(_headings(page)).to_have_text(["screen", "front desk"])
+    expect(page.locator("#found")).to_contain_text("2 aspects were found")
+    _word(page, "screen").click()
+    expect(_headings(page)).to_have_text(["front desk"])
+    _type(page, "We came in June. The screen is great! I hate the front desk!")
+    expect(_headings(page)).to_have_text(["front desk"])  # what was changed by hand stays
+    page.get_by_role("button", name="Find aspects").click()
+    expect(_headings(page)).to_have_text(["screen", "front desk"])
+    page.get_by_role("button", name="Clear").click()
+    _type(page, "Never again!")
+    expect(page.locator("#found")).to_contain_text("No aspect was found")

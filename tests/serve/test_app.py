@@ -158,7 +158,7 @@ def test_one_run_alone_has_no_other(start: Start) -> None:
         {"items": [item("text", {"from": 0, "to": 4, "ordinal": 1})]},
         {"items": [item("text", {"start": 0, "end": 4})]},
         {"items": [item("text", None)]},
-        {"items": [{"text": "text"}]},
+        {"items": [{"text": "text", "aspects": None}]},
         {"items": [{"text": 5, "aspects": []}]},
         {"items": [{"text": "text", "aspects": [], "more": 1}]},
         {"items": {}},

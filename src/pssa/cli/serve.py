@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pssa.cli._options import READING, add_abstain, add_data, add_device, add_optional_run, reading
-from pssa.cli._parser import Commands, add_command, option
+from pssa.cli._parser import Commands, add_command, option, run_path
 from pssa.errors import InputError
 from pssa.runs.run_names import run_name
 
@@ -44,6 +44,9 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "serve", "serve a run over HTTP, with web pages", run)
     add_optional_run(parser)
     option(parser, "--versus RUN2", "run to compare with")
+    option(
+        parser, "--aspects-from DIR", "tagger that finds aspects, or starter (default: that of the run)", type=run_path
+    )
     option(parser, "--evidence FILE", "evidence to review at /evidence")
     option(parser, "--corpus FILE", "training data of the evidence")
     option(parser, "--second FILE", "second evidence file, to find disagreements")
@@ -73,10 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
     pssa serve runs/reviews --host 0.0.0.0 --port 8080 --token-file token.txt
     pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv
     """
+    from pssa.aspects import load_finder
     from pssa.serve.access import choose_access
     from pssa.serve.access_log import AccessLog
     from pssa.serve.app import create_app
     from pssa.serve.batcher import open_batcher
+    from pssa.serve.finding import TextFinder
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
 
     limits, token = _limits(arguments), _token(arguments.token_file)
@@ -92,6 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
             stack.callback(log.close)
         abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
         batcher = open_batcher(arguments.run_path, arguments.versus, limits, arguments.device, **abstaining)
+        if arguments.aspects_from is not None:
+            batcher.finder = TextFinder(load_finder(arguments.aspects_from, arguments.device), limits)
         if (not access.token or access.only_changes) and not is_loopback(bound):
             warning = f"anyone who can reach {arguments.host} can use this service; set {_VARIABLE} or --token-file"
             print(f"pssa: {warning}", file=sys.stderr)

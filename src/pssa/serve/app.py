@@ -112,7 +112,7 @@ def _scoring_router(batcher: Batcher) -> APIRouter:
 
     @router.post("/predict", responses={200: {"model": ItemsResponse[AspectResult]}})
     async def predict(body: predict_request, request: Request) -> Response:  # type: ignore[valid-type]
-        """Label aspects; one that cannot be labelled has an `error` in its place."""
+        """Label aspects; one that cannot be labelled has an `error` in its place. Without aspects, they are found."""
         return await score_items(batcher, body, None, request.receive)
 
     @router.post("/explain", responses={200: {"model": ItemsResponse[AspectExplanation]}})
@@ -153,7 +153,13 @@ def _model_router(batcher: Batcher, has_evidence: bool) -> APIRouter:
             )
             for key, served in batcher.runs.items()
         }
-        return ModelResponse(runs=runs, limits=asdict(batcher.limits), evidence=has_evidence, version=__version__)
+        return ModelResponse(
+            runs=runs,
+            limits=asdict(batcher.limits),
+            finds_aspects=batcher.finder is not None,
+            evidence=has_evidence,
+            version=__version__,
+        )
 
     @router.get("/metrics", response_class=Response, responses=_text("text/plain"))
     async def metrics() -> Response:

@@ -28,6 +28,7 @@ from pssa.errors import InputError
 from pssa.runs import Classifier, load
 from pssa.runs.explain import Explanation, explain, usable_saliencies
 from pssa.runs.input_profile import NEW_ASPECT
+from pssa.serve.finding import TextFinder, open_text_finder
 from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
 
@@ -83,6 +84,7 @@ class Batcher:
         self.runs = dict(runs)
         self.limits = limits
         self.metrics = Metrics()
+        self.finder: TextFinder | None = None  # of aspects, for requests that name none
         self.closing = False  # a signal handler may set it: refuse new requests, answer the accepted ones
         self._queue: deque[PendingRequest] = deque()
         self.parser = ThreadPoolExecutor(1, "pssa-parser")  # one, so that parsing leaves time to everything else
@@ -147,6 +149,8 @@ class Batcher:
         if not self._abandoned:
             self._worker.join()
         self.parser.shutdown(wait=False, cancel_futures=True)
+        if self.finder is not None:
+            self.finder.close()
 
     def abandon(self) -> None:
         """Drop what was accepted; `close` then does not wait for the batch that is being scored."""
@@ -298,7 +302,7 @@ def open_batcher(
     abstain: float | None = None,
     abstain_risk: float | None = None,
 ) -> Batcher:
-    """Load a run, and a second one if given, and start the worker.
+    """Load a run, and a second one if given, with the tagger of one of them if they have any, and start the worker.
 
     :param abstain: lowest confidence to answer; below it the label is `uncertain`.
     :param abstain_risk: share of texts that may get a wrong answer, from which a threshold follows.
@@ -309,7 +313,9 @@ def open_batcher(
         for name, run in runs.items():
             careful = run.classifier.abstaining(threshold=abstain, risk=abstain_risk)
             runs[name] = replace(run, classifier=careful)
-    return Batcher(runs, limits)
+    batcher = Batcher(runs, limits)
+    batcher.finder = open_text_finder([folder for folder in (first, versus) if folder], limits, device)
+    return batcher
 
 
 def _load(folder: Path, device: str) -> ServedRun:

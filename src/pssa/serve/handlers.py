@@ -10,6 +10,7 @@ import json
 import queue
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.serve.batcher import Batcher, PendingRequest, Result
 from pssa.serve.errors import RETRY, ApiError
+from pssa.serve.finding import found_rows, in_sentence
 from pssa.serve.limits import Limits
 from pssa.serve.middleware import overloaded
 from pssa.serve.schemas import ExplainRequest, Item, Offsets, PredictRequest
@@ -57,17 +59,52 @@ def choose_saliency(batcher: Batcher, body: ExplainRequest) -> str:
 
 
 async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | None, receive: Receive) -> Response:
-    """Return the response: a label for each aspect and, with a saliency, the share of every word."""
-    work = sum(len(item.text) * len(item.aspects) for item in body.items)
-    is_quick = work <= _MAX_INLINE_CHARACTERS
-    found = _find_aspects(body.items) if is_quick else await _in_parser(batcher, _find_aspects, body.items)
+    """Return the response: a label for each aspect and, with a saliency, the share of every word.
+
+    :raises ApiError: 422 if an item has no aspects and there is no tagger; 503 if it takes too long.
+    """
+    items = await _rows_of_items(batcher, body)
     if saliency is not None:
         most = batcher.limits.max_words(saliency)
-        found = [_explainable(row, saliency, most) for row in found]
-    results = iter(await _score_rows(batcher, found, body.run, saliency, receive))
-    items = [{"aspects": [next(results) for _ in item.aspects]} for item in body.items]
-    content = json.dumps({"items": items}, ensure_ascii=False, allow_nan=False)
+        items = [replace(item, rows=[_explainable(row, saliency, most) for row in item.rows]) for item in items]
+    rows = [row for item in items for row in item.rows]
+    results = iter(await _score_rows(batcher, rows, body.run, saliency, receive))
+    written = [
+        {"aspects": [next(results) for _ in item.rows], **({"left_out": item.left_out} if item.left_out else {})}
+        for item in items
+    ]
+    content = json.dumps({"items": written}, ensure_ascii=False, allow_nan=False)
     return Response(content, media_type="application/json")
+
+
+@dataclass(frozen=True)
+class ItemRows:
+    """What is to be scored of an item."""
+
+    rows: list[ParsedRow]
+    left_out: int = 0  # aspects that were found beyond the limit
+
+
+async def _rows_of_items(batcher: Batcher, body: PredictRequest) -> list[ItemRows]:
+    """Return the rows of each item: of the aspects that it names or, if it names none, of those that are found."""
+    named = [item for item in body.items if item.aspects is not None]
+    work = sum(len(item.text) * len(item.aspects or ()) for item in named)
+    locate = partial(_locate_aspects, split=body.split_sentences)
+    given = iter(locate(named) if work <= _MAX_INLINE_CHARACTERS else await _in_parser(batcher, locate, named))
+    found = iter(await _find_aspects(batcher, [item.text for item in body.items if item.aspects is None]))
+    return [next(found if item.aspects is None else given) for item in body.items]
+
+
+async def _find_aspects(batcher: Batcher, texts: Sequence[str]) -> list[ItemRows]:
+    if not texts:
+        return []
+    if batcher.finder is None:
+        advice = "name the aspects of each item, or start the service with --aspects-from DIR"
+        message = f"an item has no aspects, and the service has no tagger to find some; {advice}"
+        raise ApiError(422, "no_tagger", message)
+    most = batcher.limits.aspects
+    found = await batcher.finder.find(texts)
+    return [ItemRows(found_rows(of_text[:most]), max(0, len(of_text) - most)) for of_text in found]
 
 
 async def _in_parser(batcher: Batcher, function: Callable[[ArgumentT], ReturnT], argument: ArgumentT) -> ReturnT:
@@ -121,8 +158,10 @@ def _parse_row(row: Row) -> ParsedRow:
     return replace(parsed, warnings=(*parsed.warnings, doubt)) if doubt else parsed
 
 
-def _find_aspects(items: Iterable[Item]) -> list[ParsedRow]:
-    return [find_aspect(item.text, aspect) for item in items for aspect in item.aspects]
+def _locate_aspects(items: Iterable[Item], split: bool) -> list[ItemRows]:
+    """Return the aspects that each item names; with `split` in the sentence of each, and not in the whole text."""
+    located = [[find_aspect(item.text, aspect) for aspect in item.aspects or ()] for item in items]
+    return [ItemRows([in_sentence(row) for row in rows] if split else rows) for rows in located]
 
 
 def _explainable(row: ParsedRow, saliency: str, most: int) -> ParsedRow:
@@ -145,10 +184,21 @@ async def _score_rows(
 def _result(row: ParsedRow, results: Iterator[Result]) -> Result:
     if isinstance(row, RejectedRow):
         return {"error": str(InputError(row.reason))}  # with the names of its settings as in Python
-    result = next(results)
+    result = _shifted(next(results), row.offset)
     if not row.warnings or "error" in result:
         return result
     return result | {"warning": "; ".join(filter(None, (*row.warnings, result.get("warning"))))}
+
+
+def _shifted(result: Result, offset: int) -> Result:
+    """Return a result about a sentence with the offsets of the text that the sentence is in."""
+    if not offset or "error" in result:
+        return result
+    moved = result | {name: result[name] + offset for name in ("from", "to")}
+    if "words" in result:
+        words = [{**word, "from": word["from"] + offset, "to": word["to"] + offset} for word in result["words"]]
+        moved["words"] = words
+    return moved
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:

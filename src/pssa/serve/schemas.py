@@ -47,10 +47,10 @@ class Offsets(StrictModel):
 
 
 class Item(StrictModel):
-    """A text and its aspects, each as it is written in the text or by its offsets."""
+    """A text and its aspects, each as it is written in the text or by its offsets; without `aspects` they are found."""
 
     text: str
-    aspects: list[str | Offsets]
+    aspects: list[str | Offsets] | None = None
 
 
 class PredictRequest(StrictModel):
@@ -58,6 +58,7 @@ class PredictRequest(StrictModel):
 
     items: list[Item]
     run: str = "first"
+    split_sentences: bool = False  # judge each aspect in its sentence; aspects that are found always are
 
 
 class ExplainRequest(PredictRequest):
@@ -107,6 +108,7 @@ class ItemResponse(StrictModel, Generic[ResultT]):
     """Results of one item, in the order of its aspects."""
 
     aspects: list[ResultT | AspectError]
+    left_out: int = 0  # aspects that were found beyond the limit; absent if there are none
 
 
 class ItemsResponse(StrictModel, Generic[ResultT]):
@@ -130,6 +132,7 @@ class ModelResponse(StrictModel):
 
     runs: dict[str, RunInfo]  # `first` and, if there is a second run, `versus`
     limits: dict[str, int]
+    finds_aspects: bool  # whether items may come without aspects
     evidence: bool  # whether there is evidence to review
     version: str  # of pssa
 
@@ -151,7 +154,8 @@ def limited_requests(
         Discriminator(lambda value: "text" if isinstance(value, str) else "offsets"),
     ]
     aspects = Annotated[list[aspect], Field(max_length=limits.aspects), _at_most(limits.aspects)]
-    item = _narrowed(Item, text=(text, ...), aspects=(aspects, ...))
+    # A factory, so that the schema shows no default: aspects are a list, or absent.
+    item = _narrowed(Item, text=(text, ...), aspects=(aspects, Field(default_factory=lambda: None)))
     fields: dict[str, Any] = {
         "items": (Annotated[list[item], Field(max_length=limits.items), _at_most(limits.items)], ...),  # type: ignore[valid-type]
         "run": (Literal[*saliencies], "first"),

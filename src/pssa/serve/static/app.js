@@ -1,13 +1,15 @@
-/* The page that explains labels: a review, its aspects marked by hand, and the label and explanation of each. */
+/* The page that explains labels: a review, its aspects, found by the server or marked by hand, and the label and explanation of
+   each. */
 
 import { download, make, moveBy, setTabStop } from "./dom.js";
 import { answerFigure, changesBetween, percent } from "./heat.js";
 import { announce, get, post, send, showError, showMessage } from "./server.js";
-import { aspectsOf, carryMarks, countPoints, points, wordsOf } from "./text.js";
+import { aspectsOf, carryMarks, countPoints, markSpans, points, wordsOf } from "./text.js";
 
 const EXAMPLE = "The screen is huge and bright, but the battery life is terrible.";
-const EXAMPLE_ASPECTS = ["screen", "battery", "life"];
+const EXAMPLE_ASPECTS = ["screen", "battery", "life"]; // where the server finds none
 const DEBOUNCE = 200; // milliseconds without a change before a request is sent
+const PAUSE = 600; // milliseconds without typing before aspects are looked for
 
 const textField = document.getElementById("text");
 const wordsBox = document.getElementById("words");
@@ -16,9 +18,15 @@ const saliencyField = document.getElementById("saliency");
 const compareField = document.getElementById("compare");
 const tableDone = document.getElementById("table-done");
 
-const state = { runs: {}, maxCharacters: Infinity, maxAspects: Infinity, words: [], marked: new Set(), place: 0, sharesOpen: false };
+const state = {
+  runs: {}, maxCharacters: Infinity, maxAspects: Infinity, words: [], marked: new Set(), place: 0, sharesOpen: false,
+  findsAspects: false, // whether the server finds aspects
+  byHand: false, // whether the reader has changed the marks of this review
+};
 let timer = 0;
 let request = new AbortController();
+let findTimer = 0;
+let search = new AbortController();
 
 /* The words */
 
@@ -27,8 +35,10 @@ function readText() {
   state.marked = carryMarks(state.words, words, state.marked);
   state.words = words;
   state.place = Math.max(0, Math.min(state.place, words.length - 1));
+  if (!words.length) state.byHand = false;
   drawWords();
-  askSoon();
+  if (!state.findsAspects || state.byHand) askSoon();
+  else findSoon(PAUSE);
 }
 
 function drawWords() {
@@ -71,6 +81,8 @@ function wordButtons() {
 }
 
 function mark(first, last, isMarked) {
+  stopFinding();
+  state.byHand = true;
   for (let place = Math.min(first, last); place <= Math.max(first, last); place += 1) {
     if (isMarked) state.marked.add(place);
     else state.marked.delete(place);
@@ -126,6 +138,48 @@ wordsBox.addEventListener("keydown", (event) => {
   focusWord(to);
 });
 
+/* Finding aspects */
+
+function findSoon(delay) {
+  stopFinding();
+  findTimer = setTimeout(find, delay);
+}
+
+function stopFinding() {
+  clearTimeout(findTimer);
+  search.abort();
+}
+
+async function find() {
+  const text = textField.value;
+  const note = document.getElementById("found");
+  note.textContent = "";
+  if (!state.words.length) {
+    askSoon();
+    return;
+  }
+  search = new AbortController();
+  const { signal } = search;
+  try {
+    const [item] = (await post("/v1/predict", { items: [{ text }] }, signal)).items;
+    if (signal.aborted) return;
+    state.marked = markSpans(state.words, item.aspects.filter((aspect) => !aspect.error));
+    state.byHand = false;
+    note.textContent = describeFound(item);
+    drawMarks();
+    askSoon();
+  } catch (error) {
+    if (!signal.aborted) showFailure(error);
+  }
+}
+
+function describeFound({ aspects, left_out: leftOut }) {
+  if (!aspects.length) return "No aspect was found. You can mark some yourself.";
+  const found = aspects.length === 1 ? "One aspect was found." : `${aspects.length} aspects were found.`;
+  const more = leftOut ? ` ${leftOut} more are beyond the limit of this server.` : "";
+  return `${found}${more} You can change them below.`;
+}
+
 /* Requests */
 
 function askSoon() {
@@ -169,7 +223,7 @@ async function explain(run, text, aspects, signal) {
   const { saliencies } = state.runs[run];
   const selected = saliencyField.value;
   const saliency = saliencies.includes(selected) ? selected : saliencies[0];
-  const answer = await post("/v1/explain", { items: [{ text, aspects }], run, saliency }, signal);
+  const answer = await post("/v1/explain", { items: [{ text, aspects }], run, saliency, split_sentences: true }, signal);
   return answer.items[0].aspects;
 }
 
@@ -229,6 +283,8 @@ async function start() {
   const model = await get("/v1/model");
   state.maxCharacters = model.limits.characters;
   state.maxAspects = model.limits.aspects;
+  state.findsAspects = model.finds_aspects;
+  document.getElementById("finding").hidden = !model.finds_aspects;
   state.runs = Object.fromEntries(Object.entries(model.runs).filter(([, run]) => run));
   const runs = Object.entries(state.runs).map(([run, { model: kind, labels }]) => `${runName(run)} (${kind}: ${labels.join(", ")})`);
   document.getElementById("about").textContent = runs.join(" compared with ");
@@ -243,16 +299,23 @@ textField.addEventListener("input", readText);
 document.getElementById("example").addEventListener("click", () => {
   textField.value = EXAMPLE;
   state.marked = new Set();
+  state.byHand = false;
   readText();
+  if (state.findsAspects) {
+    findSoon(0);
+    return;
+  }
   state.words.forEach((word, place) => { if (EXAMPLE_ASPECTS.includes(word.text)) state.marked.add(place); });
   drawMarks();
 });
 document.getElementById("clear").addEventListener("click", () => {
   textField.value = "";
+  document.getElementById("found").textContent = "";
   readText();
   showMessage("");
   textField.focus();
 });
+document.getElementById("find").addEventListener("click", () => findSoon(0));
 saliencyField.addEventListener("change", askSoon);
 compareField.addEventListener("change", askSoon);
 answersBox.addEventListener("toggle", (event) => { state.sharesOpen = event.target.open; }, true);

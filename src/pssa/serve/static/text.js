@@ -46,6 +46,15 @@ export function aspectsOf(words, marked) {
   return aspects;
 }
 
+/** The words that lie in one of the spans, in the server's offsets, as marks. */
+export function markSpans(words, spans) {
+  const marked = new Set();
+  words.forEach((word, place) => {
+    if (spans.some((span) => span.from < word.to && word.from < span.to)) marked.add(place);
+  });
+  return marked;
+}
+
 /** The marks after an edit: words before and behind the place of the edit keep theirs. */
 export function carryMarks(before, after, marked) {
   const most = Math.min(before.length, after.length);

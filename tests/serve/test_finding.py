@@ -1,0 +1,94 @@
+"""Items without aspects: they are found, judged in their sentences, and counted where there are too many."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import pytest
+from starlette.testclient import TestClient
+from tests.serve.conftest import Folders
+
+from pssa.aspects import NameFinder
+from pssa.data.tokenize import Span
+from pssa.runs import Classifier
+from pssa.serve.app import create_app
+from pssa.serve.batcher import open_batcher
+from pssa.serve.finding import TextFinder
+from pssa.serve.limits import Limits
+
+REVIEW = "😀 We came in May. The screen is huge! I hate the battery."
+
+
+class Slow:
+    """A finder that takes its time."""
+
+    def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
+        time.sleep(1.5)
+        return [() for _ in sentences]
+
+
+@pytest.fixture(scope="module")
+def finding(folders: Folders) -> Iterator[TestClient]:
+    """A service that finds two names."""
+    limits = Limits(aspects=3)
+    batcher = open_batcher(folders.first, None, limits)
+    batcher.finder = TextFinder(NameFinder(("screen", "battery")), limits)
+    with TestClient(create_app(batcher), base_url="http://localhost") as client:
+        yield client
+
+
+def test_aspects_are_found_and_judged_in_their_sentences(finding: TestClient, classifier: Classifier) -> None:
+    body = {"items": [{"text": REVIEW}, {"text": "A keyboard.", "aspects": ["keyboard"]}, {"text": " "}]}
+    answer = finding.post("/v1/predict", json=body)
+    assert answer.status_code == 200, answer.text
+    first, given, blank = (item["aspects"] for item in answer.json()["items"])
+    assert [(each["aspect"], REVIEW[each["from"] : each["to"]]) for each in first] == [
+        ("screen", "screen"),
+        ("battery", "battery"),
+    ]
+    alone = classifier.predict("The screen is huge!", "screen")
+    assert first[0]["probabilities"] == pytest.approx(alone.probabilities, abs=1e-5)
+    assert [each["aspect"] for each in given] == ["keyboard"]
+    assert blank == []
+    assert finding.get("/v1/model").json()["finds_aspects"]
+
+
+def test_words_of_an_explanation_have_the_offsets_of_the_review(finding: TestClient) -> None:
+    for item, more in (({"text": REVIEW}, {}), ({"text": REVIEW, "aspects": ["screen"]}, {"split_sentences": True})):
+        answer = finding.post("/v1/explain", json={"items": [item], **more}).json()["items"][0]["aspects"][0]
+        assert [word["word"] for word in answer["words"]] == ["The", "screen", "is", "huge", "!"]
+        assert all(REVIEW[word["from"] : word["to"]] == word["word"] for word in answer["words"])
+
+
+def test_an_aspect_across_two_sentences_is_judged_in_the_whole_text(finding: TestClient) -> None:
+    item = {"text": REVIEW, "aspects": [{"from": 14, "to": 28}]}
+    answer = finding.post("/v1/explain", json={"items": [item], "split_sentences": True}).json()["items"][0]["aspects"][
+        0
+    ]
+    assert (answer["from"], answer["to"]) == (14, 28)
+    assert answer["words"][0]["from"] == 0
+
+
+def test_aspects_beyond_the_limit_are_counted(finding: TestClient) -> None:
+    item = finding.post("/v1/predict", json={"items": [{"text": "screen, battery, " * 4}]}).json()["items"][0]
+    assert (len(item["aspects"]), item["left_out"]) == (3, 5)
+
+
+def test_a_service_without_tagger_says_so(client: TestClient) -> None:
+    answer = client.post("/v1/predict", json={"items": [{"text": REVIEW}]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "no_tagger")
+    assert "--aspects-from" in answer.json()["error"]["message"]
+    assert not client.get("/v1/model").json()["finds_aspects"]
+
+
+def test_finding_that_takes_too_long_or_has_too_many_texts_is_refused(folders: Folders) -> None:
+    limits = Limits(request_seconds=1, queue=16, items=4, aspects=4)
+    batcher = open_batcher(folders.first, None, limits)
+    batcher.finder = TextFinder(Slow(), limits)
+    with TestClient(create_app(batcher), base_url="http://localhost") as client:
+        answer = client.post("/v1/predict", json={"items": [{"text": "A. B."}]})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "too_long")
+        batcher.finder.n_waiting = 16
+        answer = client.post("/v1/predict", json={"items": [{"text": "A. B."}]})
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "overloaded")
