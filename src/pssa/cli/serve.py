@@ -17,6 +17,7 @@ from pssa.runs.run_names import run_name
 if TYPE_CHECKING:
     import socket
 
+    from pssa.serve.batcher import Batcher
     from pssa.serve.limits import Limits
     from pssa.serve.review.session import Review
 
@@ -76,12 +77,9 @@ def run(arguments: argparse.Namespace) -> int:
     pssa serve runs/reviews --host 0.0.0.0 --port 8080 --token-file token.txt
     pssa serve runs/reviews --evidence runs/reviews/evidence.jsonl --corpus reviews.csv
     """
-    from pssa.aspects import load_finder
     from pssa.serve.access import choose_access
     from pssa.serve.access_log import AccessLog
     from pssa.serve.app import create_app
-    from pssa.serve.batcher import open_batcher
-    from pssa.serve.finding import TextFinder
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
 
     limits, token = _limits(arguments), _token(arguments.token_file)
@@ -95,10 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         log = AccessLog(arguments.access_log) if arguments.access_log else None
         if log is not None:
             stack.callback(log.close)
-        abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
-        batcher = open_batcher(arguments.run_path, arguments.versus, limits, arguments.device, **abstaining)
-        if arguments.aspects_from is not None:
-            batcher.finder = TextFinder(load_finder(arguments.aspects_from, arguments.device), limits)
+        batcher = _batcher(arguments, limits)
         if (not access.token or access.only_changes) and not is_loopback(bound):
             warning = f"anyone who can reach {arguments.host} can use this service; set {_VARIABLE} or --token-file"
             print(f"pssa: {warning}", file=sys.stderr)
@@ -110,6 +105,18 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         os._exit(_INTERRUPTED)
     return 0
+
+
+def _batcher(arguments: argparse.Namespace, limits: Limits) -> Batcher:
+    from pssa.aspects import load_finder
+    from pssa.serve.batcher import open_batcher
+    from pssa.serve.finding import TextFinder
+
+    abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
+    batcher = open_batcher(arguments.run_path, arguments.versus, limits, arguments.device, **abstaining)
+    if arguments.aspects_from is not None:
+        batcher.finder = TextFinder(load_finder(arguments.aspects_from, arguments.device), limits)
+    return batcher
 
 
 def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -> None:
