@@ -27,7 +27,7 @@ def test_a_page_is_written_and_its_place_is_said(command: Command, run: Path, da
     page = out.read_text("utf-8")
     refuse_outside(page)
     anchors = [section.attributes["id"] for section in parse(page).all("section")]
-    assert anchors == ["summary", "run", "scores", "confidence", "training", "faithfulness", "card"]
+    assert anchors == ["summary", "run", "scores", "confidence", "training", "stress", "faithfulness", "card"]
     assert "7 instances of the test data, drawn at random" in page
 
 

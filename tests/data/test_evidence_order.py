@@ -20,14 +20,14 @@ def evidence(*given: tuple[str, str | None, float]) -> Evidence:
 
 
 def places(*given: tuple[str, str | None, float]) -> list[int]:
-    return [each.index for each in order_by_use(evidence(*given))]
+    return [each.index for each in order_by_use(evidence(*given).examples)]
 
 
 def test_doubtful_sentences_come_first() -> None:
     same = "food tasted great"
     assert places((same, "great", 0.9), (same, "great", 0.4))[0] == 1
     found = order_by_use(
-        evidence(("food tasted great", "great", 0.75), ("food was great", None, 0), ("food is", "is", 0.9))
+        evidence(("food tasted great", "great", 0.75), ("food was great", None, 0), ("food is", "is", 0.9)).examples
     )
     reasons = {each.index: each.reason for each in found}
     assert "0.75" in reasons[0]

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pssa.data.evidence import Evidence, ExampleEvidence
+from pssa.data.evidence import ExampleEvidence
 from pssa.data.stop_words import is_content_word
 
 
@@ -22,16 +22,16 @@ from pssa.data.stop_words import is_content_word
 class Usefulness:
     """What correcting one example is worth, and why."""
 
-    index: int  # of the example in the evidence
+    index: int  # of the example among those given
     use: float
     reason: str
 
 
-def order_by_use(evidence: Evidence) -> list[Usefulness]:
+def order_by_use(examples: Sequence[ExampleEvidence]) -> list[Usefulness]:
     """Return all examples, the most useful to correct first."""
-    words = [_content_words(example) for example in evidence.examples]
+    words = [_content_words(example) for example in examples]
     common = {word: math.log1p(count) for word, count in Counter(word for each in words for word in each).items()}
-    doubts = [_doubt(example) for example in evidence.examples]
+    doubts = [_doubt(example) for example in examples]
     shown: Counter[str] = Counter()
 
     def use(index: int) -> float:

@@ -35,6 +35,6 @@ def _choose(mined: Evidence, human: Evidence, order: str, seed: int) -> list[int
     marked = [index for index, example in enumerate(human.examples) if example.findings]
     if order == "useful":
         known = {*marked}
-        return [each.index for each in order_by_use(mined) if each.index in known]
+        return [each.index for each in order_by_use(mined.examples) if each.index in known]
     random.Random(seed).shuffle(marked)
     return marked

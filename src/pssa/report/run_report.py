@@ -26,6 +26,7 @@ from pssa.report.sections import (
     run_section,
     scores_section,
 )
+from pssa.report.stress_section import stress_section
 from pssa.report.summary import summary_section
 from pssa.report.training_curves import training_section
 from pssa.runs import Classifier, load
@@ -79,6 +80,8 @@ def make_report(
         sections.append(evidence_section(reported.evidence))
     if len(classifiers) == 2:
         sections += _changes(shown, classifiers, results)
+    if test is not None and classifiers:
+        sections.append(stress_section(classifiers, test))
     if trusts:
         sections.append(faithfulness_section(trusts))
     if reported.card:
