@@ -78,7 +78,16 @@ def test_without_data_nothing_is_scored_and_changes_are_looked_for_in_training(r
 
 def test_a_run_without_evidence_or_another_to_compare_with_is_shorter(base: Path, held_out: Corpus) -> None:
     document = parse(make_report(base, data=held_out, sample=5))
-    assert sections(document) == ["summary", "run", "scores", "confidence", "training", "stress", "faithfulness", "card"]
+    assert sections(document) == [
+        "summary",
+        "run",
+        "scores",
+        "confidence",
+        "training",
+        "stress",
+        "faithfulness",
+        "card",
+    ]
 
 
 def test_another_run_can_be_compared_with(run: Path, base: Path, held_out: Corpus) -> None:
