@@ -108,6 +108,7 @@ def test_the_errors_of_the_run_are_measured_where_data_is_given(
         (["--columns", "text=review"], "review"),
         (["--resume", "--force"], "--force"),
         (["--out", "no/where.html"], "no"),
+        (["--input", "-"], "standard input"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_written(
@@ -127,6 +128,12 @@ def test_a_page_is_not_replaced_unasked(command: Command, words: list[Any], tmp_
     assert "--force" in command(*words).refusal
     assert (tmp_path / "page.html").read_text() == "mine"
     assert command(*words, "--force").code == 0
+
+
+def test_an_input_is_never_replaced(command: Command, words: list[Any], tmp_path: Path) -> None:
+    before = (tmp_path / "reviews.csv").read_bytes()
+    assert "both an input" in command(*words, "--table", tmp_path / "reviews.csv", "--force").refusal
+    assert (tmp_path / "reviews.csv").read_bytes() == before
 
 
 def test_no_aspect_and_no_row_at_all(command: Command, words: list[Any], tmp_path: Path) -> None:
@@ -168,6 +175,8 @@ def test_a_stopped_job_is_resumed_and_ends_with_the_same_page(
         with pytest.raises(KeyboardInterrupt):
             make_insights(job("page.html", "resume"))
     make_insights(job("page.html", "resume"))
+    with pytest.raises(Exception, match="unfinished"):
+        make_insights(job("page.html", "resume"))
     assert (tmp_path / "page.html").read_bytes() == (tmp_path / "whole.html").read_bytes()
     assert not list(tmp_path.glob("*.part"))
 

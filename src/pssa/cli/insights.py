@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_format, add_optional_run
-from pssa.cli._output import counted, print_json, require_new_file, say
+from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.cli.predict import add_finding, finding_of, updater
 from pssa.errors import InputError
@@ -50,9 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.training.progress import StderrProgress
 
     job = _job(arguments)
-    for path in (job.out, job.table, job.rows, job.rejected):
-        if path is not None:
-            require_new_file(path, force=job.begin != "new")
     with StderrProgress("insights") as bar:
         summary = make_insights(job, None, updater(bar), _stepper(bar))
     if arguments.json:
@@ -68,8 +65,6 @@ def _job(arguments: argparse.Namespace) -> InsightsJob:
 
     if arguments.resume and arguments.force:
         raise InputError("--resume continues an unfinished job and --force begins again; give one of the two")
-    if "-" in arguments.input:
-        raise InputError("--input is standard input, which cannot be read again; name a file")
     return InsightsJob(
         inputs=tuple(arguments.input),
         out=arguments.out,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, islice
@@ -16,12 +17,12 @@ from pssa.aspects.find import FIND_ADVICE
 from pssa.aspects.run import has_tagger
 from pssa.bulk.engines import Engine, LocalEngine
 from pssa.bulk.finding import Finding
-from pssa.bulk.fingerprint import RESUME
+from pssa.bulk.fingerprint import REPLACE, RESUME
 from pssa.bulk.job import Job, Observer
 from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import Source, find_sources
-from pssa.data.files import write_atomically
+from pssa.data.files import atomic_path, require_writable, write_atomically
 from pssa.data.io import read_for
 from pssa.data.rows import ColumnNames, Columns, Row
 from pssa.data.validation import join_names, shorten
@@ -41,6 +42,7 @@ from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.run_names import STARTER, resolve_run
 from pssa.runs.saved_model import Description
 
+_BEGINNINGS = ("new", "resume", "replace")
 _TITLE = "What customers say"
 _ROWS_SEARCHED = 1000  # for columns and dates, before the work begins
 _LEAST_VOCABULARY = 10_000  # words: a smaller one does not tell what is a word
@@ -74,10 +76,20 @@ class InsightsJob:
     finding: Finding = field(default_factory=Finding)
     scoring: Scoring = field(default_factory=Scoring)
 
+    def __post_init__(self) -> None:
+        if self.begin not in _BEGINNINGS:
+            raise InputError(f"begin is {self.begin!r}; it can be {', '.join(_BEGINNINGS)}")
+
     @property
     def rejected(self) -> Path:
         """The file of rows that could not be used."""
         return self.out.with_name(f"{self.out.name}.rejected.jsonl")
+
+    @property
+    def outputs(self) -> dict[Path, str]:
+        """The files that are written, each with the setting that names it."""
+        named = {"out": self.out, "table": self.table, "rows": self.rows}
+        return {path: name for name, path in named.items() if path is not None} | {self.rejected: "out"}
 
 
 @dataclass(frozen=True)
@@ -113,6 +125,8 @@ def make_insights(
     job = replace(job, run=resolve_run(job.run))
     work = _Work(job, on_step or (lambda name, rows: None))
     scored = ScoredRows(job.out.with_name(f"{job.out.name}.part"))
+    if job.begin == "resume" and job.out.exists() and not scored.folder.exists():
+        raise InputError(f"{job.out} exists and no job into it is unfinished; begin again with {REPLACE}")
     with scored.opened(job.begin):
         scored.score(work.scoring_job, work.sources, engine or LocalEngine(), observer)
         try:
@@ -146,6 +160,7 @@ class _Work:
         self._corpus = read_for(job.run, job.held_out, labels=self.labels) if job.held_out is not None else None
         columns = replace(Columns.of(job.columns), text_only=True)
         self.sources = find_sources(job.inputs, job.format, columns, job.encoding)
+        self._check_files()
         self._look_ahead(columns)
 
     @property
@@ -190,12 +205,14 @@ class _Work:
         return self._summarise(findings, n_rejected)
 
     def _find(self, scored: ScoredRows, found: Survey, groups: Groups, estimator: ShareEstimator) -> Findings:
-        dates = self.dates if found.n_mentions else None
-        calendar = dates.calendar if dates is not None else None
         values = select_values(found.values)
         into = Tally(self.labels, groups, select_aspects(groups.totals), self.job.by, frozenset(values))
-        if dates is not None and calendar is not None:
-            into.read_period = period_reader(dates.name, dates.format, calendar)
+        calendar = None
+        if self.dates is not None and self.dates.n_read:
+            calendar = self.dates.calendar
+            into.read_period = period_reader(self.dates.name, self.dates.format, calendar)
+        elif self.dates is not None:
+            into.read_period = lambda mention: None
         tally(self._mentions(scored, "counting labels"), into)
         return Analyst(found, into, estimator, values, calendar).find()
 
@@ -210,7 +227,8 @@ class _Work:
         if job.groups is not None and self.given_groups is None:
             groups.save(job.groups)
         if scored.rejected.exists():
-            write_atomically(job.rejected, scored.rejected.read_bytes())
+            with atomic_path(job.rejected) as part:
+                shutil.copyfile(scored.rejected, part)
         write_atomically(job.out, render_page(findings, facts).encode("utf-8", "replace"))
 
     def _mentions(self, scored: ScoredRows, step: str = "") -> Iterator[Mention | None]:
@@ -226,8 +244,24 @@ class _Work:
                 fields = {name: value for name, value in mention.fields.items() if name != "explanation"}
                 yield fields | dict(zip(_ADDED, (groups.of(mention.aspect), mention.driver), strict=True))
 
+    def _check_files(self) -> None:
+        """Refuse inputs that cannot be read twice, and outputs that exist, cannot be written or are inputs too."""
+        for source in self.sources:
+            if source.is_stream:
+                raise InputError(f"{source.title} can be read only once; name a file with {setting('input')}")
+        inputs = {Path(source.name).resolve() for source in self.sources}
+        for path, name in self.job.outputs.items():
+            if path.resolve() in inputs:
+                raise InputError(f"{path} is both an input and an output; choose another {setting(name)}")
+            if path.exists() and self.job.begin == "new":
+                raise InputError(f"{path} already exists; choose another {setting(name)}, or replace it with {REPLACE}")
+            if not path.parent.is_dir() or path.is_dir():
+                reason = "it is a folder" if path.is_dir() else f"the folder {path.parent} does not exist"
+                raise InputError(f"{path} cannot be written: {reason}; choose another {setting(name)}")
+            require_writable(path)
+
     def _look_ahead(self, columns: Columns) -> None:
-        """Check, by the first rows, that the columns exist and the dates can be read; a stream cannot be looked at."""
+        """Check, by the first rows, that the columns exist and the dates can be read."""
         job = self.job
         rows = list(islice(chain.from_iterable(map(_rows_of, self.sources)), _ROWS_SEARCHED))
         found = list(dict.fromkeys(name for row in rows for name in row.given))
@@ -241,7 +275,7 @@ class _Work:
         ahead = DateColumn(date, job.date_format)
         for row in rows:
             ahead.add(row.given.get(date))
-        if len(rows) < _ROWS_SEARCHED and not any(source.is_stream for source in self.sources):
+        if 0 < len(rows) < _ROWS_SEARCHED:
             _ = ahead.format  # these are all rows
         elif rows:
             ahead.require_dates()
@@ -295,9 +329,7 @@ def word_vectors(classifier: Classifier) -> Vectors | None:
 
 
 def _rows_of(source: Source) -> Iterator[Row]:
-    """Yield the rows of a source that can be read twice."""
-    if not source.is_stream:
-        yield from (event for event in source.events(lambda read: None) if isinstance(event, Row))
+    return (event for event in source.events(lambda read: None) if isinstance(event, Row))
 
 
 def _find_column(name: str | None, option: str, found: list[str]) -> str | None:
