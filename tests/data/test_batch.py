@@ -183,3 +183,19 @@ def test_an_empty_corpus_is_refused() -> None:
 def test_a_label_that_was_not_declared_is_refused() -> None:
     with pytest.raises(InputError, match=r"label 'negative' is not one of .*good, positive"):
         index_words([SHORT, LONG], VOCABULARY, ("good", "positive"))
+
+
+@pytest.mark.parametrize(("place", "window"), [(0, (0, 7)), (10, (7, 14)), (19, (13, 20))])
+def test_of_a_long_text_the_words_around_the_aspect_are_read(place: int, window: tuple[int, int]) -> None:
+    words = [f"w{number}" for number in range(20)]
+    text, start = " ".join(words), sum(len(word) + 1 for word in words[:place])
+    example = Example.from_text(text, (start, start + len(words[place])))
+    vocabulary = Vocabulary.build(words)
+    with pytest.warns(UserWarning, match="1 of 1 texts are longer than 7 words"):
+        corpus = index_words([example], vocabulary, ("good", "bad"), max_words=7)
+    batch = corpus.batch(torch.tensor([0]))
+    assert batch.word_of.tolist() == [list(range(*window))]
+    assert batch.positions.tolist() == [vocabulary.encode(words[slice(*window)])]
+    assert batch.aspect_positions.nonzero().tolist() == [[0, place - window[0]]]
+    assert batch.candidates.nonzero()[:, 1].tolist() == [word for word in range(*window) if word != place]
+    assert batch.lengths.tolist() == [7]

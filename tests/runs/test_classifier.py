@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -110,3 +111,18 @@ def test_probabilities_from_elsewhere_are_voted_on_and_answered_alike(classifier
     pair = Classifier("toy", LABELS, FEATURIZER, (FirstWord(), FirstWord()), (1.0, 3.0))
     voted = pair.vote([torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])])
     assert voted.argmax(dim=1).tolist() == [1]
+
+
+@pytest.mark.parametrize("model", ["memnet", "tnet", "tnet_att"])
+def test_what_lies_far_from_the_aspect_is_not_read(train_tiny: Callable[..., Path], tmp_path: Path, model: str) -> None:
+    run = train_tiny(tmp_path / "run", model=model, epochs=1, **({} if model == "memnet" else {"hidden": 4}))
+    classifier, near = pssa.load(run), " ".join(["so"] * 300)
+    answers = []
+    for far in ("great", "poor"):
+        text = f"{far} {near} the screen is usual {near} {far}"
+        with pytest.warns(UserWarning, match="longer than 256 words"):
+            answers.append(classifier.predict(text, "screen"))
+    assert answers[0].probabilities == answers[1].probabilities
+    with pytest.warns(UserWarning, match="longer than 256 words"):
+        found = classifier.explain(text, "screen", saliency="gradient")
+    assert (found.shares[0], len(found.shares)) == (0, len(found.spans))

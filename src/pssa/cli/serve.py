@@ -27,7 +27,7 @@ _VARIABLE = "PSSA_TOKEN"
 _LIMITS = {
     "items": "items per request (default 64)",
     "aspects": "aspects per item (default 16)",
-    "characters": "characters per text (default 4000)",
+    "characters": "characters per text (default 20000)",
     "explained-words": "words of a text to explain (default 512)",
     "body-bytes": "bytes per request (default 1 MiB)",
     "table-bytes": "bytes per CSV (default 16 MiB)",

@@ -6,6 +6,8 @@ to words. Batches are bucketed by length, so that little of a batch is padding, 
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -14,6 +16,7 @@ import torch
 from torch import Tensor
 
 from pssa.data.example import Example
+from pssa.data.tokenize import Span
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, setting
 
@@ -55,8 +58,8 @@ class Batch:
 
     @property
     def lengths(self) -> Tensor:
-        """(B,) number of words."""
-        return self.word_of.amax(dim=1) + 1
+        """(B,) number of words that are read; rows of words may begin after the first."""
+        return self.word_of.amax(dim=1) + 1 - self.word_of[:, 0].clamp(min=0)
 
     @property
     def aspect_positions(self) -> Tensor:
@@ -150,36 +153,62 @@ class IndexedCorpus:
             yield self.batch(batches[place], multiple)
 
 
-def index_words(examples: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str]) -> IndexedCorpus:
-    """Turn examples into tensors for models whose positions are words."""
+def index_words(
+    examples: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str], max_words: int = sys.maxsize
+) -> IndexedCorpus:
+    """Turn examples into tensors for models whose positions are words.
+
+    :param max_words: that are read of a text; of a longer one those around the aspect, with a warning.
+    """
     if not examples:
         raise InputError("the corpus is empty; give at least one example")
-    width = max(len(example.spans) for example in examples)
+    windows = [_window(example, max_words) for example in examples]
+    _warn_of_windows(examples, windows, max_words)
+    width = max(end - start for start, end in windows)
+    n_words = max(len(example.spans) for example in examples)
     aspect_width = max(end - start for start, end in (example.aspect for example in examples))
     positions = torch.zeros(len(examples), width, dtype=torch.long)
     aspect = torch.zeros(len(examples), aspect_width, dtype=torch.long)
-    candidates = torch.zeros(len(examples), width, dtype=torch.bool)
-    for row, example in enumerate(examples):
+    candidates = torch.zeros(len(examples), n_words, dtype=torch.bool)
+    for row, (example, (first, last)) in enumerate(zip(examples, windows, strict=True)):
         ids = vocabulary.encode(example.words)
         start, end = example.aspect
         aspect[row, : end - start] = torch.tensor(ids[start:end])
         for word in example.hidden:
             ids[word] = vocabulary.mask_id
-        positions[row, : len(ids)] = torch.tensor(ids)
-        candidates[row, list(example.candidates)] = True
-    lengths = torch.tensor([len(example.spans) for example in examples])
+        positions[row, : last - first] = torch.tensor(ids[first:last])
+        candidates[row, [word for word in example.candidates if first <= word < last]] = True
+    lengths, starts = torch.tensor([end - start for start, end in windows]), torch.tensor(windows)[:, :1]
     spans = torch.tensor([example.aspect for example in examples])
     places = torch.arange(width).expand(len(examples), -1)
     table = Batch(
         positions=positions,
-        word_of=places.masked_fill(places >= lengths[:, None], PADDING),
+        word_of=(places + starts).masked_fill(places >= lengths[:, None], PADDING),
         aspect=aspect,
         aspect_span=spans,
         candidates=candidates,
         labels=label_ids(examples, labels),
         index=torch.arange(len(examples)),
     )
-    return IndexedCorpus(table, torch.stack([lengths, spans[:, 1] - spans[:, 0], lengths], dim=1), vocabulary.mask_id)
+    words = torch.tensor([len(example.spans) for example in examples])
+    return IndexedCorpus(table, torch.stack([lengths, spans[:, 1] - spans[:, 0], words], dim=1), vocabulary.mask_id)
+
+
+def _window(example: Example, max_words: int) -> Span:
+    """Return the words that are read: the aspect, then equally many left and right of it."""
+    count, (first, end) = len(example.spans), example.aspect
+    spare = max_words - (end - first)
+    if count <= max_words:
+        return 0, count
+    left = min(first, max(spare // 2, spare - (count - end), 0))
+    return first - left, max(end, min(count, end + spare - left))
+
+
+def _warn_of_windows(examples: Sequence[Example], windows: Sequence[Span], max_words: int) -> None:
+    n_cut = sum(end - start < len(example.spans) for example, (start, end) in zip(examples, windows, strict=True))
+    if n_cut:
+        what = f"{n_cut} of {len(examples)} texts are longer than {max_words} words"
+        warnings.warn(f"{what}; of each, only a window around the aspect is read", stacklevel=4)
 
 
 def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> Tensor:

@@ -25,6 +25,7 @@ from pssa.models import Pretrained, WordTable
 from pssa.runs.config import Config, DataConfig
 
 _FOLDER = "encoder"
+_LEAST_WINDOW = 256  # words
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,12 @@ class WordFeaturizer:
 
     vocabulary: Vocabulary
     table: WordTable
+    max_words: int = 0  # that are read of a text, around the aspect; 0: all
 
     @property
     def max_positions(self) -> int:
-        """Longest row that a model can read: any."""
-        return sys.maxsize
+        """Longest row that a model reads."""
+        return self.max_words or sys.maxsize
 
     def cut(self, examples: Sequence[Example]) -> Sequence[Example]:
         """Return the examples as they are."""
@@ -45,17 +47,18 @@ class WordFeaturizer:
 
     def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
         """Return the examples as tensors in which a position is a word."""
-        return index_words(examples, self.vocabulary, labels)
+        return index_words(examples, self.vocabulary, labels, self.max_positions)
 
     def save(self, folder: Path) -> None:
         """Write the words; vectors are among the model's weights."""
         self.vocabulary.save(folder / "vocabulary.json")
 
     @classmethod
-    def load(cls, folder: Path, dimension: int) -> WordFeaturizer:
+    def load(cls, folder: Path, dimension: int, max_words: int = 0) -> WordFeaturizer:
         """Read the words; vectors are zero until the weights fill them, and take no memory before that is sure."""
         vocabulary = Vocabulary.load(folder / "vocabulary.json")
-        return cls(vocabulary, WordTable(torch.zeros(()).expand(len(vocabulary), dimension), vocabulary.n_trained))
+        table = WordTable(torch.zeros(()).expand(len(vocabulary), dimension), vocabulary.n_trained)
+        return cls(vocabulary, table, max_words)
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,13 @@ def open_featurizer(
         featurizer.table.cutter(pair, data.max_pieces or 0)
         return featurizer, None
     words = [word for example in corpus for word in example.words]
-    return build_word_featurizer(words, data, config.seed, observer, cache)
+    found, coverage = build_word_featurizer(words, data, config.seed, observer, cache)
+    return replace(found, max_words=choose_window(corpus)), coverage
+
+
+def choose_window(corpus: Corpus) -> int:
+    """Return how many words around its aspect are read of a text: twice those of the longest training text, and not few."""
+    return max(_LEAST_WINDOW, 2 * max(len(example.spans) for example in corpus))
 
 
 def build_word_featurizer(

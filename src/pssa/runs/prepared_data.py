@@ -35,7 +35,7 @@ from pssa.runs.defaults import (
     resolve,
 )
 from pssa.runs.directory import RunDirectory, read_json, write_json
-from pssa.runs.featurizer import Featurizer, open_featurizer, reopen_featurizer
+from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window, open_featurizer, reopen_featurizer
 from pssa.runs.run_names import resolve_run
 
 Source = str | Path | Corpus | Table
@@ -93,6 +93,8 @@ class PreparedData:
         corpus = replace(read(folder / "corpus.jsonl", labels=labels), dropped=dropped)
         dev = read(dev_path, labels=labels) if dev_path.is_file() else None
         featurizer = reopen_featurizer(config, directory.root, digest)
+        if isinstance(featurizer, WordFeaturizer):
+            featurizer = replace(featurizer, max_words=choose_window(corpus))
         evidence_path = directory.root / "evidence.jsonl"
         evidence = read_evidence(evidence_path) if config.supervision.evidence else None
         kept = folder / _CALIBRATION

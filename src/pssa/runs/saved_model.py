@@ -49,6 +49,7 @@ class Description:
     vote_weights: tuple[float, ...] = (1.0,)  # of the members, where there are several
     max_pieces: int = 0  # of a sentence, where the model reads pieces; 0: as many as the encoder can read
     unit: str = "word"  # of what is explained, where the model reads pieces
+    max_words: int = 0  # of a text, around the aspect, where the model reads words; 0: all
 
     @classmethod
     def of(cls, config: Config, featurizer: Featurizer) -> Description:
@@ -56,7 +57,13 @@ class Description:
         dimension = featurizer.table.dimension if isinstance(featurizer, WordFeaturizer) else 0
         data = config.data
         return cls(
-            config.model, config.options, data.labels, dimension, max_pieces=data.max_pieces or 0, unit=data.unit
+            config.model,
+            config.options,
+            data.labels,
+            dimension,
+            max_pieces=data.max_pieces or 0,
+            unit=data.unit,
+            max_words=featurizer.max_words if isinstance(featurizer, WordFeaturizer) else 0,
         )
 
     def save(self, folder: Path) -> None:
@@ -77,7 +84,8 @@ class Description:
         schema = found.pop("schema")
         if schema != _SCHEMA:
             raise InputError(f"{folder}/model.json has schema {shorten(schema)}; this version reads schema {_SCHEMA}")
-        defaults = {"dimension": 0, "says": [1.0], "max_pieces": 0, "unit": "word"}  # not written by the first versions
+        # Keys that earlier versions did not write.
+        defaults = {"dimension": 0, "says": [1.0], "max_pieces": 0, "unit": "word", "max_words": 0}
         try:
             values = parse_fields(defaults | found, "", _FIELDS)
             options = models.saved_options(values["model"], values["options"])
@@ -96,6 +104,8 @@ class Description:
             raise InputError(f"`dimension` is {self.dimension}; expected {least} to {_MAX_DIMENSION}")
         if not 1 <= len(self.vote_weights) <= _MAX_MEMBERS:
             raise InputError(f"`says` has {len(self.vote_weights)} numbers; expected 1 to {_MAX_MEMBERS}")
+        if self.max_words < 0:
+            raise InputError(f"`max_words` is {self.max_words}; it must not be negative")
         if self.max_pieces < 0:
             raise InputError(f"`max_pieces` is {self.max_pieces}; it must not be negative")
         if self.unit not in UNITS:
@@ -116,6 +126,7 @@ _FIELDS: dict[str, Parser] = {
     "says": list_of(number),
     "max_pieces": integer,
     "unit": text,
+    "max_words": integer,
 }
 
 
@@ -194,7 +205,7 @@ def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
 
 def _load_featurizer(folder: Path, description: Description) -> Featurizer:
     if not models.uses_encoder(description.model):
-        return WordFeaturizer.load(folder, description.dimension)
+        return WordFeaturizer.load(folder, description.dimension, description.max_words)
     pair = models.reads_pairs(description.model)
     return PieceFeaturizer.load(folder, pair, description.max_pieces or None, description.unit)
 

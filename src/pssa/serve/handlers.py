@@ -66,7 +66,9 @@ async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | No
     items = await _rows_of_items(batcher, body)
     if saliency is not None:
         most = batcher.limits.max_words(saliency)
-        items = [replace(item, rows=[_explainable(row, saliency, most) for row in item.rows]) for item in items]
+        # Of a longer text a model reads a window, and explains no other words.
+        if batcher.runs[body.run].classifier.featurizer.max_positions > most:
+            items = [replace(item, rows=[_explainable(row, saliency, most) for row in item.rows]) for item in items]
     rows = [row for item in items for row in item.rows]
     results = iter(await _score_rows(batcher, rows, body.run, saliency, receive))
     written = [

@@ -25,7 +25,7 @@ class Limits:
     connections: int = 1000  # open at once, those that only wait included
     items: int = 64  # of a request
     aspects: int = 16  # of an item
-    characters: int = 4000  # of a text, and of an aspect
+    characters: int = 20_000  # of a text, and of an aspect
     explained_words: int = 512  # of a text to explain
     queue: int = 2048  # aspects that wait
     batch: int = 64  # aspects that are scored together

@@ -235,7 +235,7 @@ function drawAnswers(text, aspects, names, answers) {
     return make("article", { class: "card" }, make("h3", { dir: "auto", textContent: cut(aspect) }), pair, ...difference(found));
   });
   answersBox.replaceChildren(...cards);
-  announce(answers[0].map((answer) => answer.error ?? `${answer.aspect}: ${answer.label} ${percent(answer.probabilities[answer.label])}`).join("; "));
+  announce(answers[0].map((answer) => answer.error ?? `${answer.aspect}: ${answer.label} ${percent(Math.max(...Object.values(answer.probabilities)))}`).join("; "));
 }
 
 function drawAnswer(text, answer, name) {

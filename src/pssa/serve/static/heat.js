@@ -18,7 +18,7 @@ export function answerFigure(text, answer, name, sharesOpen) {
   const caption = make("figcaption", {},
     ...(name ? [make("span", { class: "run", textContent: name }), " "] : []),
     make("b", { class: "label", textContent: answer.label }), " ",
-    make("span", { textContent: percent(answer.probabilities[answer.label]) }), " ",
+    make("span", { textContent: percent(Math.max(...Object.values(answer.probabilities))) }), " ",
     make("span", { class: "note", textContent: `by ${answer.saliency.replaceAll("_", " ")}` }));
   const warning = answer.warning ? [make("p", { class: "note", textContent: answer.warning })] : [];
   const shares = make("details", { open: sharesOpen, class: "shares" },
