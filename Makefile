@@ -1,11 +1,11 @@
-# make demo   the main job on the embedded corpus        make test   everything that CI runs
+# make demo   the model in the box, and how it is made   make test   everything that CI runs
 # make check  format, lint, types, fast tests            make build  the wheel, tested as installed
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
-PACKAGED := tests/cli tests/report tests/serve tests/data/test_embedded.py tests/test_public_surface.py
+PACKAGED := tests/cli tests/report tests/serve tests/data/test_embedded.py tests/test_public_surface.py tests/test_starter.py
 
 # Compiled files are kept, also where the environment says otherwise: hundreds of test processes begin with them.
 export PYTHONDONTWRITEBYTECODE :=

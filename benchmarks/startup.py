@@ -1,4 +1,4 @@
-"""Milliseconds of `import pssa` and `pssa --help`, against importing torch alone, in new processes.
+"""Milliseconds of `import pssa`, `pssa --help` and `pssa try`, against importing torch alone, in new processes.
 
 A bare interpreter is the lower bound.
 """
@@ -15,6 +15,7 @@ _STARTS = {
     "import pssa": ("-c", "import pssa"),
     "pssa --help": ("-m", "pssa", "--help"),
     "import torch": ("-c", "import torch"),
+    "pssa try": ("-m", "pssa", "try", "The screen is huge but the battery dies within an hour."),
 }
 _HEAVY = ("torch", "numpy", "transformers", "pandas", "jinja2")
 _LOADED = (

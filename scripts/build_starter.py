@@ -23,10 +23,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from starter.card import write_starter_card
+from starter.card import keep_error_rates, write_starter_card
 from starter.corpora import classifier_corpus, common_texts, tagger_sentences
 from starter.measure import TestFiles, measure
-from starter.packing import choose_words, digest_of, size_of
+from starter.packing import choose_words, size_of
 from starter.recording import record
 
 from pssa.aspects import resume_aspects, train_aspects
@@ -82,9 +82,10 @@ def _describe(arguments: argparse.Namespace) -> dict[str, Any]:
         {"REST": arguments.rest_aspects, "LAPTOP": arguments.laptop_aspects},
     )
     measured = measure(arguments.run, files)
+    keep_error_rates(arguments.run, measured)
     write_starter_card(arguments.run, measured, len(left_out), arguments.selection)
     record(arguments.run, arguments.record)
-    return {"bytes": size_of(arguments.run), "digest": digest_of(arguments.run), **measured.as_dict()}
+    return {"bytes": size_of(arguments.run), **measured.as_dict()}
 
 
 def _arguments() -> argparse.Namespace:

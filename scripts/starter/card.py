@@ -7,10 +7,12 @@ from pathlib import Path
 from pssa.aspects.run import FOLDER
 from pssa.data.files import write_atomically
 from pssa.runs.config import Config
-from pssa.runs.directory import read_json
+from pssa.runs.directory import read_json, write_json
 from starter.measure import Measured
 
-__all__ = ["write_starter_card"]
+__all__ = ["keep_error_rates", "write_starter_card"]
+
+_HELD_OUT = "MAMS val"
 
 _CARD = """---
 library_name: pssa
@@ -48,14 +50,16 @@ Measured on these very files.
 {scores}
 
 MAMS val is of the same source as the training data. REST and LAPTOP (SemEval-2014) are not: they show what to expect of other
-restaurants and of another domain. {selection}
+restaurants and of another domain.
+
+{selection}
 
 ## Limits
 
 - It knows restaurants best, laptops a little, and other domains by the meaning of their words only. Train your own run for those.
 - English only. Words without a vector are unknown to the classifier.
 - It finds aspects that are named, not those that are only implied.
-- Its probabilities are not calibrated.
+- {calibration}
 
 ## Sources
 
@@ -67,6 +71,7 @@ restaurants and of another domain. {selection}
 
 `scripts/build_starter.py` in the source repository builds this folder.
 """
+_CALIBRATED = "Its probabilities are calibrated on held-out training data: on other data it is less sure than it says."
 
 
 def write_starter_card(root: Path, measured: Measured, n_left_out: int, selection: str) -> None:
@@ -82,8 +87,21 @@ def write_starter_card(root: Path, measured: Measured, n_left_out: int, selectio
         n_left_out=n_left_out,
         scores="\n".join(_row(name, measured) for name in names),
         selection=selection,
+        calibration=_CALIBRATED if (root / "calibration.json").is_file() else "Its probabilities are not calibrated.",
     )
     write_atomically(root / "README.md", card.encode())
+
+
+def keep_error_rates(root: Path, measured: Measured) -> None:
+    """Put the confusions of MAMS val into `metrics.json`, from which `pssa insights` knows how often the starter errs."""
+    scores = measured.labels[_HELD_OUT]
+    rates = {
+        "labels": list(scores.labels),
+        "confusion": [list(row) for row in scores.confusion],
+        "instances": scores.instances,
+        "source": _HELD_OUT,
+    }
+    write_json(root / "metrics.json", read_json(root / "metrics.json") | {"held_out": rates})
 
 
 def _row(name: str, measured: Measured) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from pssa.data.vectors import Vectors, read_vectors
 from pssa.data.vocabulary import Vocabulary
 from pssa.runs.compact import write_compact
 
-__all__ = ["choose_words", "digest_of", "size_of"]
+__all__ = ["choose_words", "size_of"]
 
 _BYTES = 2  # of a number
 _LEAST_COUNT = 3  # of a training word without a vector: its row, drawn at random, says nothing but which word it is
@@ -57,11 +56,3 @@ def _bytes_without_words(run: Path) -> int:
 def size_of(folder: Path) -> int:
     """Return the bytes of all files."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-
-
-def digest_of(folder: Path) -> str:
-    """Return a digest of the names and contents of all files but the cards."""
-    digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "README.md"):
-        digest.update(f"{path.relative_to(folder).as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()

@@ -1,17 +1,15 @@
-"""Digest and answers of the starter, recorded for the test that its files are whole and answer the same everywhere."""
+"""Digests and answers of the starter, recorded for the test that its files are whole and answer the same everywhere."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pssa
-from pssa.aspects import load_finder
-from pssa.data.example import Example
-from starter.packing import digest_of
+from pssa.aspects.run import FOLDER
+from pssa.bulk.fingerprint import run_digest
 
-__all__ = ["TEXTS", "answers", "record"]
+__all__ = ["TEXTS", "record"]
 
 TEXTS = (
     "The screen is huge but the battery dies within an hour.",
@@ -21,15 +19,14 @@ TEXTS = (
 )
 
 
-def answers(run: Path) -> list[dict[str, Any]]:
-    """Return what the run finds in the texts, and its probabilities."""
-    finder, classifier = load_finder(run), pssa.load(run)
-    found = [(text, span) for text in TEXTS for span in finder.find(text)]
-    judged = classifier.answer([Example.from_text(text, span) for text, span in found])
-    return [{"text": text, **answer.as_dict()} for (text, _), answer in zip(found, judged, strict=True)]
-
-
 def record(run: Path, path: Path) -> None:
-    """Write the digest and the answers."""
-    content = {"digest": digest_of(run), "answers": answers(run)}
+    """Write the digests of classifier and tagger, and what they answer to the texts."""
+    answers = pssa.pipeline(run)(TEXTS)
+    content = {
+        "digests": {name: run_digest(folder) for name, folder in (("run", run), ("tagger", run / FOLDER))},
+        "answers": [
+            {"text": text, "aspects": [answer.as_dict() for answer in found]}
+            for text, found in zip(TEXTS, answers, strict=True)
+        ],
+    }
     path.write_text(json.dumps(content, indent=2) + "\n", "utf-8")

@@ -29,12 +29,13 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         demo,
         "_SETTINGS",
-        {"model": "memnet", "dimension": 8, "epochs": 1, "iterations": 2, "epsilon": 9.0, "device": "cpu"},
+        {"model": "memnet", "epochs": 1, "device": "cpu"},
     )
+    monkeypatch.setitem(demo._METHODS, "pg-as", {"iterations": 2, "epsilon": 9.0})
 
 
-def test_the_demonstration_trains_as_a_training_without_options_does() -> None:
-    assert Config().updated(demo._SETTINGS) == Config()
+def test_the_demonstration_trains_as_a_training_without_options_does_but_for_the_search() -> None:
+    assert Config().updated(demo._SETTINGS | {"epochs": None}) == Config()
 
 
 def test_a_file_is_no_place_for_runs(command: Command, tmp_path: Path) -> None:
@@ -63,40 +64,39 @@ def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Comma
     assert (result.code, result.err) == (0, "")
     for part in (
         "baseline",
-        "+AW-AS",
         "+PG-AS",
+        "+CONSENSUS",
         "misleading",
-        "predicted labels",
+        "Predicted labels",
+        "battery: ",
+        "no aspect is named",
         "made-up",
         str(out / "report.html"),
     ):
         assert part in result.out
-    assert "[+1]" in result.out or "[-1]" in result.out
-    assert str(out / "aw-as" / "evidence.jsonl") in result.out
-    assert "Treat the differences above as chance" in result.out
+    assert "[+1]" in result.out
+    assert str(out / "consensus" / "evidence.jsonl") in result.out
+    assert "Treat the differences as chance" in result.out
     report = (out / "report.html").read_text("utf-8")
-    for part in ("aw-as against aw-as, initial model", "What was mined", "301 test instances", "Comprehensiveness"):
+    for part in ("consensus against pg-as, initial model", "What was mined", "301 test instances", "Comprehensiveness"):
         assert part in report
-    for run in (out / "aw-as", out / "pg-as", out / "aw-as" / "stages" / "initial"):
+    for run in (out / "pg-as", out / "consensus", out / "pg-as" / "stages" / "initial"):
         assert pssa.load(run).predict("Great view, but the waiter was rude.", "waiter").label
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_tiny")
-def test_json_is_one_object_with_the_slices(command: Command, tmp_path: Path) -> None:
+def test_a_second_demonstration_gets_a_place_of_its_own_and_json_is_one_object(
+    command: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo-2").touch()
     found = command("demo", "--out", tmp_path / "demo", "--json").json
-    assert found["runs"] == str(tmp_path / "demo")
-    assert Path(found["report"]) == tmp_path / "demo" / "report.html"
+    assert found["runs"] == str(tmp_path / "demo-3")
+    assert Path(found["report"]) == tmp_path / "demo-3" / "report.html"
     assert Path(found["report"]).is_file()
-    assert set(found["methods"]) == {"baseline", "+AW-AS", "+PG-AS"}
+    assert set(found["methods"]) == {"baseline", "+PG-AS", "+CONSENSUS"}
+    assert [len(item["aspects"]) > 0 for item in found["starter"]][:2] == [True, True]
     for result in found["methods"].values():
         assert result["test"]["instances"] >= 200
         assert {"misleading", "plain"} <= set(result["slices"])
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_tiny")
-def test_a_second_demonstration_gets_a_place_of_its_own(command: Command, tmp_path: Path) -> None:
-    (tmp_path / "demo").mkdir()
-    (tmp_path / "demo-2").touch()
-    assert command("demo", "--out", tmp_path / "demo", "--json").json["runs"] == str(tmp_path / "demo-3")

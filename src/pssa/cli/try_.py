@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pssa.cli._output import print_json, say
 from pssa.cli._parser import Commands, add_command, option
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pssa.aspects.find import FoundAspect
     from pssa.runs.explain import Explanation
 
-    Judged = list[tuple[FoundAspect, Explanation]]
+Judged: TypeAlias = "list[tuple[FoundAspect, Explanation]]"
 
 _STANDARD = "-"
 _MOST_TEXTS = 1000
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     texts = _read_texts(arguments.texts)
     judged = judge(texts, arguments.run_path or starter_run())
     if arguments.json:
-        print_json({"items": [_as_dict(*item) for item in zip(texts, judged, strict=True)]})
+        print_json({"items": [as_dict(*item) for item in zip(texts, judged, strict=True)]})
         return 0
     for number, (text, found) in enumerate(zip(texts, judged, strict=True)):
         if number:
@@ -103,11 +103,19 @@ def _read_lines() -> list[str]:
     return lines
 
 
-def _as_dict(text: str, judged: Judged) -> dict[str, Any]:
+def as_dict(text: str, judged: Judged) -> dict[str, Any]:
+    """Return what was found in a text as plain values, for JSON."""
     return {"text": text, "aspects": [_aspect(found, explanation) for found, explanation in judged]}
 
 
 def _aspect(found: FoundAspect, explanation: Explanation) -> dict[str, Any]:
     words = [{"word": word, "share": share} for word, share in zip(explanation.words, explanation.shares, strict=True)]
-    # Offsets in the text: those of the answer are in the sentence.
-    return {**explanation.answer.as_dict(), "from": found.start, "to": found.end, "words": words}
+    answer = explanation.answer
+    return {
+        "aspect": found.aspect,
+        "from": found.start,  # in the text, and not in the sentence as in the answer
+        "to": found.end,
+        "label": answer.label,
+        "probabilities": answer.probabilities,
+        "words": words,
+    }

@@ -1,0 +1,53 @@
+"""The run that comes with the package."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pssa
+from pssa.aspects.run import FOLDER
+from pssa.bulk.fingerprint import run_digest
+from pssa.runs.run_names import starter_run
+
+RECORD = Path(__file__).parent / "fixtures" / "starter.json"
+MOST_BYTES = 8_000_000
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Any:
+    return json.loads(RECORD.read_text("utf-8"))
+
+
+def test_its_files_are_those_that_were_recorded(recorded: Any) -> None:
+    run = starter_run()
+    assert recorded["digests"] == {"run": run_digest(run), "tagger": run_digest(run / FOLDER)}
+
+
+def test_it_answers_as_recorded_on_any_processor(recorded: Any) -> None:
+    judge = pssa.pipeline("starter")
+    for item in recorded["answers"]:
+        answers = [answer.as_dict() for answer in judge(item["text"])]
+        assert [(each["from"], each["to"], each["label"]) for each in answers] == [
+            (each["from"], each["to"], each["label"]) for each in item["aspects"]
+        ]
+        for answer, before in zip(answers, item["aspects"], strict=True):
+            assert answer["probabilities"] == pytest.approx(before["probabilities"], abs=1e-3)
+
+
+def test_it_is_small_and_holds_no_training_data() -> None:
+    files = [path for path in starter_run().rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= MOST_BYTES
+    assert not [path for path in files if "stages" in path.parts or path.name == "evidence.jsonl"]
+
+
+def test_its_card_names_its_sources_and_scores() -> None:
+    card = (starter_run() / "README.md").read_text("utf-8")
+    for part in ("MAMS", "Apache License 2.0", "GloVe", "MAMS val", "REST test", "LAPTOP test"):
+        assert part in card
+    metrics = json.loads((starter_run() / "metrics.json").read_text("utf-8"))
+    confusion = metrics["held_out"]["confusion"]
+    assert sum(map(sum, confusion)) == metrics["held_out"]["instances"]
