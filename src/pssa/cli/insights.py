@@ -50,12 +50,15 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.training.progress import StderrProgress
 
     job = _job(arguments)
+    writes_groups = job.groups is not None and not job.groups.exists()
     with StderrProgress("insights") as bar:
         summary = make_insights(job, None, updater(bar), _stepper(bar))
     if arguments.json:
         print_json(summary.as_dict())
     else:
         _print_summary(job, summary)
+        if writes_groups:
+            say(f"{job.groups}: groups of aspects, for editing; give the file again to use them")
     return 0
 
 
@@ -111,6 +114,3 @@ def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
         say(f"{counted(summary.undated, 'mention')} without a date that can be read in the column {job.date}")
     if summary.rejected:
         say(f"{job.rejected}: {counted(summary.rejected, 'row')} skipped")
-    for path, what in ((job.table, "table"), (job.rows, "rows"), (job.groups, "groups of aspects, for editing")):
-        if path is not None:
-            say(f"{path}: {what}")

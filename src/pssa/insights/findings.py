@@ -44,7 +44,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Difference:
+class GroupDifference:
     """A share that differs between one group of reviews and all others, more than chance would make it."""
 
     aspect: str
@@ -61,7 +61,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Change:
+class ShareTrend:
     """A share that rises or falls over time, more than chance would make it."""
 
     aspect: str
@@ -99,8 +99,8 @@ class Findings:
     values: tuple[str, ...]
     periods: tuple[str, ...]
     period_kind: str
-    differences: tuple[Difference, ...]
-    changes: tuple[Change, ...]
+    differences: tuple[GroupDifference, ...]
+    changes: tuple[ShareTrend, ...]
     n_undated: int
     n_left_out: int
 
@@ -216,11 +216,11 @@ class Analyst:
     def _periods(self) -> tuple[str, ...]:
         return () if self.calendar is None else tuple(map(self.calendar.name, range(self.calendar.n_periods)))
 
-    def _differences(self) -> tuple[Difference, ...]:
+    def _differences(self) -> tuple[GroupDifference, ...]:
         """Test each share of each aspect in each group of reviews against all other groups."""
         if len(self.values) < 2:
             return ()
-        found: list[Difference] = []
+        found: list[GroupDifference] = []
         for name in sorted(self.tally.detailed & self.tally.aspects.keys()):
             rows = counts_by(self.tally.aspects[name].by_value, self.values, len(self.tally.labels))
             whole = [sum(column) for column in zip(*rows, strict=True)]
@@ -230,16 +230,16 @@ class Analyst:
                     found += self._compare(name, value, row, rest)
         adjusted = adjust([one.p for one in found])
         marked = [
-            Difference(one.aspect, one.value, one.label, one.share, one.elsewhere, p)
+            GroupDifference(one.aspect, one.value, one.label, one.share, one.elsewhere, p)
             for one, p in zip(found, adjusted, strict=True)
             if p < _SIGNIFICANT
         ]
         return tuple(sorted(marked, key=lambda one: (one.p, one.aspect, one.value, one.label)))
 
-    def _compare(self, aspect: str, value: str, row: list[int], rest: list[int]) -> list[Difference]:
+    def _compare(self, aspect: str, value: str, row: list[int], rest: list[int]) -> list[GroupDifference]:
         here, elsewhere = self.estimator.estimate(row), self.estimator.estimate(rest)
         return [
-            Difference(
+            GroupDifference(
                 aspect,
                 value,
                 label,
@@ -250,11 +250,11 @@ class Analyst:
             for place, label in enumerate(self.tally.labels)
         ]
 
-    def _changes(self) -> tuple[Change, ...]:
+    def _changes(self) -> tuple[ShareTrend, ...]:
         """Test whether each share of each aspect rises or falls."""
         if self.calendar is None or self.calendar.n_periods < 3:
             return ()
-        found: list[Change] = []
+        found: list[ShareTrend] = []
         for name in sorted(self.tally.detailed & self.tally.aspects.keys()):
             rows = counts_by(self.tally.aspects[name].by_period, range(self.calendar.n_periods), len(self.tally.labels))
             totals = [sum(row) for row in rows]
@@ -263,10 +263,10 @@ class Analyst:
             first, last = (self.estimator.estimate(half) for half in _halves(rows))
             for place, label in enumerate(self.tally.labels):
                 _, p = trend([row[place] for row in rows], totals)
-                found.append(Change(name, label, first[place].counted, last[place].counted, p))
+                found.append(ShareTrend(name, label, first[place].counted, last[place].counted, p))
         adjusted = adjust([one.p for one in found])
         marked = [
-            Change(one.aspect, one.label, one.first, one.last, p)
+            ShareTrend(one.aspect, one.label, one.first, one.last, p)
             for one, p in zip(found, adjusted, strict=True)
             if p < _SIGNIFICANT
         ]

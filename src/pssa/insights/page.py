@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment
 
 from pssa.evaluation.shares import ShareEstimate
-from pssa.insights.findings import AspectFinding, Difference, Findings
+from pssa.insights.findings import AspectFinding, Findings, GroupDifference
 from pssa.report.html import make_environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -112,5 +112,5 @@ def _share(aspect: AspectFinding, kind: str) -> float:
     return found.share.low if found is not None else 0.0
 
 
-def _marks(findings: Findings) -> dict[Any, Difference]:
+def _marks(findings: Findings) -> dict[Any, GroupDifference]:
     return {(one.aspect, one.value, one.label): one for one in findings.differences}
