@@ -7,6 +7,7 @@ its own test set, on that of the other domain and on variants.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +18,18 @@ from pssa.experiments.corrections import ALL, ORDERS
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.stress.variants import VERSION
-from pssa.studies.exhibit import Exhibit, Figure, FormattedValue, Part, PlotLine, Table, TableRow, format_mean
-from pssa.studies.exhibits._rows import FULL_GAMMA, METHODS, NAMES
+from pssa.studies.exhibit import (
+    Exhibit,
+    Figure,
+    FormattedValue,
+    Part,
+    PlotLine,
+    Table,
+    TableRow,
+    format_mean,
+    not_measured,
+)
+from pssa.studies.exhibits._rows import FEW_SEEDS, FULL_GAMMA, METHODS, NAMES
 
 __all__ = ["EXHIBIT"]
 
@@ -32,8 +43,9 @@ _NOTES = (
     "those in which people marked a word; their words replace the mined ones. `all`: every such instance, in either order.",
 )
 _ORDER_NOTES = (
-    "Means over 25, 50, 100, 200 and 400 corrections, places and seeds, in points. `over none`: the same models without a "
-    "correction. `useful at n - random at 2n`: over 25, 50, 100 and 200; zero or more means that the order halves the work.",
+    "Means over 25, 50, 100, 200 and 400 corrections, places and seeds, in points, ± standard error over places and seeds. "
+    "`over none`: the same models without a correction. `useful at n - random at 2n`: over 25, 50, 100 and 200; zero or more means "
+    "that the order halves the work.",
 )
 
 
@@ -78,7 +90,7 @@ def _training(place: Place, count: int | str, order: str) -> Training:
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield the trainings with their analyses."""
     for model, data in _places(scope):
-        for place in scope.places(model, data):
+        for place in scope.places(model, data, FEW_SEEDS):
             for count in _POINTS:
                 trainings = dict.fromkeys(_training(place, count, order) for order in ORDERS)
                 yield from (measure.cell(training) for training in trainings for measure in _MEASURES)
@@ -91,7 +103,7 @@ class _Scores:
         self._scope, self._lookup = scope, lookup
 
     def __call__(self, model: str, data: str, count: int | str, order: str, measure: _Measure) -> Mapping[int, float]:
-        places = self._scope.places(model, data)
+        places = self._scope.places(model, data, FEW_SEEDS)
         found = gather(self._lookup, {place.seed: measure.cell(_training(place, count, order)) for place in places})
         return {seed: measure.value(record) for seed, record in found.items()}
 
@@ -103,40 +115,43 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     return [_order_table(scores, places), *figures, *(_place_table(scores, model, data) for model, data in places)]
 
 
+_Point = tuple[int | str, str]  # a number of corrections and their order
+
+
 def _order_table(scores: _Scores, places: Sequence[tuple[str, str]]) -> Table:
-    rows: list[TableRow] = []
-    for measure in _MEASURES:
-
-        def gain(
-            ours: tuple[int | str, str], theirs: tuple[int | str, str], measure: _Measure = measure
-        ) -> list[float]:
-            """Return differences of two points by place and seed."""
-            found = []
-            for model, data in places:
-                one, other = (scores(model, data, *point, measure) for point in (ours, theirs))
-                found += [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
-            return found
-
-        rows.append(
-            (
-                measure.name,
-                _mean([value for count in _COUNTS for value in gain((count, "random"), (0, "random"))]),
-                _mean([value for count in _COUNTS for value in gain((count, "useful"), (0, "random"))]),
-                _mean([value for count in _COUNTS for value in gain((count, "useful"), (count, "random"))]),
-                _mean([value for count in _COUNTS[:-1] for value in gain((count, "useful"), (2 * count, "random"))]),
-                _mean(gain((ALL, "random"), (0, "random"))),
-            )
-        )
-    columns = (
-        *("score", "random over none", "useful over none", "useful - random", "useful at n - random at 2n"),
-        "all over none",
-    )
+    none, last = (0, "random"), (ALL, "random")
+    comparisons: dict[str, list[tuple[_Point, _Point]]] = {
+        "random over none": [((count, "random"), none) for count in _COUNTS],
+        "useful over none": [((count, "useful"), none) for count in _COUNTS],
+        "useful - random": [((count, "useful"), (count, "random")) for count in _COUNTS],
+        "useful at n - random at 2n": [((count, "useful"), (2 * count, "random")) for count in _COUNTS[:-1]],
+        "all over none": [(last, none)],
+    }
+    rows: list[TableRow] = [
+        (measure.name, *(_mean_difference(scores, places, pairs, measure) for pairs in comparisons.values()))
+        for measure in _MEASURES
+    ]
     title = "Does the order of corrections matter?"
+    columns = ("score", *comparisons)
     return Table("correction-orders", title, columns, tuple(rows), _ORDER_NOTES, columns[1:])
 
 
-def _mean(values: Sequence[float]) -> FormattedValue:
-    return format_mean([statistics.mean(values)] if values else [], "+")
+def _mean_difference(
+    scores: _Scores,
+    places: Sequence[tuple[str, str]],
+    pairs: Sequence[tuple[_Point, _Point]],
+    measure: _Measure,
+) -> FormattedValue:
+    """Return the mean difference of pairs of points over places and seeds, with its standard error."""
+    found: list[float] = []
+    for model, data in places:
+        both = [tuple(scores(model, data, *point, measure) for point in pair) for pair in pairs]
+        seeds = set.intersection(*({*one} & {*other} for one, other in both))
+        found += [100 * statistics.mean(one[seed] - other[seed] for one, other in both) for seed in sorted(seeds)]
+    if len(found) < 2:
+        return not_measured("mean", "error")
+    mean, error = statistics.mean(found), statistics.stdev(found) / math.sqrt(len(found))
+    return FormattedValue(f"{mean:+.2f} ± {error:.2f}", {"mean": mean, "error": error})
 
 
 def _figure(scores: _Scores, places: Sequence[tuple[str, str]], measure: _Measure) -> Figure:
