@@ -44,8 +44,8 @@ _NOTES = (
 )
 _ORDER_NOTES = (
     "Means over 25, 50, 100, 200 and 400 corrections, places and seeds, in points, ± standard error over places and seeds. "
-    "`over none`: the same models without a correction. `useful at n - random at 2n`: over 25, 50, 100 and 200; zero or more means "
-    "that the order halves the work.",
+    "`over none`: the same models without a correction. `useful at n - random at 2n`: over 25, 50, 100 and 200; zero or more "
+    "means that the order halves the work.",
 )
 
 
