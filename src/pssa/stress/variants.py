@@ -67,7 +67,7 @@ def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> Vari
     sentences: dict[str, list[Example]] = defaultdict(list)
     for example in numbered:
         sentences[example.text].append(example)
-    sources = _Sources(sentences, marks, ClausePool(numbered), _known_words(corpus))
+    sources = _VariantSources(sentences, marks, ClausePool(numbered), _known_words(corpus))
     found: list[Variant] = []
     for index, example in enumerate(numbered):
         for kind, draft in _drafts(example, sources).items():
@@ -78,7 +78,7 @@ def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> Vari
 
 
 @dataclass(frozen=True)
-class _Sources:
+class _VariantSources:
     """What variants of a corpus are made from."""
 
     sentences: Mapping[str, Sequence[Example]]  # instances by text
@@ -91,7 +91,7 @@ def _known_words(corpus: Corpus) -> frozenset[str]:
     return frozenset(word.lower() for example in corpus for word in example.words)
 
 
-def _drafts(example: Example, sources: _Sources) -> dict[str, Draft | None]:
+def _drafts(example: Example, sources: _VariantSources) -> dict[str, Draft | None]:
     siblings, marks = sources.sentences[example.text], sources.marks
     opinions = find_opinions(siblings, marks)
     # Where people marked opinions, one without a mark is not in the words.

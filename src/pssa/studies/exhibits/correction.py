@@ -96,7 +96,7 @@ def cells(scope: Scope) -> Iterator[Cell]:
                 yield from (measure.cell(training) for training in trainings for measure in _MEASURES)
 
 
-class _Scores:
+class _PointScores:
     """Scores by seed of every point."""
 
     def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
@@ -110,7 +110,7 @@ class _Scores:
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return a comparison of the orders, a figure for each score, and a table for each place."""
-    scores, places = _Scores(scope, lookup), list(_places(scope))
+    scores, places = _PointScores(scope, lookup), list(_places(scope))
     figures = [_figure(scores, places, measure) for measure in _MEASURES]
     return [_order_table(scores, places), *figures, *(_place_table(scores, model, data) for model, data in places)]
 
@@ -118,7 +118,7 @@ def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
 _Point = tuple[int | str, str]  # a number of corrections and their order
 
 
-def _order_table(scores: _Scores, places: Sequence[tuple[str, str]]) -> Table:
+def _order_table(scores: _PointScores, places: Sequence[tuple[str, str]]) -> Table:
     none, last = (0, "random"), (ALL, "random")
     comparisons: dict[str, list[tuple[_Point, _Point]]] = {
         "random over none": [((count, "random"), none) for count in _COUNTS],
@@ -137,7 +137,7 @@ def _order_table(scores: _Scores, places: Sequence[tuple[str, str]]) -> Table:
 
 
 def _mean_difference(
-    scores: _Scores,
+    scores: _PointScores,
     places: Sequence[tuple[str, str]],
     pairs: Sequence[tuple[_Point, _Point]],
     measure: _Measure,
@@ -154,7 +154,7 @@ def _mean_difference(
     return FormattedValue(f"{mean:+.2f} ± {error:.2f}", {"mean": mean, "error": error})
 
 
-def _figure(scores: _Scores, places: Sequence[tuple[str, str]], measure: _Measure) -> Figure:
+def _figure(scores: _PointScores, places: Sequence[tuple[str, str]], measure: _Measure) -> Figure:
     panels = []
     for model, data in places:
         lines = (_line(scores, model, data, order, measure) for order in ORDERS)
@@ -165,7 +165,7 @@ def _figure(scores: _Scores, places: Sequence[tuple[str, str]], measure: _Measur
     return Figure(name, title, "corrected instances", f"{measure.name} (%)", tuple(panels), places=names)
 
 
-def _line(scores: _Scores, model: str, data: str, order: str, measure: _Measure) -> PlotLine:
+def _line(scores: _PointScores, model: str, data: str, order: str, measure: _Measure) -> PlotLine:
     found = {
         float(place): mean_and_std(list(values.values()))
         for place, count in enumerate(_POINTS, start=1)
@@ -175,7 +175,7 @@ def _line(scores: _Scores, model: str, data: str, order: str, measure: _Measure)
     return PlotLine(order, tuple(found), means, spreads)
 
 
-def _place_table(scores: _Scores, model: str, data: str) -> Table:
+def _place_table(scores: _PointScores, model: str, data: str) -> Table:
     rows: list[TableRow] = []
     for count in _POINTS:
         for order in ORDERS[:1] if count in (0, ALL) else ORDERS:
