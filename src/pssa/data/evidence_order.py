@@ -59,7 +59,7 @@ def _doubt(example: ExampleEvidence) -> tuple[float, str]:
     if best is None:
         return 1.0, "no word was found"
     if not is_content_word(example.words[best.word]):
-        return 1.0, "the best word says little"
+        return 1.0, "the best word is a stop word"
     share = min(1.0, max(0.0, best.score))
     return 1.0 - share, f"the best word has a share of {share:.2f}"
 
