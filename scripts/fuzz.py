@@ -82,11 +82,13 @@ def _targets(folder: Path) -> dict[str, Target]:
     """Every target, imported so that libFuzzer can see the branches of the package."""
     folder.mkdir()
     with _instrumented(), contextlib.redirect_stderr(io.StringIO()):
+        from fuzzing.aspects import aspect_targets
         from fuzzing.bulk import bulk_targets
         from fuzzing.folders import folder_targets
         from fuzzing.readers import reader_targets
         from fuzzing.service import service_targets
-    return reader_targets(folder) | folder_targets(folder) | service_targets(folder) | bulk_targets(folder)
+    readers = reader_targets(folder) | aspect_targets()
+    return readers | folder_targets(folder) | service_targets(folder) | bulk_targets(folder)
 
 
 def _attack(targets: Mapping[str, Target], arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pyarrow import parquet
 from fuzzing.grammars import json_document, json_rows, table
 from fuzzing.readers import CORPUS
 from fuzzing.target import Attack, Target
-from pssa.bulk import Job, Scoring, predict
+from pssa.bulk import Finding, Job, Scoring, predict
 from pssa.bulk.engines import ScoringTask
 from pssa.bulk.rows import Score
 from pssa.bulk.scorer import open_scorer
@@ -32,6 +32,7 @@ _COLUMNS = ("text", "aspect", "from", "to", "label", "gold", "probabilities", "n
 _OUTPUTS = ("out.jsonl", "out.csv", "out.parquet")
 _BEGUN = "begun"  # the part of a job as it was left
 _ON_CPU = Scoring(device="cpu", batch_size=8)
+_NAMED = Finding(names=("screen", "the", "battery life"), keep_empty=True)
 
 
 class _Left(BaseException):
@@ -50,7 +51,7 @@ class _Engine:
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         for window in islice(task.windows(), self.most):
-            yield score_window(window, self.score, task.output_format)
+            yield score_window(window, self.score, task.output_format, task.open_parser())
         if self.most is not None:
             raise _Left
 
@@ -69,6 +70,9 @@ def bulk_targets(folder: Path) -> dict[str, Target]:
         "bulk/parquet": Target(_scoring(run, "case.parquet"), (sound["parquet"],), share=0.25),
         "bulk/zst": Target(_scoring(run, "case.jsonl.zst"), (packed,), share=0.25),
     }
+    for kind, name in (("json_lines", "case.jsonl"), ("csv", "case.csv")):
+        grown = json_rows(rows) if kind == "json_lines" else table(_COLUMNS)
+        found[f"bulk/raw {name}"] = Target(_scoring(run, name, _NAMED), (sound[kind],), grown=grown, share=0.25)
     for name in ("out.jsonl", "out.parquet"):
         left = _left(run, folder / f"left-{name}", name)
         header, _, _ = _window(left / f"{name}.part").read_bytes().partition(b"\n")
@@ -78,8 +82,9 @@ def bulk_targets(folder: Path) -> dict[str, Target]:
     return found
 
 
-def _scoring(run: Path, name: str) -> Callable[[Path], Attack]:
+def _scoring(run: Path, name: str, finding: Finding | None = None) -> Callable[[Path], Attack]:
     """An attack by an input, into one form after the other."""
+    found = finding or Finding()
 
     def prepare(folder: Path) -> Attack:
         engine = _Engine(open_scorer(run, _ON_CPU)[0])
@@ -87,7 +92,9 @@ def _scoring(run: Path, name: str) -> Callable[[Path], Attack]:
         def attack(content: bytes) -> None:
             (folder / name).write_bytes(content)
             output = folder / _OUTPUTS[len(content) % len(_OUTPUTS)]
-            job = Job(run, (str(folder / name),), str(output), errors="skip", begin="replace", scoring=_ON_CPU)
+            job = Job(
+                run, (str(folder / name),), str(output), errors="skip", begin="replace", scoring=_ON_CPU, finding=found
+            )
             summary = predict(job, engine)
             written = _rows(output)
             rejected = len(job.rejected_path.read_bytes().splitlines()) if job.rejected_path.exists() else 0

@@ -27,7 +27,7 @@ from pssa.data.vectors import load_matrix, read_vectors, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.stress import make_variants, read_variants, write_variants
 
-__all__ = ["CORPUS", "EVIDENCE", "reader_targets"]
+__all__ = ["CORPUS", "EVIDENCE", "reader_targets", "using"]
 
 CORPUS = embedded.load("train").select(range(5))
 EVIDENCE = Evidence.from_findings(
@@ -100,23 +100,23 @@ def _other_targets(folder: Path) -> dict[str, Target]:
     opinions = "".join((*_OPINIONS[:3], *_OPINIONS[5:7])).encode()
     words = tuple(word.encode() for word in _OPINIONS)
     return {
-        "evidence": Target(_using("case.jsonl", _read_evidence), (evidence,), grown=json_rows(rows)),
-        "opinion_words": Target(_using("case.tsv", _read_opinions), (opinions,), words, pieces_of(*_OPINIONS)),
-        "variants": Target(_using("case.jsonl", _read_variants), (variants,), grown=json_rows(lines)),
+        "evidence": Target(using("case.jsonl", _read_evidence), (evidence,), grown=json_rows(rows)),
+        "opinion_words": Target(using("case.tsv", _read_opinions), (opinions,), words, pieces_of(*_OPINIONS)),
+        "variants": Target(using("case.jsonl", _read_variants), (variants,), grown=json_rows(lines)),
         "texts_to_vary": Target(
-            _using("case.jsonl", _vary), (FORMATS.module("json_lines").encode(CORPUS),), grown=pieces_of(*_TO_VARY)
+            using("case.jsonl", _vary), (FORMATS.module("json_lines").encode(CORPUS),), grown=pieces_of(*_TO_VARY)
         ),
         "vectors": Target(
-            _using("case.txt", _read_vectors),
+            using("case.txt", _read_vectors),
             (_VECTORS, b"10 3\n" + _VECTORS),
             grown=pieces_of("a ", "1 ", "2.5 ", "\n", "nan", "1e9", "-"),
         ),
-        "vectors_gz": Target(_using("case.gz", _read_vectors), (gzip.compress(_VECTORS, mtime=0),)),
-        "vectors_zip": Target(_using("case.zip", _read_vectors), (_zipped(_VECTORS),)),
+        "vectors_gz": Target(using("case.gz", _read_vectors), (gzip.compress(_VECTORS, mtime=0),)),
+        "vectors_zip": Target(using("case.zip", _read_vectors), (_zipped(_VECTORS),)),
         "vocabulary": Target(
-            _using("case.json", Vocabulary.load), (vocabulary,), grown=json_document(json.loads(vocabulary))
+            using("case.json", Vocabulary.load), (vocabulary,), grown=json_document(json.loads(vocabulary))
         ),
-        "matrix": Target(_using("case.safetensors", load_matrix), ((folder / "matrix.safetensors").read_bytes(),)),
+        "matrix": Target(using("case.safetensors", load_matrix), ((folder / "matrix.safetensors").read_bytes(),)),
     }
 
 
@@ -144,11 +144,11 @@ def _reading(name: str, format: str | None) -> Callable[[Path], Attack]:
         if tuple(read(again)) != corpus.examples:
             raise AssertionError("what was read is not what is read back")
 
-    return _using(name, use)
+    return using(name, use)
 
 
-def _using(name: str, use: Callable[[Path], Any]) -> Callable[[Path], Attack]:
-    """An attack that writes the case to a file of this name and uses it."""
+def using(name: str, use: Callable[[Path], Any]) -> Callable[[Path], Attack]:
+    """Return an attack that writes the case to a file of this name and uses it."""
 
     def prepare(folder: Path) -> Attack:
         path = folder / name
