@@ -18,6 +18,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from pssa.cli import build_parser
@@ -35,6 +36,17 @@ _README_ROWS = {
     "BERTABSA-ATT, attention supervised (`aw-as`)": "BERTABSA-ATT (+AW-AS)",
     "BERTABSA-ATT, trained a second time": "BERTABSA-ATT (again)",
     "BERTABSA": "BERTABSA",
+}
+
+
+_TAGGERS = {"words": "word vectors, characters", "minilm": "MiniLM", "mpnet": "MPNet"}
+# What stands beside a measurement of results/aspects.jsonl: the head of its column, and its cells by data set and tagger.
+_BESIDE = {
+    "spans": ("aim", {"laptop": {"words": "75", "mpnet": "87"}, "rest": {"words": "82", "mpnet": "88"}}),
+    "end_to_end": (
+        "published",
+        {"laptop": dict.fromkeys(_TAGGERS, "61 to 71"), "rest": dict.fromkeys(_TAGGERS, "73 to 78")},
+    ),
 }
 
 
@@ -162,7 +174,26 @@ def _first_sentence(path: Path) -> str:
     return textwrap.shorten(sentence.rstrip(".:"), 110, placeholder=" ...")
 
 
+def aspects_table(measure: str) -> str:
+    """Return a table of results/aspects.jsonl: of `spans` or `end_to_end`, with means over the seeds."""
+    records = [json.loads(line) for line in (ROOT / "results" / "aspects.jsonl").read_text("utf-8").splitlines()]
+    head, beside = _BESIDE[measure]
+    lines = [f"| data | reads | F1 by seed | mean F1 | precision | recall | {head} |", "|---|---|---|---|---|---|---|"]
+    for data, reads in ((data, reads) for data in beside for reads in _TAGGERS):
+        found = [
+            each[measure] for each in records if (each["data"], each["reads"]) == (data, reads) and measure in each
+        ]
+        if found:
+            means = [f"{100 * fmean(each[key] for each in found):.1f}" for key in ("f1", "precision", "recall")]
+            seeds = " ".join(f"{100 * each['f1']:.1f}" for each in found)
+            row = (data.upper(), _TAGGERS[reads], seeds, *means, beside[data].get(reads, ""))
+            lines.append(f"| {' | '.join(row)} |")
+    return "\n".join(lines) + "\n"
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
+    "aspect-spans": lambda: aspects_table("spans"),
+    "aspects-end-to-end": lambda: aspects_table("end_to_end"),
     "overall": overall_table,
     "commands": command_reference,
     "tree": file_tree,

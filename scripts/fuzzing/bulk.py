@@ -17,7 +17,7 @@ from pyarrow import parquet
 from fuzzing.grammars import json_document, json_rows, table
 from fuzzing.readers import CORPUS
 from fuzzing.target import Attack, Target
-from pssa.bulk import Finding, Job, Scoring, predict
+from pssa.bulk import FindingOptions, Job, Scoring, predict
 from pssa.bulk.engines import ScoringTask
 from pssa.bulk.rows import Score
 from pssa.bulk.scorer import open_scorer
@@ -32,7 +32,7 @@ _COLUMNS = ("text", "aspect", "from", "to", "label", "gold", "probabilities", "n
 _OUTPUTS = ("out.jsonl", "out.csv", "out.parquet")
 _BEGUN = "begun"  # the part of a job as it was left
 _ON_CPU = Scoring(device="cpu", batch_size=8)
-_NAMED = Finding(names=("screen", "the", "battery life"), keep_empty=True)
+_NAMED = FindingOptions(names=("screen", "the", "battery life"), keep_empty=True)
 
 
 class _Left(BaseException):
@@ -82,9 +82,9 @@ def bulk_targets(folder: Path) -> dict[str, Target]:
     return found
 
 
-def _scoring(run: Path, name: str, finding: Finding | None = None) -> Callable[[Path], Attack]:
+def _scoring(run: Path, name: str, finding: FindingOptions | None = None) -> Callable[[Path], Attack]:
     """An attack by an input, into one form after the other."""
-    found = finding or Finding()
+    found = finding or FindingOptions()
 
     def prepare(folder: Path) -> Attack:
         engine = _Engine(open_scorer(run, _ON_CPU)[0])

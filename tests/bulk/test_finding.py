@@ -13,14 +13,14 @@ from tests.bulk.made_jobs import Stopping
 from tests.bulk.made_rows import read_rows, write_rows
 
 from pssa.aspects import NameFinder
-from pssa.bulk import Finding, Job, LocalEngine, ProcessEngine, Scoring, predict
+from pssa.bulk import FindingOptions, Job, LocalEngine, ProcessEngine, Scoring, predict
 from pssa.bulk.finding import RowFinder
 from pssa.bulk.rows import RejectedRow, ScorableRow
 from pssa.data.rows import Columns, Row
 from pssa.errors import InputError, PssaWarning
 
 REVIEW = "We came in May. The Screen is great!  I hate the front desk, and the screen."
-NAMES = Finding(names=("screen", "front desk"))
+NAMES = FindingOptions(names=("screen", "front desk"))
 ROWS: list[dict[str, Any]] = [
     {"key": 0, "text": REVIEW, "label": "positive"},
     {"key": 1, "text": "Nothing here."},
@@ -58,7 +58,7 @@ def test_an_aspect_is_judged_in_its_sentence_and_explained_in_its_review(run: Pa
     alone = [{"text": "The Screen is great!", "aspect": "Screen"}]
     single = tmp_path / "single"
     single.mkdir()
-    predict(job_of(run, single, alone, scoring=scoring, finding=Finding()), LocalEngine())
+    predict(job_of(run, single, alone, scoring=scoring, finding=FindingOptions()), LocalEngine())
     review, sentence = read_rows(tmp_path / "out.jsonl")[0], read_rows(single / "out.jsonl")[0]
     assert review["probabilities"] == pytest.approx(sentence["probabilities"])
     words = review["explanation"]["words"]
@@ -70,7 +70,7 @@ def test_an_aspect_is_judged_in_its_sentence_and_explained_in_its_review(run: Pa
 def test_every_format_holds_found_given_and_empty_rows(run: Path, tmp_path: Path, suffix: str) -> None:
     if suffix == "parquet":
         pytest.importorskip("pyarrow")
-    keeping = Finding(names=NAMES.names, keep_empty=True)
+    keeping = FindingOptions(names=NAMES.names, keep_empty=True)
     # Texts without aspects first: their types are not known yet.
     rows = [{"key": row["key"], "text": row["text"], "aspect": row.get("aspect")} for row in ROWS[1:2] * 3 + ROWS]
     summary = predict(job_of(run, tmp_path, rows, suffix, finding=keeping), LocalEngine())
@@ -154,7 +154,7 @@ def test_a_stopped_job_is_resumed_to_the_same_bytes_and_not_with_other_names(run
     with pytest.raises(KeyboardInterrupt):
         predict(job, Stopping(3, KeyboardInterrupt()))
     with pytest.raises(InputError, match="aspects"):
-        predict(replace(job, begin="resume", finding=Finding(names=("fan",))), LocalEngine())
+        predict(replace(job, begin="resume", finding=FindingOptions(names=("fan",))), LocalEngine())
     assert predict(replace(job, begin="resume"), LocalEngine()) == summary
     assert (tmp_path / "out.jsonl").read_bytes() == (whole / "out.jsonl").read_bytes()
 
@@ -165,7 +165,7 @@ def test_rows_without_aspects_and_no_way_to_find_them_are_refused_with_all_ways(
         with pytest.raises(InputError, match=r"aspects_from='?DIR.*aspects_from='?starter.*aspects="):
             predict(Job(run, (source,), str(tmp_path / "out.jsonl")), LocalEngine())
     with pytest.raises(InputError, match="keep_empty"):
-        predict(job_of(run, tmp_path, ROWS, finding=Finding(keep_empty=True)), LocalEngine())
+        predict(job_of(run, tmp_path, ROWS, finding=FindingOptions(keep_empty=True)), LocalEngine())
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -191,7 +191,7 @@ def test_a_job_that_finds_nothing_warns(run: Path, tmp_path: Path) -> None:
 
 
 def test_many_aspects_of_a_long_sentence_share_its_words() -> None:
-    find = RowFinder(NameFinder(("a",)), Finding(names=("a",), columns=Columns()))
+    find = RowFinder(NameFinder(("a",)), FindingOptions(names=("a",), columns=Columns()))
     parsed = find([Row(1, {"text": "a b " * 100}), Row(2, {"text": "a " * 1001})])
     examples = [row.example for row in parsed.rows if isinstance(row, ScorableRow)]
     assert len(examples) == 100

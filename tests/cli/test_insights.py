@@ -12,7 +12,7 @@ import pytest
 from tests.bulk.made_jobs import Stopping
 from tests.cli.command import Command
 
-from pssa.bulk import Finding
+from pssa.bulk import FindingOptions
 from pssa.insights import job as insights_job
 from pssa.insights.job import InsightsJob, make_insights
 
@@ -157,7 +157,7 @@ def test_a_stopped_job_is_resumed_and_ends_with_the_same_page(
     source = write_reviews(tmp_path / "reviews.csv", rows)
 
     def job(name: str, begin: str = "new") -> InsightsJob:
-        finding = Finding(names=("food",))
+        finding = FindingOptions(names=("food",))
         return InsightsJob((str(source),), tmp_path / name, run, "branch", "day", finding=finding, begin=begin)
 
     make_insights(job("whole.html"))
@@ -188,7 +188,7 @@ def test_dates_that_turn_out_ambiguous_keep_what_was_scored(
     source = write_reviews(
         tmp_path / "reviews.csv", [("The food.", "a", "01/02/2024"), ("The food.", "a", "03/04/2024")]
     )
-    finding = Finding(names=("food",))
+    finding = FindingOptions(names=("food",))
     with pytest.raises(Exception, match=r"date_format.*resume"):
         make_insights(InsightsJob((str(source),), tmp_path / "page.html", run, None, "day", finding=finding))
     job = InsightsJob(

@@ -2,7 +2,7 @@
 
 from pssa.bulk.aspects import find_aspects
 from pssa.bulk.engines import Engine, LocalEngine, ProcessEngine, RayEngine
-from pssa.bulk.finding import Finding
+from pssa.bulk.finding import FindingOptions
 from pssa.bulk.job import Job, Progress, predict
 from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring
@@ -11,7 +11,7 @@ from pssa.bulk.source import STANDARD
 __all__ = [
     "STANDARD",
     "Engine",
-    "Finding",
+    "FindingOptions",
     "Job",
     "LocalEngine",
     "ProcessEngine",

@@ -14,7 +14,7 @@ import torch
 
 from pssa.aspects.run import TaggerConfig, open_tagger
 from pssa.bulk.engines import Engine, ScoringTask, rare_garbage_collection
-from pssa.bulk.finding import Finding, RowFinder
+from pssa.bulk.finding import FindingOptions, RowFinder
 from pssa.bulk.job import Job, Observer, carry_out
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.rows import RejectedRow, Summary
@@ -36,14 +36,14 @@ def find_aspects(job: Job, observer: Observer | None = None) -> Summary:
     n_rows = _WINDOW_ROWS if TaggerConfig.load(root).encoder is None else _ENCODER_WINDOW_ROWS
     # Whatever aspects a row has, all of its text is read.
     job = replace(job, run=root, columns=replace(Columns.of(job.columns), text_only=True))
-    return carry_out(job, _FindingEngine(Finding(root)), lambda scoring: n_rows, observer=observer)
+    return carry_out(job, _FindingEngine(FindingOptions(root)), lambda scoring: n_rows, observer=observer)
 
 
 @dataclass(frozen=True)
 class _FindingEngine(Engine):
     """Threads of this process, a window each."""
 
-    finding: Finding
+    finding: FindingOptions
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield what becomes of each window, in their order."""

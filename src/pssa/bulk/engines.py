@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from pssa.bulk.finding import Finding, parse_given
+from pssa.bulk.finding import FindingOptions, parse_given
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.rows import Parse, Score, parse_rows
 from pssa.bulk.scorer import Scoring, export, open_scorer
@@ -43,7 +43,7 @@ class ScoringTask:
     output_format: OutputFormat
     start: Position = START
     columns: tuple[str, ...] = ()  # of the output, if rows were written before
-    finding: Finding | None = None  # of the aspects of rows that have none; None: each row must have one
+    finding: FindingOptions | None = None  # of the aspects of rows that have none; None: each row must have one
 
     def windows(self) -> Iterator[Window]:
         """Yield the windows to score."""

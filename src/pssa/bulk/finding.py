@@ -25,7 +25,7 @@ _ASPECTS_FROM, _ASPECTS = setting("aspects_from"), setting("aspects")
 
 
 @dataclass(frozen=True)
-class Finding:
+class FindingOptions:
     """How aspects of rows without any are found: by the tagger of the run, unless another tagger or names are given."""
 
     tagger: Path | None = None  # directory of a tagger, or of a run that has one
@@ -47,7 +47,7 @@ class Finding:
         aspect, start, end = (self.columns.column_of(name) or name for name in ("aspect", "from", "to"))
         return aspect, start, end
 
-    def resolve(self, run: Path, columns: Columns) -> Finding | None:
+    def resolve(self, run: Path, columns: Columns) -> FindingOptions | None:
         """Return the same with the run's own tagger where nothing else is given; None if the run has none.
 
         :raises InputError: if the tagger cannot be used, or nothing can be found that could be empty.
@@ -73,7 +73,7 @@ class RowFinder:
     """Turns rows with and without aspects into rows to be scored; it can be called by several threads."""
 
     finder: Finder
-    finding: Finding
+    finding: FindingOptions
     ignores_given: bool = False  # look for aspects in every row, whatever it has
 
     def __call__(self, events: Sequence[Row | Problem]) -> ParsedRows:

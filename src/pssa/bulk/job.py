@@ -19,7 +19,7 @@ import torch
 
 from pssa.aspects.find import FIND_ADVICE
 from pssa.bulk.engines import Engine, ScoringTask
-from pssa.bulk.finding import Finding
+from pssa.bulk.finding import FindingOptions
 from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerprint
 from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.partial_output import PartialOutput, StandardOutput, open_standard_output
@@ -64,7 +64,7 @@ class Job:
     rejected: str | None = None  # the file of skipped rows; None: the output's name and .rejected.jsonl
     begin: str = "new"  # or "resume" an unfinished job, or "replace" what exists
     scoring: Scoring = field(default_factory=Scoring)
-    finding: Finding = field(default_factory=Finding)  # of the aspects of rows that have none
+    finding: FindingOptions = field(default_factory=FindingOptions)  # of the aspects of rows that have none
 
     def __post_init__(self) -> None:
         if self.errors not in _ERRORS:
@@ -204,12 +204,12 @@ def _kept_rows(output: Output) -> str:
     return f"the {output.n_kept} rows before are kept: resume with {RESUME}"
 
 
-def _active(job: Job) -> Finding | None:
+def _active(job: Job) -> FindingOptions | None:
     """Return how aspects are found, once that is resolved; None if each row must have one."""
     return job.finding if job.finding.tagger or job.finding.names else None
 
 
-def _window_rows(model: str, scoring: Scoring, finding: Finding | None) -> int:
+def _window_rows(model: str, scoring: Scoring, finding: FindingOptions | None) -> int:
     n_rows = default_window_rows(model, scoring.chosen_device)
     if finding is not None:  # a row becomes several
         n_rows = -(-n_rows // _FOUND_SHARE)

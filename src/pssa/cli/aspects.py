@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pssa.cli._jobs import add_job, job_settings
 from pssa.cli._options import add_device, add_format
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, add_group, option, run_path
@@ -69,16 +70,7 @@ def add_parser(commands: Commands) -> None:
 def _add_find(actions: Commands) -> None:
     find = add_command(actions, "find", "list the aspects of raw text", run_find)
     add_tagger(find)
-    required: dict[str, Any] = {"type": str, "required": True}
-    many = required | {"nargs": "+", "action": "extend"}
-    option(find, "--input FILE", "files in any format, also .gz or .zst; - for standard input", **many)
-    option(find, "--output FILE", "JSON Lines, CSV or Parquet, .gz or .zst; - for standard output", **required)
-    add_format(find)
-    option(find, "--output-format NAME", "json_lines, csv or parquet (default: by the extension)")
-    option(find, "--errors MODE", "on invalid rows: fail, or skip and report them", "fail")
-    option(find, "--rejected FILE", "file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)", type=str)
-    option(find, "--resume", "resume an interrupted job")
-    option(find, "--force", "replace an existing output")
+    add_job(find)
     add_device(find)
 
 
@@ -203,21 +195,7 @@ def run_find(arguments: argparse.Namespace) -> int:
     from pssa.cli.predict import updater
     from pssa.training.progress import StderrProgress
 
-    if arguments.resume and arguments.force:
-        raise InputError("--resume continues an unfinished job and --force begins again; give one of the two")
-    job = Job(
-        run=arguments.tagger,
-        inputs=tuple(arguments.input),
-        output=arguments.output,
-        format=arguments.format,
-        columns=arguments.columns,
-        encoding=arguments.encoding,
-        output_format=arguments.output_format,
-        errors=arguments.errors,
-        rejected=arguments.rejected,
-        begin="resume" if arguments.resume else "replace" if arguments.force else "new",
-        scoring=Scoring(device=arguments.device),
-    )
+    job = Job(run=arguments.tagger, **job_settings(arguments), scoring=Scoring(device=arguments.device))
     # Rows that go to a terminal would be mixed with the bar.
     with StderrProgress("find", visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:
         summary = find_aspects(job, updater(bar))

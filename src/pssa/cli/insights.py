@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pssa.cli._jobs import add_beginning, add_finding, add_input, beginning, finding_options
 from pssa.cli._options import add_device, add_format, add_optional_run
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli.predict import add_finding, finding_of, updater
-from pssa.errors import InputError
+from pssa.cli.predict import updater
 
 if TYPE_CHECKING:
     from pssa.insights.job import InsightsJob, InsightsSummary
@@ -21,8 +21,7 @@ def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "insights", "show what many reviews say, and which words say so", run)
     add_optional_run(parser)
-    many: dict[str, Any] = {"type": str, "required": True, "nargs": "+", "action": "extend"}
-    option(parser, "--input FILE", "reviews in any format, also .gz or .zst", **many)
+    add_input(parser, "reviews in any format, also .gz or .zst")
     option(parser, "--out FILE", "HTML page to write", required=True)
     option(parser, "--by COLUMN", "column of groups to compare, such as a branch or a product")
     option(parser, "--date COLUMN", "column of dates, to show changes over time")
@@ -31,8 +30,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--rows FILE", "CSV, JSON Lines or Parquet to write: a line per aspect")
     option(parser, "--groups FILE", "CSV of spellings and groups: read, or written for editing")
     option(parser, "--held-out FILE", "labelled data that shows how often the run errs")
-    option(parser, "--resume", "resume an interrupted job")
-    option(parser, "--force", "replace existing files")
+    add_beginning(parser, "existing files")
     add_device(parser)
     add_format(parser)
     add_finding(parser.add_argument_group("rows without aspects"))
@@ -66,8 +64,6 @@ def _job(arguments: argparse.Namespace) -> InsightsJob:
     from pssa.bulk import Scoring
     from pssa.insights.job import InsightsJob
 
-    if arguments.resume and arguments.force:
-        raise InputError("--resume continues an unfinished job and --force begins again; give one of the two")
     return InsightsJob(
         inputs=tuple(arguments.input),
         out=arguments.out,
@@ -82,8 +78,8 @@ def _job(arguments: argparse.Namespace) -> InsightsJob:
         format=arguments.format,
         columns=arguments.columns,
         encoding=arguments.encoding,
-        begin="resume" if arguments.resume else "replace" if arguments.force else "new",
-        finding=finding_of(arguments),
+        begin=beginning(arguments),
+        finding=finding_options(arguments),
         scoring=Scoring(device=arguments.device),
     )
 

@@ -8,14 +8,15 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_abstain, add_device, add_engine, add_format, add_run
-from pssa.cli._parser import Commands, add_command, option, run_path
+from pssa.cli._jobs import add_finding, add_job, finding_options, job_settings
+from pssa.cli._options import add_abstain, add_device, add_engine, add_run
+from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.bulk import Engine, Finding, Job, Progress, Summary
+    from pssa.bulk import Engine, Job, Progress, Summary
     from pssa.training.progress import StderrProgress
 
 
@@ -23,30 +24,13 @@ def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "predict", "label the rows of files of any size", run)
     add_run(parser)
-    required: dict[str, Any] = {"type": str, "required": True}
-    many = required | {"nargs": "+", "action": "extend"}
-    option(parser, "--input FILE", "files in any format, also .gz or .zst; - for standard input", **many)
-    option(parser, "--output FILE", "JSON Lines, CSV or Parquet, .gz or .zst; - for standard output", **required)
-    add_format(parser)
-    option(parser, "--output-format NAME", "json_lines, csv or parquet (default: by the extension)")
+    add_job(parser)
     option(parser, "--escape-formulas", "apostrophe before cells of CSV that spreadsheets would compute")
     option(parser, "--explain SALIENCY", "add word scores by this saliency (default: by model)", nargs="?", const="")
-    option(parser, "--errors MODE", "on invalid rows: fail, or skip and report them", "fail")
-    option(parser, "--rejected FILE", "file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)", type=str)
-    option(parser, "--resume", "resume an interrupted job")
-    option(parser, "--force", "replace an existing output")
     finding = parser.add_argument_group("rows without aspects")
     add_finding(finding)
     option(finding, "--keep-empty", "write a row without label for a text without aspects")
     _add_scoring(parser.add_argument_group("scoring"))
-
-
-def add_finding(group: argparse._ActionsContainer) -> None:
-    """Add the options that say how aspects of rows without any are found."""
-    text = "tagger that finds aspects, or starter (default: that of the run)"
-    option(group, "--aspects-from DIR", text, type=run_path)
-    option(group, "--aspects NAME,...", "aspects to look for by name")
-    option(group, "--aspects-file FILE", "file of aspects to look for, one a line")
 
 
 def _add_scoring(group: argparse._ActionsContainer) -> None:
@@ -85,8 +69,6 @@ def run(arguments: argparse.Namespace) -> int:
 def _job(arguments: argparse.Namespace) -> Job:
     from pssa.bulk import Job, Scoring
 
-    if arguments.resume and arguments.force:
-        raise InputError("--resume continues an unfinished job and --force begins again; give one of the two")
     scoring = Scoring(
         saliency=arguments.explain,
         batch_size=arguments.batch_size,
@@ -99,37 +81,11 @@ def _job(arguments: argparse.Namespace) -> Job:
     )
     return Job(
         run=arguments.run_path,
-        inputs=tuple(arguments.input),
-        output=arguments.output,
-        format=arguments.format,
-        columns=arguments.columns,
-        encoding=arguments.encoding,
-        output_format=arguments.output_format,
+        **job_settings(arguments),
         escape_formulas=arguments.escape_formulas,
-        errors=arguments.errors,
-        rejected=arguments.rejected,
-        begin="resume" if arguments.resume else "replace" if arguments.force else "new",
         scoring=scoring,
-        finding=finding_of(arguments),
+        finding=finding_options(arguments),
     )
-
-
-def finding_of(arguments: argparse.Namespace) -> Finding:
-    """Return what these options say."""
-    from pssa.aspects.names import NameFinder, parse_names, read_names
-    from pssa.bulk import Finding
-
-    given = [name for name in ("aspects_from", "aspects", "aspects_file") if getattr(arguments, name) is not None]
-    if len(given) > 1:
-        first, second = ("--" + name.replace("_", "-") for name in given[:2])
-        raise InputError(f"{first} and {second} both say which aspects are looked for; give one of the two")
-    names: tuple[str, ...] = ()
-    if arguments.aspects is not None:
-        names = parse_names(arguments.aspects)
-        NameFinder(names)
-    if arguments.aspects_file is not None:
-        names = read_names(arguments.aspects_file)
-    return Finding(arguments.aspects_from, names, getattr(arguments, "keep_empty", False))
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:

@@ -16,7 +16,7 @@ import torch
 from pssa.aspects.find import FIND_ADVICE
 from pssa.aspects.run import has_tagger
 from pssa.bulk.engines import Engine, LocalEngine
-from pssa.bulk.finding import Finding
+from pssa.bulk.finding import FindingOptions
 from pssa.bulk.fingerprint import REPLACE, RESUME
 from pssa.bulk.job import Job, Observer
 from pssa.bulk.output_format import choose_output_format
@@ -73,7 +73,7 @@ class InsightsJob:
     columns: ColumnNames | Columns | None = None  # of the inputs, if they have other names
     encoding: str | None = None
     begin: str = "new"  # or "resume" an unfinished job, or "replace" what exists
-    finding: Finding = field(default_factory=Finding)
+    finding: FindingOptions = field(default_factory=FindingOptions)
     scoring: Scoring = field(default_factory=Scoring)
 
     def __post_init__(self) -> None:

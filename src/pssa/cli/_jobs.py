@@ -1,0 +1,79 @@
+"""Options of commands that read files of rows and write what they find or judge, and the jobs that follow from them."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from pssa.cli._options import add_format
+from pssa.cli._parser import option, run_path
+from pssa.errors import InputError
+
+if TYPE_CHECKING:
+    from pssa.bulk import FindingOptions
+
+_INPUT = "files in any format, also .gz or .zst; - for standard input"
+
+
+def add_input(container: argparse._ActionsContainer, help: str = _INPUT) -> None:
+    """Add `--input`, which takes several files."""
+    option(container, "--input FILE", help, type=str, required=True, nargs="+", action="extend")
+
+
+def add_beginning(container: argparse._ActionsContainer, replaced: str = "an existing output") -> None:
+    """Add `--resume` and `--force`."""
+    option(container, "--resume", "resume an interrupted job")
+    option(container, "--force", f"replace {replaced}")
+
+
+def add_job(container: argparse._ActionsContainer) -> None:
+    """Add the files of a job, their formats, and what becomes of invalid rows."""
+    add_input(container)
+    output = "JSON Lines, CSV or Parquet, .gz or .zst; - for standard output"
+    option(container, "--output FILE", output, type=str, required=True)
+    add_format(container)
+    option(container, "--output-format NAME", "json_lines, csv or parquet (default: by the extension)")
+    option(container, "--errors MODE", "on invalid rows: fail, or skip and report them", "fail")
+    rejected = "file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)"
+    option(container, "--rejected FILE", rejected, type=str)
+    add_beginning(container)
+
+
+def add_finding(container: argparse._ActionsContainer) -> None:
+    """Add the options that say how aspects of rows without any are found."""
+    text = "tagger that finds aspects, or starter (default: that of the run)"
+    option(container, "--aspects-from DIR", text, type=run_path)
+    option(container, "--aspects NAME,...", "aspects to look for by name")
+    option(container, "--aspects-file FILE", "file of aspects to look for, one a line")
+
+
+def beginning(arguments: argparse.Namespace) -> str:
+    """Return how a job begins: `new`, `resume` or `replace`."""
+    if arguments.resume and arguments.force:
+        raise InputError("--resume continues an unfinished job and --force begins again; give one of the two")
+    return "resume" if arguments.resume else "replace" if arguments.force else "new"
+
+
+def job_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields of a `Job` that the options of `add_job` give."""
+    names = ("output", "format", "columns", "encoding", "output_format", "errors", "rejected")
+    given = {name: getattr(arguments, name) for name in names}
+    return {"inputs": tuple(arguments.input), **given, "begin": beginning(arguments)}
+
+
+def finding_options(arguments: argparse.Namespace) -> FindingOptions:
+    """Return what the options of `add_finding` say."""
+    from pssa.aspects.names import NameFinder, parse_names, read_names
+    from pssa.bulk import FindingOptions
+
+    given = [name for name in ("aspects_from", "aspects", "aspects_file") if getattr(arguments, name) is not None]
+    if len(given) > 1:
+        first, second = ("--" + name.replace("_", "-") for name in given[:2])
+        raise InputError(f"{first} and {second} both say which aspects are looked for; give one of the two")
+    names: tuple[str, ...] = ()
+    if arguments.aspects is not None:
+        names = parse_names(arguments.aspects)
+        NameFinder(names)
+    if arguments.aspects_file is not None:
+        names = read_names(arguments.aspects_file)
+    return FindingOptions(arguments.aspects_from, names, getattr(arguments, "keep_empty", False))
