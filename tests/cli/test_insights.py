@@ -181,6 +181,13 @@ def test_a_stopped_job_is_resumed_and_ends_with_the_same_page(
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_a_review_without_aspects_may_tell_day_from_month(command: Command, words: list[Any], tmp_path: Path) -> None:
+    rows = [("The food.", "a", "01/02/2024"), ("The food!", "a", "02/02/2024"), ("Nothing.", "a", "25/12/2023")]
+    write_reviews(tmp_path / "reviews.csv", rows)
+    command(*words, "--date", "day")
+    assert "1 Feb 2024" in (tmp_path / "page.html").read_text("utf-8")
+
+
 def test_dates_that_turn_out_ambiguous_keep_what_was_scored(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,7 +99,7 @@ class DateColumn:
     """What is known of a column of dates: how many values each format reads."""
 
     name: str
-    given_format: str | None = None  # of strptime
+    given_format: str | None = None  # of strptime, or one that another column of the same dates has
     n_values: int = 0
     n_read: Counter[str] = field(default_factory=Counter)  # by format
     spans: dict[str, tuple[date, date]] = field(default_factory=dict)  # first and last day, by format
@@ -134,17 +134,22 @@ class DateColumn:
         raise InputError(f"the column {shorten(self.name)} has no date: {self.unread} cannot be read; {advice}")
 
     @property
+    def is_ambiguous(self) -> bool:
+        """Whether as many values can be day and month as month and day, and not all are the same either way."""
+        as_many = self.n_read[_DAY_FIRST] == self.n_read[_MONTH_FIRST] == max(self.n_read.values(), default=0)
+        return bool(self.ambiguous) and as_many
+
+    @property
     def format(self) -> str:
         """The format of the column.
 
         :raises InputError: if no value is a date, or day and month cannot be told apart.
         """
         self.require_dates()
-        (best, n_best), (second, n_second) = [*self.n_read.most_common(2), ("", 0)][:2]
-        if self.ambiguous and {best, second} == {_DAY_FIRST, _MONTH_FIRST} and n_best == n_second:
+        if self.is_ambiguous:
             either = f"{self.ambiguous} in the column {shorten(self.name)} can be day/month or month/day"
             raise InputError(f"{either}, and no row decides; name the format with {_DATE_FORMAT}")
-        return best
+        return self.n_read.most_common(1)[0][0]
 
     @property
     def calendar(self) -> Calendar:

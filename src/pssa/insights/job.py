@@ -271,14 +271,14 @@ class _Work:
         self.names = FieldNames(next((name for name in found if name.lower() == text.lower()), text), *aspect)
         if date is None:
             return
-        self.dates = DateColumn(date, job.date_format)
         ahead = DateColumn(date, job.date_format)
         for row in rows:
             ahead.add(row.given.get(date))
-        if 0 < len(rows) < _ROWS_SEARCHED:
-            _ = ahead.format  # these are all rows
-        elif rows:
+        if rows:
             ahead.require_dates()
+        # What the first rows leave open, later ones may decide.
+        is_open = not rows or (len(rows) == _ROWS_SEARCHED and ahead.is_ambiguous)
+        self.dates = DateColumn(date, job.date_format if is_open else ahead.format)
 
     def _describe_model(self, classifier: Classifier) -> str:
         job = self.job
