@@ -180,9 +180,9 @@ def test_a_refusal_is_said_politely_and_leaves_no_old_answer(page: Page) -> None
 
 def test_a_text_that_is_too_long_is_not_sent(page: Page) -> None:
     expect(page.locator("#about")).to_contain_text("memnet")
-    _type(page, "a" * 4001)
-    expect(page.locator("#words")).to_have_text("The review has 4001 characters; the limit is 4000.")
-    _type(page, "a" * 4000)
+    _type(page, "a" * 20_001)
+    expect(page.locator("#words")).to_have_text("The review has 20001 characters; the limit is 20000.")
+    _type(page, "a" * 20_000)
     expect(page.locator("#words button")).to_have_count(1)
 
 
@@ -200,6 +200,18 @@ def test_a_table_goes_in_and_comes_back_scored(page: Page, tmp_path: Path) -> No
     assert [[row[name] for name in rows[0]] for row in scored] == rows[1:]
     assert {row["label"] for row in scored} <= {"positive", "negative", "neutral"}
     expect(page.get_by_role("link", name="mine.scored.csv")).to_be_visible()
+
+
+def test_the_columns_of_a_table_are_guessed_and_can_be_chosen(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "theirs.csv").write_text("\nNo;Customer review;what\n1;The screen is huge;screen\n", "utf-8")
+    page.get_by_label("CSV file").set_input_files(tmp_path / "theirs.csv")
+    expect(page.get_by_label("Text column")).to_have_value("Customer review")
+    expect(page.get_by_label("Aspect column")).to_have_value("")
+    page.get_by_label("Aspect column").select_option("what")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Score and download").click()
+    download.value.save_as(tmp_path / "scored.csv")
+    assert (tmp_path / "scored.csv").read_text("utf-8").startswith("No;Customer review;what;label;")
 
 
 def test_a_table_that_cannot_be_read_is_refused_with_the_reason(page: Page, tmp_path: Path) -> None:

@@ -183,8 +183,12 @@ class Columns:
             advice = f"name it with {setting('columns', 'text=review')}"
             raise InputError.at(path, line, f"the column `text` is missing; found {join_names(found)}; {advice}")
         if not self.suffice(found):
-            expected = "expected `text` and `aspect` (or `span`, or `from` and `to`), and `label` for training"
-            advice = f"if they have other names, list them with {setting('columns', _EXAMPLE)}"
+            # There is advice where nothing is trained, so that no label is asked for.
+            label, example = (
+                ("", "text=review,aspect=term") if self.advice else (", and `label` for training", _EXAMPLE)
+            )
+            expected = f"expected `text` and `aspect` (or `span`, or `from` and `to`){label}"
+            advice = f"if they have other names, list them with {setting('columns', example)}"
             if self.advice and "text" in fields:
                 advice = f"{advice}; {self.advice}"
             raise InputError.at(path, line, f"a column is missing: {expected}; found {join_names(found)}; {advice}")

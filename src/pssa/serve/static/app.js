@@ -4,6 +4,7 @@
 import { download, make, moveBy, setTabStop } from "./dom.js";
 import { answerFigure, changesBetween, percent } from "./heat.js";
 import { announce, get, post, send, showError, showMessage } from "./server.js";
+import { columnsFor, guess, headerOf } from "./table.js";
 import { aspectsOf, carryMarks, countPoints, markSpans, points, wordsOf } from "./text.js";
 
 const EXAMPLE = "The screen is huge and bright, but the battery life is terrible.";
@@ -257,6 +258,19 @@ function runName(run) {
 
 /* Scoring a CSV file */
 
+/** Show the columns of the chosen file, with those that are likely selected. */
+async function showColumns() {
+  const file = document.getElementById("table").files[0];
+  const names = file ? await headerOf(file) : [];
+  for (const field of ["text", "aspect"]) {
+    const choice = document.getElementById(`column-${field}`);
+    const likely = guess(names, field);
+    const options = names.map((name) => make("option", { value: name, textContent: name, selected: name === likely }));
+    choice.replaceChildren(...(likely ? [] : [make("option", { value: "", textContent: "(none)" })]), ...options);
+    choice.parentElement.hidden = !names.length;
+  }
+}
+
 async function scoreTable(event) {
   event.preventDefault();
   const file = document.getElementById("table").files[0];
@@ -265,7 +279,10 @@ async function scoreTable(event) {
   tableDone.hidden = true;
   showMessage(`Scoring ${file.name} …`);
   try {
-    const answer = await send(`/v1/csv?run=${document.getElementById("table-run").value}`, { method: "POST", body: file, headers: { "Content-Type": "text/csv" } });
+    const chosen = Object.fromEntries(["text", "aspect"].map((field) => [field, document.getElementById(`column-${field}`).value]));
+    const query = new URLSearchParams({ run: document.getElementById("table-run").value });
+    if (columnsFor(chosen)) query.set("columns", columnsFor(chosen));
+    const answer = await send(`/v1/csv?${query}`, { method: "POST", body: file, headers: { "Content-Type": "text/csv" } });
     const link = download(await answer.blob(), `${file.name.replace(/\.csv$/i, "")}.scored.csv`);
     tableDone.replaceChildren("Scored: ", link);
     tableDone.hidden = false;
@@ -319,5 +336,6 @@ document.getElementById("find").addEventListener("click", () => findSoon(0));
 saliencyField.addEventListener("change", askSoon);
 compareField.addEventListener("change", askSoon);
 answersBox.addEventListener("toggle", (event) => { state.sharesOpen = event.target.open; }, true);
+document.getElementById("table").addEventListener("change", showColumns);
 document.getElementById("table-form").addEventListener("submit", scoreTable);
 start().catch(showError);
