@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
+from pssa.data import embedded
 from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
 from pssa.data.example import Corpus, Example, sentence_key
 from pssa.data.tokenize import split_on_space
 from pssa.stress import KINDS, make_variants
+from pssa.stress.variants import VERSION
 
 
 def instance(text: str, aspect: str, label: str = "positive") -> Example:
@@ -152,3 +156,17 @@ def test_variants_are_the_same_each_time_and_split_as_their_original() -> None:
     assert (reversed_one.text, reversed_one.label) == ("the food tastes bad .", "negative")
     assert reversed_one.words == ("the", "food", "tastes", "bad", ".")
     assert first.counts().keys() == set(KINDS)
+
+
+def test_no_variant_has_a_label_that_was_not_declared() -> None:
+    corpus = Corpus((instance("The food was good.", "food"),), ("positive", "other"))
+    assert {each.example.label for each in make_variants(corpus).variants} == {"positive"}
+
+
+def test_other_variants_need_another_version() -> None:
+    found = make_variants(embedded.load("test").select(range(80))).variants
+    text = "".join(f"{each.index} {each.kind} {each.example.text} {each.example.label}\n" for each in found)
+    digests = {1: "04400a5a343c4874"}
+    assert hashlib.sha256(text.encode()).hexdigest()[:16] == digests[VERSION], (
+        "raise VERSION, and judge and measure again"
+    )

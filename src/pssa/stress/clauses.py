@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from random import Random
 
 from pssa.data.example import Example
@@ -23,6 +24,7 @@ _DETERMINERS = ("the", "their", "its", "our", "my", "this")
 _ENDS = (",", ".", "!", ";", "and", "but", ")", "-")
 _STARTS = (".", "!", ";", "but", "and", ",", "(", "-", "that", "while", "although", "though")
 _MOST_CLAUSES = 2
+_MAX_POOL = 1000  # clauses of each sign
 _MAX_ASPECT = 2  # words of an aspect in the pool
 _NEUTRAL = lines_of("neutral_clauses")
 _TOPIC_OF = {word: topic for topic, words in words_by_name("topics").items() for word in words}
@@ -50,7 +52,9 @@ class ClausePool:
 
     def __init__(self, corpus: Sequence[Example]) -> None:
         clauses = dict.fromkeys(clause for example in corpus for clause in _find_clauses(example))
-        self._clauses = {sign: [clause for clause in clauses if clause.sign == sign] for sign in (1, -1)}
+        self._clauses = {
+            sign: list(islice((clause for clause in clauses if clause.sign == sign), _MAX_POOL)) for sign in (1, -1)
+        }
         self._contrasts = _find_contrasts(corpus)
 
     def add_opposite(self, example: Example, siblings: Sequence[Example]) -> Draft | None:

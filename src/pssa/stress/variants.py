@@ -15,20 +15,19 @@ Variants are the same at every call. Where none is safe, none is made.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
 from pssa.stress.clauses import ClausePool, add_neutral
 from pssa.stress.draft import Draft
-from pssa.stress.opinions import SIGNS, Marks, find_opinions
+from pssa.stress.opinions import SIGNS, Marks, Opinion, find_opinions
 from pssa.stress.reversal import OPPOSITE, reverse_others, reverse_target
 from pssa.stress.surface import add_typos, change_case
 
-VERSION = (
-    1  # of the variants; raised when the same data would give others, so that old measurements are not mixed with new
-)
+# Of the variants: raised when the same data would give others, so that old measurements are not mixed with new ones.
+VERSION = 1
 REVERSE_TARGET = "reverse_target"
 KINDS = (REVERSE_TARGET, "reverse_others", "add_opposite", "add_neutral", "typos", "case")
 
@@ -64,46 +63,53 @@ def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> Vari
     # Ids of a file may repeat; places do not.
     numbered = [replace(example, id=str(index)) for index, example in enumerate(corpus)]
     marks = {} if opinion_words is None else _marks(opinion_words, corpus)
-    sentences: dict[str, list[Example]] = defaultdict(list)
+    maker = _VariantMaker(
+        ClausePool(numbered), frozenset(word.lower() for each in corpus for word in each.words), bool(marks)
+    )
+    sentences: dict[tuple[object, ...], list[Example]] = defaultdict(list)
     for example in numbered:
-        sentences[example.text].append(example)
-    sources = _VariantSources(sentences, marks, ClausePool(numbered), _known_words(corpus))
+        sentences[example.text, example.spans].append(example)
     found: list[Variant] = []
-    for index, example in enumerate(numbered):
-        for kind, draft in _drafts(example, sources).items():
-            label = OPPOSITE.get(example.label or "") if kind == REVERSE_TARGET else example.label
-            if draft is not None:
-                found.append(Variant(kind, index, draft.as_example(corpus[index], f"{corpus[index].id}/{kind}", label)))
-    return VariantSet(corpus, tuple(found))
+    for siblings in sentences.values():
+        opinions = find_opinions(siblings, marks)
+        for example in siblings:
+            drafts = maker.make(example, siblings, opinions, bool(marks.get(example.id)))
+            found += (_variant(corpus, example, kind, draft) for kind, draft in drafts.items() if draft is not None)
+    known = [variant for variant in found if variant.example.label in corpus.labels]
+    return VariantSet(corpus, tuple(sorted(known, key=lambda variant: variant.index)))
+
+
+def _variant(corpus: Corpus, example: Example, kind: str, draft: Draft) -> Variant:
+    index = int(example.id)
+    label = OPPOSITE.get(example.label or "") if kind == REVERSE_TARGET else example.label
+    return Variant(kind, index, draft.as_example(corpus[index], f"{corpus[index].id}/{kind}", label))
 
 
 @dataclass(frozen=True)
-class _VariantSources:
-    """What variants of a corpus are made from."""
+class _VariantMaker:
+    """Makes the variants of instances of a corpus."""
 
-    sentences: Mapping[str, Sequence[Example]]  # instances by text
-    marks: Marks
     pool: ClausePool
     words: Container[str]  # of the corpus
+    has_marks: bool
 
+    def make(
+        self, example: Example, siblings: Sequence[Example], opinions: Sequence[Opinion], is_marked: bool
+    ) -> dict[str, Draft | None]:
+        """Return the text of each kind; None where none is safe.
 
-def _known_words(corpus: Corpus) -> frozenset[str]:
-    return frozenset(word.lower() for example in corpus for word in example.words)
-
-
-def _drafts(example: Example, sources: _VariantSources) -> dict[str, Draft | None]:
-    siblings, marks = sources.sentences[example.text], sources.marks
-    opinions = find_opinions(siblings, marks)
-    # Where people marked opinions, one without a mark is not in the words.
-    is_clear = not marks or bool(marks.get(example.id)) or example.label not in SIGNS
-    return {
-        REVERSE_TARGET: reverse_target(example, opinions) if is_clear else None,
-        "reverse_others": reverse_others(example, siblings, opinions) if is_clear else None,
-        "add_opposite": sources.pool.add_opposite(example, siblings),
-        "add_neutral": add_neutral(example),
-        "typos": add_typos(example, siblings, {opinion.place for opinion in opinions}, sources.words),
-        "case": change_case(example),
-    }
+        :param is_marked: whether an opinion on the aspect is marked.
+        """
+        # Where people marked opinions, one without a mark is not in the words.
+        is_clear = is_marked or not self.has_marks or example.label not in SIGNS
+        return {
+            REVERSE_TARGET: reverse_target(example, opinions) if is_clear else None,
+            "reverse_others": reverse_others(example, siblings, opinions) if is_clear else None,
+            "add_opposite": self.pool.add_opposite(example, siblings),
+            "add_neutral": add_neutral(example),
+            "typos": add_typos(example, siblings, {opinion.place for opinion in opinions}, self.words),
+            "case": change_case(example),
+        }
 
 
 def _marks(evidence: Evidence, corpus: Corpus) -> Marks:
