@@ -37,7 +37,7 @@ def vectors(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def whole(train_tiny: Callable[..., Path], vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run on word vectors, with mined evidence and a tagger."""
     run = tmp_path_factory.mktemp("runs") / "whole"
-    train_tiny(run, model="tnet_att", method="aw-as", iterations=1, hidden=4, vectors=str(vectors))
+    train_tiny(run, model="tnet_att", method="aw-as", iterations=1, hidden=4, vectors=str(vectors), calibrate="none")
     toy_tagger(run / "aspects", vectors=str(vectors), epochs=1)
     return run
 
@@ -90,6 +90,20 @@ def test_another_run_can_start_from_its_vectors(
     assert set(Vocabulary.load(run / "vocabulary.json").words) == set(Vocabulary.load(whole / "vocabulary.json").words)
     with pytest.raises(InputError, match="without vectors"):
         train_tiny(tmp_path / "none", model="tnet_att", vectors=str(whole))
+
+
+def test_a_compact_copy_can_be_copied_again(compact: Path, tmp_path: Path) -> None:
+    again = write_compact(compact, tmp_path / "again")
+    was, now = (pssa.load(run).predict(TEXT, "battery life") for run in (compact, again))
+    assert now == was
+    assert load_finder(again).find(TEXT) == load_finder(compact).find(TEXT)
+
+
+def test_an_ensemble_is_copied_with_its_members(tmp_path: Path) -> None:
+    ensemble = Path(__file__).parents[1] / "fixtures" / "v0_1" / "runs" / "adaboost"
+    copied = pssa.load(write_compact(ensemble, tmp_path / "few"))
+    assert len(copied.members) == len(pssa.load(ensemble).members) > 1
+    assert copied.predict(TEXT, "screen").label == pssa.load(ensemble).predict(TEXT, "screen").label
 
 
 def test_trained_vectors_cannot_be_left_out(finished_run: Path, tmp_path: Path) -> None:

@@ -19,20 +19,31 @@ if TYPE_CHECKING:
 
 # The defaults but for the vectors and the number of epochs: a search would double the time.
 _SETTINGS: dict[str, Any] = {"model": "tnet_att", "epochs": 20}
-# The paper's method, and consensus with three judges instead of fifteen, to be quick.
+# The paper's method with one round, which is better here than five (results/misleading.md), and consensus with few judges.
 _FEW_JUDGES = {"consensus_models": 1, "consensus_folds": 3, "consensus_right": 1}
-_METHODS: dict[str, dict[str, Any]] = {"pg-as": {}, "consensus": _FEW_JUDGES}
+_METHODS: dict[str, dict[str, Any]] = {"pg-as": {"iterations": 1}, "consensus": _FEW_JUDGES}
 _REPORTED = "consensus"
 _SLICE = "misleading"
 _SAMPLE = 60  # instances to measure faithfulness on; few, to be quick
 _SHOWN = 0.15  # least share of a word that is shown
-_REVIEWS = (
-    "The screen is huge but the battery dies within an hour.",
-    "Great food, rude waiter, and the dessert was ordinary.",
-    "We stayed for three nights. The room was spotless, though the wifi never worked!",
-    "The pizza was to die for, the service was slow and the prices are fair.",
-    "I would not come back.",
-)
+_REVIEWS: dict[str, dict[str, str]] = {  # and the right answers
+    "The screen is huge but the battery dies within an hour.": {"screen": "positive", "battery": "negative"},
+    "Great food, rude waiter, and the dessert was ordinary.": {
+        "food": "positive",
+        "waiter": "negative",
+        "dessert": "neutral",
+    },
+    "We stayed for three nights. The room was spotless, though the wifi never worked!": {
+        "room": "positive",
+        "wifi": "negative",
+    },
+    "The pizza was to die for, the service was slow and the prices are fair.": {
+        "pizza": "positive",
+        "service": "negative",
+        "prices": "positive",
+    },
+    "I would not come back.": {},
+}
 _QUESTIONS = (  # text, aspect and the right answer
     ("The performance is a huge disappointment.", "performance", "negative"),
     ("The screen is huge and colourful, but the battery dies within an hour.", "battery", "negative"),
@@ -63,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.runs.evaluate import evaluate
 
     out = _free_name(arguments.out)
-    found = judge(_REVIEWS, starter_run())
+    found = judge(list(_REVIEWS), starter_run())
     if not arguments.json:
         _show_starter(found)
         _announce_training(len(embedded.load("train")))
@@ -95,15 +106,18 @@ def _show_starter(found: list[Judged]) -> None:
     from pssa.report.heat_map import top_words
 
     say("pssa tells what a review says about each aspect in it, and which words say so.\n")
-    say("1. A small trained model comes with it. In five short reviews it finds:")
-    for review, judged in zip(_REVIEWS, found, strict=True):
+    say("1. A small trained model comes with it. In five short reviews it finds the following; errors are marked.")
+    for (review, right), judged in zip(_REVIEWS.items(), found, strict=True):
         say(f"\n   {review}")
         for aspect, explanation in judged:
             answer = explanation.answer
             words = ", ".join(part.text for part in top_words(explanation, _SHOWN))
             label = f"{answer.label} ({percent(answer.probabilities[answer.label])})"
-            say(f"     {aspect.aspect}: {label}" + (f", looking at: {words}" if words else ""))
-        if not judged:
+            error = "" if right.get(aspect.aspect) == answer.label else "   WRONG"
+            say(f"     {aspect.aspect}: {label}" + (f", looking at: {words}" if words else "") + error)
+        if missed := right.keys() - {aspect.aspect for aspect, _ in judged}:
+            say(f"     MISSED: {', '.join(sorted(missed))}")
+        if not right and not judged:
             say("     no aspect is named")
 
 

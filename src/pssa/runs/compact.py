@@ -84,7 +84,9 @@ def write_compact(run: str | Path, out: str | Path, *, words: Sequence[str] | No
 
     def fill(directory: RunDirectory) -> None:
         for name, content in files.items():
-            _copy(content, directory.root / name)
+            is_rewritten = Path(name).parent in saved and Path(name).name in (_WEIGHTS, _WORDS)
+            if not is_rewritten:
+                _copy(content, directory.root / name)
         for folder, weights in saved.items():
             halves = {name: _half(tensor) for name, tensor in weights.tensors.items()}
             write_tensors(directory.root / folder / _WEIGHTS, halves)
@@ -122,5 +124,5 @@ def _copy(content: Path | str, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(content, str):
         write_atomically(target, content.encode())
-    elif target.name not in (_WEIGHTS, _WORDS):  # which are written anew
+    else:
         shutil.copyfile(content, target)
