@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -275,6 +276,7 @@ def test_changes_need_the_token_that_the_printed_address_brings(
     page.keyboard.press("d")
     expect(page.locator("#totals")).to_contain_text("one change saved")
     page.reload()
+    expect(page.locator("#words button").first).to_be_visible()
     page.keyboard.press("u")
     expect(page.locator("#totals")).to_contain_text("0 changes saved")
     other = open_page(f"{drawn_server.url}/evidence")
@@ -282,3 +284,20 @@ def test_changes_need_the_token_that_the_printed_address_brings(
     _choose(other, first.findings[0].word)
     other.keyboard.press("d")
     expect(other.get_by_label("This server requires a token")).to_be_focused()
+
+
+def test_a_frequent_word_is_selected_in_each_sentence_and_dropped_everywhere(page: Page, tmp_path: Path) -> None:
+    button = page.locator("#frequent button").first
+    word = str(button.text_content())
+    count = int(str(button.get_attribute("title")).split()[1])
+    button.click()
+    chosen = page.locator("#words button.chosen")
+    for _ in range(min(count, 3)):
+        expect(chosen).to_contain_text(re.compile(re.escape(word), re.IGNORECASE))
+        page.keyboard.press("j")
+    page.get_by_role("button", name="Drop everywhere").click()
+    _said(page, "is dropped in")
+    assert [entry["action"] for entry in _log(tmp_path)] == ["drop"] * count
+    page.keyboard.press("u")
+    _said(page, "Undone")
+    expect(page.locator("#totals")).to_contain_text("0 changes saved")

@@ -307,3 +307,15 @@ def test_a_length_that_is_set_stays(settings: dict[str, Any]) -> None:
 def test_development_data_may_search_for_as_long() -> None:
     longer = lengthened(64, model="tnet_att", usual_epochs=0)
     assert (longer.known_epochs, longer.training.max_epochs, longer.training.patience) == (0, 400, 80)
+
+
+def test_what_follows_from_the_size_of_the_data_is_no_choice_of_the_user() -> None:
+    for settings in ({}, {"usual_epochs": 0}, {"method": "consensus"}):
+        longer = lengthened(64, model="bertabsa_att", **settings)
+        assert longer.training.derived
+        found = non_default_settings(longer)
+        assert not found.keys() & {"training.derived", *longer.training.derived}
+        # So the configuration of one run serves another of any size.
+        again = Config(model=longer.model, method=longer.method).updated(found)
+        assert lengthen_training(resolve(again), again, 5000).training.derived == ()
+    assert non_default_settings(lengthened(64, model="bertabsa_att", patience=9))["training.patience"] == 9

@@ -269,3 +269,23 @@ def test_answers_are_as_described(client: TestClient) -> None:
 def test_malformed_json_has_the_code_of_malformed_json(client: TestClient, content: bytes) -> None:
     answer = client.post("/v1/evidence/changes", content=content, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "bad_json")
+
+
+def test_a_word_is_dropped_everywhere_and_can_be_taken_back(client: TestClient, review: Review) -> None:
+    def findings() -> list[tuple[str, str]]:
+        return [
+            (sentence.original.words[finding.word].casefold(), finding.kind)
+            for sentence in review.sentences
+            for finding in sentence.example.findings
+        ]
+
+    before = findings()
+    word, kind = before[0]
+    answer = client.post("/v1/evidence/drops", json={"text": word.upper(), "kind": kind}).json()
+    assert answer["dropped"] == before.count((word, kind))
+    assert findings() == [each for each in before if each != (word, kind)]
+    for number in range(answer["totals"]["undo"]["number"], answer["first"] - 1, -1):
+        assert client.post("/v1/evidence/undo", json={"number": number}).status_code == 200
+    assert sorted(findings()) == sorted(before)
+    again = client.post("/v1/evidence/drops", json={"text": "nowhere", "kind": kind})
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "refused")

@@ -143,6 +143,9 @@ class TrainingConfig:
     min_steps: int = setting_field(400, least=0)
     smoothing: int = 5
     class_weights: str = "none"
+    # Dotted names of settings that follow from the size of the training data and that nobody set; they are no choice of the
+    # user's, so another training does not inherit them.
+    derived: tuple[str, ...] = ()
     # auto: on predictions that the training makes anyway; held_out: on a part that is kept out of the training.
     calibrate: str = setting_field(
         "auto", "calibration of probabilities: auto, held_out or none", choices=("auto", "held_out", "none")

@@ -90,15 +90,21 @@ def lengthen_training(config: Config, given: Config, n_instances: int) -> Config
         return config
     if given.training.usual_epochs == 0:
         patience = max(training.patience, epochs // 5)
-        return replace(config, training=replace(training, max_epochs=epochs, patience=patience))
+        names = ("training.max_epochs", *(["training.patience"] if patience > training.patience else []))
+        return replace(config, training=replace(training, max_epochs=epochs, patience=patience, derived=names))
+    names = ("training.usual_epochs",)
     if mining.consensus_epochs and given.mining.consensus_epochs is None:
         # Judges keep their share of the epochs of the model they judge for.
         mining = replace(mining, consensus_epochs=epochs * mining.consensus_epochs // (training.usual_epochs or epochs))
-    return replace(config, training=replace(training, usual_epochs=epochs), mining=mining)
+        names = (*names, "mining.consensus_epochs")
+    return replace(config, training=replace(training, usual_epochs=epochs, derived=names), mining=mining)
 
 
 def non_default_settings(config: Config) -> dict[str, Any]:
-    """Return the settings that differ from the defaults of the configuration's model and method, by dotted name."""
+    """Return the settings that differ from the defaults of the configuration's model and method, by dotted name.
+
+    Those that were derived from the training data are left out: nobody chose them.
+    """
     supervision = SupervisionConfig(evidence=config.supervision.evidence, penalty=config.supervision.penalty)
     plain = Config(model=config.model, method=config.method, options=config.options, supervision=supervision)
     usual = resolve(replace(plain, mining=MiningConfig(saliency=config.mining.saliency))).flat()
@@ -106,7 +112,9 @@ def non_default_settings(config: Config) -> dict[str, Any]:
     usual |= {f"options.{name}": value for name, value in options.items()}
     usual |= {"mining.saliency": resolve(plain).mining.saliency}
     usual |= {f"supervision.{name}": getattr(SupervisionConfig(), name) for name in ("evidence", "penalty")}
-    return {name: value for name, value in config.flat().items() if value is not None and value != usual.get(name)}
+    derived = {"training.derived", *config.training.derived}
+    changed = {name: value for name, value in config.flat().items() if value is not None and value != usual.get(name)}
+    return {name: value for name, value in changed.items() if name not in derived}
 
 
 def default_options(config: Config) -> dict[str, Any]:

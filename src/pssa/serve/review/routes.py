@@ -24,6 +24,8 @@ from pssa.serve.review.schemas import (
     SentencesResponse,
     StatsResponse,
     Undo,
+    WordDrop,
+    WordDropResponse,
 )
 from pssa.serve.review.session import Review, ReviewedSentence
 
@@ -103,6 +105,15 @@ def review_router(review: Review, reading: Sequence[Depends] = (), changing: Seq
         request.state.change = {"index": body.index, "action": body.action, "word": body.word}  # for the access log
         changed = review.change(body.index, body.version, body.action, body.word)
         return {"sentence": _sentence(changed), "totals": _totals(review)}
+
+    @router.post("/drops", responses=_ok(WordDropResponse), **write)
+    def drop_everywhere(body: WordDrop, request: Request) -> Json:
+        """Drop a word's findings of one kind in every sentence; undo takes them back one by one, the last first."""
+        request.state.change = {"action": "drop everywhere", "kind": body.kind}
+        dropped = review.drop_everywhere(body.text, body.kind)
+        last = review.last_change
+        first = last.number - len(dropped) + 1 if last else 0
+        return {"dropped": len(dropped), "first": first, "totals": _totals(review)}
 
     @router.post("/undo", responses=_ok(ChangeResponse), **write)
     def undo(body: Undo, request: Request) -> Json:

@@ -21,6 +21,13 @@ class Change(StrictModel):
     word: Integer = Field(ge=0, le=MAX_INTEGER, description="position in the sentence, from 0")
 
 
+class WordDrop(StrictModel):
+    """A word whose findings of one kind are dropped in every sentence."""
+
+    text: str = Field(min_length=1, max_length=1000, description="the word, in any case")
+    kind: Kind
+
+
 class Undo(StrictModel):
     """The change to take back."""
 
@@ -97,6 +104,14 @@ class ChangeResponse(StrictModel):
     """The sentence after a change, and the totals."""
 
     sentence: SentenceResponse
+    totals: Totals
+
+
+class WordDropResponse(StrictModel):
+    """What was dropped."""
+
+    dropped: int
+    first: int  # number of the first of these changes; the others follow it
     totals: Totals
 
 

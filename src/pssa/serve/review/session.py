@@ -183,6 +183,23 @@ class Review:
                 raise ApiError(409, "stale", f"sentence {index} was changed elsewhere meanwhile; look at it again")
             return self._record(sentence, action, word, sentence.finding_after(action, word))
 
+    def drop_everywhere(self, text: str, kind: str) -> list[ReviewedSentence]:
+        """Drop every finding of this word and kind, whatever its case; each is a change of its own in the log.
+
+        :raises ApiError: if there is none.
+        """
+        key = text.casefold()
+        with self._lock:
+            found = [
+                (sentence.index, finding.word)
+                for sentence in self.sentences
+                for finding in sentence.example.findings
+                if finding.kind == kind and sentence.original.words[finding.word].casefold() == key
+            ]
+            if not found:
+                raise ApiError(409, "refused", f"{text!r} is {kind} nowhere")
+            return [self._record(self.sentences[index], DROP, word, None) for index, word in found]
+
     def undo(self, number: int) -> ReviewedSentence:
         """Take the last change back, which must have this number.
 

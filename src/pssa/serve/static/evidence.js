@@ -11,7 +11,7 @@ const wordsBox = find("words");
 const list = find("list");
 const filters = find("filters");
 
-const state = { page: null, at: -1, place: 0, undo: null, start: 0 };
+const state = { page: null, at: -1, place: 0, undo: null, start: 0, drops: null };
 let queue = Promise.resolve(); // one task at a time, so that every change knows the version before it
 
 /** Run a task after all earlier ones. */
@@ -61,8 +61,7 @@ function row(sentence, place) {
 function show(at) {
   state.at = state.page.sentences.length ? Math.min(at, state.page.sentences.length - 1) : -1;
   const sentence = current();
-  const first = sentence ? sentence.words.findIndex((word) => word.finding) : 0;
-  state.place = Math.max(0, first);
+  state.place = sentence ? firstWord(sentence) : 0;
   for (const button of list.querySelectorAll("button")) {
     const isCurrent = Number(button.dataset.place) === state.at;
     if (isCurrent) button.setAttribute("aria-current", "true");
@@ -70,6 +69,19 @@ function show(at) {
   }
   drawSentence();
   remember();
+}
+
+/** The word to select in a sentence: the one that is filtered for, else the first with a finding. */
+function firstWord(sentence) {
+  const text = find("word").value.trim().toLowerCase();
+  const kind = find("kind").value;
+  const matches = (word) => word.finding && (!kind || kind === "found" || word.finding.kind === kind);
+  const places = [
+    sentence.words.findIndex((word) => text && word.word.toLowerCase() === text && matches(word)),
+    sentence.words.findIndex((word) => text && word.word.toLowerCase() === text && !word.aspect),
+    sentence.words.findIndex((word) => word.finding),
+  ];
+  return Math.max(0, places.find((place) => place >= 0) ?? 0);
 }
 
 function drawSentence() {
@@ -92,6 +104,7 @@ function chooseWord(place, focus) {
   const word = chosenWord();
   find("word-about").textContent = word ? wordLine(current(), word) : "";
   for (const button of document.querySelectorAll("[data-action]")) button.disabled = !actionFor(button.dataset.action);
+  find("drop-everywhere").disabled = !word?.finding;
   find("previous").disabled = state.at <= 0 && (state.page?.previous ?? null) === null;
   find("next").disabled = state.at + 1 >= (state.page?.sentences.length ?? 0) && (state.page?.next ?? null) === null;
 }
@@ -146,9 +159,41 @@ function reasonAgainst(action) {
   return word.finding ? `“${word.word}” is ${word.finding.kind} already.` : `“${word.word}” is not evidence, so you cannot ${action === "flip" ? "flip" : "drop"} it.`;
 }
 
+/** Drop the selected word wherever it is evidence of the same kind. */
+function dropEverywhere() {
+  return inTurn(async () => {
+    const { word, finding } = chosenWord() ?? {};
+    if (!finding) return showMessage(reasonAgainst("drop"));
+    const index = current().index;
+    const { dropped, first, totals } = await post("/v1/evidence/drops", { text: word, kind: finding.kind });
+    drawTotals(totals);
+    state.drops = { first, last: totals.undo.number, word };
+    await reload(index);
+    showMessage(`“${word}” is dropped in ${dropped === 1 ? "one place" : `${dropped} places`}. Saved. Undo takes all of them back.`);
+  });
+}
+
+/** Take back all changes of the last “drop everywhere”, the last first. */
+async function undoDrops() {
+  const { first, word } = state.drops;
+  const index = current()?.index ?? state.undo.index;
+  state.drops = null;
+  let count = 0;
+  for (; state.undo && state.undo.number >= first; count += 1) drawTotals((await post("/v1/evidence/undo", { number: state.undo.number })).totals);
+  await reload(index);
+  showMessage(`Undone: “${word}” in ${count === 1 ? "one place" : `${count} places`}. Saved.`);
+}
+
+/** Read the page again and stay at a sentence, if the filters still select it. */
+async function reload(index) {
+  const start = state.start;
+  await load(start, (sentences) => sentences.findIndex((sentence) => sentence.index === index));
+}
+
 function undo() {
   return inTurn(async () => {
     if (!state.undo) return showMessage("There is nothing to undo.");
+    if (state.drops?.last === state.undo.number) return undoDrops();
     const { index, word } = state.undo;
     try {
       update(await post("/v1/evidence/undo", { number: state.undo.number }));
@@ -261,6 +306,7 @@ list.addEventListener("click", (event) => {
 });
 for (const button of document.querySelectorAll("[data-action]")) button.addEventListener("click", () => act(button.dataset.action));
 find("undo").addEventListener("click", undo);
+find("drop-everywhere").addEventListener("click", dropEverywhere);
 find("previous").addEventListener("click", () => move(-1));
 find("next").addEventListener("click", () => move(1));
 find("export").addEventListener("click", exportFile);
