@@ -1,6 +1,7 @@
 """Load test of the service on loopback: throughput and latency at rising concurrency, the gain from batching, and overload.
 
     python benchmarks/serve_load.py --run RUN [--run RUN2 ...] [--seconds 5]
+    python benchmarks/serve_load.py --run RUN --other-source OLD/src
 
 Each client keeps one connection, requests the label of one aspect of the embedded corpus, waits for the response and repeats,
 without a pause even if it was refused. Clients share the machine with the service.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import platform
 import statistics
 import subprocess
@@ -27,6 +29,7 @@ from pssa.data import embedded
 
 CONCURRENCY = (1, 4, 16, 64)
 ONE_BY_ONE = ("--max-batch", "1", "--wait-ms", "0")
+_TURNS = 7  # of a comparison
 TINY_QUEUE = ("--max-items", "1", "--max-aspects", "1", "--max-queue", "8")
 
 
@@ -85,10 +88,11 @@ async def measure(port: int, clients: int, seconds: float) -> Load:
 
 
 @contextmanager
-def service(run: Path, *options: str) -> Iterator[int]:
-    """Run `pssa serve` as a process and yield its port."""
+def service(run: Path, *options: str, source: Path | None = None) -> Iterator[int]:
+    """Run `pssa serve` as a process, if need be of another version's source, and yield its port."""
     words = [sys.executable, "-m", "pssa", "serve", str(run), "--port", "0", "--json", *options]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    other = {} if source is None else {"PYTHONPATH": str(source)}
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=os.environ | other)
     try:
         assert process.stdout is not None
         port = int(json.loads(process.stdout.readline())["url"].rpartition(":")[2])
@@ -124,13 +128,30 @@ def report(run: Path, seconds: float, options: list[str]) -> None:
     assert set(load.statuses) <= {200, 503}, load.statuses
 
 
+def compare(run: Path, seconds: float, options: list[str], source: Path) -> None:
+    """Compare this version with another, in turns; print medians of the ratios of each turn."""
+    name = json.loads((run / "model.json").read_text())["model"]
+    with service(run, *options) as ours, service(run, *options, source=source) as theirs:
+        for clients in CONCURRENCY:
+            turns = [[asyncio.run(measure(port, clients, seconds)) for port in (ours, theirs)] for _ in range(_TURNS)]
+            rates = statistics.median(now.rate / before.rate for now, before in turns)
+            medians = statistics.median(now.milliseconds(50) / before.milliseconds(50) for now, before in turns)
+            print(f"| {name} | {clients} | {rates:.2f} | {medians:.2f} |", flush=True)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", type=Path, action="append", required=True)
     parser.add_argument("--seconds", type=float, default=5.0, help="seconds of each measurement")
     parser.add_argument("--options", default="", help="more options for pssa serve, as one quoted string")
+    parser.add_argument("--other-source", type=Path, help="src folder of another version to compare with")
     arguments = parser.parse_args()
+    if arguments.other_source is not None:
+        print("| run | clients | predictions/s, ratio to the other | p50, ratio to the other |\n|---|---|---|---|")
+        for run in arguments.run:
+            compare(run, arguments.seconds, arguments.options.split(), arguments.other_source)
+        return
     import fastapi
     import torch
     import uvicorn

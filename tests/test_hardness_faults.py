@@ -12,11 +12,12 @@ import pytest
 SCRIPT = Path(__file__).resolve().parents[1] / "scripts" / "faults.py"
 QUICK = ("review killed", "disk full while mining", "disk full while reviewing", "folder vanished")
 SHARED = ("review's log vanished", "two resumings of one run", "two reviews of one file", "download cut")
+LINKED = ("links and pipes in place of a review's log",)
 PREDICTED = ("two predictions of one output", "two predictions with one file of rejected rows")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("names", [QUICK, SHARED, PREDICTED])
+@pytest.mark.parametrize("names", [QUICK, SHARED, PREDICTED, LINKED])
 def test_nothing_is_lost_or_half_written(names: tuple[str, ...]) -> None:
     only = [word for name in names for word in ("--only", name)]
     command = [sys.executable, str(SCRIPT), "--kills", "2", *only]
