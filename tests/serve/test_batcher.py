@@ -315,7 +315,7 @@ def test_a_large_request_gets_a_short_turn_at_the_measured_pace(
 ) -> None:
     monkeypatch.setattr(Batcher, "_measure", lambda *_: None)
     busy(batcher, recorder)
-    batcher._paces = {("first", None): 0.02}  # seconds per position, of which these examples have two
+    batcher._paces = {("first", None): 0.01}  # seconds per position, of which these examples have two
     large, small = batcher.submit(order("a x", "b x", "c x", "d x")), batcher.submit(order("e x"))
     recorder.gate.set()
     labels(large)

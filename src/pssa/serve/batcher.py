@@ -2,7 +2,7 @@
 
 The queue is bounded by its number of aspects, and for large requests by the time that all will take at the pace of the last
 batches. The worker takes the run and saliency of the request that has waited longest, together with all others of the same kind.
-A large request gets a tenth of a second at a time and returns to the end of the queue with its rest. Requests that were not
+A large request gets a twentieth of a second at a time and returns to the end of the queue with its rest. Requests that were not
 begun come before it in two of three turns, so that it does not hold up small ones.
 """
 
@@ -33,7 +33,7 @@ from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
 
 _GPU_BATCH, _WORD_BATCH, _PIECE_BATCH = 256, 32, 8  # sentences
-_TURN_SECONDS = 0.1  # of a large request in a batch
+_TURN_SECONDS = 0.05  # of a large request in a batch
 _FRESH_TURNS = 2  # of requests that were not begun, before one that was
 _MEMORY = 0.8  # of the measured pace: the share of what was known before
 _log = logging.getLogger(__name__)
