@@ -38,6 +38,16 @@ _README_ROWS = {
     "BERTABSA": "BERTABSA",
 }
 
+_README_MODELS = {"memnet": "MN", "tnet_att": "TNet-ATT", "bertabsa_att": "BERTABSA-ATT"}
+# Rows of the README's second table: what they are called in the tables of results/transfer and results/stress, and there.
+_README_TRANSFER = {
+    "again": "",
+    "+Consensus": ", mined evidence (`--method consensus`)",
+    "+Contrast": ", contrast (`--augment contrast`)",
+    "+Consensus+Contrast": ", both",
+    "+Human": ", words that people marked",
+}
+
 
 _TAGGERS = {"words": "word vectors, characters", "minilm": "MiniLM", "mpnet": "MPNet"}
 # What stands beside a measurement of results/aspects.jsonl: the head of its column, and its cells by data set and tagger.
@@ -103,6 +113,32 @@ def overall_table() -> str:
         scores = [f"{each['accuracy']['mean']:.1f} / {each['macro-F1']['mean']:.1f}" for each in found]
         lines.append(f"| {name} | {' | '.join(scores)} |")
     return "\n".join(lines) + "\n"
+
+
+def transfer_table() -> str:
+    """Return the README's table: macro-F1 in the other domain, and instances that are right in every variant."""
+    lines = [
+        "| macro-F1 in the other domain / share right in every variant | LAPTOP → REST | REST → LAPTOP | LAPTOP | REST |",
+        "|---|---|---|---|---|",
+    ]
+    for model, name in _README_MODELS.items():
+        for row, said in _README_TRANSFER.items():
+            known = (f"{name} ({row})" if row else name,)
+            away = [
+                find_mean(f"transfer/transfer-{pair}", known, "macro-F1") for pair in ("laptop-rest", "rest-laptop")
+            ]
+            right = [find_mean(f"stress/stress-{data}-{model}", known, "all right") for data in ("laptop", "rest")]
+            if any(away + right):
+                lines.append(f"| {name}{said} | {' | '.join((*away, *right))} |")
+    return "\n".join(lines) + "\n"
+
+
+def find_mean(table: str, row: tuple[str, ...], column: str) -> str:
+    """Return a mean in points; empty where it is not measured."""
+    if not any(tuple(fields[:1]) == row for fields in _table(table)["rows"]):
+        return ""
+    mean = cells(table, row)[column]["mean"]
+    return "" if mean is None else f"{mean:.1f}"
 
 
 def command_reference() -> str:
@@ -195,6 +231,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "aspect-spans": lambda: aspects_table("spans"),
     "aspects-end-to-end": lambda: aspects_table("end_to_end"),
     "overall": overall_table,
+    "transfer": transfer_table,
     "commands": command_reference,
     "tree": file_tree,
 }

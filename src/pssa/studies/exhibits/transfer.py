@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from pssa.experiments.cells import Analysis, Cell, Place, Training, settings
 from pssa.experiments.comparison import METRICS, Gain, Row, average, gather
@@ -48,7 +49,7 @@ _UNSEEN = "0"  # bucket of words that never occur in training
 _SIGNIFICANT = 0.05
 _STARS = (
     "Stars: * p < .05, ** p < .01 of a gain, one-sided, by a bootstrap that resamples seeds together with test instances, so "
-    "that they hold for other trainings as well as for other tests."
+    "that they hold for other trainings as well as for other tests. With one seed they say nothing about other trainings."
 )
 _AIM_NOTES = (
     "Pairs of LAPTOP and REST, in both directions, for three models. `at home`: the same difference on the test set of the "
@@ -150,6 +151,9 @@ class _Board:
 
     def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
         self.scope, self.lookup = scope, lookup
+        # A gain takes a thousand resamples, and several tables show it.
+        self.gain = cache(self._gain)
+        self.gain_at_home = cache(self._gain_at_home)
 
     def home(self, pair: _Pair, name: str) -> Row:
         """Return the records of a row on the test set of its training domain."""
@@ -163,12 +167,12 @@ class _Board:
         """Return what analyses found, by seed."""
         return {seed: record["found"] for seed, record in gather(self.lookup, analyses).items()}
 
-    def gain(self, pair: _Pair, name: str, other: str) -> Gain | None:
+    def _gain(self, pair: _Pair, name: str, other: str) -> Gain | None:
         """Return the gain of a row over another in the other domain."""
         place = Place(pair.target, pair.model, 0)
         return average(self.scope, [(place, self.away(pair, name), self.away(pair, other))])
 
-    def gain_at_home(self, pair: _Pair, name: str, other: str) -> Gain | None:
+    def _gain_at_home(self, pair: _Pair, name: str, other: str) -> Gain | None:
         """Return the gain of a row over another in the training domain."""
         place = Place(pair.source, pair.model, 0)
         return average(self.scope, [(place, self.home(pair, name), self.home(pair, other))])
