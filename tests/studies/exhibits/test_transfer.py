@@ -54,7 +54,7 @@ def test_random_words_are_trained_as_those_of_the_consensus_are() -> None:
 def test_gains_are_over_a_second_training_and_count_at_home_apart(scope: Scope) -> None:
     records: dict[Cell, Record] = {}
     for seed in range(2):
-        records |= {scores(name, seed): {"found": blind()} for name in ("", "again", "+Random")}
+        records |= {scores(name, seed): {"found": blind()} for name in TRANSFER_ROWS}
         records |= {training(name, seed): knowing() for name in ("", "again", "+Consensus")}
         records[scores("+Consensus", seed)] = {"found": knowing()}
     aim, gains, there, *_ = EXHIBIT.show(scope, FakeLookup(records))
@@ -63,6 +63,13 @@ def test_gains_are_over_a_second_training_and_count_at_home_apart(scope: Scope) 
     row = row_of(gains, "MN", "LAPTOP", "REST")
     assert ALL_OF_IT in row
     assert row_of(there, "MN (+Consensus)")[:4] == (2, "100.00 ± 0.00", "100.00 ± 0.00", "100.00 ± 0.00")
+
+
+def test_a_pair_counts_once_all_rows_are_measured_and_one_seed_has_no_stars(scope: Scope) -> None:
+    records: dict[Cell, Record] = {scores("again"): {"found": blind()}, scores("+Consensus"): {"found": knowing()}}
+    aim, gains, *_ = EXHIBIT.show(scope, FakeLookup(records))
+    assert row_of(aim, "+Consensus")[0] == "0 of 2"
+    assert ALL_OF_IT.replace("*", "") in row_of(gains, "MN", "LAPTOP", "REST")
 
 
 def test_attention_is_told_apart_on_words_that_training_never_saw(scope: Scope) -> None:
