@@ -17,7 +17,7 @@ def from_description(described: Mapping[str, Any]) -> Cell:
         case "training":
             return _training(values)
         case "look":
-            return Analysis(_training(values["training"]), values["what"], _settings(values))
+            return Analysis(_training(values["training"]), values["what"], _settings(values), values.get("on", ""))
         case "timing":
             return Timing(_place(values), tuple(values["methods"]))
     raise ValueError(f"unknown kind of cell: {described['kind']}")
