@@ -82,6 +82,14 @@ def test_a_service_without_tagger_says_so(client: TestClient) -> None:
     assert not client.get("/v1/model").json()["finds_aspects"]
 
 
+def test_the_schema_asks_for_aspects_unless_they_are_found(finding: TestClient, client: TestClient) -> None:
+    needed = [
+        service.get("/openapi.json").json()["components"]["schemas"]["Item"]["required"]
+        for service in (finding, client)
+    ]
+    assert needed == [["text"], ["text", "aspects"]]
+
+
 def test_finding_that_takes_too_long_or_has_too_many_texts_is_refused(folders: Folders) -> None:
     limits = Limits(request_seconds=1, queue=16, items=4, aspects=4)
     batcher = open_batcher(folders.first, None, limits)

@@ -106,7 +106,9 @@ def create_app(
 
 def _scoring_router(batcher: Batcher) -> APIRouter:
     predict_request, explain_request = limited_requests(
-        batcher.limits, {name: served.saliencies for name, served in batcher.runs.items()}
+        batcher.limits,
+        {name: served.saliencies for name, served in batcher.runs.items()},
+        finds_aspects=batcher.finder is not None,
     )
     router = APIRouter()
 

@@ -144,9 +144,12 @@ class ErrorResponse(StrictModel):
 
 
 def limited_requests(
-    limits: Limits, saliencies: Mapping[str, Sequence[str]]
+    limits: Limits, saliencies: Mapping[str, Sequence[str]], finds_aspects: bool = False
 ) -> tuple[type[PredictRequest], type[ExplainRequest]]:
-    """Return the two requests with the limits, runs and saliencies of one service in their schema; `saliencies` are by run."""
+    """Return the two requests with the limits, runs and saliencies of one service in their schema; `saliencies` are by run.
+
+    :param finds_aspects: whether the schema lets items come without aspects. If not, the service explains why it refuses them.
+    """
     text = Annotated[str, Field(max_length=limits.characters)]
     # With a discriminator, the faults of an aspect are those of one of the two.
     aspect = Annotated[
@@ -155,7 +158,9 @@ def limited_requests(
     ]
     aspects = Annotated[list[aspect], Field(max_length=limits.aspects), _at_most(limits.aspects)]
     # A factory, so that the schema shows no default: aspects are a list, or absent.
-    item = _narrowed(Item, text=(text, ...), aspects=(aspects, Field(default_factory=lambda: None)))
+    needed = {} if finds_aspects else {"json_schema_extra": {"required": ["text", "aspects"]}}
+    absent = Field(default_factory=lambda: None)
+    item = _narrowed(Item, text=(text, ...), aspects=(aspects, absent), __cls_kwargs__=needed)
     fields: dict[str, Any] = {
         "items": (Annotated[list[item], Field(max_length=limits.items), _at_most(limits.items)], ...),  # type: ignore[valid-type]
         "run": (Literal[*saliencies], "first"),
