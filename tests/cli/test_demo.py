@@ -76,7 +76,7 @@ def test_the_demonstration_ends_with_a_run_scores_and_predictions(command: Comma
         assert part in result.out
     assert "[+1]" in result.out
     assert str(out / "consensus" / "evidence.jsonl") in result.out
-    assert "Treat the differences as chance" in result.out
+    assert "treat the differences as chance" in result.out
     report = (out / "report.html").read_text("utf-8")
     for part in ("consensus against pg-as, initial model", "What was mined", "301 test instances", "Comprehensiveness"):
         assert part in report
