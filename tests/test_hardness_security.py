@@ -134,7 +134,7 @@ def needed_by(name: str, extras: set[str], seen: dict[str, str]) -> None:
 @pytest.mark.slow
 def test_what_is_installed_is_what_is_pinned() -> None:
     seen: dict[str, str] = {}
-    for group in ("runtime", "bert", "data", "serve", "onnx", "report", "ray", "dev"):
+    for group in ("runtime", "bert", "data", "serve", "sklearn", "onnx", "report", "ray", "dev"):
         for needed in requirements(group):
             needed_by(needed.name, set(needed.extras), seen)
     pinned = pins()
@@ -148,7 +148,8 @@ def test_what_is_installed_is_what_is_pinned() -> None:
 
 def test_no_extra_is_left_out_of_the_test_above() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert set(project["optional-dependencies"]) == {"bert", "data", "serve", "onnx", "report", "ray", "dev", "all"}
+    known = {"bert", "data", "serve", "sklearn", "onnx", "report", "ray", "dev", "all"}
+    assert set(project["optional-dependencies"]) == known
 
 
 ALONE = """

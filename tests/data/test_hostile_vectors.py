@@ -93,5 +93,5 @@ LIES: dict[str, bytes] = {
 @pytest.mark.parametrize("lie", LIES)
 def test_a_header_that_lies_is_refused(tmp_path: Path, lie: str) -> None:
     (tmp_path / "m.safetensors").write_bytes(LIES[lie])
-    with pytest.raises(InputError, match=r"m\.safetensors: (is not a readable embedding matrix|has no float32)"):
+    with pytest.raises(InputError, match=r"m\.safetensors: (is not a readable embedding matrix|has no matrix)"):
         load_matrix(tmp_path / "m.safetensors")

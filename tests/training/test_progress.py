@@ -24,6 +24,7 @@ def test_without_a_terminal_stages_and_rounds_are_lines_but_not_too_many(
 ) -> None:
     now = 0.0
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(progress, "SHORT_SECONDS", 5.0)
     with TrainingProgress() as bars:
         now = 1.0
         bars.on_stage("initial", 1)
