@@ -95,12 +95,17 @@ def _aim_table(places: Mapping[tuple[str, str], _Found]) -> Table:
         gains = [pair.observed[0] for pair in pairs]
         significant = sum(chance_of_no_gain([pair])[0] < _SIGNIFICANT for pair in pairs)
         mean = format_mean([statistics.mean(gains)], "+") if gains else not_measured("mean", "spread")
-        p = chance_of_no_gain(pairs)[0] if pairs else None
+        p = _format_p(chance_of_no_gain(pairs)[0] if pairs else None)
         raised = format_count(sum(gain > 0 for gain in gains), len(gains)) if gains else not_measured("count", "of")
         rows.append((method or "plain", raised, mean, significant if gains else None, p))
     columns = ("row", "places above again", "mean over again", "places with p < .05", "p of the mean")
     title = "Share of instances right in every variant: gains over a second training"
     return Table("stress-gains", title, columns, tuple(rows), _AIM_NOTES, columns[1:3])
+
+
+def _format_p(p: float | None) -> FormattedValue:
+    """Return a p of a thousand resamples, which cannot show that it is zero."""
+    return not_measured("p") if p is None else FormattedValue("< 0.001" if p < 0.001 else f"{p:.3f}", {"p": p})
 
 
 def _place_table(data: str, model: str, found: _Found) -> Table:
