@@ -75,8 +75,14 @@ def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> Vari
         for example in siblings:
             drafts = maker.make(example, siblings, opinions, bool(marks.get(example.id)))
             found += (_variant(corpus, example, kind, draft) for kind, draft in drafts.items() if draft is not None)
-    known = [variant for variant in found if variant.example.label in corpus.labels]
-    return VariantSet(corpus, tuple(sorted(known, key=lambda variant: variant.index)))
+    usable = [variant for variant in found if _is_usable(variant, corpus)]
+    return VariantSet(corpus, tuple(sorted(usable, key=lambda variant: variant.index)))
+
+
+def _is_usable(variant: Variant, corpus: Corpus) -> bool:
+    """Return whether the label is declared and the aspect is that of the original, also where a file has words of its own."""
+    aspects = (each.aspect_text.casefold() for each in (variant.example, corpus[variant.index]))
+    return variant.example.label in corpus.labels and len({*aspects}) == 1
 
 
 def _variant(corpus: Corpus, example: Example, kind: str, draft: Draft) -> Variant:
