@@ -38,7 +38,7 @@ _README_ROWS = {
     "BERTABSA": "BERTABSA",
 }
 
-_README_MODELS = {"memnet": "MN", "tnet_att": "TNet-ATT", "bertabsa_att": "BERTABSA-ATT"}
+_README_MODELS = {"memnet": "MN", "tnet_att": "TNet-ATT"}
 # Rows of the README's second table: what they are called in the tables of results/transfer and results/stress, and there.
 _README_TRANSFER = {
     "again": "",
