@@ -26,8 +26,8 @@ from pssa.cli import build_parser
 ROOT = Path(__file__).parents[1]
 _NUMBER = re.compile(r"(<!--=([^>]+)-->)(.*?)(<!--/-->)", re.DOTALL)
 _BLOCK = re.compile(r"(<!-- begin ([a-z-]+) -->\n)(.*?)(<!-- end \2 -->)", re.DOTALL)
-# Rows of the README's table: what they are called there, and in the tables of results/overall.
-_README_ROWS = {
+# Rows of the table of scores in domain: what they are called there, and in the tables of results/overall.
+_OVERALL_ROWS = {
     "MN": "MN",
     "TNet-ATT": "TNet-ATT",
     "TNet-ATT, attention supervised (`pg-as`)": "TNet-ATT (+PG-AS)",
@@ -38,14 +38,13 @@ _README_ROWS = {
     "BERTABSA": "BERTABSA",
 }
 
-_README_MODELS = {"memnet": "MN", "tnet_att": "TNet-ATT"}
-# Rows of the README's second table: what they are called in the tables of results/transfer and results/stress, and there.
+# Rows of the README's table: what they are called in the tables of results/transfer and results/stress, and there.
 _README_TRANSFER = {
-    "again": "",
-    "+Consensus": ", mined evidence (`--method consensus`)",
-    "+Contrast": ", contrast (`--augment contrast`)",
-    "+Consensus+Contrast": ", both",
-    "+Human": ", words that people marked",
+    "TNet-ATT (again)": "TNet-ATT",
+    "TNet-ATT (+Consensus)": "mined evidence (`--method consensus`)",
+    "TNet-ATT (+Contrast)": "contrast (`--augment contrast`)",
+    "TNet-ATT (+Consensus+Contrast)": "both",
+    "TNet-ATT (+Human)": "words that people marked",
 }
 
 
@@ -106,9 +105,9 @@ def _table(name: str) -> Any:
 
 
 def overall_table() -> str:
-    """Return the README's table: mean accuracy and macro-F1 on test."""
+    """Return the table of scores in domain: mean accuracy and macro-F1 on test."""
     lines = ["| accuracy / macro-F1 on test | LAPTOP | REST | TWITTER |", "|---|---|---|---|"]
-    for name, row in _README_ROWS.items():
+    for name, row in _OVERALL_ROWS.items():
         found = [cells(f"overall/overall-{data}", (row,)) for data in ("laptop", "rest", "twitter")]
         scores = [f"{each['accuracy']['mean']:.1f} / {each['macro-F1']['mean']:.1f}" for each in found]
         lines.append(f"| {name} | {' | '.join(scores)} |")
@@ -116,29 +115,16 @@ def overall_table() -> str:
 
 
 def transfer_table() -> str:
-    """Return the README's table: macro-F1 in the other domain, and instances that are right in every variant."""
-    lines = [
-        "| macro-F1 in the other domain / share right in every variant | LAPTOP → REST | REST → LAPTOP | LAPTOP | REST |",
-        "|---|---|---|---|---|",
-    ]
-    for model, name in _README_MODELS.items():
-        for row, said in _README_TRANSFER.items():
-            known = (f"{name} ({row})" if row else name,)
-            away = [
-                find_mean(f"transfer/transfer-{pair}", known, "macro-F1") for pair in ("laptop-rest", "rest-laptop")
-            ]
-            right = [find_mean(f"stress/stress-{data}-{model}", known, "all right") for data in ("laptop", "rest")]
-            if any(away + right):
-                lines.append(f"| {name}{said} | {' | '.join((*away, *right))} |")
+    """Return the README's table: macro-F1 at home and in the other domain, and instances that are right in every variant."""
+    columns = ("LAPTOP", "REST", "LAPTOP → REST", "REST → LAPTOP", "variants of LAPTOP", "variants of REST")
+    lines = [f"| {' | '.join(('', *columns))} |", "|---" * (len(columns) + 1) + "|"]
+    for row, name in _README_TRANSFER.items():
+        pairs = [cells(f"transfer/transfer-{pair}", (row,)) for pair in ("laptop-rest", "rest-laptop")]
+        variants = [cells(f"stress/stress-{data}-tnet_att", (row,)) for data in ("laptop", "rest")]
+        found = [*(each["at home"] for each in pairs), *(each["macro-F1"] for each in pairs)]
+        means = [f"{each['mean']:.1f}" for each in (*found, *(each["all right"] for each in variants))]
+        lines.append(f"| {' | '.join((name, *means))} |")
     return "\n".join(lines) + "\n"
-
-
-def find_mean(table: str, row: tuple[str, ...], column: str) -> str:
-    """Return a mean in points; empty where it is not measured."""
-    if not any(tuple(fields[:1]) == row for fields in _table(table)["rows"]):
-        return ""
-    mean = cells(table, row)[column]["mean"]
-    return "" if mean is None else f"{mean:.1f}"
 
 
 def command_reference() -> str:

@@ -57,7 +57,7 @@ def names_in(block: str) -> list[str]:
 
 
 def test_the_readme_and_the_ideas_take_their_numbers_from_tables(script: ModuleType) -> None:
-    assert "<!-- begin overall -->" in (ROOT / "README.md").read_text("utf-8")
+    assert "<!-- begin transfer -->" in (ROOT / "README.md").read_text("utf-8")
     assert (ROOT / "results" / "ideas.md").read_text("utf-8").count("<!--=") > 20
 
 
