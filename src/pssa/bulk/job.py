@@ -143,9 +143,7 @@ def carry_out(
     files = _follow(Path(job.output)), _follow(job.rejected_path)
     partial_output = PartialOutput(*files, output_format, job.begin)
     if job.output != STANDARD and partial_output.is_settled():
-        found = f"{job.output} exists and no job into it is unfinished; nothing was done"
-        advice = f"it may come from another job: {REPLACE} scores the rows again"
-        warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=2)
+        _warn_of_existing(job)
         return Summary(existed=True)
     with _warn_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
@@ -162,6 +160,12 @@ def carry_out(
     if not output.summary.rows:
         _warn_of_no_rows(job, output.summary)
     return output.summary
+
+
+def _warn_of_existing(job: Job) -> None:
+    found = f"{job.output} exists and no job into it is unfinished; nothing was done"
+    advice = f"it may come from another job: {REPLACE} scores the rows again"
+    warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=3)
 
 
 def _warn_of_no_rows(job: Job, summary: Summary) -> None:

@@ -228,16 +228,7 @@ class _Join:
         """Return ids and words (k, P) of the copies, and how long each is."""
         ids, words = self.contrast.glues, self.contrast.glue_words
         glue_ids, glue_words = _stack(ids, self.contrast.padding)[self.glue], _stack(words, 0)[self.glue]
-        n_glue = torch.tensor([len(each) for each in ids])[self.glue]
-        # Where each part begins in the copy: the left words, the glue, the right words, what follows, the end.
-        starts = [self.first[self.own]]
-        for length in (
-            left_end - self.first[left],
-            n_glue,
-            self.end[right] - self.first[right],
-            self.widths[self.own, 0] - self.end[self.own],
-        ):
-            starts.append(starts[-1] + length)
+        starts = self._starts(left, left_end, right)
         place = torch.arange(int(starts[-1].max())).expand(len(left), -1)
         part = sum((place >= start[:, None]).long() for start in starts)  # 0 to 5, where 5 is padding
         assert isinstance(part, Tensor)
@@ -266,6 +257,19 @@ class _Join:
         word_of = torch.where(word_of >= 0, word_of + shifts.gather(1, part), word_of)
         padding = part == 5
         return positions.masked_fill(padding, self.contrast.padding), word_of.masked_fill(padding, PADDING), starts[-1]
+
+    def _starts(self, left: Tensor, left_end: Tensor, right: Tensor) -> list[Tensor]:
+        """Return where each part begins in the copy: the left words, the glue, the right words, what follows, the end."""
+        n_glue = torch.tensor([len(each) for each in self.contrast.glues])[self.glue]
+        starts = [self.first[self.own]]
+        for length in (
+            left_end - self.first[left],
+            n_glue,
+            self.end[right] - self.first[right],
+            self.widths[self.own, 0] - self.end[self.own],
+        ):
+            starts.append(starts[-1] + length)
+        return starts
 
     def _without_stop(self, left: Tensor) -> Tensor:
         """Return where the words of the first sentence end, without a full stop that is its last word."""

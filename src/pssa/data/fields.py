@@ -57,14 +57,8 @@ def example_from_fields(
     :param row: the row of the fields, for errors that quote the file.
     :raises InputError: naming the field that cannot be used.
     """
-    text = _string(fields, "text")
-    if text is None and "text" in fields:
-        raise InputError("`text` is empty; expected the sentence")
     row = Row(0, fields) if row is None else row
-    if text is None:
-        raise InputError(row.describe_missing("text", "expected the sentence"))
-    if len(text) > MAX_TEXT:
-        raise InputError(f"`text` has {len(text)} characters; expected a sentence of at most {MAX_TEXT}")
+    text = _require_text(fields, row)
     aspect, n_places = _locate_aspect(fields, text, row)
     if n_places > 1:
         doubt = f"aspect {shorten(_given_aspect(fields))} occurs {n_places} times"
@@ -83,6 +77,17 @@ def example_from_fields(
     )
     tags = _tags(fields)
     return replace(example, tags=tags) if tags else example
+
+
+def _require_text(fields: Mapping[str, Any], row: Row) -> str:
+    text = _string(fields, "text")
+    if text is None and "text" in fields:
+        raise InputError("`text` is empty; expected the sentence")
+    if text is None:
+        raise InputError(row.describe_missing("text", "expected the sentence"))
+    if len(text) > MAX_TEXT:
+        raise InputError(f"`text` has {len(text)} characters; expected a sentence of at most {MAX_TEXT}")
+    return text
 
 
 def has_aspect(fields: Mapping[str, Any]) -> bool:

@@ -34,7 +34,7 @@ from pssa.evaluation.calibration import (
     scale,
     threshold_for_risk,
 )
-from pssa.runs.directory import read_json, write_json
+from pssa.runs.directory import read_schema, write_json
 
 FILE = "calibration.json"
 _SCHEMA = 1
@@ -116,17 +116,12 @@ class Calibration:
     @classmethod
     def load(cls, folder: Path) -> Calibration | None:
         """Read `calibration.json`; None where there is none, as in runs of earlier versions."""
-        path = folder / FILE
-        if not path.is_file():
-            return None
-        found = read_json(path)
-        try:
-            if not isinstance(found, dict) or found.pop("schema", None) != _SCHEMA:
-                raise InputError(f"it has another schema than {_SCHEMA}")
-            calibration = cls(**parse_fields(found, "", _FIELDS))
-            calibration._check()
-        except InputError as error:
-            raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
+        return read_schema(folder / FILE, _SCHEMA, cls._parse)
+
+    @classmethod
+    def _parse(cls, found: dict[str, Any]) -> Calibration:
+        calibration = cls(**parse_fields(found, "", _FIELDS))
+        calibration._check()
         return calibration
 
     def _check(self) -> None:

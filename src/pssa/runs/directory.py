@@ -19,7 +19,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
@@ -40,6 +40,7 @@ from pssa.data.validation import format_error
 from pssa.errors import InputError, RunError, setting
 from pssa.training import Checkpoint, EpochRecord
 
+_T = TypeVar("_T")
 _MAX_BYTES = 1 << 24  # of a JSON file
 _TEMPORARY = (".*.part", ".tmp*")  # ours, and those of safetensors
 _VANISHED = "{root} has vanished while it was written; start the run again"
@@ -203,6 +204,22 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 def write_json(path: Path, value: Any) -> None:
     """Write a value as indented JSON."""
     write_atomically(path, json.dumps(value, indent=2, ensure_ascii=False).encode() + b"\n")
+
+
+def read_schema(path: Path, schema: int, parse: Callable[[dict[str, Any]], _T]) -> _T | None:
+    """Read a JSON object of a run whose `schema` is known; None if there is no such file, as in runs of earlier versions.
+
+    :param parse: turns the other fields into a value.
+    """
+    if not path.is_file():
+        return None
+    found = read_json(path)
+    try:
+        if not isinstance(found, dict) or found.pop("schema", None) != schema:
+            raise InputError(f"it has another schema than {schema}")
+        return parse(found)
+    except InputError as error:
+        raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
 
 
 def read_json(path: Path) -> Any:

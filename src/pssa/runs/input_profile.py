@@ -15,8 +15,7 @@ from pathlib import Path
 
 from pssa.data.example import Example
 from pssa.data.validation import parse_fields, parsers_of
-from pssa.errors import InputError
-from pssa.runs.directory import read_json, write_json
+from pssa.runs.directory import read_schema, write_json
 
 FILE = "inputs.json"
 UNKNOWN_WORDS, OTHER_SCRIPT, LONG_TEXT, NEW_ASPECT = (
@@ -94,16 +93,7 @@ class InputProfile:
     @classmethod
     def load(cls, folder: Path) -> InputProfile | None:
         """Read `inputs.json`; None where there is none, as in runs of earlier versions."""
-        path = folder / FILE
-        if not path.is_file():
-            return None
-        found = read_json(path)
-        try:
-            if not isinstance(found, dict) or found.pop("schema", None) != _SCHEMA:
-                raise InputError(f"it has another schema than {_SCHEMA}")
-            return cls(**parse_fields(found, "", parsers_of(cls)))
-        except InputError as error:
-            raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
+        return read_schema(folder / FILE, _SCHEMA, lambda found: cls(**parse_fields(found, "", parsers_of(cls))))
 
 
 def notes_column(fields: Iterable[str]) -> str:

@@ -120,7 +120,7 @@ def prepare(
     config = replace(config, data=sources)
     train_source, dev_source = _source(data, sources.train), _source(dev, sources.dev)
     if dev_source is not None and config.training.usual_epochs is None:
-        # Development data is given to choose the number of epochs, also where a fixed one is the default.
+        # Development data chooses the number of epochs, even where a fixed one is the default.
         config = replace(config, training=replace(config.training, usual_epochs=0))
     given, config = config, _resolve_checked(config)
     if supervised:
@@ -132,18 +132,26 @@ def prepare(
     config = lengthen_training(config, given, len(corpus))
     _check_corpora(config, corpus, dev_corpus)
     featurizer, coverage = open_featurizer(config, corpus, on_vectors, cache)
-    corpus = replace(corpus, examples=tuple(featurizer.cut(corpus)))
-    dev_corpus = dev_corpus and replace(dev_corpus, examples=tuple(featurizer.cut(dev_corpus)))
-    kept = kept and replace(kept, examples=tuple(featurizer.cut(kept)))
+    corpus = _cut(corpus, featurizer)
+    dev_corpus, kept = (each and _cut(each, featurizer) for each in (dev_corpus, kept))
     evidence = None
     if config.supervision.evidence:
         evidence = read_evidence(config.supervision.evidence)
         evidence.check_corpus(corpus)
-        # Words that a person has edited count as much as any.
-        mined_by = evidence.header.method if not evidence.header.edits else ""
-        gamma = choose_penalty(given, mined_by).gamma
-        config = replace(config, supervision=replace(config.supervision, gamma=gamma))
+        config = replace(config, supervision=replace(config.supervision, gamma=_gamma(given, evidence)))
     return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept)
+
+
+def _cut(corpus: Corpus, featurizer: Featurizer) -> Corpus:
+    """Return the corpus with long texts cut to the window that the model reads."""
+    return replace(corpus, examples=tuple(featurizer.cut(corpus)))
+
+
+def _gamma(given: Config, evidence: Evidence) -> float:
+    """Return the gamma for given evidence, unless the configuration sets it."""
+    # Words that a person has edited count as much as any.
+    mined_by = evidence.header.method if not evidence.header.edits else ""
+    return choose_penalty(given, mined_by).gamma
 
 
 def _keep_out(corpus: Corpus, config: Config) -> tuple[Corpus, Corpus | None]:

@@ -71,14 +71,7 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
         warn_of_absent_labels(prepared_data.corpus)
         if not members.is_main:
             return _help_out(Path(out), config, prepared_data, members)
-
-        def begin(directory: RunDirectory) -> None:
-            prepared_data.save(directory)
-            write_atomically(directory.root / "config.toml", config.to_toml().encode())
-            if on_begin is not None:
-                on_begin(directory)
-
-        directory = RunDirectory.create(Path(out), begin)
+        directory = _create(Path(out), config, prepared_data, on_begin)
         with directory.locked():
             return _carry_out(RunContext(config, directory, prepared_data, observer, members))
 
@@ -144,6 +137,20 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
         if members.is_main:
             write_evidence(evidence, out)
     return evidence
+
+
+def _create(
+    out: Path, config: Config, prepared_data: PreparedData, on_begin: Callable[[RunDirectory], None] | None
+) -> RunDirectory:
+    """Make the directory of a run with everything that resuming it needs."""
+
+    def fill(directory: RunDirectory) -> None:
+        prepared_data.save(directory)
+        write_atomically(directory.root / "config.toml", config.to_toml().encode())
+        if on_begin is not None:
+            on_begin(directory)
+
+    return RunDirectory.create(out, fill)
 
 
 def _help_out(root: Path, config: Config, prepared_data: PreparedData, members: Team) -> Path:

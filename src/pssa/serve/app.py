@@ -70,26 +70,8 @@ def create_app(
     :param pages: files of the pages by name; by default those of the package.
     :param access_log: gets a line for each request.
     """
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        yield
-        await run_in_threadpool(batcher.close)
-
     access = access or AccessPolicy()
-    app = FastAPI(
-        title="pssa",
-        version=__version__,
-        summary="Aspect-based sentiment: labels, explanations and tables",
-        description="Offsets count Unicode code points and are half-open.",
-        responses={
-            "default": {"model": ErrorResponse, "description": "The request was refused, or the service failed."}
-        },
-        lifespan=lifespan,
-        docs_url=None,  # interactive documentation would load scripts from elsewhere
-        redoc_url=None,
-        redirect_slashes=False,
-    )
+    app = _empty_app(batcher)
     add_middleware(app, batcher, access, access_log)
     add_error_handlers(app)
     # The middleware checks the token; the dependency describes it in /openapi.json.
@@ -102,6 +84,29 @@ def create_app(
     app.include_router(_health_router(batcher))
     app.include_router(_page_router(read_pages() if pages is None else pages, review is not None))
     return app
+
+
+def _empty_app(batcher: Batcher) -> FastAPI:
+    """Return an application without routes."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(batcher.close)
+
+    return FastAPI(
+        title="pssa",
+        version=__version__,
+        summary="Aspect-based sentiment: labels, explanations and tables",
+        description="Offsets count Unicode code points and are half-open.",
+        responses={
+            "default": {"model": ErrorResponse, "description": "The request was refused, or the service failed."}
+        },
+        lifespan=lifespan,
+        docs_url=None,  # interactive documentation would load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+    )
 
 
 def _scoring_router(batcher: Batcher) -> APIRouter:

@@ -80,33 +80,38 @@ class SentenceFilter(BaseModel):
 def review_router(review: Review, reading: Sequence[Depends] = (), changing: Sequence[Depends] = ()) -> APIRouter:
     """Return the routes of one review, with the dependencies that describe their token in the schema."""
     router = APIRouter(prefix="/evidence", tags=["evidence"])
-    read: dict[str, Any] = {"response_model": None, "dependencies": list(reading)}
-    write: dict[str, Any] = {"response_model": None, "dependencies": list(changing)}
+    _add_reading_routes(router, review, {"response_model": None, "dependencies": list(reading)})
+    _add_changing_routes(router, review, {"response_model": None, "dependencies": list(changing)})
+    return router
 
-    @router.get("/stats", responses=_ok(StatsResponse), **read)
+
+def _add_reading_routes(router: APIRouter, review: Review, options: dict[str, Any]) -> None:
+    @router.get("/stats", responses=_ok(StatsResponse), **options)
     def stats() -> Json:
         """Return what is reviewed, and counts."""
         return _stats(review)
 
-    @router.get("/sentences", responses=_ok(SentencesResponse), **read)
+    @router.get("/sentences", responses=_ok(SentencesResponse), **options)
     def sentences(query: Annotated[SentenceFilter, Query()]) -> Json:
         """Return the selected sentences in the order of the file, a page at a time."""
         return sentence_page(review, query)
 
-    @router.get("/sentences/{index}", responses=_ok(SentenceResponse), **read)
+    @router.get("/sentences/{index}", responses=_ok(SentenceResponse), **options)
     def sentence(index: Annotated[int, Path(ge=0)]) -> Json:
         """Return one sentence as it is now."""
         return _sentence(review.sentence(index))
 
+
+def _add_changing_routes(router: APIRouter, review: Review, options: dict[str, Any]) -> None:
     # Plain functions run in threads, so that waiting for the disk holds up no other request.
-    @router.post("/changes", responses=_ok(ChangeResponse), **write)
+    @router.post("/changes", responses=_ok(ChangeResponse), **options)
     def change(body: Change, request: Request) -> Json:
         """Flip, drop or add a word; the change is on disk when the response comes."""
         request.state.change = {"index": body.index, "action": body.action, "word": body.word}  # for the access log
         changed = review.change(body.index, body.version, body.action, body.word)
         return {"sentence": _sentence(changed), "totals": _totals(review)}
 
-    @router.post("/drops", responses=_ok(WordDropResponse), **write)
+    @router.post("/drops", responses=_ok(WordDropResponse), **options)
     def drop_everywhere(body: WordDrop, request: Request) -> Json:
         """Drop a word's findings of one kind in every sentence; undo takes them back one by one, the last first."""
         request.state.change = {"action": "drop everywhere", "kind": body.kind}
@@ -115,20 +120,18 @@ def review_router(review: Review, reading: Sequence[Depends] = (), changing: Seq
         first = last.number - len(dropped) + 1 if last else 0
         return {"dropped": len(dropped), "first": first, "totals": _totals(review)}
 
-    @router.post("/undo", responses=_ok(ChangeResponse), **write)
+    @router.post("/undo", responses=_ok(ChangeResponse), **options)
     def undo(body: Undo, request: Request) -> Json:
         """Undo the last change."""
         request.state.change = {"action": "undo", "number": body.number}
         return {"sentence": _sentence(review.undo(body.number)), "totals": _totals(review)}
 
-    @router.post("/export", responses=_ok(ExportResponse), **write)
+    @router.post("/export", responses=_ok(ExportResponse), **options)
     def export() -> Json:
         """Write the reviewed evidence as a new file beside the old one, and return the command that trains with it."""
         path, edits = review.export()
         command = review.sources.training_command(review.header, path)
         return {"file": str(path), "edits": list(edits), "command": command}
-
-    return router
 
 
 def _ok(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
