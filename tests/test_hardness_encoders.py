@@ -105,6 +105,7 @@ SIZES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SIZES)
 def test_a_configuration_larger_than_its_weights_is_refused(tmp_path: Path, kind: str) -> None:
     values, message = SIZES[kind]

@@ -59,6 +59,7 @@ def imports() -> Iterator[tuple[str, str]]:
             yield file, node.module or ""
 
 
+@pytest.mark.slow
 def test_nothing_is_called_that_runs_what_it_reads() -> None:
     assert [(file, name) for file, name, _ in calls() if name in NEVER_CALLED] == []
 

@@ -35,6 +35,7 @@ def check(text: str, spans: tuple[tuple[int, int], ...]) -> None:
     assert {end for _, end in spans} <= {end for _, end in words}
 
 
+@pytest.mark.slow
 def test_the_toy_tagger_knows_its_sentences(finder: AspectFinder) -> None:
     scores = evaluate_aspects(finder, toy_sentences())
     assert scores.f1 > 0.95
@@ -74,11 +75,13 @@ def test_any_text_gets_valid_spans(finder: AspectFinder, kind: str, text: str) -
         check(text, chosen.find(text))
 
 
+@pytest.mark.slow
 @given(st.text(max_size=80))
 def test_any_unicode_gets_valid_spans(finder: AspectFinder, text: str) -> None:
     check(text, finder.find(text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["word " * 20_000, "x" * 100_000, "The screen is great. " * 4_700, "!" * 100_000])
 def test_long_texts_are_read_to_their_end(finder: AspectFinder, text: str) -> None:
     began = time.process_time()

@@ -84,6 +84,7 @@ def test_sentences_are_in_order_and_only_white_space_is_left_out(text: str) -> N
     assert not between.strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

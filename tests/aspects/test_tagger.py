@@ -69,6 +69,7 @@ def test_decoding_gives_up_a_likely_o_for_a_more_likely_rest() -> None:
     assert decode(probabilities.log().T[None], torch.tensor([2])) == [[B, I]]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(*[st.floats(-5, 5)] * 3), min_size=1, max_size=5), st.integers(0, 3))
 def test_decoding_is_an_exact_search_whatever_follows_the_sentence(
     scores: list[tuple[float, ...]], padding: int

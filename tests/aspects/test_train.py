@@ -59,6 +59,7 @@ def test_held_out_sentences_choose_the_epochs_and_all_are_trained_on(tmp_path: P
     assert all(record["dev_macro_f1"] is None for record in final)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 4, 6])
 def test_an_interrupted_training_ends_with_the_same_files(tmp_path: Path, after: int) -> None:
     whole = train_aspects(toy_sentences(), tmp_path / "whole", device="cpu", **QUICK)
@@ -73,6 +74,7 @@ def test_an_interrupted_training_ends_with_the_same_files(tmp_path: Path, after:
     assert contents(whole) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 3])
 def test_an_encoder_is_resumed_with_its_own_weights(tmp_path: Path, after: int) -> None:
     encoder = tmp_path / "encoder"

@@ -41,6 +41,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return train_with_tagger(as_xml(folder / "train.xml"), out, tagger=TAGGER, **CLASSIFIER)
 
 
+@pytest.mark.slow
 def test_a_run_has_its_own_tagger_and_says_so(run: Path) -> None:
     found = load_finder(run).find(REVIEW)
     assert [REVIEW[start:end] for start, end in found] == ["screen", "front desk"]
@@ -66,6 +67,7 @@ def test_one_call_finds_and_judges_the_aspects_of_raw_text(run: Path) -> None:
         pssa.pipeline(run, aspects_from=run, aspects="food")
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_resumed_with_its_tagger(run: Path, tmp_path: Path) -> None:
     class Stop:
         """Stops before the tagger, or in the midst of it."""

@@ -31,6 +31,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_a_row_for_each_aspect_with_the_columns_of_its_text(tagger: Path, tmp_path: Path) -> None:
     rows: list[object] = [
         {"id": 7, "text": REVIEW},

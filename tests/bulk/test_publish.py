@@ -81,6 +81,7 @@ def publish_and_die(made: PartialOutput, moment: float) -> int:
     return next(changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("begin", ["new", "replace"])
 @pytest.mark.parametrize("form", [CSV, OutputFormat("parquet")])
 @pytest.mark.parametrize("links", [True, False])

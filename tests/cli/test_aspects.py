@@ -40,6 +40,7 @@ def test_train_evaluate_and_resume(tmp_path: Path, data: Path, capsys: pytest.Ca
     assert "29 sentences" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_evaluate_prints_percentages(tagger: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["aspects", "evaluate", str(tagger), "--data", str(data)]) == 0
     shown = capsys.readouterr().out

@@ -37,6 +37,7 @@ def other(tiny: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Pa
     return out
 
 
+@pytest.mark.slow
 def test_scores_are_one_json_object(command: Command, run: Path, data: Path, held_out: Corpus) -> None:
     found = command("evaluate", run, "--data", data, "--json").json
     expected = evaluate(pssa.load(run), held_out).scores
@@ -47,6 +48,7 @@ def test_scores_are_one_json_object(command: Command, run: Path, data: Path, hel
     assert "p_accuracy" not in found
 
 
+@pytest.mark.slow
 def test_two_runs_are_compared_by_bootstrap(
     command: Command, run: Path, other: Path, data: Path, held_out: Corpus
 ) -> None:
@@ -73,6 +75,7 @@ def test_people_get_tables(command: Command, run: Path, data: Path) -> None:
         assert part in result.out
 
 
+@pytest.mark.slow
 def test_people_are_told_what_is_compared(command: Command, run: Path, other: Path, data: Path) -> None:
     words = ("evaluate", other, "--data", data, "--versus", run)
     found, out = command(*words, "--json").json, command(*words).out
@@ -84,6 +87,7 @@ def test_people_are_told_what_is_compared(command: Command, run: Path, other: Pa
     assert f"{other} is no better than {run}" in out
 
 
+@pytest.mark.slow
 def test_the_initial_model_of_a_method_can_be_compared_with(
     command: Command, tiny: tuple[str, ...], data: Path, tmp_path: Path
 ) -> None:
@@ -164,6 +168,7 @@ def test_saliencies_that_cannot_be_judged_are_refused(command: Command, run: Pat
     assert "in any of the 40 sentences; give the opinion words of this data" in refusal
 
 
+@pytest.mark.slow
 def test_bad_input_is_refused(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
     assert "is not a run" in command("evaluate", tmp_path, "--data", data).refusal
     assert "does not exist" in command("evaluate", run, "--data", tmp_path / "nowhere.csv").refusal

@@ -55,6 +55,7 @@ def test_json_holds_what_the_library_says(command: Command, run: Path) -> None:
     assert found == {"run": str(run), "explanations": [expected.as_dict()], "warnings": []}
 
 
+@pytest.mark.slow
 def test_two_runs_are_explained_side_by_side(command: Command, run: Path, other: Path, tmp_path: Path) -> None:
     page, drawing = tmp_path / "map.html", tmp_path / "map.svg"
     words = ("--text", TEXT, "--aspect", "screen", "--versus", other)
@@ -72,6 +73,7 @@ def test_two_runs_are_explained_side_by_side(command: Command, run: Path, other:
     assert "changed most: " in shown
 
 
+@pytest.mark.slow
 def test_both_runs_use_the_saliency_that_is_asked_for(command: Command, run: Path, other: Path) -> None:
     words = ("--text", TEXT, "--aspect", "screen", "--versus", other)
     found = command("explain", run, *words, "--saliency", "gradient", "--json").json

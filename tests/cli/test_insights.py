@@ -40,6 +40,7 @@ def words(run: Path, tmp_path: Path) -> list[Any]:
     return ["insights", run, "--input", source, "--out", tmp_path / "page.html", "--aspects", "food,service"]
 
 
+@pytest.mark.slow
 def test_reviews_become_a_page_a_table_rows_and_groups(command: Command, words: list[Any], tmp_path: Path) -> None:
     files = {name: tmp_path / name for name in ("table.csv", "rows.csv", "groups.csv")}
     options = [part for name, path in files.items() for part in (f"--{name.removesuffix('.csv')}", path)]

@@ -88,6 +88,7 @@ def test_a_misspelt_method_in_a_file_is_refused(command: Command, tiny: Tiny, tm
     assert "unknown method 'aw_as'; known: base" in command("mine", *tiny, *words).refusal
 
 
+@pytest.mark.slow
 def test_a_file_may_name_the_data(command: Command, tiny: Tiny, run: Path, tmp_path: Path) -> None:
     own, named = tmp_path / "own.jsonl", tmp_path / "named.jsonl"
     assert command("mine", *tiny, "--iterations", "1", "--out", own).code == 0

@@ -80,6 +80,7 @@ def test_a_table_is_checked_and_converted_as_the_same_with_our_names(
     ]
 
 
+@pytest.mark.slow
 def test_a_training_keeps_the_columns_and_the_run_is_the_same(
     command: Command, reviews: Path, run: Path, tmp_path: Path
 ) -> None:
@@ -97,6 +98,7 @@ def test_a_training_keeps_the_columns_and_the_run_is_the_same(
     assert "no column 'Rating' for text (--columns)" in refused
 
 
+@pytest.mark.slow
 def test_mining_passes_the_columns_on_to_the_command_that_trains(
     command: Command, reviews: Path, tmp_path: Path
 ) -> None:
@@ -109,6 +111,7 @@ def test_mining_passes_the_columns_on_to_the_command_that_trains(
     assert command(*words, *TINY).code == 0
 
 
+@pytest.mark.slow
 def test_a_run_is_evaluated_reported_and_explained_on_it(
     command: Command, reviews: Path, train_file: Path, run: Path, tmp_path: Path
 ) -> None:

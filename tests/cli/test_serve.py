@@ -90,6 +90,7 @@ def test_limits_reach_the_batcher(command: Command, run: Path, started: list[Ser
     assert (limits.items, limits.explained_words, limits.wait_ms, limits.batch) == (3, 7, 0, 1)
 
 
+@pytest.mark.slow
 def test_open_to_others_without_a_token_is_said(
     command: Command, run: Path, started: list[Server], tmp_path: Path
 ) -> None:

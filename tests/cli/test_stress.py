@@ -41,6 +41,7 @@ def test_scores_are_one_json_object(command: Command, run: Path, data: Path, hel
     assert stress(classifier, variants).as_dict() == found["versus"]
 
 
+@pytest.mark.slow
 def test_a_person_corrects_the_variants(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
     path = tmp_path / "variants.jsonl"
     assert command("stress", run, "--data", data, "--variants", path, "--json").code == 0

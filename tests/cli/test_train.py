@@ -35,6 +35,7 @@ def test_training_leaves_a_run_and_says_so(command: Command, tiny: Tiny, tmp_pat
     assert pssa.load(tmp_path / "run").labels == ("positive", "negative", "neutral")
 
 
+@pytest.mark.slow
 def test_what_was_mined_is_summed_up(command: Command, enhanced: Path, run: Path) -> None:
     evidence = enhanced / "evidence.jsonl"
     counts = stats(read_evidence(evidence))
@@ -49,6 +50,7 @@ def test_what_was_mined_is_summed_up(command: Command, enhanced: Path, run: Path
     assert "evidence" not in command("train", "--resume", run, "--json").json
 
 
+@pytest.mark.slow
 def test_a_mining_that_found_nothing_is_a_warning(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     words = ("--method", "aw-as", "--iterations", "1", "--epsilon", "0.001")
     result = command("train", *tiny, *words, "--out", tmp_path / "run", "--json")
@@ -138,6 +140,7 @@ def test_an_existing_place_is_refused(command: Command, tiny: Tiny, run: Path, t
     assert "is a file; --out must name a new directory" in command("train", *tiny, "--out", tmp_path / "file").refusal
 
 
+@pytest.mark.slow
 def test_the_configuration_of_a_run_makes_the_run_again(
     command: Command, train_file: Path, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -250,6 +253,7 @@ def test_the_whole_method_leaves_evidence_and_both_models(enhanced: Path, run: P
     assert plain == first != final
 
 
+@pytest.mark.slow
 def test_a_search_comes_first_where_no_epochs_are_given(command: Command, tiny: Tiny, tmp_path: Path) -> None:
     words = ("--method", "aw-as", *ROUNDS, "--epochs", "0", "--set", "max_epochs=2", "--patience", "1")
     assert command("train", *tiny, *words, "--out", tmp_path / "run").code == 0
@@ -267,6 +271,7 @@ def test_a_training_with_the_evidence_of_a_method_ends_like_the_method(
     assert (tmp_path / "run" / "model.safetensors").read_bytes() == expected
 
 
+@pytest.mark.slow
 def test_edited_evidence_leads_to_another_model(command: Command, tiny: Tiny, enhanced: Path, tmp_path: Path) -> None:
     edited = tmp_path / "edited.jsonl"
     words = ("--keep-iterations", "1", "--out", edited)

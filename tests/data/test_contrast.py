@@ -77,6 +77,7 @@ def joined_texts(copies: Copies) -> list[Example]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", INDEXERS)
 def test_a_copy_has_the_tensors_of_the_joined_text(kind: str) -> None:
     index = INDEXERS[kind]

@@ -93,6 +93,7 @@ def test_the_check_accepts_the_packaged_files() -> None:
     assert checked.returncode == 0, checked.stdout
 
 
+@pytest.mark.slow
 def test_the_check_refuses_a_test_sentence_that_is_also_in_train(tmp_path: Path) -> None:
     train, test = _packaged("train"), _packaged("test")
     (tmp_path / "train.jsonl").write_bytes(train + test.splitlines(keepends=True)[-1])

@@ -110,7 +110,7 @@ def test_every_record_of_the_results_is_found(monkeypatch: pytest.MonkeyPatch) -
     assert [record["cell"] for record in lost if record["key"] not in _keys(record)] == []
 
 
-def _keys(record: dict[str, Any]) -> set[str]:
+def _keys(record: dict[str, Any]) -> Iterator[str]:
     cell = from_description(record["cell"])
-    first = FIRST_OPTIONS.get(cell.place.model, {})
-    return {cell_key.cell_key(cell, record["files"], everywhere) for everywhere in ({}, first)}
+    for everywhere in ({}, FIRST_OPTIONS.get(cell.place.model, {})):
+        yield cell_key.cell_key(cell, record["files"], everywhere)

@@ -38,6 +38,7 @@ def test_a_point_that_two_grids_have_is_one_point_however_it_is_written() -> Non
     assert found.points == ((("gamma", 2.0),), (("gamma", 8.0),))
 
 
+@pytest.mark.slow
 def test_settings_of_the_final_training_and_fewer_rounds_share_one_mining_and_one_baseline() -> None:
     found = study("pg-as", {"gamma": [0.5, 2, 8], "iterations": [1, 2, 5], "weighting": ["equal", "round"]})
     cells = [cell for seed in range(3) for cell in found.cells(seed).values()]

@@ -356,6 +356,7 @@ def test_no_change_is_a_sentence(run: Path, held_out: Corpus) -> None:
     assert document.text.strip() == "None of the 40 test instances is labelled differently by mined than by initial."
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_library(run: Path, held_out: Corpus) -> None:
     classifier = load(run)
     both = {"mined": classifier, "initial": load(run / "stages" / "initial")}

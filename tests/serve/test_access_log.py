@@ -36,6 +36,7 @@ def records(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "access.jsonl").read_text("utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_every_request_has_a_line_that_says_who_did_what_without_texts(client: TestClient, tmp_path: Path) -> None:
     client.post("/v1/predict", json={"items": [{"text": "a private screen", "aspects": ["screen"]}]})
     client.get("/v1/evidence/sentences?word=private")

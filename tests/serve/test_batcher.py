@@ -245,6 +245,7 @@ def test_what_is_no_finite_number_is_an_error() -> None:
     assert found[1]["label"] == "x one"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("saliency", [None, "attention", "gradient"])
 def test_many_at_once_are_scored_as_each_alone(classifier: Classifier, saliency: str | None) -> None:
     # More than are read together, of different lengths.

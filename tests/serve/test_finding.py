@@ -90,6 +90,7 @@ def test_the_schema_asks_for_aspects_unless_they_are_found(finding: TestClient, 
     assert needed == [["text"], ["text", "aspects"]]
 
 
+@pytest.mark.slow
 def test_finding_that_takes_too_long_or_has_too_many_texts_is_refused(folders: Folders) -> None:
     limits = Limits(request_seconds=1, queue=16, items=4, aspects=4)
     batcher = open_batcher(folders.first, None, limits)

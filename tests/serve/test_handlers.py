@@ -319,6 +319,7 @@ def test_formulas_of_a_table_are_escaped_on_request(client: TestClient) -> None:
     assert scored(client, content, "?escape_formulas=true")[0]["note"] == "'=1+1"
 
 
+@pytest.mark.slow
 def test_a_row_of_a_table_that_never_ends_is_cut_off(client: TestClient) -> None:
     rows = scored(client, 'text,aspect\n"' + '","\n' * 200_000)
     assert "line 2 is not valid CSV" in rows[0]["error"]

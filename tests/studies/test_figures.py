@@ -39,6 +39,7 @@ def texts(drawn: tuple[str, bytes]) -> list[str]:
     return ["".join(element.itertext()).strip() for element in found]
 
 
+@pytest.mark.slow
 def test_a_figure_says_what_is_in_it(drawn: tuple[str, bytes]) -> None:
     said = texts(drawn)
     for text in ("MN", "nothing yet", "LAPTOP", "macro-F1", "epsilon, $bits$"):

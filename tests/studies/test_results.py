@@ -35,6 +35,7 @@ def fields(markdown: str) -> list[list[str]]:
     return [[field.strip() for field in re.split(r"(?<!\\)\|", row)[1:-1]] for row in (rows[0], *rows[2:])]
 
 
+@pytest.mark.slow
 def test_every_table_shows_the_numbers_of_its_json() -> None:
     assert len(TABLES) > 40
     for path in TABLES:
