@@ -1,4 +1,4 @@
-"""How objects of every room show themselves in a notebook: they ask here, and the room `report` draws."""
+"""HTML of objects in notebooks: rooms above `report` cannot import it, so they ask here."""
 
 from __future__ import annotations
 

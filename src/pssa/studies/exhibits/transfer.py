@@ -80,7 +80,7 @@ _FAITHFULNESS_NOTES = (
 
 
 @dataclass(frozen=True)
-class _Pair:
+class _DomainPair:
     """A model trained on one data set and tested on another."""
 
     model: str
@@ -114,11 +114,11 @@ class _Pair:
         return {seed: Analysis(training, what, chosen, on=self.target) for seed, training in trainings}
 
 
-def _pairs(scope: Scope, data: Sequence[str]) -> list[_Pair]:
+def _pairs(scope: Scope, data: Sequence[str]) -> list[_DomainPair]:
     """Return the pairs of data sets with every model in scope."""
     places = [(source, target) for source in _SOURCES for target in data if source != target]
     known = [(source, target) for source, target in places if source in scope.data and target in scope.data]
-    return [_Pair(model, *pair) for model in ATTENDING if scope.has(model) for pair in known]
+    return [_DomainPair(model, *pair) for model in ATTENDING if scope.has(model) for pair in known]
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
@@ -156,11 +156,11 @@ class _Board:
         self.gain = cache(self._gain)
         self.gain_at_home = cache(self._gain_at_home)
 
-    def home(self, pair: _Pair, name: str) -> Row:
+    def home(self, pair: _DomainPair, name: str) -> Row:
         """Return the records of a row on the test set of its training domain."""
         return gather(self.lookup, pair.trainings(self.scope, name))
 
-    def away(self, pair: _Pair, name: str) -> Row:
+    def away(self, pair: _DomainPair, name: str) -> Row:
         """Return the scores of a row in the other domain."""
         return self.found(pair.scores(self.scope, name))
 
@@ -168,18 +168,18 @@ class _Board:
         """Return what analyses found, by seed."""
         return {seed: record["found"] for seed, record in gather(self.lookup, analyses).items()}
 
-    def _gain(self, pair: _Pair, name: str, other: str) -> Gain | None:
+    def _gain(self, pair: _DomainPair, name: str, other: str) -> Gain | None:
         """Return the gain of a row over another in the other domain."""
         place = Place(pair.target, pair.model, 0)
         return average(self.scope, [(place, self.away(pair, name), self.away(pair, other))])
 
-    def _gain_at_home(self, pair: _Pair, name: str, other: str) -> Gain | None:
+    def _gain_at_home(self, pair: _DomainPair, name: str, other: str) -> Gain | None:
         """Return the gain of a row over another in the training domain."""
         place = Place(pair.source, pair.model, 0)
         return average(self.scope, [(place, self.home(pair, name), self.home(pair, other))])
 
 
-def _aim(board: _Board, pairs: Sequence[_Pair]) -> Table:
+def _aim(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     columns = (
         "row",
         "measured",
@@ -195,7 +195,7 @@ def _aim(board: _Board, pairs: Sequence[_Pair]) -> Table:
     return Table("transfer-aim", "How far each row gets in the other domain", columns, rows, _AIM_NOTES, columns[2:3])
 
 
-def _reached(board: _Board, pairs: Sequence[_Pair], name: str, n_pairs: int) -> TableRow:
+def _reached(board: _Board, pairs: Sequence[_DomainPair], name: str, n_pairs: int) -> TableRow:
     gains = [gain for pair in pairs if (gain := board.gain(pair, name, _CONTROL))]
     over_first = [gain for pair in pairs if (gain := board.gain(pair, name, ""))]
     at_home = [gain for pair in pairs if (gain := board.gain_at_home(pair, name, _CONTROL))]
@@ -221,7 +221,7 @@ def _points(values: Sequence[float]) -> FormattedValue:
     return FormattedValue(f"{mean:+.2f}", {"points": mean})
 
 
-def _gains(board: _Board, pairs: Sequence[_Pair]) -> Table:
+def _gains(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     columns = ("model", "trained on", "tested on", *_TRIED, _CONTROL)
     rows: tuple[TableRow, ...] = tuple(
         (
@@ -240,7 +240,7 @@ def _format(gain: Gain | None) -> FormattedValue:
     return shown if gain is None or gain.seeds > 1 else FormattedValue(shown.text.replace("*", ""), shown.parts)
 
 
-def _scores(board: _Board, pairs: Sequence[_Pair]) -> Table:
+def _scores(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     """Return all rows of one pair of data sets."""
     columns = ("model", "seeds", "at home", "accuracy", "macro-F1", "over again", "over +Random", "over again at home")
     rows: list[TableRow] = []
@@ -263,7 +263,7 @@ def _scores(board: _Board, pairs: Sequence[_Pair]) -> Table:
     return Table(f"transfer-{source}-{target}", title, columns, tuple(rows), _PAIR_NOTES, ("seeds",))
 
 
-def _attention(board: _Board, pairs: Sequence[_Pair]) -> Table:
+def _attention(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     columns = (
         *("model", "trained on", "tested on", "row", "seeds", "unseen", "seen"),
         *(f"{measure}: {group}" for measure in ("accuracy", "attention", "even") for group in ("unseen", "seen")),
@@ -273,7 +273,7 @@ def _attention(board: _Board, pairs: Sequence[_Pair]) -> Table:
     return Table("transfer-attention", title, columns, rows, _ATTENTION_NOTES, ("seeds",))
 
 
-def _attended(board: _Board, pair: _Pair, name: str) -> TableRow:
+def _attended(board: _Board, pair: _DomainPair, name: str) -> TableRow:
     found = board.found(pair.analyses(board.scope, name, "rare_words"))
     groups = ([_UNSEEN], [bucket for bucket in next(iter(found.values()), {}) if bucket != _UNSEEN])
     counts = [sum(each[bucket]["instances"] for bucket in group) for group in groups for each in [*found.values()][:1]]
@@ -289,7 +289,7 @@ def _attended(board: _Board, pair: _Pair, name: str) -> TableRow:
     return tuple(values)
 
 
-def _faithfulness(board: _Board, pairs: Sequence[_Pair]) -> Table:
+def _faithfulness(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     measures = ("comprehensiveness", "sufficiency")
     columns = (
         "model",
