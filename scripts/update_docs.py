@@ -40,7 +40,8 @@ _OVERALL_ROWS = {
 
 # Rows of the README's table: what they are called in the tables of results/transfer and results/stress, and there.
 _README_TRANSFER = {
-    "TNet-ATT (again)": "TNet-ATT",
+    "TNet-ATT": "TNet-ATT",
+    "TNet-ATT (again)": "the same, trained a second time",
     "TNet-ATT (+Consensus)": "mined evidence (`--method consensus`)",
     "TNet-ATT (+Contrast)": "contrast (`--augment contrast`)",
     "TNet-ATT (+Consensus+Contrast)": "both",
