@@ -13,7 +13,7 @@ from tests.cli.command import Command
 
 import pssa
 from pssa.bulk import Job, LocalEngine, Progress, Scoring, Summary, predict
-from pssa.cli.predict import progress_text
+from pssa.cli._progress import progress_text
 
 # Of different lengths, so that batches of like length would give themselves away.
 TEXTS = [f"{'so ' * (7 * number % 11)}the screen number {number} is huge" for number in range(20)]
@@ -213,7 +213,7 @@ def test_an_interrupt_says_what_is_kept_and_how_to_resume(
     command: Command, run: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pssa.bulk.job.default_window_rows", lambda model, device: 8)
-    monkeypatch.setattr("pssa.cli.predict.updater", lambda bar: interrupt)
+    monkeypatch.setattr("pssa.cli._progress.row_observer", lambda bar: interrupt)
     result = command("predict", run, "--input", source, "--output", tmp_path / "out.jsonl")
     assert result.code == 130
     assert result.err == "pssa: interrupted; the 8 rows before are kept: resume with --resume\n"

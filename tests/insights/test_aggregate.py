@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.insights.made_mentions import LABELS, findings, mention
 
-from pssa.insights.aggregate import AspectTally, BoundedCounter, LabelTally, telling_words
+from pssa.insights.aggregate import AspectTally, BoundedCounter, LabelTally, distinctive_words
 from pssa.insights.mentions import Mention
 
 _TEXTS = (
@@ -64,9 +64,9 @@ def test_words_of_other_labels_tell_less() -> None:
     for label, word in [("negative", "bland"), ("negative", "good"), ("positive", "good"), ("positive", "good")] * 2:
         tally = aspect.labels.setdefault(label, LabelTally())
         tally.add(mention(f"The food was {word}.", "food", label, shares={word: 0.6}), frozenset())
-    assert [word for word, _ in telling_words(aspect, "negative", 2)] == ["bland", "good"]
-    assert telling_words(aspect, "positive", 2) == [("good", 4)]
-    assert telling_words(aspect, "neutral", 2) == []
+    assert [word for word, _ in distinctive_words(aspect, "negative", 2)] == ["bland", "good"]
+    assert distinctive_words(aspect, "positive", 2) == [("good", 4)]
+    assert distinctive_words(aspect, "neutral", 2) == []
 
 
 def test_quotations_differ_show_the_telling_words_and_are_of_a_bearable_length() -> None:

@@ -18,7 +18,7 @@ from pssa.runs.input_profile import (
     OTHER_SCRIPT,
     UNKNOWN_WORDS,
     InputProfile,
-    kind_of,
+    note_kind,
     notes_column,
 )
 
@@ -28,7 +28,7 @@ SEEN = "screen"
 
 def notes(text: str, aspect: str) -> list[str]:
     start = text.index(aspect)
-    return [kind_of(note) for note in PROFILE.notes(Example.from_text(text, (start, start + len(aspect))))]
+    return [note_kind(note) for note in PROFILE.notes(Example.from_text(text, (start, start + len(aspect))))]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_texts_unlike_the_training_data_are_noted(text: str, aspect: str, kinds:
 
 
 def test_few_texts_like_the_training_data_are_noted() -> None:
-    found = [kind_of(note) for example in embedded.load("test") for note in PROFILE.notes(example)]
+    found = [note_kind(note) for example in embedded.load("test") for note in PROFILE.notes(example)]
     assert not {*found} - {NEW_ASPECT, UNKNOWN_WORDS}
     assert found.count(UNKNOWN_WORDS) <= 3
 
@@ -67,7 +67,7 @@ def test_a_profile_survives_its_file_and_damage_is_refused(tmp_path: Path) -> No
 def test_answers_have_notes_unless_the_run_is_older(finished_run: Path, tmp_path: Path) -> None:
     text = "Экран отличный, но батарея слабая"
     answer = pssa.load(finished_run).predict(text, "Экран")
-    assert [kind_of(note) for note in answer.notes] == [OTHER_SCRIPT, NEW_ASPECT]
+    assert [note_kind(note) for note in answer.notes] == [OTHER_SCRIPT, NEW_ASPECT]
     assert answer.as_dict()["notes"] == list(answer.notes)
     older = shutil.copytree(finished_run, tmp_path / "older")
     (older / "inputs.json").unlink()

@@ -10,7 +10,7 @@ import pytest
 
 from pssa.data.evidence import RoundReport
 from pssa.training import EpochRecord, LogObserver, NullObserver, ObserverGroup, progress
-from pssa.training.progress import NotebookProgress, TrainingProgress, watching
+from pssa.training.progress import NotebookProgress, TrainingProgress, show_training
 
 ROUND = RoundReport(2, 0.5, 1.0, 0.25, active=312, misleading=40)
 
@@ -104,7 +104,7 @@ def test_a_notebook_keeps_a_line_for_each_stage(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("given", "is_shown"), [(None, False), (True, True), (False, False)])
 def test_scripts_without_a_terminal_see_progress_if_they_ask(given: bool | None, is_shown: bool) -> None:
-    with watching(None, None, given) as (observer, on_vectors):
+    with show_training(None, None, given) as (observer, on_vectors):
         assert isinstance(observer, ObserverGroup) is is_shown
         assert (on_vectors is not None) is is_shown
 

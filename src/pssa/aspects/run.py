@@ -185,7 +185,7 @@ def open_tagger(root: Path) -> RunDirectory:
 
 
 def has_tagger(run: Path) -> bool:
-    """Tell whether the run of a classifier has a tagger, finished or not."""
+    """Return whether the run of a classifier has a tagger, finished or not."""
     return (run / FOLDER / FILE).is_file()
 
 

@@ -83,14 +83,14 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _ends_line(text: str, end: int) -> bool:
-    """Tell whether the line that ends before `end` ends a sentence too."""
+    """Return whether the line that ends before `end` ends a sentence too."""
     if _BLANK_LINE.match(text, end, end + _LONGEST_GAP) or _LIST_ITEM.match(text, end):
         return True
     return _begins_anew(text, end)
 
 
 def _begins_anew(text: str, place: int) -> bool:
-    """Tell whether the next character that is not white space, quote or bracket is a capital letter, or there is none."""
+    """Return whether the next character that is not white space, quote or bracket is a capital letter, or there is none."""
     last = min(len(text), place + _LONGEST_GAP)
     while place < last and (text[place].isspace() or text[place] in "\"'([“‘«"):
         place += 1
@@ -102,7 +102,7 @@ def _is_capital(letter: str) -> bool:
 
 
 def _is_run_on(text: str, found: re.Match[str]) -> bool:
-    """Tell whether a sentence ends at a mark although no white space follows, as in `good.The staff`."""
+    """Return whether a sentence ends at a mark although no white space follows, as in `good.The staff`."""
     after = _NEW_WORD.match(text, found.end(), found.end() + _LONGEST_WORD)
     if after is None or not _is_capital(after["first"]):
         return False
@@ -113,7 +113,7 @@ def _is_run_on(text: str, found: re.Match[str]) -> bool:
 
 
 def _is_abbreviation(text: str, found: re.Match[str]) -> bool:
-    """Tell whether the full stop belongs to the word before it and does not end a sentence."""
+    """Return whether the full stop belongs to the word before it and does not end a sentence."""
     if found["marks"] != ".":
         return False
     before = text[max(0, found.start() - _LONGEST_WORD) : found.start()]

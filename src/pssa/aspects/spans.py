@@ -86,7 +86,7 @@ def read_sentences(
 
 
 def lists_all_aspects(path: str | Path, format: str | None = None) -> bool:
-    """Tell whether a file of labelled instances is sure to have all aspects of a sentence."""
+    """Return whether a file of labelled instances is sure to have all aspects of a sentence."""
     return format_of(path, format) == _XML
 
 

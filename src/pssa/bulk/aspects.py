@@ -14,9 +14,9 @@ import torch
 
 from pssa.aspects.run import TaggerConfig, open_tagger
 from pssa.bulk.engines import Engine, ScoringTask, rare_garbage_collection
-from pssa.bulk.finding import FindingOptions, RowFinder
 from pssa.bulk.job import Job, Observer, carry_out
 from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.row_finder import FindingOptions, RowFinder
 from pssa.bulk.rows import RejectedRow, Summary
 from pssa.bulk.window import AddedFields, RowOutcome, Window, finish_window, read_windows, written_fields
 from pssa.data.rows import Columns

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from pssa.bulk.finding import FindingOptions, parse_given
 from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.row_finder import FindingOptions, parse_given
 from pssa.bulk.rows import Parse, Score, parse_rows
 from pssa.bulk.scorer import Scoring, export, open_scorer
 from pssa.bulk.source import Source

@@ -191,7 +191,7 @@ def _cast_numbers(table: Any, schema: Any) -> Any:
 
 
 def _may_fail(old: Any, new: Any) -> bool:
-    """Tell whether a value of one type may have no place in the other: large integers as floats, or far times."""
+    """Return whether a value of one type may have no place in the other: large integers as floats, or far times."""
     from pyarrow import types
 
     if types.is_struct(old) and types.is_struct(new):

@@ -84,7 +84,7 @@ class PartialOutput:
         return self.summary.rows if (self.folder / _JOB).exists() else 0
 
     def is_settled(self) -> bool:
-        """Tell whether a job to be resumed has its output and nothing left to do; remove what a kill at its very end left.
+        """Return whether a job to be resumed has its output and nothing left to do; remove what a kill at its very end left.
 
         :raises RunError: if another process is writing it.
         """

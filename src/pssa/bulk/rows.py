@@ -226,7 +226,7 @@ def _shortened(row: Mapping[str, Any] | str) -> dict[str, Any]:
 
 
 def _is_deep(fields: Mapping[str, Any]) -> bool:
-    """Tell whether a recursive writer could run out of stack."""
+    """Return whether a recursive writer could run out of stack."""
     level, depth = _containers(fields.values()), 1
     while level and depth < _MAX_DEPTH:
         level = _containers(chain.from_iterable(one.values() if isinstance(one, dict) else one for one in level))

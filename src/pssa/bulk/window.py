@@ -34,7 +34,7 @@ from pssa.bulk.rows import (
 from pssa.bulk.source import Event, Source
 from pssa.data.rows import Problem, Row
 from pssa.errors import InputError
-from pssa.runs.input_profile import kind_of, notes_column
+from pssa.runs.input_profile import note_kind, notes_column
 
 Position = tuple[int, int]  # a place between two windows: the number of a source, and how many of its events lie before
 
@@ -181,7 +181,7 @@ def _count_notes(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> d
     if not columns or not columns[-1].endswith("notes"):
         return {}
     notes = (note for fields in rows if (text := fields.get(columns[-1])) for note in str(text).split("; "))
-    return dict(Counter(map(kind_of, notes)))
+    return dict(Counter(map(note_kind, notes)))
 
 
 def _windows_of(source: Source, start: Position, n_rows: int, n_characters: int) -> Iterator[Window]:

@@ -1,4 +1,4 @@
-"""Options of commands that read files of rows and write what they find or judge, and the jobs that follow from them."""
+"""Options of commands that read files of rows of any size, and the settings of their jobs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def add_input(container: argparse._ActionsContainer, help: str = _INPUT) -> None
     option(container, "--input FILE", help, type=str, required=True, nargs="+", action="extend")
 
 
-def add_beginning(container: argparse._ActionsContainer, replaced: str = "an existing output") -> None:
+def add_begin(container: argparse._ActionsContainer, replaced: str = "an existing output") -> None:
     """Add `--resume` and `--force`."""
     option(container, "--resume", "resume an interrupted job")
     option(container, "--force", f"replace {replaced}")
 
 
 def add_job(container: argparse._ActionsContainer) -> None:
-    """Add the files of a job, their formats, and what becomes of invalid rows."""
+    """Add the files of a job, their formats, and the treatment of invalid rows."""
     add_input(container)
     output = "JSON Lines, CSV or Parquet, .gz or .zst; - for standard output"
     option(container, "--output FILE", output, type=str, required=True)
@@ -36,21 +36,21 @@ def add_job(container: argparse._ActionsContainer) -> None:
     option(container, "--errors MODE", "on invalid rows: fail, or skip and report them", "fail")
     rejected = "file of skipped rows, with reasons (default: OUTPUT.rejected.jsonl)"
     option(container, "--rejected FILE", rejected, type=str)
-    add_beginning(container)
+    add_begin(container)
 
 
 def add_finding(container: argparse._ActionsContainer) -> None:
-    """Add the options that say how aspects of rows without any are found."""
+    """Add the options for finding aspects in rows that have none."""
     text = "tagger that finds aspects, or starter (default: that of the run)"
     option(container, "--aspects-from DIR", text, type=run_path)
     option(container, "--aspects NAME,...", "aspects to look for by name")
     option(container, "--aspects-file FILE", "file of aspects to look for, one a line")
 
 
-def beginning(arguments: argparse.Namespace) -> str:
-    """Return how a job begins: `new`, `resume` or `replace`."""
+def begin_mode(arguments: argparse.Namespace) -> str:
+    """Return `begin` of a job: `new`, `resume` or `replace`."""
     if arguments.resume and arguments.force:
-        raise InputError("--resume continues an unfinished job and --force begins again; give one of the two")
+        raise InputError("--resume continues an unfinished job and --force starts again; give one of the two")
     return "resume" if arguments.resume else "replace" if arguments.force else "new"
 
 
@@ -58,7 +58,7 @@ def job_settings(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a `Job` that the options of `add_job` give."""
     names = ("output", "format", "columns", "encoding", "output_format", "errors", "rejected")
     given = {name: getattr(arguments, name) for name in names}
-    return {"inputs": tuple(arguments.input), **given, "begin": beginning(arguments)}
+    return {"inputs": tuple(arguments.input), **given, "begin": begin_mode(arguments)}
 
 
 def finding_options(arguments: argparse.Namespace) -> FindingOptions:
@@ -69,7 +69,7 @@ def finding_options(arguments: argparse.Namespace) -> FindingOptions:
     given = [name for name in ("aspects_from", "aspects", "aspects_file") if getattr(arguments, name) is not None]
     if len(given) > 1:
         first, second = ("--" + name.replace("_", "-") for name in given[:2])
-        raise InputError(f"{first} and {second} both say which aspects are looked for; give one of the two")
+        raise InputError(f"{first} and {second} both choose the aspects to find; give one of the two")
     names: tuple[str, ...] = ()
     if arguments.aspects is not None:
         names = parse_names(arguments.aspects)

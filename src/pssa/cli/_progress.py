@@ -1,8 +1,10 @@
-"""Progress of cells on standard error: a bar in a terminal, elsewhere a line every few seconds."""
+"""Progress of rows and of cells on standard error: a bar in a terminal, elsewhere a line every few seconds."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
@@ -10,13 +12,16 @@ from pssa.cli._output import counted
 from pssa.training import progress
 from pssa.training.progress import StderrProgress, clock
 
+if TYPE_CHECKING:
+    from pssa.bulk import Progress
+
 
 class CellsProgress(StderrProgress):
     """Progress of the cells of an experiment."""
 
     def __init__(self) -> None:
         super().__init__("cells", MofNCompleteColumn(), TimeElapsedColumn())
-        self._cells = self.add_task("cells", total=None, said="")
+        self._cells = self.add_task("cells", total=None, status="")
         self._began = time.monotonic()
         self._counts = (0, 0)
 
@@ -25,7 +30,7 @@ class CellsProgress(StderrProgress):
         spent = time.monotonic() - self._began
         self._counts = (done, total)
         left = f"{clock(spent / done * (total - done))} left" if done else ""
-        self.update(self._cells, completed=done, total=total, said=f"{left}  {name}".strip())
+        self.update(self._cells, completed=done, total=total, status=f"{left}  {name}".strip())
         if done:
             self._log(f"{done}/{total} cells, {clock(spent)} elapsed, {left}; last {name}", progress.QUIET_SECONDS)
         elif total:
@@ -35,3 +40,30 @@ class CellsProgress(StderrProgress):
         """Return how far the cells are, also while one takes long."""
         done, total = self._counts
         return f"{done}/{total} cells, {clock(time.monotonic() - self._began)} elapsed"
+
+
+def row_observer(bar: StderrProgress) -> Callable[[Progress], None]:
+    """Return the observer of a job that shows its progress; rows of an earlier session do not count as speed."""
+    task = bar.add_task("", total=None, status="")
+    start: tuple[float, Progress] | None = None
+
+    def update(now: Progress) -> None:
+        nonlocal start
+        began, first = start = start or (time.monotonic(), now)
+        text = progress_text(first, now, time.monotonic() - began)
+        bar.update(task, completed=now.read, total=now.total or None, status=text)
+
+    return update
+
+
+def progress_text(first: Progress, now: Progress, seconds: float) -> str:
+    """Return rows so far, rows per second since `first` and, if the inputs' sizes are known, the time left."""
+    text = f"{now.rows:,} {'row' if now.rows == 1 else 'rows'}"
+    if now.rejected:
+        text += f", {now.rejected:,} skipped"
+    if seconds > 0 and now.rows > first.rows:
+        text += f", {(now.rows - first.rows) / seconds:,.0f} rows/s"
+    if now.total and now.read > first.read:
+        left = int(seconds * (now.total - now.read) / (now.read - first.read))
+        text += f", {left // 3600}:{left // 60 % 60:02}:{left % 60:02} left"
+    return text

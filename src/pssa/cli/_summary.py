@@ -1,4 +1,4 @@
-"""What a finished training teaches: its score beside the majority baseline, what would help most, and what to do next."""
+"""Summary of a finished training: its score beside the majority baseline, advice, and the next commands."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pssa.errors import for_command_line
 _N_ADVICE = 3
 
 
-def print_lessons(out: Path, metrics: dict[str, Any]) -> None:
-    """Print them for the finished run `out`."""
+def print_training_summary(out: Path, metrics: dict[str, Any]) -> None:
+    """Print the summary of the finished run `out`."""
     from pssa.runs import Config
     from pssa.runs.advice import MajorityBaseline, advise
     from pssa.runs.card import describe_run

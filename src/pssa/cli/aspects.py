@@ -192,13 +192,13 @@ def run_find(arguments: argparse.Namespace) -> int:
     pssa aspects find taggers/reviews --input reviews.csv --columns text=review --output aspects.jsonl
     """
     from pssa.bulk import STANDARD, Job, Scoring, find_aspects
-    from pssa.cli.predict import updater
+    from pssa.cli._progress import row_observer
     from pssa.training.progress import StderrProgress
 
     job = Job(run=arguments.tagger, **job_settings(arguments), scoring=Scoring(device=arguments.device))
     # Rows that go to a terminal would be mixed with the bar.
     with StderrProgress("find", visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:
-        summary = find_aspects(job, updater(bar))
+        summary = find_aspects(job, row_observer(bar))
     # Rows that go to standard output must stay alone there.
     stream = sys.stderr if job.output == STANDARD else sys.stdout
     counts = {"aspects": summary.rows, "texts": summary.texts, "empty": summary.empty, "rejected": summary.rejected}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pssa.cli._output import print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli.try_ import Judged, as_dict, judge
+from pssa.cli.try_ import ExplainedAspects, as_dict, judge
 from pssa.data.numbers import p_value, percent
 from pssa.errors import InputError
 from pssa.runs.run_names import STARTER, starter_run
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _show_starter(found: list[Judged]) -> None:
+def _show_starter(found: list[ExplainedAspects]) -> None:
     """Print what was found in each review: aspects, labels and the words with the highest shares."""
     from pssa.report.heat_map import top_words
 

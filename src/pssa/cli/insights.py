@@ -6,11 +6,10 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._jobs import add_beginning, add_finding, add_input, beginning, finding_options
+from pssa.cli._jobs import add_begin, add_finding, add_input, begin_mode, finding_options
 from pssa.cli._options import add_device, add_format, add_optional_run
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli.predict import updater
 
 if TYPE_CHECKING:
     from pssa.insights.job import InsightsJob, InsightsSummary
@@ -30,7 +29,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--rows FILE", "CSV, JSON Lines or Parquet to write: a line per aspect")
     option(parser, "--groups FILE", "CSV of spellings and groups: read, or written for editing")
     option(parser, "--held-out FILE", "labelled data that shows how often the run errs")
-    add_beginning(parser, "existing files")
+    add_begin(parser, "existing files")
     add_device(parser)
     add_format(parser)
     add_finding(parser.add_argument_group("rows without aspects"))
@@ -44,13 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
     pssa insights runs/reviews --input reviews.csv --columns text=review --by branch --date visited --out insights.html
     pssa insights --input reviews.csv --groups groups.csv --table aspects.csv --rows rows.csv --out insights.html
     """
+    from pssa.cli._progress import row_observer
     from pssa.insights.job import make_insights
     from pssa.training.progress import StderrProgress
 
     job = _job(arguments)
     writes_groups = job.groups is not None and not job.groups.exists()
     with StderrProgress("insights") as bar:
-        summary = make_insights(job, None, updater(bar), _stepper(bar))
+        summary = make_insights(job, None, row_observer(bar), _stepper(bar))
     if arguments.json:
         print_json(summary.as_dict())
     else:
@@ -78,7 +78,7 @@ def _job(arguments: argparse.Namespace) -> InsightsJob:
         format=arguments.format,
         columns=arguments.columns,
         encoding=arguments.encoding,
-        begin=beginning(arguments),
+        begin=begin_mode(arguments),
         finding=finding_options(arguments),
         scoring=Scoring(device=arguments.device),
     )
@@ -90,8 +90,8 @@ def _stepper(bar: StderrProgress) -> Callable[[str, int], None]:
 
     def step(name: str, n_rows: int) -> None:
         if not task:
-            task.append(bar.add_task("", total=None, said=""))
-        bar.update(task[0], said=f"{name}: {n_rows:,} rows")
+            task.append(bar.add_task("", total=None, status=""))
+        bar.update(task[0], status=f"{name}: {n_rows:,} rows")
 
     return step
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +14,7 @@ from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.bulk import Engine, Job, Progress, Summary
-    from pssa.training.progress import StderrProgress
+    from pssa.bulk import Engine, Job, Summary
 
 
 def add_parser(commands: Commands) -> None:
@@ -56,12 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
     pssa predict runs/reviews --input raw.csv --output out.csv --aspects food,"front desk",wifi
     """
     from pssa.bulk import STANDARD, predict
+    from pssa.cli._progress import row_observer
     from pssa.training.progress import StderrProgress
 
     job, engine = _job(arguments), _engine(arguments)
     # Rows that go to a terminal would be mixed with the bar.
     with StderrProgress("predict", visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:
-        summary = predict(job, engine, updater(bar))
+        summary = predict(job, engine, row_observer(bar))
     _print_summary(arguments, summary, job.rejected_path)
     return 0
 
@@ -130,30 +128,3 @@ def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Pa
     if summary.rejected:
         subject = "1 row was" if summary.rejected == 1 else f"{summary.rejected} rows were"
         print(f"{rejected}: {subject} skipped", file=stream)
-
-
-def updater(bar: StderrProgress) -> Callable[[Progress], None]:
-    """Return a function that shows how far the job is; rows of an earlier session do not count as speed."""
-    task = bar.add_task("", total=None, said="")
-    start: tuple[float, Progress] | None = None
-
-    def update(now: Progress) -> None:
-        nonlocal start
-        began, first = start = start or (time.monotonic(), now)
-        text = progress_text(first, now, time.monotonic() - began)
-        bar.update(task, completed=now.read, total=now.total or None, said=text)
-
-    return update
-
-
-def progress_text(first: Progress, now: Progress, seconds: float) -> str:
-    """Return rows so far, rows per second since `first` and, if the inputs' sizes are known, the time left."""
-    text = f"{now.rows:,} {'row' if now.rows == 1 else 'rows'}"
-    if now.rejected:
-        text += f", {now.rejected:,} skipped"
-    if seconds > 0 and now.rows > first.rows:
-        text += f", {(now.rows - first.rows) / seconds:,.0f} rows/s"
-    if now.total and now.read > first.read:
-        left = int(seconds * (now.total - now.read) / (now.read - first.read))
-        text += f", {left // 3600}:{left // 60 % 60:02}:{left % 60:02} left"
-    return text

@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _batcher(arguments: argparse.Namespace, limits: Limits) -> Batcher:
     from pssa.aspects import load_finder
     from pssa.serve.batcher import open_batcher
-    from pssa.serve.finding import TextFinder
+    from pssa.serve.text_finder import TextFinder
 
     abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
     batcher = open_batcher(arguments.run_path, arguments.versus, limits, arguments.device, **abstaining)

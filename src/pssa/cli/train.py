@@ -126,7 +126,7 @@ def _read_result(out: Path) -> tuple[dict[str, Any], Evidence | None]:
 def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, as_json: bool) -> None:
     from pssa.aspects.run import FOLDER
     from pssa.cli._output import counted, print_json, say
-    from pssa.cli._summary import print_lessons
+    from pssa.cli._summary import print_training_summary
     from pssa.cli.aspects import print_tagger
     from pssa.data.numbers import percent
     from pssa.runs.directory import read_json
@@ -148,7 +148,7 @@ def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, 
         say(f"{evidence['active']} active, {evidence['misleading']} misleading words in {evidence['evidence']}")
     if found:
         print_tagger(out / FOLDER, found)
-    print_lessons(out, metrics)
+    print_training_summary(out, metrics)
 
 
 def _count_words(out: Path, evidence: Evidence | None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pssa.aspects.find import FoundAspect
     from pssa.runs.explain import Explanation
 
-Judged: TypeAlias = "list[tuple[FoundAspect, Explanation]]"
+ExplainedAspects: TypeAlias = "list[tuple[FoundAspect, Explanation]]"
 
 _STANDARD = "-"
 _MOST_TEXTS = 1000
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def judge(texts: Sequence[str], run: Path) -> list[Judged]:
+def judge(texts: Sequence[str], run: Path) -> list[ExplainedAspects]:
     """Return the aspects of each text, each with the explanation of its label in its sentence."""
     from pssa.aspects.find import examples_of, find_in_texts, load_finder
     from pssa.aspects.run import has_tagger
@@ -68,7 +68,7 @@ def judge(texts: Sequence[str], run: Path) -> list[Judged]:
     return [[(aspect, next(explained)) for aspect in inside] for inside in found]
 
 
-def show(text: str, judged: Judged) -> None:
+def show(text: str, judged: ExplainedAspects) -> None:
     """Print the aspects of a text as heat maps."""
     from rich.console import Console
 
@@ -103,7 +103,7 @@ def _read_lines() -> list[str]:
     return lines
 
 
-def as_dict(text: str, judged: Judged) -> dict[str, Any]:
+def as_dict(text: str, judged: ExplainedAspects) -> dict[str, Any]:
     """Return what was found in a text as plain values, for JSON."""
     return {"text": text, "aspects": [_aspect(found, explanation) for found, explanation in judged]}
 

@@ -91,7 +91,7 @@ def _require_text(fields: Mapping[str, Any], row: Row) -> str:
 
 
 def has_aspect(fields: Mapping[str, Any]) -> bool:
-    """Tell whether the fields name or locate an aspect, right or wrong."""
+    """Return whether the fields name or locate an aspect, right or wrong."""
     return not all(_is_absent(fields.get(name)) for name in ("aspect", "span", "from", "to", "ordinal"))
 
 

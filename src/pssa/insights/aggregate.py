@@ -232,7 +232,7 @@ def period_reader(column: str, format: str, calendar: Calendar) -> Callable[[Men
     return read
 
 
-def telling_words(aspect: AspectTally, label: str, count: int) -> list[tuple[str, int]]:
+def distinctive_words(aspect: AspectTally, label: str, count: int) -> list[tuple[str, int]]:
     """Return the driver words of an aspect and a label that tell it from other labels, with their mentions.
 
     A word counts by the sum of its shares, and less the more of it belongs to other labels. One that is seen once counts where

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pssa.evaluation.shares import ShareEstimate, ShareEstimator, adjust, fisher_exact, trend
-from pssa.insights.aggregate import AspectTally, Survey, Tally, counts_by, telling_words
+from pssa.insights.aggregate import AspectTally, Survey, Tally, counts_by, distinctive_words
 from pssa.insights.dates import Calendar
 from pssa.insights.mentions import Mention
 
@@ -137,7 +137,7 @@ class Findings:
         return target.getvalue().encode("utf-8", "replace")
 
 
-def kind_of(label: str) -> str:
+def label_kind(label: str) -> str:
     """Return whether a label is good, bad or something else, by its name."""
     return "good" if label.lower() in _GOOD else "bad" if label.lower() in _BAD else "other"
 
@@ -193,7 +193,7 @@ class Analyst:
     def _finding(self, name: str, tally: AspectTally, spellings: tuple[tuple[str, int], ...] = ()) -> AspectFinding:
         shares = self.estimator.estimate(tally.counts)
         labels = tuple(
-            LabelFinding(label, kind_of(label), count, share, *self._reasons(tally, label))
+            LabelFinding(label, label_kind(label), count, share, *self._reasons(tally, label))
             for label, count, share in zip(self.tally.labels, tally.counts, shares, strict=True)
         )
         is_detailed = name in self.tally.detailed or tally is self.tally.whole
@@ -209,7 +209,7 @@ class Analyst:
     def _reasons(self, tally: AspectTally, label: str) -> tuple[tuple[tuple[str, int], ...], tuple[Mention, ...]]:
         if label not in tally.labels:
             return (), ()
-        words = tuple(telling_words(tally, label, N_WORDS))
+        words = tuple(distinctive_words(tally, label, N_WORDS))
         quotations = tally.labels[label].best_quotations(_N_QUOTATIONS, [word for word, _ in words])
         return words, tuple(one.mention for one in quotations)
 

@@ -110,7 +110,7 @@ _NOT_PLURAL = re.compile(r"(?:ss|us|is|os|[^aeiou]as)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class Assignment:
     """The group of a spelling, and why."""
 
     group: str  # its name; empty: left out by the user
@@ -122,7 +122,7 @@ class Groups:
     """Spellings by their normalised form, and the groups that they belong to."""
 
     counts: Mapping[str, int]  # of each spelling, normalised
-    by_spelling: Mapping[str, Grouped]
+    by_spelling: Mapping[str, Assignment]
 
     def of(self, aspect: str) -> str:
         """Return the name of an aspect's group; an aspect that was not counted is one of its own."""
@@ -213,8 +213,8 @@ def singular(word: str) -> str:
 
 
 @dataclass
-class _Joining:
-    """Keys that are being joined; a key is the singular words of a spelling."""
+class _KeyJoiner:
+    """Joins keys to groups; a key is the singular words of a spelling."""
 
     counts: Counter[str]
     vectors: Vectors | None
@@ -306,27 +306,27 @@ def group(counts: Mapping[str, int], vectors: Vectors | None = None, given: Mapp
     for spelling, count in sorted(counts.items()):
         totals[keys[spelling]] += count
     fixed = frozenset(keys[spelling] for spelling in given if spelling in keys)
-    joining = _Joining(totals, vectors, fixed)
-    joining.join_misspelled()
-    joining.join_phrases()
-    names = _names(counts, keys, joining)
-    grouped = {}
+    joiner = _KeyJoiner(totals, vectors, fixed)
+    joiner.join_misspelled()
+    joiner.join_phrases()
+    names = _names(counts, keys, joiner)
+    assignments = {}
     for spelling, key in keys.items():
         if spelling in given:
-            grouped[spelling] = Grouped(given[spelling], "your file")
+            assignments[spelling] = Assignment(given[spelling], "your file")
             continue
-        name = names[joining.root(key)]
-        reason = joining.reasons.get(key, "" if spelling == name else "same words")
-        grouped[spelling] = Grouped(given.get(name, name), reason)
-    return Groups(counts, grouped)
+        name = names[joiner.root(key)]
+        reason = joiner.reasons.get(key, "" if spelling == name else "same words")
+        assignments[spelling] = Assignment(given.get(name, name), reason)
+    return Groups(counts, assignments)
 
 
-def _names(counts: Mapping[str, int], keys: Mapping[str, str], joining: _Joining) -> dict[str, str]:
+def _names(counts: Mapping[str, int], keys: Mapping[str, str], joiner: _KeyJoiner) -> dict[str, str]:
     """Return the name of each group: the most frequent spelling of the key that stands for it."""
     names: dict[str, str] = {}
     for spelling in sorted(counts, key=lambda one: (-counts[one], one)):
         key = keys[spelling]
-        if joining.root(key) == key:
+        if joiner.root(key) == key:
             names.setdefault(key, spelling)
     return names
 

@@ -1,4 +1,4 @@
-"""From reviews to a page: score, survey, group, count, write. `make_insights` does it all, and goes on where it was killed."""
+"""`make_insights`: from reviews to a page. It scores, groups, counts and writes, and continues where it was killed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import torch
 from pssa.aspects.find import FIND_ADVICE
 from pssa.aspects.run import has_tagger
 from pssa.bulk.engines import Engine, LocalEngine
-from pssa.bulk.finding import FindingOptions
 from pssa.bulk.fingerprint import REPLACE, RESUME
 from pssa.bulk.job import Job, Observer
 from pssa.bulk.output_format import choose_output_format
+from pssa.bulk.row_finder import FindingOptions
 from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import Source, find_sources
 from pssa.data.files import atomic_path, require_writable, write_atomically
@@ -39,7 +39,7 @@ from pssa.insights.scored_rows import ScoredRows, write_rows
 from pssa.report.run_reader import name_run
 from pssa.runs import Classifier, load
 from pssa.runs.featurizer import WordFeaturizer
-from pssa.runs.run_names import STARTER, resolve_run
+from pssa.runs.run_names import STARTER, is_starter, resolve_run
 from pssa.runs.saved_model import Description
 
 _BEGINNINGS = ("new", "resume", "replace")
@@ -282,8 +282,7 @@ class _Work:
 
     def _describe_model(self, classifier: Classifier) -> str:
         job = self.job
-        is_starter = job.run == _starter_or_none()
-        run = "the starter model of pssa" if is_starter else f"the run {name_run(job.run)}"
+        run = "the starter model of pssa" if is_starter(job.run) else f"the run {name_run(job.run)}"
         finder = "its own tagger"
         if job.finding.names:
             finder = "the names that were given"
@@ -344,10 +343,3 @@ def _find_column(name: str | None, option: str, found: list[str]) -> str | None:
         return alike[0]
     what = f"the input has no column {shorten(name)}; found {join_names(found)}"
     raise InputError(f"{what}; name one of these with {setting(option, 'COLUMN')}")
-
-
-def _starter_or_none() -> Path | None:
-    try:
-        return resolve_run(STARTER)
-    except InputError:
-        return None

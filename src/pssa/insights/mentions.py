@@ -19,7 +19,7 @@ from pssa.data.tokenize import Span
 from pssa.insights.grouping import normalize
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
-from pssa.runs.input_profile import LONG_TEXT, OTHER_SCRIPT, UNKNOWN_WORDS, kind_of
+from pssa.runs.input_profile import LONG_TEXT, OTHER_SCRIPT, UNKNOWN_WORDS, note_kind
 
 _NEGATORS = frozenset(
     [
@@ -104,7 +104,7 @@ class Mention:
     def notes(self) -> list[str]:
         """Kinds of notes that say that the text is unlike the training data."""
         given = str(self.fields.get("pssa_notes") or self.fields.get("notes") or "")
-        return [kind for note in given.split("; ") if (kind := kind_of(note)) in _KINDS]
+        return [kind for note in given.split("; ") if (kind := note_kind(note)) in _KINDS]
 
     @property
     def sentence(self) -> str:
@@ -196,7 +196,7 @@ def _is_driver(word: str) -> bool:
 
 
 def _is_negator(words: Sequence[str], place: int) -> bool:
-    """Tell whether a word turns others around; `isn't` is one word or three."""
+    """Return whether a word turns others around; `isn't` is one word or three."""
     word = words[place]
     if word in _NEGATORS or word.endswith("n't"):
         return True

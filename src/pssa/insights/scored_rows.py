@@ -123,7 +123,7 @@ class ScoredRows:
             raise InputError(changed)
 
     def _is_empty(self) -> bool:
-        """Tell whether the folder has nothing but the lock of a job that was killed as it began."""
+        """Return whether the folder has nothing but the lock of a job that was killed as it began."""
         return self.folder.is_dir() and all(path.name == _LOCK for path in self.folder.iterdir())
 
     def _clear(self) -> None:

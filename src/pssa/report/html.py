@@ -50,7 +50,6 @@ def render(template: str, **values: Any) -> str:
 
 
 HEAT_STYLE = render("heat_map.css.jinja")
-PAGE_STYLE = render("page.css.jinja")
 
 
 def to_html(

@@ -47,30 +47,30 @@ def summary_section(
     return make_section(
         "summary",
         "In short",
-        good=_how_good(results) if results else _how_good_held_out(run),
+        good=_describe_scores(results) if results else _describe_held_out_scores(run),
         labels=_by_label(ours.scores) if ours else [],
-        trust=_how_far_to_trust(run, ours, next(iter(trusts.values()), None), overlap),
+        trust=_describe_trust(run, ours, next(iter(trusts.values()), None), overlap),
         drivers=label_drivers(run.classifier, examples) if run.classifier else {},
     )
 
 
-def _how_good(results: Mapping[str, Evaluation]) -> list[str]:
+def _describe_scores(results: Mapping[str, Evaluation]) -> list[str]:
     (name, ours), *others = results.items()
     scores, majority = ours.scores, ours.majority
     label = max(scores.labels, key=ours.gold.count)
-    said = [
+    lines = [
         f"It is right on {percent(scores.accuracy)} of {scores.instances} test instances; macro-F1 {percent(scores.macro_f1)}.",
         f"Always answering {label} would be right on {percent(majority.accuracy)}; macro-F1 {percent(majority.macro_f1)}.",
     ]
     for other, theirs in others:
         test, _ = compare(ours, theirs, resamples=RESAMPLES, seed=0)
         gain, (low, high) = test.macro_f1_difference, test.macro_f1_interval
-        said.append(
+        lines.append(
             f"{_name(other)} is right on {percent(theirs.scores.accuracy)}; macro-F1 {percent(theirs.scores.macro_f1)}. "
             f"{_verdict(name, gain, test.p_macro_f1)}: {points(gain)} of macro-F1 "
             f"(95 % interval {100 * low:+.1f} to {100 * high:+.1f}; {p_value(test.p_macro_f1)})."
         )
-    return said
+    return lines
 
 
 def _name(other: str) -> str:
@@ -85,19 +85,19 @@ def _verdict(name: str, gain: float, p: float) -> str:
     return "The difference may be chance"
 
 
-def _how_good_held_out(run: ReportedRun) -> list[str]:
+def _describe_held_out_scores(run: ReportedRun) -> list[str]:
     if run.metrics is None or run.config is None:
         return ["The run is unfinished and has no score yet."]
-    said, dev = [], run.metrics["dev"]
+    lines, dev = [], run.metrics["dev"]
     if dev:
         when = describe_run(run.config, run.metrics)["when"]
         scores = f"{percent(dev['accuracy'])}; macro-F1 {percent(dev['macro_f1'])}"
-        said.append(f"On training data that was held out it is right on {scores}{when}.")
+        lines.append(f"On training data that was held out it is right on {scores}{when}.")
     else:
-        said.append("No data was held out, and no test data was given, so there is no score.")
+        lines.append("No data was held out, and no test data was given, so there is no score.")
     majority = MajorityBaseline.of(run.metrics["labels"])
     scores = f"{percent(majority.accuracy)}; macro-F1 {percent(majority.macro_f1)}"
-    return [*said, f"Always answering {majority.label} would be right on {scores}."]
+    return [*lines, f"Always answering {majority.label} would be right on {scores}."]
 
 
 def _by_label(scores: Scores) -> list[tuple[str, str, int, str]]:
@@ -113,25 +113,25 @@ def _by_label(scores: Scores) -> list[tuple[str, str, int, str]]:
     return sorted(rows, key=lambda row: -scores.per_class[row[0]].f1)
 
 
-def _how_far_to_trust(run: ReportedRun, ours: Evaluation | None, trust: Trust | None, overlap: int | None) -> list[str]:
-    said = []
+def _describe_trust(run: ReportedRun, ours: Evaluation | None, trust: Trust | None, overlap: int | None) -> list[str]:
+    lines = []
     if ours is not None:
         n = ours.scores.instances
         _, low, high = wilson(round(ours.scores.accuracy * n), n)
         start = "This test set is small: on" if n < _FEW_INSTANCES else "On"
-        said.append(f"{start} other sentences like these, expect it to be right on {percent(low)} to {percent(high)}.")
+        lines.append(f"{start} other sentences like these, expect it to be right on {percent(low)} to {percent(high)}.")
     if overlap:
-        said.append(f"Of the test instances, {describe_train_overlap(overlap)}.")
+        lines.append(f"Of the test instances, {describe_train_overlap(overlap)}.")
     if run.metrics is not None:
         found = run.metrics.get("calibration")
         calibration = f"are calibrated: {describe_calibration(found)}" if found else "are not calibrated"
-        said.append(f"Its probabilities {calibration}.")
+        lines.append(f"Its probabilities {calibration}.")
     if trust is not None:
-        said.append(_heat_maps(trust))
-    return said
+        lines.append(_describe_heat_maps(trust))
+    return lines
 
 
-def _heat_maps(trust: Trust) -> str:
+def _describe_heat_maps(trust: Trust) -> str:
     """Say whether the words that heat maps show matter more to the model than others."""
     (found,) = trust.faithfulness["deletion"].values()
     judged = found.comprehensiveness[_TOP]

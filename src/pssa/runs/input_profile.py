@@ -1,7 +1,7 @@
-"""What the training texts of a run were like, in `inputs.json`, and notes about texts that are not like them.
+"""Profile of a run's training texts, in `inputs.json`, and notes about texts that are unlike them.
 
-A model answers whatever it is asked, in any language and about anything. A note says that it has reason not to know: most words
-are new to it, the script is another, the text is far longer than any it was trained on, or the aspect is new.
+A model answers about any text, in any language. A note warns that an answer may be unfounded: most words are new to the model,
+the script is another, the text is far longer than any it was trained on, or the aspect is new.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def notes_column(fields: Iterable[str]) -> str:
     return f"pssa_{_NOTES}" if _NOTES in names and not was_scored else _NOTES
 
 
-def kind_of(note: str) -> str:
+def note_kind(note: str) -> str:
     """Return the kind of a note, without its numbers."""
     return note.partition(" (")[0]
 

@@ -33,6 +33,11 @@ def starter_run() -> Path:
     return _PACKAGED
 
 
+def is_starter(path: Path) -> bool:
+    """Return whether a folder is the run that comes with the package."""
+    return path == _PACKAGED
+
+
 def run_name(path: Path) -> str:
     """Return what people call a run: its path, or the name of the one that comes with the package."""
-    return STARTER if path == _PACKAGED else str(path)
+    return STARTER if is_starter(path) else str(path)

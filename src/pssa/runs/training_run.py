@@ -29,7 +29,7 @@ from pssa.runs.prepared_data import PreparedData, Source, prepare
 from pssa.runs.run_context import RunContext
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.training import NullObserver, Observer, Team, best_epoch, team
-from pssa.training.progress import watching
+from pssa.training.progress import show_training
 
 _CACHE = ".pssa-vectors"  # beside the run
 
@@ -62,8 +62,8 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     config = (config or Config()).updated(settings)
-    with team(choose_device(config.device)) as members, watching(observer, on_vectors, progress) as watch:
-        observer, on_vectors = watch
+    with team(choose_device(config.device)) as members, show_training(observer, on_vectors, progress) as shown:
+        observer, on_vectors = shown
         if members.is_main:
             RunDirectory.refuse_taken(Path(out))
         warn_of_unused(config, settings)
@@ -86,7 +86,7 @@ def resume(run: str | Path, observer: Observer | None = None, *, progress: bool 
         raise InputError(f"{run} has no config.toml, so it was stopped before it began; start it again")
     config = Config.from_toml(directory.root / "config.toml")
     config = replace(config, options=models.saved_options(config.model, config.options))
-    with team(choose_device(config.device)) as members, watching(observer, None, progress) as (observer, _):
+    with team(choose_device(config.device)) as members, show_training(observer, None, progress) as (observer, _):
         if not members.is_main:
             if directory.finished:
                 return directory.root
@@ -128,8 +128,8 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
     warn_of_unused(config, settings)
     if config.supervision.evidence:
         raise InputError(f"evidence is {config.supervision.evidence}; it is for training, and mining makes its own")
-    with team(choose_device(config.device)) as members, watching(observer, on_vectors, progress) as watch:
-        observer, on_vectors = watch
+    with team(choose_device(config.device)) as members, show_training(observer, on_vectors, progress) as shown:
+        observer, on_vectors = shown
         config, prepared_data = prepare(data, dev, config, on_vectors, supervised=False)
         warn_of_absent_labels(prepared_data.corpus)
         context = RunContext(config, None, prepared_data, observer if members.is_main else NullObserver(), members)

@@ -28,9 +28,9 @@ from pssa.errors import InputError
 from pssa.runs import Classifier, load
 from pssa.runs.explain import Explanation, explain, usable_saliencies
 from pssa.runs.input_profile import NEW_ASPECT
-from pssa.serve.finding import TextFinder, open_text_finder
 from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
+from pssa.serve.text_finder import TextFinder, open_text_finder
 
 _GPU_BATCH, _WORD_BATCH, _PIECE_BATCH = 256, 32, 8  # sentences
 _TURN_SECONDS = 0.05  # of a large request in a batch

@@ -27,10 +27,10 @@ from pssa.data.validation import format_error
 from pssa.errors import InputError
 from pssa.serve.batcher import Batcher, PendingRequest, Result
 from pssa.serve.errors import RETRY, ApiError
-from pssa.serve.finding import found_rows, in_sentence
 from pssa.serve.limits import Limits
 from pssa.serve.middleware import overloaded
 from pssa.serve.schemas import ExplainRequest, Item, Offsets, PredictRequest
+from pssa.serve.text_finder import found_rows, in_sentence
 
 _MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; more go to a thread
 _WINDOW = 256  # rows of a table that are scored together

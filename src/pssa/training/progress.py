@@ -9,6 +9,7 @@ import html
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -73,7 +74,7 @@ class StderrProgress(Progress):
             TextColumn(label),
             BarColumn(bar_width=14),
             *columns,
-            TextColumn("{task.fields[said]}"),
+            TextColumn("{task.fields[status]}"),
             console=Console(stderr=True),
             disable=not (visible and sys.stderr.isatty()),
         )
@@ -96,8 +97,8 @@ class StderrProgress(Progress):
 
     def describe(self) -> str:
         """Return how far the work is, for a line of a log."""
-        said = [str(task.fields["said"]) for task in self.tasks if task.fields.get("said")]
-        return f"{self._name}: {said[-1] if said else 'starting'}"
+        status = [str(task.fields["status"]) for task in self.tasks if task.fields.get("status")]
+        return f"{self._name}: {status[-1] if status else 'starting'}"
 
     def _log(self, line: str, least: float) -> None:
         """Print a line if there is no terminal, unless one was printed less than `least` seconds ago."""
@@ -117,7 +118,7 @@ class StageProgress:
     epoch: int = 0  # epochs that are done
     step: int = 0  # steps that are done, of all epochs
     steps: int = 0  # at most; 0: not known yet
-    said: str = ""  # of the last epoch
+    status: str = ""  # loss and held-out score of the last epoch
     began: float = field(default_factory=lambda: time.monotonic())
     first: int | None = None  # steps that an earlier session did
     ended: float | None = None
@@ -141,62 +142,36 @@ class StageProgress:
     def end_epoch(self, record: EpochRecord, score: str) -> None:
         """Note an epoch that is done."""
         self.epoch = record.epoch
-        self.said = f"loss {record.loss:.3f}"
+        self.status = f"loss {record.loss:.3f}"
         if record.dev_macro_f1 is not None:
-            self.said += f", held-out {score} {percent(record.dev_macro_f1)}"
+            self.status += f", held-out {score} {percent(record.dev_macro_f1)}"
 
     def describe(self) -> str:
         """Return one line about the stage."""
         if self.ended is not None:
             epochs = "1 epoch" if self.epoch == 1 else f"{self.epoch} epochs"
-            return ", ".join(filter(None, [f"stage {self.name}: {epochs}", self.said, clock(self.seconds)]))
+            return ", ".join(filter(None, [f"stage {self.name}: {epochs}", self.status, clock(self.seconds)]))
         parts = [f"stage {self.name}: epoch {min(self.epoch + 1, self.epochs)} of {self.epochs}"]
         parts += [f"step {self.step} of {self.steps}"] if self.steps else []
-        parts += [self.said] if self.said else []
+        parts += [self.status] if self.status else []
         parts += [f"{clock(self.seconds)} elapsed"]
         left = self.seconds_left
         return ", ".join([*parts, *([f"{clock(left)} left"] if left is not None else [])])
 
 
-class _StageTime(ProgressColumn):
-    """Time that the rest of a stage takes at most or, once it is done, that it took."""
+class _StageDisplay(ABC):
+    """What displays of a training share: the stage that they show, and how often they draw."""
 
-    def render(self, task: Any) -> Text:
-        """Return a text of at most 12 characters."""
-        return Text(str(task.fields.get("time", "")), style="progress.remaining")
-
-
-class TrainingProgress(StderrProgress):
-    """An observer that draws bars or prints lines."""
-
-    def __init__(self, score: str = "macro-F1") -> None:
+    def __init__(self, score: str, *columns: Any) -> None:
         """Give what the held-out score is called."""
-        super().__init__("{task.description:<10}", TextColumn("{task.fields[count]}"), _StageTime())
+        super().__init__(*columns)
         self._score = score
         self._stage: StageProgress | None = None
-        self._bar: TaskID | None = None
-        self._vectors: TaskID | None = None
         self._drawn = 0.0
         self._began = time.monotonic()
-        self.result: tuple[dict[str, Any], Evidence | None] | None = None  # of a run that was finished
-
-    def on_finish(self, metrics: dict[str, Any], evidence: Evidence | None) -> None:
-        """Keep the outcome of a run for its summary."""
-        self.result = metrics, evidence
-
-    def on_vectors(self, read: int, total: int) -> None:
-        """Show how many bytes of the vector file are read."""
-        if self._vectors is None:
-            self._vectors = self.add_task("vectors", total=total, said="", count="")
-        self.update(self._vectors, completed=read, count=f"{read >> 20}/{total >> 20}", said="MiB")
-
-    def on_stage(self, stage: str, steps: int) -> None:
-        """Add a bar."""
-        self._stage = StageProgress(stage, steps)
-        self._bar = self.add_task(stage, total=steps, said="", count=f"0/{steps}")
 
     def on_step(self, step: int, steps: int) -> None:
-        """Advance the bar by a step."""
+        """Advance the stage by a step."""
         if self._stage is None:
             return
         self._stage.advance(step, steps)
@@ -209,6 +184,44 @@ class TrainingProgress(StderrProgress):
         if self._stage is not None:
             self._stage.end_epoch(record, self._score)
             self._draw()
+
+    @abstractmethod
+    def _draw(self) -> None:
+        """Show the stage as it is now."""
+
+
+class _StageTime(ProgressColumn):
+    """Time that the rest of a stage takes at most or, once it is done, that it took."""
+
+    def render(self, task: Any) -> Text:
+        """Return a text of at most 12 characters."""
+        return Text(str(task.fields.get("time", "")), style="progress.remaining")
+
+
+class TrainingProgress(_StageDisplay, StderrProgress):
+    """An observer that draws bars or prints lines."""
+
+    def __init__(self, score: str = "macro-F1") -> None:
+        """Give what the held-out score is called."""
+        super().__init__(score, "{task.description:<10}", TextColumn("{task.fields[count]}"), _StageTime())
+        self._bar: TaskID | None = None
+        self._vectors: TaskID | None = None
+        self.result: tuple[dict[str, Any], Evidence | None] | None = None  # of a run that was finished
+
+    def on_finish(self, metrics: dict[str, Any], evidence: Evidence | None) -> None:
+        """Keep the outcome of a run for its summary."""
+        self.result = metrics, evidence
+
+    def on_vectors(self, read: int, total: int) -> None:
+        """Show how many bytes of the vector file are read."""
+        if self._vectors is None:
+            self._vectors = self.add_task("vectors", total=total, status="", count="")
+        self.update(self._vectors, completed=read, count=f"{read >> 20}/{total >> 20}", status="MiB")
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        """Add a bar."""
+        self._stage = StageProgress(stage, steps)
+        self._bar = self.add_task(stage, total=steps, status="", count=f"0/{steps}")
 
     def on_stage_end(self, stage: str) -> None:
         """Fill the bar, also if a search stopped early."""
@@ -246,20 +259,17 @@ class TrainingProgress(StderrProgress):
             done = total
         left = stage.seconds_left
         time_left, count = "" if left is None else f"{_short_clock(left)} left", f"{stage.epoch}/{stage.epochs}"
-        self.update(self._bar, completed=done, total=total, time=time_left, count=count, said=stage.said)
+        self.update(self._bar, completed=done, total=total, time=time_left, count=count, status=stage.status)
 
 
-class NotebookProgress(NullObserver):
+class NotebookProgress(_StageDisplay, NullObserver):
     """An observer that keeps one block of a notebook's output up to date."""
 
     def __init__(self, score: str = "macro-F1") -> None:
-        self._score = score
-        self._stage: StageProgress | None = None
+        super().__init__(score)
         self._done: list[str] = []
         self._handle: Any = None
-        self._drawn = 0.0
         self._heart = Heartbeat(self._draw, QUIET_SECONDS / 2)
-        self._began = time.monotonic()
 
     def __enter__(self) -> Self:
         from IPython.display import display
@@ -277,25 +287,12 @@ class NotebookProgress(NullObserver):
         self._draw()
 
     def on_vectors(self, read: int, total: int) -> None:
-        """Nothing: the block tells that data is being prepared."""
+        """Do nothing."""
 
     def on_stage(self, stage: str, steps: int) -> None:
         """Show a new stage."""
         self._stage = StageProgress(stage, steps)
         self._draw()
-
-    def on_step(self, step: int, steps: int) -> None:
-        """Advance the stage by a step."""
-        if self._stage is not None:
-            self._stage.advance(step, steps)
-            if time.monotonic() - self._drawn >= _DRAW_SECONDS:
-                self._draw()
-
-    def on_epoch(self, record: EpochRecord) -> None:
-        """Show the loss and the held-out score."""
-        if self._stage is not None:
-            self._stage.end_epoch(record, self._score)
-            self._draw()
 
     def on_stage_end(self, stage: str) -> None:
         """Keep a line about the stage."""
@@ -309,7 +306,7 @@ class NotebookProgress(NullObserver):
         self._done.append(describe_round(report))
 
     def _draw(self) -> None:
-        self._drawn, stage = time.monotonic(), self._stage
+        stage = self._stage
         lines = self._done[-_N_LINES:]
         if len(self._done) > _N_LINES:
             lines = [f"{len(self._done) - _N_LINES} more before", *lines]
@@ -342,7 +339,7 @@ def is_notebook() -> bool:
 
 
 @contextmanager
-def watching(
+def show_training(
     observer: Observer | None, on_vectors: Callable[[int, int], None] | None, progress: bool | None
 ) -> Iterator[tuple[Observer, Callable[[int, int], None] | None]]:
     """Show a training while it runs, and yield what is to be called beside the display: the observer, and `on_vectors`.

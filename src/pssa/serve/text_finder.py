@@ -1,4 +1,4 @@
-"""Finding aspects for requests that name none: one thread finds, a text at a time, so that a large request lets others pass."""
+"""`TextFinder`: finds aspects for requests that name none, a text at a time, so that large requests hold up nobody."""
 
 from __future__ import annotations
 

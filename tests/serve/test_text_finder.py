@@ -14,8 +14,8 @@ from pssa.data.tokenize import Span
 from pssa.runs import Classifier
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
-from pssa.serve.finding import TextFinder
 from pssa.serve.limits import Limits
+from pssa.serve.text_finder import TextFinder
 
 REVIEW = "😀 We came in May. The screen is huge! I hate the battery."
 

@@ -14,7 +14,7 @@ from tests.bulk.made_rows import read_rows, write_rows
 
 from pssa.aspects import NameFinder
 from pssa.bulk import FindingOptions, Job, LocalEngine, ProcessEngine, Scoring, predict
-from pssa.bulk.finding import RowFinder
+from pssa.bulk.row_finder import RowFinder
 from pssa.bulk.rows import RejectedRow, ScorableRow
 from pssa.data.rows import Columns, Row
 from pssa.errors import InputError, PssaWarning

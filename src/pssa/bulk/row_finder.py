@@ -1,7 +1,7 @@
-"""Aspects of rows that have a text alone: who finds them, and the rows to be scored that follow.
+"""`RowFinder`: finds the aspects of rows that have none, and makes a row to be scored of each.
 
-A row that has an aspect keeps it. Of any other row each aspect that is found becomes a row of the output, with the row's own
-columns and `aspect`, `from` and `to`.
+A row that has an aspect keeps it. Any other row becomes a row of the output for each aspect that is found in its text, with its
+own columns and `aspect`, `from` and `to`.
 """
 
 from __future__ import annotations
