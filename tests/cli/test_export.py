@@ -7,18 +7,15 @@ from pathlib import Path
 
 import pytest
 from tests.cli.command import Command
-from tests.runs.hub_server import Hub, point_library_at, serve
+from tests.runs.hub_server import Hub, open_hub
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
 
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    library = pytest.importorskip("huggingface_hub")
-    with serve() as hub:
-        point_library_at(hub, tmp_path / "cache", monkeypatch)
+    with open_hub(tmp_path / "cache", monkeypatch) as hub:
         yield hub
-        library.close_session()
 
 
 def test_a_run_is_pushed_and_its_address_said(command: Command, run: Path, hub: Hub) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.models.encoders import write_encoder
-from tests.runs.hub_server import Hub, point_library_at, serve
+from tests.runs.hub_server import Hub, open_hub
 
 from pssa import models
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
@@ -82,8 +82,5 @@ def copied_run(finished_run: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """An empty hub, an empty cache, and the token of `owner`."""
-    library = pytest.importorskip("huggingface_hub")
-    with serve() as hub:
-        point_library_at(hub, tmp_path / "cache", monkeypatch)
+    with open_hub(tmp_path / "cache", monkeypatch) as hub:
         yield hub
-        library.close_session()

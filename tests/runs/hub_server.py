@@ -72,6 +72,16 @@ def serve() -> Iterator[Hub]:
         thread.join()
 
 
+@contextmanager
+def open_hub(cache: Path, patch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """Serve an empty hub to this process' library, which has an empty cache and the token of `owner`."""
+    library = pytest.importorskip("huggingface_hub")
+    with serve() as hub:
+        point_library_at(hub, cache, patch)
+        yield hub
+        library.close_session()
+
+
 def point_library_at(hub: Hub, cache: Path, patch: pytest.MonkeyPatch) -> None:
     """Let this process' library speak with the hub, as the environment would if it had been set before the import."""
     from huggingface_hub import constants

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 from fastapi import Response
 from starlette.testclient import TestClient
+from tests.serve.recorder import Recorder
 
 from pssa.data import embedded
 from pssa.runs import Classifier, load, train
+from pssa.serve import batcher as batcher_module
 from pssa.serve.access import AccessPolicy
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
@@ -74,3 +76,12 @@ def client(folders: Folders) -> Iterator[TestClient]:
     app = create_app(open_batcher(folders.first, folders.versus, Limits()))
     with TestClient(app, base_url="http://localhost") as client:
         yield client
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
+    """In place of every model: it answers when its gate is open."""
+    recorder = Recorder()
+    monkeypatch.setattr(batcher_module, "score", recorder)
+    yield recorder
+    recorder.gate.set()

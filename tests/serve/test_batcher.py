@@ -14,19 +14,10 @@ from torch import nn
 from pssa.data.example import Example
 from pssa.errors import InputError
 from pssa.runs.classifier import Answer, Classifier
-from pssa.serve import batcher as batcher_module
 from pssa.serve.batcher import Batcher, PendingRequest, score
 from pssa.serve.limits import Limits
 
 LIMITS = Limits(items=4, aspects=1, queue=12, batch=4, wait_ms=0)
-
-
-@pytest.fixture
-def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
-    recorder = Recorder()
-    monkeypatch.setattr(batcher_module, "score", recorder)
-    yield recorder
-    recorder.gate.set()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import json
 import logging
 import resource
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,6 @@ import pytest
 from tests.serve.live import Live, read_all, serving
 from tests.serve.recorder import PATIENCE, Recorder, batcher_of, until
 
-from pssa.serve import batcher as batcher_module
 from pssa.serve import connections
 from pssa.serve.connections import Connection, allow_connections
 from pssa.serve.limits import Limits
@@ -24,14 +23,6 @@ from pssa.serve.server import _QuietAccepting
 
 LIMITS = Limits(items=1, aspects=1, queue=9, batch=1, wait_ms=0, connections=4)
 BODY = json.dumps({"items": [{"text": "screen x", "aspects": ["screen"]}]}).encode()
-
-
-@pytest.fixture
-def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
-    recorder = Recorder()
-    monkeypatch.setattr(batcher_module, "score", recorder)
-    yield recorder
-    recorder.gate.set()
 
 
 def ask(live: Live) -> int:

@@ -47,14 +47,6 @@ def get(url: str) -> httpx.Response:
 
 
 @pytest.fixture
-def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
-    recorder = Recorder()
-    monkeypatch.setattr(batcher_module, "score", recorder)
-    yield recorder
-    recorder.gate.set()
-
-
-@pytest.fixture
 def batcher(recorder: Recorder) -> Batcher:
     return batcher_of(SMALL)
 

@@ -36,64 +36,21 @@ Vectors = Callable[[str], npt.NDArray[np.float32] | None]  # of a word; None if 
 _COLUMNS = ("spelling", "group", "mentions", "reason")
 _MAX_BYTES = 1 << 26
 _MAX_LENGTH = 100  # characters of a spelling
-_ARTICLES = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "my",
-        "your",
-        "his",
-        "her",
-        "its",
-        "our",
-        "their",
-        "this",
-        "that",
-        "these",
-        "those",
-        "some",
-        "any",
-    ]
-)
+_ARTICLE_WORDS = """
+a an the my your his her its our their this that these those some any
+"""
+_ARTICLES = frozenset(_ARTICLE_WORDS.split())
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _AFTER_HEAD = frozenset(
     ["with", "in", "on", "over", "at", "by", "for", "from", "to", "without", "served", "per"]
 )  # the head noun comes before
 _LISTS = frozenset(("and", "or", "&", "+"))  # several things, which belong to no group
 # What a customer may say of a thing rather than a thing of its own.
-_PROPERTIES = frozenset(
-    [
-        "life",
-        "lifespan",
-        "time",
-        "size",
-        "quality",
-        "amount",
-        "quantity",
-        "list",
-        "range",
-        "selection",
-        "choice",
-        "variety",
-        "option",
-        "tag",
-        "level",
-        "item",
-        "member",
-        "capacity",
-        "performance",
-        "speed",
-        "category",
-        "description",
-        "duration",
-        "period",
-        "condition",
-        "value",
-        "assortment",
-        "portion",
-    ]
-)
+_PROPERTY_WORDS = """
+life lifespan time size quality amount quantity list range selection choice variety option tag level item member
+capacity performance speed category description duration period condition value assortment portion
+"""
+_PROPERTIES = frozenset(_PROPERTY_WORDS.split())
 _CLOSE = 0.7  # least cosine with one of them
 _LEAST_LETTERS = 6  # of a word that may be misspelled
 _MISSPELLED_SHARE = 0.1  # at most so often as the right word

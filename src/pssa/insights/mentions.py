@@ -21,50 +21,15 @@ from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
 from pssa.runs.input_profile import LONG_TEXT, OTHER_SCRIPT, UNKNOWN_WORDS, note_kind
 
-_NEGATORS = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "nor",
-        "neither",
-        "without",
-        "hardly",
-        "barely",
-        "scarcely",
-        "cannot",
-        "lacks",
-        "lacked",
-        "lacking",
-        "n't",
-    ]
-)
-_STRENGTHENERS = frozenset(
-    [
-        "absolutely",
-        "completely",
-        "especially",
-        "extraordinarily",
-        "extremely",
-        "fairly",
-        "frankly",
-        "highly",
-        "incredibly",
-        "particularly",
-        "pretty",
-        "real",
-        "seriously",
-        "severely",
-        "simply",
-        "super",
-        "terribly",
-        "too",
-        "totally",
-        "truly",
-        "unbelievably",
-        "utterly",
-    ]
-)
+_NEGATOR_WORDS = """
+not no never nor neither without hardly barely scarcely cannot lacks lacked lacking n't
+"""
+_NEGATORS = frozenset(_NEGATOR_WORDS.split())
+_STRENGTHENER_WORDS = """
+absolutely completely especially extraordinarily extremely fairly frankly highly incredibly particularly pretty real
+seriously severely simply super terribly too totally truly unbelievably utterly
+"""
+_STRENGTHENERS = frozenset(_STRENGTHENER_WORDS.split())
 _BORDERS = frozenset(".,;:!?()-–—…") | {"but", "and"}
 _KINDS = (OTHER_SCRIPT, UNKNOWN_WORDS, LONG_TEXT)  # a new aspect alone says little
 _REACH = 3  # words from a negator to what it turns around, or from a strengthener to what it strengthens
