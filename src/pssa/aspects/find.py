@@ -37,7 +37,7 @@ class Finder(Protocol):
     """Finds aspects in sentences."""
 
     def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
-        """Return the character offsets of the aspects of each sentence, in order and apart."""
+        """Return the character offsets of the aspects of each sentence, in order and without overlap."""
         ...
 
 
@@ -57,7 +57,7 @@ class FoundAspect:
 
 
 def find_in_texts(finder: Finder, texts: Sequence[str]) -> list[tuple[FoundAspect, ...]]:
-    """Return the aspects of each text, in order and apart; a text may have several sentences, or none."""
+    """Return the aspects of each text, in order and without overlap; a text may have several sentences, or none."""
     places = [(row, start, end) for row, text in enumerate(texts) for start, end in split_sentences(text)]
     sentences = [texts[row][start:end] for row, start, end in places]
     found: list[list[FoundAspect]] = [[] for _ in texts]
@@ -88,7 +88,7 @@ class AspectFinder:
     featurizer: Featurizer
 
     def find(self, text: str) -> tuple[Span, ...]:
-        """Return the character offsets of the aspects of a text, in order and apart; it may have several sentences."""
+        """Return the character offsets of the aspects of a text, in order and without overlap; it may have several sentences."""
         return self.find_all([text])[0]
 
     def find_all(self, texts: Sequence[str]) -> list[tuple[Span, ...]]:

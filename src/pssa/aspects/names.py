@@ -62,7 +62,7 @@ class NameFinder:
             _check_name(name)
 
     def find_in_sentences(self, sentences: Sequence[str]) -> list[tuple[Span, ...]]:
-        """Return the character offsets of the names in each sentence, in order and apart."""
+        """Return the character offsets of the names in each sentence, in order and without overlap."""
         return [tuple(self._find(sentence)) for sentence in sentences]
 
     @cached_property

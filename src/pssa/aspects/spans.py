@@ -37,7 +37,7 @@ _EXPECTED = '`aspects`, a list of all aspects of the text such as [{"from": 4, "
 
 @dataclass(frozen=True, slots=True)
 class AspectSentence:
-    """A sentence and the character offsets of all its aspects, in order and apart."""
+    """A sentence and the character offsets of all its aspects, in order and without overlap."""
 
     text: str
     aspects: tuple[Span, ...]

@@ -46,7 +46,7 @@ class _FindingEngine(Engine):
     finding: FindingOptions
 
     def results(self, task: ScoringTask) -> Generator[Window]:
-        """Yield what becomes of each window, in their order."""
+        """Yield the result of each window, in order."""
         device = task.scoring.chosen_device
         find = partial(_find_in_window, replace(self.finding.open(device), ignores_given=True), task.output_format)
         added = AddedFields(scored=False, aspect=self.finding.fields)

@@ -71,7 +71,7 @@ class Engine(Protocol):
         return replace(scoring, device=scoring.chosen_device)
 
     def results(self, task: ScoringTask) -> Generator[Window]:
-        """Yield what becomes of each window, in their order; closing the generator ends the work."""
+        """Yield the result of each window, in order; closing the generator ends the work."""
         ...
 
 

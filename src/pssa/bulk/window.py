@@ -152,7 +152,7 @@ def _reject_once(outcomes: Sequence[RowOutcome]) -> list[RowOutcome]:
 def finish_window(
     window: Window, parsed: ParsedRows, outcomes: list[RowOutcome], output_format: OutputFormat
 ) -> Window:
-    """Encode what becomes of each row, and count."""
+    """Encode the outcome of each row, and count."""
     content, outcomes = encode_rows(outcomes, window.columns, output_format)
     written = [outcome for outcome in outcomes if isinstance(outcome, tuple)]
     labels = Counter(str(fields["label"]) for _, fields in written if fields.get("label") is not None)

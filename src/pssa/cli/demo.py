@@ -58,7 +58,7 @@ _HONEST = (
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "demo", "see the model in the box at work, and how such a model is trained", run)
+    parser = add_command(commands, "demo", "see the starter model at work, and how it is trained", run)
     option(parser, "--out DIR", "folder for the runs (default demo, demo-2, ...)", Path("demo"))
     option(parser, "--vectors FILE", "word vectors to start from (default: those of the starter)", type=str)
 
@@ -106,7 +106,7 @@ def _show_starter(found: list[ExplainedAspects]) -> None:
     """Print what was found in each review: aspects, labels and the words with the highest shares."""
     from pssa.report.heat_map import top_words
 
-    say("pssa tells what a review says about each aspect in it, and which words say so.\n")
+    say("pssa finds what a review says about each aspect in it, and which words say so.\n")
     say("1. A small trained model comes with it. In five reviews it finds (errors are marked):")
     for (review, right), judged in zip(_REVIEWS.items(), found, strict=True):
         say(f"\n   {review}")

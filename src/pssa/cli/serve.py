@@ -56,8 +56,8 @@ def add_parser(commands: Commands) -> None:
     allowed = "host name that may reach the service, such as *.example.com"
     option(parser, "--allow-host NAME", allowed, action="append", default=[])
     option(parser, "--token-file FILE", f"file with the token that clients send (default: variable {_VARIABLE})")
-    option(parser, "--no-token", "ask for no token, not even for changes of evidence")
-    option(parser, "--access-log FILE", "log of who read or changed what, without texts")
+    option(parser, "--no-token", "no token, not even for changes to evidence")
+    option(parser, "--access-log FILE", "log of requests and changes, without texts")
     option(parser, "--threads N", "threads of the model (default: all cores but one)")
     option(parser, "--grace N", "seconds to finish requests on shutdown", 30)
     option(parser, "--wait-ms N", "maximum milliseconds to wait for a fuller batch (default 4)")
@@ -155,7 +155,7 @@ def _share_cores(threads: int | None) -> None:
 
 
 def _token(path: Path | None) -> str | None:
-    """Return the token that is configured, or None; refuse one that was meant and is none."""
+    """Return the configured token, or None; refuse an invalid one."""
     from pssa.serve.access import check_token
 
     if path is None and _VARIABLE not in os.environ:

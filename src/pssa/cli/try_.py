@@ -1,4 +1,4 @@
-"""`pssa try`: the aspects of a few texts, what they say about them and which words say so, at once."""
+"""`pssa try`: find and judge the aspects of a few texts, and show which words counted."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _MOST_TEXTS = 1000
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "try", "find and judge the aspects of a text, with the model in the box", run)
+    parser = add_command(commands, "try", "find and judge the aspects of a text with the starter model", run)
     parser.add_argument("texts", metavar="TEXT", nargs="*", help="review (default: standard input, one a line)")
     option(parser, "--run RUN", "run with a tagger (default: starter, which comes with pssa)", dest="run_path")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Find the aspects of a text, tell what it says about each, and show how much each word counted. Nothing is trained
+    """Find the aspects of a text, label each, and show how much each word counted. Nothing is trained
     or downloaded: a small model for English reviews comes with pssa.
 
     pssa try "The screen is huge but the battery dies within an hour."

@@ -209,7 +209,7 @@ def format_of(path: str | Path, format: str | None) -> str:
 
 
 def outcomes(events: Iterable[Event], rule: LabelRule, occurrence: str = "error") -> Iterator[Outcome]:
-    """Yield what becomes of each row in training. A repeated id gets a number, so that ids are unique."""
+    """Yield the outcome of each row in training. A repeated id gets a number, so that ids are unique."""
     uses: Counter[str] = Counter()
     for event in events:
         for outcome in _outcomes(event, rule, occurrence) if isinstance(event, Row) else (event,):
@@ -254,7 +254,7 @@ def corpus_of(
 
 
 def _outcomes(row: Row, rule: LabelRule, occurrence: str) -> Iterator[Outcome]:
-    """Yield what becomes of a row: one instance or, of an aspect that occurs several times, as many as are asked for."""
+    """Yield the outcomes of a row: one instance or, of an aspect that occurs several times, as many as are asked for."""
     try:
         examples = _examples(row, occurrence)
         if rule.drops(examples[0].label):

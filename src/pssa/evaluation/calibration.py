@@ -89,7 +89,7 @@ def calibration_error(probabilities: Tensor, gold: Tensor) -> float:
 
 
 def confidence_error(confidence: Floats, correct: npt.NDArray[np.bool_]) -> float:
-    """Return the same of confidences (n,) and whether each prediction is right (n,)."""
+    """Return the expected calibration error of confidences (n,), given whether each prediction is right (n,)."""
     places = np.minimum((confidence * _BINS).astype(int), _BINS - 1)
     gaps = np.bincount(places, confidence - correct, minlength=_BINS)
     return float(np.abs(gaps).sum() / max(len(confidence), 1))

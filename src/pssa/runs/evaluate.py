@@ -24,7 +24,7 @@ from pssa.runs.saved_model import load
 
 @dataclass(frozen=True)
 class Abstention:
-    """What abstaining brings on labelled data."""
+    """Coverage and accuracy of a classifier that abstains, on labelled data."""
 
     threshold: float  # lowest confidence to answer
     coverage: float  # share of instances that get an answer
@@ -113,7 +113,7 @@ def _abstention(found: Evaluation, threshold: float) -> Abstention:
 
 
 def describe_abstention(found: Abstention) -> str:
-    """Return what abstaining brings, in a sentence."""
+    """Describe coverage and accuracy in a sentence."""
     threshold = "no confidence" if found.threshold > 1 else f"a confidence of {found.threshold:.2f} or more"
     if found.accuracy is None:
         return f"answers with {threshold}: none; all instances are uncertain"

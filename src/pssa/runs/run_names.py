@@ -39,5 +39,5 @@ def is_starter(path: Path) -> bool:
 
 
 def run_name(path: Path) -> str:
-    """Return what people call a run: its path, or the name of the one that comes with the package."""
+    """Return the name of a run for messages: its path, or `starter`."""
     return STARTER if is_starter(path) else str(path)

@@ -17,7 +17,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:\[\]]*)(:\d+)?")
 
 @dataclass(frozen=True)
 class AccessPolicy:
-    """Who may use the service."""
+    """Access policy of a service."""
 
     token: str = field(default="", repr=False)  # empty: everybody
     hosts: frozenset[str] | None = None  # host names that reach the service, without port; None: any

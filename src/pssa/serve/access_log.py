@@ -55,7 +55,7 @@ class AccessLog:
             record["change"] = change
         try:
             os.write(self._descriptor, json.dumps(record, separators=(",", ":")).encode() + b"\n")
-        except OSError as error:  # of a disk: answering goes on
+        except OSError as error:  # a full disk must not stop the service
             if time.monotonic() - self._reported >= _QUIET_SECONDS:
                 self._reported = time.monotonic()
                 _log.error("%s cannot be written: %s", self._path, error.strerror)

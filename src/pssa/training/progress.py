@@ -1,4 +1,4 @@
-"""Progress of long work: bars in a terminal, a block in a notebook, lines in a log; none is quiet for more than ten seconds.
+"""Progress of long work: bars in a terminal, a block in a notebook, lines in a log, at least every ten seconds.
 
 `pssa.train` shows a training by itself in terminals and notebooks; commands also write lines where there is no terminal.
 """
@@ -63,7 +63,7 @@ class Heartbeat:
 
 
 class StderrProgress(Progress):
-    """Progress bars on standard error; lines instead of bars if that is no terminal."""
+    """Progress bars on standard error; lines instead of bars if that is not a terminal."""
 
     def __init__(self, label: str, *columns: ProgressColumn, visible: bool = True) -> None:
         """Give the text before each bar, with `{task.description}` for the bar's name, and the columns after it.
@@ -342,7 +342,7 @@ def is_notebook() -> bool:
 def show_training(
     observer: Observer | None, on_vectors: Callable[[int, int], None] | None, progress: bool | None
 ) -> Iterator[tuple[Observer, Callable[[int, int], None] | None]]:
-    """Show a training while it runs, and yield what is to be called beside the display: the observer, and `on_vectors`.
+    """Show a training while it runs; yield the observer and `on_vectors` that the training calls.
 
     :param progress: None: show it in a terminal or a notebook; True: write lines where there is neither; False: show nothing.
     """
