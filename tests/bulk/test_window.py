@@ -16,11 +16,12 @@ from pssa.bulk import Job, LocalEngine, Summary, predict
 from pssa.bulk import window as window_module
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.parquet_schema import read_tables
+from pssa.bulk.rows import RejectedRow
 from pssa.bulk.source import find_sources
 from pssa.bulk.window import AddedFields, Window, _unify_column_names, read_windows, score_window
 from pssa.data.example import Example
 from pssa.data.rows import Problem, Row
-from pssa.errors import InputError, RunError
+from pssa.errors import InputError, RunError, for_command_line, setting
 from pssa.runs import Answer
 
 
@@ -53,6 +54,13 @@ def test_going_on_from_any_place_gives_the_same_windows(two: list[Path]) -> None
         assert [replace(window, read=0) for window in rest] == [
             replace(window, read=0) for window in all_of_them[number + 1 :]
         ]
+
+
+def test_the_reason_of_a_rejected_row_names_the_option(two: list[Path]) -> None:
+    reason = f"read it with {setting('encoding', 'windows-1252')}"
+    window = windows(two, 2)[0].reject([RejectedRow(3, reason)])
+    assert "--encoding windows-1252" in for_command_line(window.first_rejected)
+    assert json.loads(window.rejected)["reason"] == "read it with --encoding windows-1252"
 
 
 def test_rows_that_cannot_be_read_have_their_place_in_a_window(tmp_path: Path) -> None:

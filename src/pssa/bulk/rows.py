@@ -17,7 +17,7 @@ from pssa.data.example import Example
 from pssa.data.fields import example_from_fields
 from pssa.data.rows import ArrowRow, Problem, Row
 from pssa.data.validation import shorten
-from pssa.errors import InputError
+from pssa.errors import InputError, for_command_line
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
 from pssa.runs.input_profile import notes_column
@@ -68,7 +68,7 @@ class RejectedRow:
 
     def as_dict(self, source: str) -> dict[str, Any]:
         """Return plain values for the file of rejected rows."""
-        return {"source": source, "line": self.line, "reason": str(InputError(self.reason)), **_shortened(self.row)}
+        return {"source": source, "line": self.line, "reason": for_command_line(self.reason), **_shortened(self.row)}
 
 
 ParsedRow = ScorableRow | EmptyRow | RejectedRow

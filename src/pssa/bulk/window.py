@@ -72,7 +72,7 @@ class Window:
             self,
             rejected=self.rejected + b"".join(lines),
             summary=self.summary + Summary(rejected=len(rows)),
-            first_rejected=self.first_rejected or str(InputError.at(self.source, rows[0].line, rows[0].reason)),
+            first_rejected=self.first_rejected or InputError.at(self.source, rows[0].line, rows[0].reason).message,
         )
 
 

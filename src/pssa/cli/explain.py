@@ -85,7 +85,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if (arguments.text is None) == (arguments.input is None):
         raise InputError("pssa explain needs either --text T with --aspect A, or --input FILE")
     if (arguments.text is None) != (arguments.aspect is None):
-        raise InputError("--text and --aspect go together; the aspects of --input are in the file")
+        raise InputError("--text and --aspect go together; to find the aspects of a text, use pssa try TEXT")
     for name in _OF_INPUT:
         if arguments.input is None and getattr(arguments, name) is not None:
             raise InputError(f"--{name} needs --input FILE; add it, or leave --{name} out")

@@ -109,4 +109,4 @@ def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
     if summary.undated:
         say(f"{counted(summary.undated, 'mention')} without a date that can be read in the column {job.date}")
     if summary.rejected:
-        say(f"{job.rejected}: {counted(summary.rejected, 'row')} skipped")
+        say(f"{job.rejected}: {counted(summary.rejected, 'row')} skipped; {summary.reason}")

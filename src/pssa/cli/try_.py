@@ -49,6 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
         if number:
             say("")
         show(text, found)
+    if not all(judged):
+        say(
+            f"\nto judge an aspect that you name: pssa explain {arguments.run_path or 'starter'} --text TEXT --aspect ASPECT"
+        )
     return 0
 
 

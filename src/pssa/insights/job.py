@@ -107,6 +107,7 @@ class InsightsSummary:
     undated: int  # mentions without a date that can be read
     likes: tuple[str, ...]
     dislikes: tuple[str, ...]
+    reason: str = ""  # why the first of the rejected rows could not be used
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -202,7 +203,7 @@ class _Work:
             reason=reason,
         )
         self._write_files(scored, groups, findings, facts)
-        return self._summarise(findings, n_rejected)
+        return self._summarise(findings, n_rejected, reason)
 
     def _find(self, scored: ScoredRows, found: Survey, groups: Groups, estimator: ShareEstimator) -> Findings:
         values = select_values(found.values)
@@ -290,7 +291,7 @@ class _Work:
             finder = f"the tagger {name_run(job.finding.tagger)}"
         return f"Aspects were found by {finder} and judged by {run} ({classifier.name}). Both make mistakes."
 
-    def _summarise(self, findings: Findings, n_rejected: int) -> InsightsSummary:
+    def _summarise(self, findings: Findings, n_rejected: int, reason: str) -> InsightsSummary:
         return InsightsSummary(
             page=str(self.job.out),
             reviews=findings.survey.n_reviews,
@@ -303,6 +304,7 @@ class _Work:
             undated=findings.n_undated,
             likes=tuple(aspect.name for aspect in findings.stand_out("good", 3)),
             dislikes=tuple(aspect.name for aspect in findings.stand_out("bad", 3)),
+            reason=reason,
         )
 
 
