@@ -48,7 +48,8 @@ def test_every_aspect_is_judged_in_its_sentence(command: Command, starter: Path)
 def test_texts_are_answered_in_their_order(command: Command, starter: Path) -> None:
     result = command("try", "I left.", "Weak battery.", "--run", starter)
     assert (result.code, result.err) == (0, "")
-    nothing, _, answer, sentence = result.out.splitlines()
+    nothing, _, answer, sentence, _, advice = result.out.splitlines()
+    assert "pssa explain" in advice
     assert "I left." in nothing
     assert answer.startswith("battery is ")
     assert "[battery]" in sentence

@@ -12,6 +12,7 @@ from pssa.cli._options import add_abstain, add_device, add_run, add_run_data, la
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.data.numbers import p_value, percent, points
+from pssa.runs.run_names import run_name
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
@@ -135,15 +136,15 @@ def _two_scores(scores: Scores) -> str:
 
 
 def _print_comparison(run: Path, other: Path, versus: Evaluation, test: Bootstrap, p_mcnemar: float) -> None:
-    say(f"versus {other}: {_two_scores(versus.scores)}")
+    say(f"versus {run_name(other)}: {_two_scores(versus.scores)}")
     for name, gain, (low, high), p in (
         ("accuracy", test.accuracy_difference, test.accuracy_interval, test.p_accuracy),
         ("macro-F1", test.macro_f1_difference, test.macro_f1_interval, test.p_macro_f1),
     ):
         interval = f"95 % interval {100 * low:+.1f} to {points(high)}"
         say(f"  difference in {name} {points(gain)}, {interval}, {p_value(p)}")
-    resamples = counted(test.resamples, "resample")
-    say(f"p: one-sided paired bootstrap, {resamples}; null hypothesis: {run} is no better than {other}")
+    resamples, names = counted(test.resamples, "resample"), (run_name(run), run_name(other))
+    say(f"p: one-sided paired bootstrap, {resamples}; null hypothesis: {names[0]} is no better than {names[1]}")
     say(f"McNemar's exact test, two-sided, that both are right equally often: {p_value(p_mcnemar)}")
 
 

@@ -10,6 +10,7 @@ from pssa.cli._options import add_device, add_run, add_run_data, reading
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
+from pssa.runs.run_names import run_name
 
 if TYPE_CHECKING:
     from pssa.data import Corpus, Evidence
@@ -126,9 +127,8 @@ def _print(results: list[StressResult], versus: Path | None) -> None:
     say("none made: instances without a safe variant of the kind")
     if versus is not None:
         gain = points(shares[0]["all_right"] - shares[1]["all_right"])
-        say(
-            f"all right against {versus}: {gain}, {p_value(compare_all_right(*results))} (McNemar's exact test, two-sided)"
-        )
+        p = p_value(compare_all_right(*results))
+        say(f"all right against {run_name(versus)}: {gain}, {p} (McNemar's exact test, two-sided)")
 
 
 def _percent(share: float | None) -> str:

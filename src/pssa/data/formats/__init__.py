@@ -32,6 +32,7 @@ from pssa.registry import Registry
 FORMATS = Registry(__name__, "format")
 
 _SNIFFED_LINES, _SNIFFED_LETTERS = 30, 1 << 16
+_UNKNOWN = f"is in no known format; name it with {setting('format')}, or save it as CSV with a column `text`"
 
 
 def format_named(name: str) -> str:
@@ -109,5 +110,5 @@ def _by_content(path: Path) -> str:
     likely = {name: module.likelihood(lines) for name, module in _modules() if hasattr(module, "likelihood")}
     best = max(likely, key=likely.__getitem__)
     if not likely[best]:
-        raise InputError.at(path, 1, "is in no known format; name it, for instance tagged, three_line or csv")
+        raise InputError.at(path, 1, _UNKNOWN)
     return best
