@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pssa.data.batch import IndexedCorpus
 from pssa.data.contrast import Contrast, ContrastOptions
 from pssa.training import EpochRecord, NullObserver, Settings, Supervision, Task, fit
-from pssa.training.augmentation import rows_of_epoch, with_room
+from pssa.training.augmentation import reserve_copies, rows_of_epoch
 from pssa.training.fit import count_steps
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01)
@@ -37,7 +37,7 @@ def weights_of(model: nn.Module) -> Tensor:
 
 
 def test_copies_expect_what_their_instances_do_at_the_words_new_places(contrast_task: Task) -> None:
-    task = with_room(contrast_task)
+    task = reserve_copies(contrast_task)
     assert task.supervision
     assert task.supervision.weights is not None
     assert task.weights is not None
@@ -58,7 +58,7 @@ def test_copies_expect_what_their_instances_do_at_the_words_new_places(contrast_
 
 
 def test_epochs_differ_and_those_after_the_first_have_no_copies(contrast_task: Task) -> None:
-    task = with_room(contrast_task)
+    task = reserve_copies(contrast_task)
     first, second, third = (rows_of_epoch(task, epoch) for epoch in (1, 2, 3))
     assert len(first) == len(second) == 27
     assert not torch.equal(first.widths, second.widths)

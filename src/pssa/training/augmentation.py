@@ -1,4 +1,4 @@
-"""Copies of a training's instances, drawn anew in each epoch: the rows they add, and what supervises and weighs them.
+"""Augmentation: copies of instances, drawn anew in each epoch, with their supervision and weights.
 
 Which copies an epoch has follows from the seed, the stage and the epoch alone, so that a resumed training draws the same.
 """
@@ -18,14 +18,14 @@ from pssa.training.supervision import Supervision
 from pssa.training.task import Task
 
 
-def with_room(task: Task) -> Task:
-    """Return the task with room for copies among weights and expectations, which recorded steps hold on to."""
+def reserve_copies(task: Task) -> Task:
+    """Return the task with space for copies in its weights and supervision: CUDA graphs need tensors that stay in place."""
     if task.contrast is None:
         return task
     known, room = len(task.contrast.sentences), task.contrast.n_copies(len(task.train), epoch=1)
     weights = torch.ones(known) if task.weights is None else task.weights
     weights = functional.pad(weights, (0, room))
-    return replace(task, weights=weights, supervision=_supervision_with_room(task, known, room))
+    return replace(task, weights=weights, supervision=_reserve_supervision(task, known, room))
 
 
 def rows_of_epoch(task: Task, epoch: int) -> IndexedCorpus:
@@ -46,7 +46,7 @@ def rows_of_epoch(task: Task, epoch: int) -> IndexedCorpus:
     return contrast.append(task.train, copies.data)
 
 
-def _supervision_with_room(task: Task, known: int, room: int) -> Supervision | None:
+def _reserve_supervision(task: Task, known: int, room: int) -> Supervision | None:
     supervision = task.supervision
     if supervision is None or task.contrast is None:
         return None

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import PssaError
 from pssa.evaluation import predict_logits, score
-from pssa.training.augmentation import rows_of_epoch, with_room
+from pssa.training.augmentation import reserve_copies, rows_of_epoch
 from pssa.training.checkpoint import (
     CheckpointStore,
     EpochRecord,
@@ -45,7 +45,7 @@ def fit(
     train together; the first of them alone reads and writes the store.
     """
     observer, team = observer or NullObserver(), task.team
-    task = with_room(task).to(next(model.parameters()).device)
+    task = reserve_copies(task).to(next(model.parameters()).device)
     recorded = records(model, next(model.parameters()).device, settings, task)
     optimizer = new_optimizer(model, settings, recorded)
     history = _begin(model, optimizer, store, team)
