@@ -70,7 +70,7 @@ def confidence_section(
         "confidence",
         "Confidence",
         data=data,
-        chart=lay_out_chart("Errors among the most confident answers", "coverage in %", curves, "%"),
+        chart=lay_out_chart("Errors among the most confident answers", "coverage in %", curves, " %"),
         columns=["run", "calibration error", *(f"errors at {percent(share, 0)}" for share in _COVERAGES)],
         rows=[each.row(name) for name, each in found.items()],
     )

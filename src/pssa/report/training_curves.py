@@ -33,6 +33,7 @@ _WIDTH, _HEIGHT = 440, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 348, 12, 206  # edges of the plot
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "12 4", "1 2")
 _GREYS = ("#222", "#555", "#222", "#777", "#555")
+_LETTER = 6.5  # width of a letter in the name of a line, roughly
 _NAME_GAP = 13  # least distance between the names of lines
 
 
@@ -119,10 +120,11 @@ def lay_out_chart(title: str, axis: str, curves: Sequence[Curve], unit: str = ""
         }
         for number, (name, points) in enumerate(curves)
     ]
+    width = max(_WIDTH, _RIGHT + 26 + round(_LETTER * max(len(name) for name, _ in curves)))
     ends = "; ".join(f"{name} ends at {points[-1][1]:.4g}{unit}" for name, points in curves)
     return {
         **{"title": title, "label": f"{title}: {ends}", "axis": axis, "lines": lines},
-        **{"width": _WIDTH, "height": _HEIGHT, "left": _LEFT, "right": _RIGHT, "bottom": _BOTTOM},
+        **{"width": width, "height": _HEIGHT, "left": _LEFT, "right": _RIGHT, "bottom": _BOTTOM},
         "y_ticks": [(y_of(tick), f"{tick:.4g}{unit}") for tick in ticks],
         "x_ticks": [(x_of(tick), tick) for tick in sorted({1, round((1 + last) / 2), round(last)})],
     }
