@@ -18,6 +18,7 @@ from pssa.runs import resume, train
 from pssa.runs.config import Config
 from pssa.runs.directory import RunDirectory
 from pssa.runs.prepared_data import Source
+from pssa.runs.warm_start import merge_settings
 from pssa.training import Observer, Team
 
 
@@ -42,7 +43,7 @@ def train_with_tagger(
     """
     RunDirectory.refuse_taken(Path(out))
     watch = {name: settings.pop(name) for name in ("dev", "observer", "on_vectors", "progress") if name in settings}
-    whole = (config or Config()).updated(settings)
+    whole = merge_settings(config or Config(), settings)
     file = data if isinstance(data, str | Path) else whole.data.train if data is None else None
     training = prepare_tagger(whole, aspects_train, file, Path(out), tagger)
     train(data, out, config=config, on_begin=training.begin_within, **watch, **settings)

@@ -16,6 +16,7 @@ from pssa.runs.run_names import STARTER
 _PACKAGE = Path(__file__).parents[1]
 _METAVARS: dict[type, str] = {int: "N", float: "X", str: "NAME"}
 _FILES = ("dev", "vectors", "evidence")  # settings whose value is a file
+_RUNS = ("from_pretrained",)  # and those whose value is a run
 # Options of a file of labelled instances, and keyword arguments of `read`.
 READING = ("format", "columns", "labels", "conflict", "label_map", "encoding", "errors", "occurrence")
 # Options that a command declares itself, and that set a value of the same name.
@@ -158,7 +159,7 @@ def add_training(parser: argparse.ArgumentParser, hidden: tuple[str, ...] = ()) 
             groups[title] = parser.add_argument_group(title)
         text = argparse.SUPPRESS if title in hidden else _help_text(setting)
         name = "--" + _option_name(setting).replace("_", "-")
-        metavar = "FILE" if setting.name in _FILES else _METAVARS[kind]
+        metavar = "FILE" if setting.name in _FILES else "RUN" if setting.name in _RUNS else _METAVARS[kind]
         groups[title].add_argument(name, type=kind, metavar=metavar, help=text)
     add_data(groups["data"])
 

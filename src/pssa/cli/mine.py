@@ -42,12 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.data.evidence_stats import stats
     from pssa.runs.config import repeated_options
     from pssa.runs.training_run import mine
+    from pssa.runs.warm_start import merge_settings
     from pssa.training import Team
     from pssa.training.progress import TrainingProgress
 
     settings = training_settings(arguments, ("saliency",))
     start = file_config(arguments)
-    config = _choose_method(start.updated(settings), arguments)
+    config = _choose_method(merge_settings(start, settings), arguments)
     if config.data.train is None:
         raise InputError("pssa mine needs --train FILE")
     with TrainingProgress() as bars:

@@ -44,21 +44,23 @@ def run(arguments: argparse.Namespace) -> int:
 
     pssa train --train reviews.csv --method pg-as --out runs/reviews
     pssa train --train train.xml --find-aspects --model bertabsa_att --encoder DIR --out runs/raw
+    pssa train --train reviews.csv --from starter --out runs/tuned
     pssa train --resume runs/reviews
     """
     from pssa.runs import resume, train
+    from pssa.runs.warm_start import merge_settings
     from pssa.training import Team
     from pssa.training.progress import TrainingProgress
 
     if arguments.resume is not None:
         _refuse_beside_resume(arguments)
     config, settings = file_config(arguments), training_settings(arguments, ("method",))
-    has_data = config.updated(settings).data.train is not None
-    if arguments.resume is None and (not has_data or arguments.out is None):
+    whole = merge_settings(config, settings)
+    if arguments.resume is None and (whole.data.train is None or arguments.out is None):
         raise InputError("pssa train needs --train FILE and --out RUN, or --resume RUN")
     out = arguments.resume or arguments.out
     try:
-        tagger = _prepare_tagger(arguments, config.updated(settings))
+        tagger = _prepare_tagger(arguments, whole)
         with TrainingProgress() as bars:
             if arguments.resume is not None:
                 resume(out, bars, progress=False)

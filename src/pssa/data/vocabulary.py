@@ -61,6 +61,12 @@ class Vocabulary:
             counts=tuple(counts[word] for word in trained),
         )
 
+    def extended(self, words: Iterable[str], extra: Iterable[str] = ()) -> Vocabulary:
+        """Return the vocabulary with the words of a further training corpus; `extra` as in `build`."""
+        known = dict(zip(self.training_words, self.counts, strict=True)) if self.counts else self.training_words
+        counts = Counter(known) + Counter(words)
+        return Vocabulary.build(counts.elements(), (*self.words[len(_SPECIAL) :], *extra))
+
     def __len__(self) -> int:
         return len(self.words)
 

@@ -30,7 +30,7 @@ from pssa.runs.explain import Trust, explain, trust, usable_saliencies, usual_sa
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]  # caption, columns, rows
 
 # Of files a reader elsewhere learns the name only: the folders belong to this machine.
-_FILES = ("data.train", "data.dev", "data.vectors", "data.encoder", "supervision.evidence")
+_FILES = ("data.train", "data.dev", "data.vectors", "data.encoder", "data.from_pretrained", "supervision.evidence")
 _SHOWN_ELSEWHERE = ("model", "method", "seed", "data.labels")
 
 RESAMPLES = 1000

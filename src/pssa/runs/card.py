@@ -36,7 +36,7 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 | epochs | {facts[epochs]} |
 | development score | {dev} |
 | calibration | {facts[calibration]} |
-| {source} | {vectors} |{tagger}
+| {source} | {vectors} |{start}{tagger}
 | seed | {seed} |
 
 {selection}{voting} Measure a test score with `pssa evaluate`. Every setting is in `config.toml`.
@@ -69,6 +69,7 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         else "none",
         source="encoder" if models.uses_encoder(config.model) else "word vectors",
         vectors=_source(config, coverage),
+        start=_start(config),
         tagger=_TAGGER if (path.parent / "aspects").is_dir() else "",
         seed=config.seed,
         selection=_selection(path.parent, config, searched=dev is not None),
@@ -83,6 +84,15 @@ def _source(config: Config, coverage: dict[str, Any] | None) -> str:
         encoder = Path(config.data.encoder)
         return f"`{encoder.name if encoder.is_absolute() else config.data.encoder}`"
     return f"cover {percent(coverage['tokens'])} of the training tokens" if coverage else "none"
+
+
+def _start(config: Config) -> str:
+    """Return the row about the run that the training started from, if there is one."""
+    if config.data.from_pretrained is None:
+        return ""
+    return (
+        f"\n| started from | the run `{Path(config.data.from_pretrained).name}`, digest `{config.data.from_digest}` |"
+    )
 
 
 def _selection(run: Path, config: Config, *, searched: bool) -> str:

@@ -44,7 +44,7 @@ _TABLES: dict[str, Callable[[Any], dict[str, str]]] = {
     "columns": lambda given: dict(Columns.of(given).pairs),
     "label_map": read_label_map,
 }
-_PATHS = ("train", "dev", "vectors", "encoder", "evidence")
+_PATHS = ("train", "dev", "vectors", "encoder", "evidence", "from_pretrained")
 
 
 def setting_field(
@@ -105,6 +105,14 @@ class DataConfig:
     vector_rows: int = setting_field(50_000, "rows of the vector file to keep for unseen words", group="model", least=0)
     dimension: int = setting_field(300, least=1)  # of the embeddings where there is no `vectors`
     encoder: str | None = setting_field(None, "folder or hub name of a pretrained encoder", group="model", unset="")
+    from_pretrained: str | None = setting_field(
+        None,
+        "trained run to start from, or starter",
+        option="from",
+        group="model",
+        default_text="a new model is trained from scratch",
+    )
+    from_digest: str | None = None  # of that run, written by pssa; another run of the same name is refused
     unit: str = setting_field(
         "word", "unit of the evidence: word, or piece for word pieces", group="model", choices=UNITS
     )
@@ -293,13 +301,13 @@ class Config:
         :raises InputError: for an unknown name or a value of the wrong type.
         """
         config = self
-        for name, value in _flat(changes).items():
+        for name, value in flatten(changes).items():
             config = _with_value(config, name, value)
         return config
 
     def places(self, changes: Mapping[str, Any]) -> list[tuple[str, str]]:
         """Return section and key of each value that `updated` would change; top-level settings have an empty section."""
-        named = (name.rpartition(".") for name in _flat(changes))
+        named = (name.rpartition(".") for name in flatten(changes))
         return [(section or _home(self, key), key) for section, _, key in named]
 
     def flat(self) -> dict[str, Any]:
@@ -440,7 +448,7 @@ def _as_type(key: str, value: Any, kind: Any) -> Any:
     raise InputError(f"{key} is {shorten(value)}; expected {getattr(kind, '__name__', str(kind))}{more}")
 
 
-def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
+def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values by name, `section.key` for those in a section, and those in sections last."""
     values: dict[str, Any] = {}
     inner: dict[str, Any] = {}
@@ -464,6 +472,7 @@ def repeated_options(config: Config) -> list[str]:
     """Return the command-line arguments of a training with the data, the model and the seed of `config`."""
     data, defaults = config.data, DataConfig()
     options = {"train": data.train, "model": config.model, "encoder": data.encoder, "vectors": data.vectors}
+    options |= {"from": data.from_pretrained}
     options |= {
         name: ",".join(value) if name == "labels" else value
         for name in ("format", "labels", "conflict", "encoding", "errors", "occurrence", "unit")

@@ -20,7 +20,7 @@ from pssa.data.example import Corpus
 from pssa.errors import InputError, PssaWarning, setting
 from pssa.mining import ConsensusRule, Rule
 from pssa.runs import methods
-from pssa.runs.config import Config, MiningConfig, SupervisionConfig
+from pssa.runs.config import Config, DataConfig, MiningConfig, SupervisionConfig
 from pssa.saliency import Saliency
 from pssa.training import Settings, Team
 from pssa.training.supervision import PENALTIES, Penalty, check_use
@@ -46,6 +46,9 @@ _ENCODER_TRAINING: dict[str, Any] = {
 }
 # `usual_epochs` 0: a search on development data.
 _WORD_TRAINING = {name: getattr(Settings(), name, 0) for name in _ENCODER_TRAINING}
+
+# Of a word model that starts from a trained run (results/defaults.md).
+_FINE_TUNING = {"learning_rate": 3e-4}
 
 
 def choose_device(name: str) -> torch.device:
@@ -106,11 +109,13 @@ def non_default_settings(config: Config) -> dict[str, Any]:
     Those that were derived from the training data are left out: nobody chose them.
     """
     supervision = SupervisionConfig(evidence=config.supervision.evidence, penalty=config.supervision.penalty)
-    plain = Config(model=config.model, method=config.method, options=config.options, supervision=supervision)
+    data = DataConfig(from_pretrained=config.data.from_pretrained)
+    plain = Config(config.model, config.method, data=data, options=config.options, supervision=supervision)
     usual = resolve(replace(plain, mining=MiningConfig(saliency=config.mining.saliency))).flat()
     options = default_options(config)
     usual |= {f"options.{name}": value for name, value in options.items()}
     usual |= {"mining.saliency": resolve(plain).mining.saliency}
+    usual |= {"data.from_pretrained": None}
     usual |= {f"supervision.{name}": getattr(SupervisionConfig(), name) for name in ("evidence", "penalty")}
     derived = {"training.derived", *config.training.derived}
     changed = {name: value for name, value in config.flat().items() if value is not None and value != usual.get(name)}
@@ -136,7 +141,9 @@ def choose_settings(config: Config, device: torch.device) -> Settings:
 
 
 def _training_defaults(config: Config) -> dict[str, Any]:
-    return _ENCODER_TRAINING if models.uses_encoder(config.model) else _WORD_TRAINING
+    if models.uses_encoder(config.model):
+        return _ENCODER_TRAINING
+    return _WORD_TRAINING | (_FINE_TUNING if config.data.from_pretrained else {})
 
 
 def build_saliency(config: Config, name: str) -> Saliency:

@@ -153,6 +153,8 @@ def reopen_featurizer(config: Config, root: Path, digest: str | None) -> Featuri
     if not models.uses_encoder(config.model):
         return reopen_word_featurizer(root)
     featurizer = PieceFeaturizer.load(root, models.reads_pairs(config.model), data.max_pieces, data.unit)
+    if data.from_pretrained:  # the weights are in the run
+        return featurizer
     return reopen_encoder(featurizer, data.encoder or "", root, digest)
 
 

@@ -63,8 +63,8 @@ def _config(path: Path) -> str:
     table = read_toml(path)
     for section, key in _PATHS:
         table.get(section, {}).pop(key, None)
-    if "encoder" in table["data"]:
-        table["data"]["encoder"] = _name(table["data"]["encoder"])
+    for key in {"encoder", "from_pretrained"} & table["data"].keys():
+        table["data"][key] = _name(table["data"][key])
     return tomli_w.dumps(table)
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from torch import Tensor
+
 from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
@@ -34,13 +36,14 @@ from pssa.runs.defaults import (
     lengthen_training,
     resolve,
 )
-from pssa.runs.directory import RunDirectory, read_json, write_json
+from pssa.runs.directory import RunDirectory, read_json, read_tensors, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window, open_featurizer, reopen_featurizer
 from pssa.runs.run_names import resolve_run
+from pssa.runs.warm_start import open_warm_start
 
 Source = str | Path | Corpus | Table
 _MIN_INSTANCES = 10
-_CALIBRATION = "calibration.jsonl"
+_CALIBRATION, _START = "calibration.jsonl", "start.safetensors"
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class PreparedData:
     evidence: Evidence | None  # given by the user instead of mined
     coverage: Coverage | None  # of the corpus by the vector file, where there is one
     calibration: Corpus | None = None  # instances that are kept out of the training to calibrate its probabilities
+    start: dict[str, Tensor] | None = None  # weights that models begin with, where they start from a trained run
 
     def save(self, directory: RunDirectory) -> None:
         """Keep a copy in the run."""
@@ -66,6 +70,8 @@ class PreparedData:
         table = self.featurizer.table
         if isinstance(table, WordTable):
             save_matrix(folder / "vectors.safetensors", table.matrix.numpy())
+        if self.start is not None:
+            write_tensors(folder / _START, self.start)
         known = {
             "dropped": dict(self.corpus.dropped),
             "coverage": asdict(self.coverage) if self.coverage else None,
@@ -98,7 +104,9 @@ class PreparedData:
         evidence_path = directory.root / "evidence.jsonl"
         evidence = read_evidence(evidence_path) if config.supervision.evidence else None
         kept = folder / _CALIBRATION
-        return cls(corpus, dev, featurizer, evidence, coverage, read(kept, labels=labels) if kept.is_file() else None)
+        calibration = read(kept, labels=labels) if kept.is_file() else None
+        start = read_tensors(folder / _START)[0] if config.data.from_pretrained else None
+        return cls(corpus, dev, featurizer, evidence, coverage, calibration, start)
 
 
 def prepare(
@@ -131,7 +139,7 @@ def prepare(
     corpus, kept = _keep_out(corpus, config)
     config = lengthen_training(config, given, len(corpus))
     _check_corpora(config, corpus, dev_corpus)
-    featurizer, coverage = open_featurizer(config, corpus, on_vectors, cache)
+    featurizer, coverage, start = _open_start(config, corpus, on_vectors, cache)
     corpus = _cut(corpus, featurizer)
     dev_corpus, kept = (each and _cut(each, featurizer) for each in (dev_corpus, kept))
     evidence = None
@@ -139,7 +147,16 @@ def prepare(
         evidence = read_evidence(config.supervision.evidence)
         evidence.check_corpus(corpus)
         config = replace(config, supervision=replace(config.supervision, gamma=_gamma(given, evidence)))
-    return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept)
+    return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept, start)
+
+
+def _open_start(
+    config: Config, corpus: Corpus, on_vectors: Callable[[int, int], None] | None, cache: Path | None
+) -> tuple[Featurizer, Coverage | None, dict[str, Tensor] | None]:
+    """Return the featurizer, the coverage of the corpus and, where models start from a trained run, their weights."""
+    if config.data.from_pretrained:
+        return open_warm_start(config, corpus, on_vectors, cache)
+    return *open_featurizer(config, corpus, on_vectors, cache), None
 
 
 def _cut(corpus: Corpus, featurizer: Featurizer) -> Corpus:
@@ -205,7 +222,7 @@ def _check_start(config: Config) -> None:
         given = f"encoder {data.encoder}" if data.encoder else f"unit {data.unit}"
         known = ", ".join(filter(models.uses_encoder, models.names()))
         raise InputError(f"model {config.model} reads words and takes no {given}; models that do: {known}")
-    if uses_encoder and not data.encoder:
+    if uses_encoder and not (data.encoder or data.from_pretrained):
         raise InputError(f"model {config.model} needs a pretrained encoder; name one with {setting('encoder')}")
     if uses_encoder and data.vectors:
         raise InputError(f"model {config.model} has an encoder and takes no {setting('vectors')}; leave it out")

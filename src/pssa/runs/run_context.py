@@ -98,12 +98,14 @@ class RunContext:
         return self.config.seed + 1009 * number
 
     def new_model(self, seed: int | None = None) -> nn.Module:
-        """Return a model with the initial parameters of `seed`, by default the run's."""
+        """Return a model with the initial parameters of `seed`, by default the run's, or those of the run that it starts from."""
         seed = self.config.seed if seed is None else seed
         n_labels = len(self.config.data.labels)
         model = models.build(
             self.config.model, self.prepared_data.featurizer.table, n_labels, self.config.options, seed
         )
+        if self.prepared_data.start is not None:
+            model.load_state_dict(self.prepared_data.start)
         return model.to(self.device)
 
     @cached_property

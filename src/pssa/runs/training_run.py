@@ -28,6 +28,7 @@ from pssa.runs.input_profile import InputProfile
 from pssa.runs.prepared_data import PreparedData, Source, prepare
 from pssa.runs.run_context import RunContext
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
+from pssa.runs.warm_start import merge_settings
 from pssa.training import NullObserver, Observer, Team, best_epoch, team
 from pssa.training.progress import show_training
 
@@ -61,7 +62,7 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
         those that the method ignores.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
-    config = (config or Config()).updated(settings)
+    config = merge_settings(config or Config(), settings)
     with team(choose_device(config.device)) as members, show_training(observer, on_vectors, progress) as shown:
         observer, on_vectors = shown
         if members.is_main:
@@ -118,7 +119,7 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
     if not Path(out).parent.is_dir():
         raise InputError(f"{Path(out).parent} is not a directory; {setting('out')} must name a file in one that exists")
     require_writable(out)
-    config = (config or Config()).updated(settings)
+    config = merge_settings(config or Config(), settings)
     method = methods.find(config.method)
     if not method.mines:
         raise InputError(f"method {config.method} does not mine; take {', '.join(methods.mining_names())}")
@@ -239,8 +240,9 @@ def _tidy(directory: RunDirectory) -> None:
 
 
 def _prune(root: Path) -> None:
-    """Delete what only an unfinished run needs: optimiser states and the copy of the vectors."""
-    for path in [*root.glob("stages/*/checkpoint.safetensors"), root / "stages" / "vectors.safetensors"]:
+    """Delete what only an unfinished run needs: optimiser states, and the vectors and weights that it started with."""
+    copies = [root / "stages" / f"{name}.safetensors" for name in ("vectors", "start")]
+    for path in [*root.glob("stages/*/checkpoint.safetensors"), *copies]:
         path.unlink(missing_ok=True)
     for folder in (path for path in root.glob("stages/*") if path.is_dir() and not os.listdir(path)):
         folder.rmdir()

@@ -1,0 +1,256 @@
+"""Trainings that start from a trained run (`from_pretrained`) instead of from scratch.
+
+The new model has the kind, the options and the weights of that run. Words and labels may be others: rows of known words and
+labels are kept, and new ones get rows of their own. A run keeps the weights that it started with until it is finished, so that
+it can be resumed whatever becomes of the other run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pssa import models
+from pssa.data.example import Corpus
+from pssa.data.vectors import PACKED, Coverage, Vectors, embedding_matrix, read_vectors_once
+from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError, PssaWarning, setting
+from pssa.models import Pretrained, WordTable
+from pssa.runs.classifier import Classifier
+from pssa.runs.config import Config, flatten
+from pssa.runs.directory import RunDirectory, resume_hint
+from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window
+from pssa.runs.run_names import STARTER, resolve_run, run_name
+from pssa.runs.saved_model import Description, load
+from pssa.training import Team
+
+# Options that may differ from those of the run: its weights mean the same with other values.
+_FREE_OPTIONS = ("dropout", "embedding_dropout", "initial_bound", "train_embeddings")
+_FILES = ("model.safetensors", PACKED, "vocabulary.json", "model.json")
+_DIGEST = 16  # characters
+_UNSEEN = "unseen"  # how the name of the tensor ends that holds the vectors that are not trained
+
+
+def merge_settings(config: Config, settings: Mapping[str, Any]) -> Config:
+    """Return `config.updated(settings)`; where that starts from a run, with the model and the settings of that run.
+
+    :raises InputError: if the run cannot be started from, or contradicts a setting.
+    """
+    given = {name.rpartition(".")[2]: value for name, value in flatten(settings).items()}
+    source = given.get("from_pretrained", config.data.from_pretrained)
+    if not isinstance(source, str | Path) or not source:
+        return config.updated(settings)
+    run = _find_run(source)
+    described, usual = Description.load(run), Config()
+    if "model" not in given and config.model == usual.model:
+        config = replace(config, model=described.model)
+    if "labels" not in given and config.data.labels == usual.data.labels:
+        config = replace(config, data=replace(config.data, labels=described.labels))
+    if "from_pretrained" in given:  # the digest of another run says nothing about this one
+        config = replace(config, data=replace(config.data, from_digest=None))
+    config = config.updated({**settings, "from_pretrained": str(source)})
+    _refuse_contradictions(config, described, run, set(given))
+    name = run_name(run)
+    data = replace(
+        config.data,
+        from_pretrained=name if name == STARTER else str(run.resolve()),
+        from_digest=_check_digest(run, config.data.from_digest),
+        dimension=described.dimension or config.data.dimension,
+        unit=described.unit,
+        max_pieces=described.max_pieces or None,
+    )
+    return replace(config, data=data, options=described.options | config.options)
+
+
+def open_warm_start(
+    config: Config,
+    corpus: Corpus,
+    observer: Callable[[int, int], None] | None = None,
+    cache: Path | None = None,
+) -> tuple[Featurizer, Coverage | None, dict[str, Tensor]]:
+    """Load the run that the configuration names, and extend it by the words and labels of the new training data.
+
+    :return: the featurizer, how much of the corpus the words of the run and of a vector file cover, and the weights of the
+        new model by name.
+    """
+    run = _find_run(config.data.from_pretrained or "")
+    _check_digest(run, config.data.from_digest)
+    source = load(run)
+    _warn_of_other_labels(run, source.labels, config.data.labels)
+    if not isinstance(source.featurizer, WordFeaturizer):
+        return source.featurizer, None, _extend_weights(config, source, source.featurizer.table, {})
+    words = [word for example in corpus for word in example.words]
+    vectors = None
+    if config.data.vectors:
+        rows = config.data.vector_rows
+        vectors = read_vectors_once(config.data.vectors, set(words), cache, extra_rows=rows, observer=observer)
+        _check_dimension(run, vectors, config)
+    old = source.featurizer.vocabulary
+    new = old.extended(words, vectors.words if vectors else ())
+    known = {name: _known_rows(old, rows, vectors) for name, rows in _word_tables(config, source).items()}
+    tables = {name: _extend_rows(new, rows, config) for name, rows in known.items()}
+    table = WordTable(next(iter(tables.values())), new.n_trained)
+    first = next(iter(known.values()))
+    _, coverage = embedding_matrix(Vocabulary.build(words), first.vectors, config.data.dimension, config.seed)
+    featurizer = WordFeaturizer(new, table, choose_window(corpus))
+    return featurizer, coverage, _extend_weights(config, source, table, tables)
+
+
+@dataclass(frozen=True)
+class _KnownRows:
+    """Rows of one table: those of the run, then those of words that only a vector file has."""
+
+    special: Tensor
+    vectors: Vectors
+
+
+def _known_rows(old: Vocabulary, rows: Tensor, vectors: Vectors | None) -> _KnownRows:
+    words, matrix = old.words[old.n_special :], rows[old.n_special :].numpy()
+    if vectors is not None:
+        theirs = set(words)
+        more = [place for place, word in enumerate(vectors.words) if word not in theirs]
+        words = (*words, *(vectors.words[place] for place in more))
+        matrix = np.concatenate([matrix, vectors.matrix[more]])
+    return _KnownRows(rows[: old.n_special], Vectors(words, matrix))
+
+
+def _extend_rows(new: Vocabulary, known: _KnownRows, config: Config) -> Tensor:
+    """Return a table for the extended vocabulary; a word that is known nowhere has the row of an unknown word in a file."""
+    matrix, _ = embedding_matrix(new, known.vectors, config.data.dimension, config.seed)
+    rows = torch.from_numpy(matrix)
+    rows[: new.n_special] = known.special
+    return rows
+
+
+def _word_tables(config: Config, source: Classifier) -> dict[str, Tensor]:
+    """Return the tables of word vectors of a run by name, (V, D), those of words that are not trained included."""
+    table = source.featurizer.table
+    assert isinstance(table, WordTable)
+    width = torch.empty(len(table.matrix) + 1, table.dimension, device="meta")
+    trained = config.options | {"train_embeddings": True}
+    sizes = [
+        _shapes(config.model, WordTable(width[:n_words], n_words), 2, trained)
+        for n_words in (len(width) - 1, len(width))
+    ]
+    state = source.model.state_dict()
+    (unseen,) = (tensor for name, tensor in state.items() if name.endswith(_UNSEEN))
+    return {name: torch.cat([state[name], unseen]) for name in sizes[0] if sizes[0][name] != sizes[1][name]}
+
+
+def _extend_weights(
+    config: Config, source: Classifier, table: WordTable | Pretrained, tables: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return the weights of a new model: those of the run, with rows for other words and labels."""
+    labels, old = config.data.labels, source.model.state_dict()
+    new = dict(models.build(config.model, table, len(labels), config.options, config.seed).state_dict())
+    by_label = _label_names(config, table)
+    for name, fresh in new.items():
+        if name in tables:
+            new[name] = tables[name][: len(fresh)]
+        elif name in by_label:
+            new[name] = _match_labels(old[name], fresh, source.labels, labels)
+        elif not name.endswith(_UNSEEN):
+            new[name] = old[name]
+    return {name: tensor.detach().clone() for name, tensor in new.items()}
+
+
+def _label_names(config: Config, table: WordTable | Pretrained) -> set[str]:
+    """Return the names of the tensors that have a row for each label."""
+    if isinstance(table, WordTable):
+        table = WordTable(torch.empty(table.matrix.shape, device="meta"), table.n_trained)
+    options = config.options | (
+        {"refine": "none"} if "refine" in config.options else {}
+    )  # choosing heads needs weights
+    few, more = (_shapes(config.model, table, n_labels, options) for n_labels in (2, 3))
+    return {name for name in few if few[name] != more[name]}
+
+
+def _match_labels(old: Tensor, fresh: Tensor, old_labels: Sequence[str], labels: Sequence[str]) -> Tensor:
+    """Return a tensor with a row for each label: that of the run where it has the label, else the fresh one."""
+    rows = fresh.clone()
+    for place, label in enumerate(labels):
+        if label in old_labels:
+            rows[place] = old[old_labels.index(label)]
+    return rows
+
+
+def _shapes(
+    model: str, table: WordTable | Pretrained, n_labels: int, options: Mapping[str, Any]
+) -> dict[str, torch.Size]:
+    with torch.device("meta"):
+        built = models.build(model, table, n_labels, options, 0)
+    return {name: tensor.shape for name, tensor in built.state_dict().items()}
+
+
+def _find_run(source: str | Path) -> Path:
+    """Return the folder of the run to start from.
+
+    :raises InputError: if there is none, it is not finished, or it is an ensemble.
+    """
+    run = RunDirectory.open(resolve_run(source)).root
+    if len(Description.load(run).vote_weights) > 1:
+        raise InputError(f"{run} is an ensemble, and a training starts from one model; take {run / 'members' / '1'}")
+    if not (run / "model.safetensors").is_file():
+        raise InputError(f"{run} has no trained model to start from; {resume_hint(run)}")
+    return run
+
+
+def _check_digest(run: Path, expected: str | None) -> str:
+    """Return the digest of a run; refuse it if another one was expected."""
+    digest = hashlib.sha256()
+    for path in (path for name in _FILES if (path := run / name).is_file()):
+        digest.update(path.read_bytes())
+    found = digest.hexdigest()[:_DIGEST]
+    if expected not in (None, found):
+        what = f"{run} has changed: its digest is {found}, and from_digest is {expected}"
+        raise InputError(f"{what}; put the old run back, or remove from_digest to start from this one")
+    return found
+
+
+def _refuse_contradictions(config: Config, described: Description, run: Path, given: set[str]) -> None:
+    """Refuse settings that the weights of the run do not fit."""
+    data, usual = config.data, Config().data
+    if config.model != described.model:
+        raise _contradiction("model", config.model, described.model, run)
+    if data.encoder:
+        raise InputError(f"the encoder is that of {run}; leave out {setting('encoder', data.encoder)}")
+    for name in ("dimension", "unit", "max_pieces"):
+        value, own = getattr(data, name), getattr(described, name)
+        is_set = name in given or value != getattr(usual, name)
+        if is_set and (value or 0) != own and not (name == "dimension" and not own):
+            raise _contradiction(name, value, own, run)
+    for name, value in config.options.items():
+        own = described.options.get(name, value)
+        lost = name == "train_embeddings" and own and not value  # vectors that it has trained would be given up
+        if value != own and (lost or name not in _FREE_OPTIONS):
+            raise _contradiction(name, value, own, run)
+
+
+def _contradiction(name: str, value: Any, own: Any, run: Path) -> InputError:
+    remedy = f"leave it out, or train from scratch, without {setting('from_pretrained', option='--from')}"
+    return InputError(f"{name} is {value}, but {run}, from which the training starts, has {own}; {remedy}")
+
+
+def _check_dimension(run: Path, vectors: Vectors, config: Config) -> None:
+    if vectors.dimension != config.data.dimension:
+        what = f"the vectors have {vectors.dimension} values, those of {run} {config.data.dimension}"
+        raise InputError(f"{what}; leave out {setting('vectors')}, or name a file like the one it was trained with")
+
+
+def _warn_of_other_labels(run: Path, old: Sequence[str], new: Sequence[str]) -> None:
+    """Warn if no label is one of the run's: most of what it learned about them is lost."""
+    if set(old) & set(new) or not Team.from_environment().is_main:
+        return
+    known, hint = ", ".join(old), setting("label_map", f"{new[0]}={old[0]}")
+    what = (
+        f"no label of the training data ({', '.join(new)}) is one of {run} ({known}); its output layer is trained anew"
+    )
+    warnings.warn(PssaWarning(f"{what}; if they mean the same, map them with {hint}"), stacklevel=2)

@@ -1,0 +1,171 @@
+"""Trainings that start from a trained run: what they keep of it, what they add, and what they refuse."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.runs.interrupted import Interrupting, contents
+
+import pssa
+from pssa.data.example import Corpus, Example
+from pssa.errors import InputError
+from pssa.runs import Config, resume, train
+from pssa.runs.featurizer import WordFeaturizer
+from pssa.runs.prepared_data import PreparedData, prepare
+from pssa.runs.warm_start import merge_settings
+
+# Two of the labels that the run knows, at other places, and a new one.
+LABELS = ("mixed", "negative", "positive")
+_RENAMED = {"positive": "positive", "negative": "negative", "neutral": "mixed"}
+
+
+def _other(example: Example) -> Example:
+    text = example.text.replace("number", "gadget")
+    start = text.index(example.aspect_text)
+    end = start + len(example.aspect_text)
+    return Example.from_text(text, (start, end), label=_RENAMED[example.label or ""], id=example.id)
+
+
+@pytest.fixture(scope="module")
+def further(corpus: Corpus) -> Corpus:
+    """Twelve instances with a word and a label that the finished run does not know."""
+    return Corpus(tuple(map(_other, corpus.examples[:12])), LABELS)
+
+
+def begin(data: Corpus, run: Path, **settings: Any) -> tuple[Config, PreparedData]:
+    config = merge_settings(Config(), {"from_pretrained": str(run), "device": "cpu", **settings})
+    return prepare(data, None, config)
+
+
+def test_known_words_keep_their_rows_and_new_ones_are_added(finished_run: Path, further: Corpus) -> None:
+    config, prepared = begin(further, finished_run)
+    assert (config.model, config.data.dimension) == ("memnet", 8)
+    old, featurizer = pssa.load(finished_run), prepared.featurizer
+    assert isinstance(featurizer, WordFeaturizer)
+    assert isinstance(old.featurizer, WordFeaturizer)
+    assert prepared.start is not None
+    before, after = old.featurizer.vocabulary, featurizer.vocabulary
+    assert "gadget" in after.training_words
+    assert set(before.words) < set(after.words)
+    weights = old.model.state_dict()
+    for name in ("memory", "aspect", "words"):  # three tables that training has made different
+        places = [after.index(word) for word in before.training_words]
+        known = [before.index(word) for word in before.training_words]
+        assert torch.equal(prepared.start[name][places], weights[name][known])
+    assert prepared.start["words"][after.index("gadget")].abs().max() > 0
+    assert torch.equal(prepared.start["match"], weights["match"])
+
+
+def test_labels_are_matched_by_name(finished_run: Path, further: Corpus) -> None:
+    _, prepared = begin(further, finished_run)
+    assert prepared.start is not None
+    weights, found = pssa.load(finished_run).model.state_dict(), prepared.start
+    for name in ("output.weight", "output.bias"):
+        assert torch.equal(found[name][1:], weights[name][[1, 0]])
+    assert not torch.equal(found["output.weight"][0], weights["output.weight"][2])
+
+
+def test_new_words_take_rows_of_a_vector_file(finished_run: Path, further: Corpus, tmp_path: Path) -> None:
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("gadget 1 2 3 4 5 6 7 8\nscreen 8 7 6 5 4 3 2 1\nunheard 0 0 0 0 0 0 0 1\n")
+    _, prepared = begin(further, finished_run, vectors=str(vectors))
+    assert isinstance(prepared.featurizer, WordFeaturizer)
+    assert prepared.start is not None
+    words, rows = prepared.featurizer.vocabulary, prepared.start["words"]
+    assert rows[words.index("gadget")].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert rows[words.index("screen")].tolist() != [8, 7, 6, 5, 4, 3, 2, 1]
+    assert "unheard" in words.words
+    vectors.write_text("gadget 1 2 3\n")
+    with pytest.raises(InputError, match=r"3 values.* 8"):
+        begin(further, finished_run, vectors=str(vectors))
+
+
+def test_an_untrained_copy_answers_like_its_run(finished_run: Path, corpus: Corpus) -> None:
+    from pssa.runs.run_context import RunContext
+    from pssa.training import NullObserver
+
+    config, prepared = begin(corpus, finished_run)
+    model = RunContext(config, None, prepared, NullObserver()).new_model(seed=7)
+    old = pssa.load(finished_run)
+    copy = pssa.Classifier(config.model, corpus.labels, prepared.featurizer, (model.eval(),), (1.0,))
+    assert torch.allclose(copy.probabilities(corpus), old.probabilities(corpus), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"model": "tnet_att"}, "model is tnet_att.*memnet"),
+        ({"dimension": 9}, "dimension is 9.* 8"),
+        ({"hops": 2}, "hops is 2.* 3"),
+        ({"train_embeddings": False}, "train_embeddings is False"),
+        ({"encoder": "minilm"}, "leave out encoder='minilm'"),
+        ({"from_digest": "0123"}, "has changed"),
+    ],
+)
+def test_what_contradicts_the_run_is_refused(finished_run: Path, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        merge_settings(Config(), {"from_pretrained": str(finished_run), **settings})
+
+
+def test_settings_that_weights_do_not_depend_on_may_differ(finished_run: Path) -> None:
+    config = merge_settings(Config(), {"from_pretrained": str(finished_run), "options.dropout": 0.1, "dimension": 8})
+    assert (config.options["dropout"], config.options["hops"]) == (0.1, 3)
+    scratch = merge_settings(Config(), {"model": "memnet"})
+    assert scratch == Config().updated({"model": "memnet"})
+
+
+def test_a_run_without_a_trained_model_is_refused(copied_run: Path) -> None:
+    (copied_run / "model.safetensors").unlink()
+    with pytest.raises(InputError, match=r"no trained model.*resume"):
+        merge_settings(Config(), {"from_pretrained": str(copied_run)})
+
+
+def test_other_labels_are_pointed_out(finished_run: Path, further: Corpus) -> None:
+    stars = {"positive": "5", "negative": "1", "mixed": "3"}
+    data = Corpus(
+        tuple(Example.from_text(e.text, e.aspect_chars, label=stars[e.label or ""]) for e in further), ("1", "3", "5")
+    )
+    with pytest.warns(UserWarning, match="label_map='1=positive'"):
+        begin(data, finished_run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "method"), [("memnet", "pg-as"), ("tnet_att", "consensus"), ("bertabsa_att", "base")]
+)
+def test_an_interrupted_run_ends_with_the_same_files_without_the_other(
+    train_tiny: Callable[..., Path], further: Corpus, tmp_path: Path, model: str, method: str
+) -> None:
+    source = train_tiny(tmp_path / "source", model=model)
+    settings: dict[str, Any] = {"from_pretrained": source, "method": method, "epochs": 2, "device": "cpu"}
+    train(further, tmp_path / "undisturbed", **settings)
+    with pytest.raises(KeyboardInterrupt):
+        train(further, tmp_path / "interrupted", observer=Interrupting(3 if method != "base" else 1), **settings)
+    shutil.rmtree(source)
+    run = resume(tmp_path / "interrupted")
+    assert contents(run) == contents(tmp_path / "undisturbed")
+    saved = Config.from_toml(run / "config.toml")
+    assert saved.data.from_pretrained == str(source)
+    assert saved.data.from_digest
+    assert saved.data.from_digest in (run / "README.md").read_text()
+    assert pssa.load(run).labels == LABELS
+
+
+@pytest.mark.slow
+def test_the_command_starts_from_the_starter(corpus: Corpus, tmp_path: Path) -> None:
+    from pssa.cli import main
+
+    pssa.write(corpus, tmp_path / "train.jsonl")
+    out = tmp_path / "run"
+    words = ["train", "--train", str(tmp_path / "train.jsonl"), "--from", "starter", "--epochs", "1", "--out", str(out)]
+    assert main(words) == 0
+    saved = Config.from_toml(out / "config.toml")
+    assert (saved.model, saved.data.from_pretrained) == ("tnet_att", "starter")
+    again = ["train", "--config", str(out / "config.toml"), "--out", str(tmp_path / "again")]
+    assert main(again) == 0
+    assert (tmp_path / "again" / "model.safetensors").read_bytes() == (out / "model.safetensors").read_bytes()
