@@ -210,7 +210,7 @@ def _check_digest(run: Path, expected: str | None) -> str:
         digest.update(path.read_bytes())
     found = digest.hexdigest()[:_DIGEST]
     if expected not in (None, found):
-        what = f"{run} has changed: its digest is {found}, and from_digest is {expected}"
+        what = f"{run_name(run)} has changed: its digest is {found}, and from_digest is {expected}"
         raise InputError(f"{what}; put the old run back, or remove from_digest to start from this one")
     return found
 
@@ -221,7 +221,8 @@ def _refuse_contradictions(config: Config, described: Description, run: Path, gi
     if config.model != described.model:
         raise _contradiction("model", config.model, described.model, run)
     if data.encoder:
-        raise InputError(f"the encoder is that of {run}; leave out {setting('encoder', data.encoder)}")
+        what = f"the weights of {run_name(run)}, from which the training starts, are those of its own model"
+        raise InputError(f"{what}; leave out {setting('encoder', data.encoder)}")
     for name in ("dimension", "unit", "max_pieces"):
         value, own = getattr(data, name), getattr(described, name)
         is_set = name in given or value != getattr(usual, name)
@@ -236,12 +237,12 @@ def _refuse_contradictions(config: Config, described: Description, run: Path, gi
 
 def _contradiction(name: str, value: Any, own: Any, run: Path) -> InputError:
     remedy = f"leave it out, or train from scratch, without {setting('from_pretrained', option='--from')}"
-    return InputError(f"{name} is {value}, but {run}, from which the training starts, has {own}; {remedy}")
+    return InputError(f"{name} is {value}, but {run_name(run)}, from which the training starts, has {own}; {remedy}")
 
 
 def _check_dimension(run: Path, vectors: Vectors, config: Config) -> None:
     if vectors.dimension != config.data.dimension:
-        what = f"the vectors have {vectors.dimension} values, those of {run} {config.data.dimension}"
+        what = f"the vectors have {vectors.dimension} values, those of {run_name(run)} {config.data.dimension}"
         raise InputError(f"{what}; leave out {setting('vectors')}, or name a file like the one it was trained with")
 
 
@@ -249,8 +250,7 @@ def _warn_of_other_labels(run: Path, old: Sequence[str], new: Sequence[str]) -> 
     """Warn if no label is one of the run's: most of what it learned about them is lost."""
     if set(old) & set(new) or not Team.from_environment().is_main:
         return
-    known, hint = ", ".join(old), setting("label_map", f"{new[0]}={old[0]}")
-    what = (
-        f"no label of the training data ({', '.join(new)}) is one of {run} ({known}); its output layer is trained anew"
-    )
+    theirs, ours = ", ".join(old), ", ".join(new)
+    what = f"none of the labels {ours} is one of {run_name(run)} ({theirs}), so its output layer is trained anew"
+    hint = setting("label_map", f"{new[0]}={old[0]}")
     warnings.warn(PssaWarning(f"{what}; if they mean the same, map them with {hint}"), stacklevel=2)
