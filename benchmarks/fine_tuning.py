@@ -20,7 +20,7 @@ from pssa.data.example import Corpus
 from pssa.data.io import read
 
 RATES = (1e-3, 3e-4, 1e-4)
-SHORT_RATES, SHORT_STEPS = (1e-3, 3e-4), 100
+SHORT_STEPS = 100
 START: dict[str, Any] = {"from_pretrained": "starter"}
 TRIALS: dict[str, dict[str, Any] | None] = {
     "starter untouched": None,
@@ -28,7 +28,7 @@ TRIALS: dict[str, dict[str, Any] | None] = {
     **{f"from starter, lr {rate:g}": {**START, "learning_rate": rate} for rate in RATES},
     **{
         f"from starter, lr {rate:g}, {SHORT_STEPS} steps": {**START, "learning_rate": rate, "min_steps": SHORT_STEPS}
-        for rate in SHORT_RATES
+        for rate in RATES
     },
 }
 

@@ -133,7 +133,7 @@ class TrainingConfig:
 
     patience: int = setting_field(8, "epochs without improvement before the search stops")
     learning_rate: float | None = setting_field(
-        None, "learning rate", option="lr", default_text="0.001; 2e-5 with an encoder"
+        None, "learning rate", option="lr", default_text="0.001; 0.0001 with --from; 2e-5 with an encoder"
     )
     batch_size: int | None = setting_field(None, "instances in a training step", default_text="64; 16 with an encoder")
     clip_norm: float | None = None

@@ -48,7 +48,7 @@ _ENCODER_TRAINING: dict[str, Any] = {
 _WORD_TRAINING = {name: getattr(Settings(), name, 0) for name in _ENCODER_TRAINING}
 
 # Of a word model that starts from a trained run (results/defaults.md).
-_FINE_TUNING = {"learning_rate": 3e-4}
+_FINE_TUNING = {"learning_rate": 1e-4}
 
 
 def choose_device(name: str) -> torch.device:
