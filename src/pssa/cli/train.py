@@ -44,7 +44,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     pssa train --train reviews.csv --method pg-as --out runs/reviews
     pssa train --train train.xml --find-aspects --model bertabsa_att --encoder DIR --out runs/raw
-    pssa train --train reviews.csv --from starter --out runs/tuned
     pssa train --resume runs/reviews
     """
     from pssa.runs import resume, train
