@@ -67,8 +67,8 @@ FILES: dict[str, tuple[str, bytes, str]] = {
     "blank lines without an end": ("x.jsonl.gz", gzip.compress(b"\n" * 1_000_001), "comes after 1000000 blank lines"),
     "a column that a terminal would obey": (
         "x.csv",
-        b"text,\x1b[31m,\xff\n",
-        r"found text, '\\x1b\[31m', '\\udcff'; if",
+        b"text,\x1b[31m,\xc2\x9b\n",
+        r"found text, '\\x1b\[31m', '\\x9b'; if",
     ),
     "many columns": (
         "x.csv",

@@ -253,7 +253,7 @@ def attention_after(gamma: float, distance: str) -> Tensor:
     """Attention of an MN on the three sentences, trained for a while under the evidence."""
     vocabulary = Vocabulary.build([word for example in CORPUS for word in example.words])
     matrix = torch.randn(len(vocabulary), 6, generator=torch.Generator().manual_seed(1))
-    options = {"initial_bound": 0.5, "dropout": 0.0, "embedding_dropout": 0.0}
+    options = {"initial_bound": 0.5, "dropout": 0.0, "embedding_dropout": 0.0, "hops": 1}
     model = models.build("memnet", WordTable(matrix, vocabulary.n_trained), 3, options, seed=0)
     data = index_words(CORPUS, vocabulary, DEFAULT_LABELS)
     supervision = supervise(EVIDENCE, N_WORDS, Penalty(distance, equal_shares=True, gamma=gamma))
