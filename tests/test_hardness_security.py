@@ -64,6 +64,7 @@ def test_nothing_is_called_that_runs_what_it_reads() -> None:
     assert [(file, name) for file, name, _ in calls() if name in NEVER_CALLED] == []
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_that_runs_what_it_reads() -> None:
     assert [(file, name) for file, name in imports() if name.split(".")[0] in NEVER_IMPORTED] == []
 

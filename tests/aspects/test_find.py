@@ -42,6 +42,7 @@ def test_the_toy_tagger_knows_its_sentences(finder: AspectFinder) -> None:
     assert scores.gold == 24
 
 
+@pytest.mark.slow
 def test_offsets_are_those_of_the_review(finder: AspectFinder) -> None:
     review = "😀 I bought it in May. The screen is great!\n\nDr. No: I hate the front desk!"
     assert [review[start:end] for start, end in finder.find(review)] == ["screen", "front desk"]
@@ -52,6 +53,7 @@ def test_reviews_together_get_what_they_get_alone(finder: AspectFinder) -> None:
     assert finder.find_all(texts) == [finder.find(text) for text in texts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["words", "bert", "roberta"])
 @pytest.mark.parametrize(
     "text",

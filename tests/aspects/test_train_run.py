@@ -49,6 +49,7 @@ def test_a_run_has_its_own_tagger_and_says_so(run: Path) -> None:
     assert json.loads((run / "aspects" / "metrics.json").read_text("utf-8"))["sentences"] == len(toy_sentences())
 
 
+@pytest.mark.slow
 def test_one_call_finds_and_judges_the_aspects_of_raw_text(run: Path) -> None:
     judge = pssa.pipeline(run)
     answers = judge(REVIEW)

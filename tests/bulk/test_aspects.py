@@ -47,6 +47,7 @@ def test_a_row_for_each_aspect_with_the_columns_of_its_text(tagger: Path, tmp_pa
     assert summary.empty >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_tables_of_texts_alone_can_be_read_and_written(tagger: Path, tmp_path: Path, suffix: str) -> None:
     (tmp_path / "in.csv").write_text(f'stars,review\n5,"{REVIEW}"\n1,Never again!\n', "utf-8")

@@ -71,6 +71,7 @@ def test_bad_usage_is_refused_by_option(
     assert not (tmp_path / "OUT").exists()
 
 
+@pytest.mark.slow
 def test_find_writes_rows_and_counts(tagger: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.csv").write_text("review\nThe screen is great.\nNever again!\n")
     given = ["aspects", "find", str(tagger), "--input", str(tmp_path / "in.csv"), "--columns", "text=review"]

@@ -86,6 +86,7 @@ def test_labels_that_take_all_that_were_found_are_proposed_once(
     assert _run("check", path, *shlex.split(said)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("labels", "options"),
     [

@@ -63,6 +63,7 @@ def test_two_runs_are_compared_by_bootstrap(
     assert (found["resamples"], found["accuracy"]) == (200, results[0].scores.accuracy)
 
 
+@pytest.mark.slow
 def test_a_run_is_not_better_than_itself(command: Command, run: Path, data: Path) -> None:
     found = command("evaluate", run, "--data", data, "--versus", run, "--json").json
     assert (found["p_accuracy"], found["p_macro_f1"], found["p_mcnemar"]) == (1, 1, 1)

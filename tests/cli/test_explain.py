@@ -82,6 +82,7 @@ def test_both_runs_use_the_saliency_that_is_asked_for(command: Command, run: Pat
     assert "saliency 'attention' cannot explain model tnet" in refusal
 
 
+@pytest.mark.slow
 def test_rows_of_a_file_are_explained_up_to_a_limit(command: Command, run: Path, source: Path) -> None:
     found = command("explain", run, "--input", source, "--limit", "3", "--json").json
     assert [each["from"] for each in found["explanations"]] == [0, 2, 0]
@@ -116,6 +117,7 @@ def test_existing_files_are_kept_unless_force_is_used(command: Command, run: Pat
     assert list(tmp_path.iterdir()) == [page]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -106,6 +106,7 @@ def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pyt
     assert result.err.endswith("pssa: FILE is odd\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -182,6 +183,7 @@ def test_the_help_of_an_option_is_a_short_phrase_and_its_default(prog: str) -> N
         assert not text.endswith("."), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("prog", "example"), EXAMPLES)
 def test_every_example_is_of_its_command_and_can_be_given(prog: str, example: str) -> None:
     assert example.startswith(prog)

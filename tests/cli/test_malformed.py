@@ -146,6 +146,7 @@ TRAIN_FILES: dict[str, Callable[[], list[File]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", range(10))
 @pytest.mark.parametrize("kind", TRAIN_FILES)
 def test_a_file_that_cannot_be_used_gives_one_line_that_names_it(
@@ -159,6 +160,7 @@ def test_a_file_that_cannot_be_used_gives_one_line_that_names_it(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--train", "--dev", "--vectors", "--config", "--evidence"])
 @pytest.mark.parametrize("name", ["reviews", "reviews.jsonl"])
 def test_a_directory_in_place_of_a_file_gives_one_line_that_names_it(
@@ -198,6 +200,7 @@ VECTOR_FILES: list[tuple[str, bytes, int]] = [  # and the line that is wrong
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "content", "line"), VECTOR_FILES, ids=[name for name, *_ in VECTOR_FILES])
 def test_a_vector_of_another_dimension_gives_one_line_that_names_its_line(
     command: Command, tmp_path: Path, train_file: Path, name: str, content: bytes, line: int

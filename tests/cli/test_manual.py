@@ -76,6 +76,7 @@ def test_every_exhibit_is_documented() -> None:
     assert sorted(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == sorted(exhibits.names())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", shown_commands())
 def test_every_command_that_is_shown_can_be_given(command: str) -> None:
     assert build_parser().parse_args(shlex.split(command, comments=True)).run

@@ -29,6 +29,7 @@ def test_evidence_is_written_and_summed_up(command: Command, tiny: Tiny, corpus:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "method", "saliency"),
     [
@@ -53,6 +54,7 @@ def test_method_and_saliency_are_recorded(
     assert (header.method, header.saliency) == (method, saliency)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "words", "method", "saliency"),
     [
@@ -191,6 +193,7 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
     assert path.read_text() == "older\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

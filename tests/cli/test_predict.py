@@ -236,6 +236,7 @@ def interrupt(progress: Progress) -> None:
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "what"),
     [

@@ -37,6 +37,7 @@ def test_json_says_where_and_how_large(command: Command, run: Path, tmp_path: Pa
     assert found == {"report": str(out), "bytes": out.stat().st_size}
 
 
+@pytest.mark.slow
 def test_another_run_is_compared_with(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     assert command("report", run, "--versus", run, "--data", data, "--out", out).code == 0

@@ -120,6 +120,7 @@ def test_reviewing_evidence_needs_a_token_that_the_address_brings(
     assert "token" not in command("serve", run, "--port", "0").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", ["", " \n", "two words", "línea", "two\nlines"])
 def test_what_is_no_token_is_refused(command: Command, run: Path, tmp_path: Path, held: str) -> None:
     token = tmp_path / "token"
@@ -137,6 +138,7 @@ def test_a_token_that_was_meant_must_be_there(
     assert "PSSA_TOKEN holds no token" in command("serve", run).refusal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "refusal"),
     [

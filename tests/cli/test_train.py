@@ -95,6 +95,7 @@ def test_white_space_around_labels_is_not_theirs(command: Command, tiny: Tiny, t
     assert pssa.load(tmp_path / "run").labels == ("neutral", "positive", "negative")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

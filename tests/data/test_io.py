@@ -156,6 +156,7 @@ def corpus(tmp_path: Path) -> Corpus:
     return read(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", _FILES)
 @pytest.mark.parametrize("first", _FILES)
 def test_text_words_aspect_and_label_survive_any_two_formats(

@@ -49,6 +49,7 @@ def encoded(model: Any, corpus: IndexedCorpus, batch_size: int) -> list[int]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 2, 3, 256])
 @pytest.mark.parametrize("variant", variants.VARIANTS)
 def test_every_row_gets_what_it_gets_alone_whatever_it_shares(variant: str, batch_size: int) -> None:

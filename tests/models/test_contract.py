@@ -182,6 +182,7 @@ def test_a_model_survives_a_file_of_tensors(variant: str, batch: Batch, start: S
         assert torch.equal(after.attention, before.attention)
 
 
+@pytest.mark.slow
 @every_model
 def test_a_copy_is_a_model_of_its_own(variant: str, batch: Batch, start: Start) -> None:
     model = build(variant, start)

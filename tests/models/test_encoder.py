@@ -32,6 +32,7 @@ class NoWaiting(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return func(*args, **(kwargs or {}))
 
 
+@pytest.mark.slow
 @every_architecture
 @pytest.mark.parametrize("attention", [None, "eager"])
 def test_masks_say_what_the_architecture_itself_would_make_of_padding(architecture: str, attention: str | None) -> None:
@@ -66,6 +67,7 @@ def test_no_step_waits_for_the_device(architecture: str, variant: str) -> None:
         loss.backward()  # type: ignore[no-untyped-call]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["bert", "modernbert"])  # the latter hands out its attention in half precision
 @pytest.mark.parametrize("variant", ENCODERS)
 def test_half_precision_ends_below_the_head(variant: str, architecture: str) -> None:
@@ -80,6 +82,7 @@ def test_half_precision_ends_below_the_head(variant: str, architecture: str) -> 
     torch.testing.assert_close(prediction.logits, exact.logits, rtol=0, atol=0.15)
 
 
+@pytest.mark.slow
 @every_architecture
 @pytest.mark.parametrize("variant", ENCODERS)
 def test_weights_in_half_the_space_answer_almost_the_same(variant: str, architecture: str) -> None:

@@ -26,6 +26,7 @@ from pssa.models import Pretrained
 every_architecture = pytest.mark.parametrize("architecture", ARCHITECTURES)
 
 
+@pytest.mark.slow
 @every_architecture
 def test_a_folder_gives_the_body_with_its_weights_in_single_precision(architecture: str, tmp_path: Path) -> None:
     written = write_encoder(tmp_path, architecture, torch.bfloat16)

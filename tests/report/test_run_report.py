@@ -27,6 +27,7 @@ def page(run: Path, held_out: Corpus) -> str:
     return make_report(run, data=held_out, sample=10)
 
 
+@pytest.mark.slow
 def test_a_report_has_every_section_in_its_order(page: str) -> None:
     document = parse(page)
     assert sections(document) == ALL
@@ -90,6 +91,7 @@ def test_a_run_without_evidence_or_another_to_compare_with_is_shorter(base: Path
     ]
 
 
+@pytest.mark.slow
 def test_another_run_can_be_compared_with(run: Path, base: Path, held_out: Corpus) -> None:
     found = make_report(run, versus=base, data=held_out, sample=5)
     assert "mined against base" in found
@@ -114,6 +116,7 @@ def test_a_run_that_has_not_begun_says_that(run: Path, held_out: Corpus, tmp_pat
     assert sections(document) == ["summary", "run"]
 
 
+@pytest.mark.slow
 def test_a_file_of_data_is_read_and_the_page_written(base: Path, held_out: Corpus, tmp_path: Path) -> None:
     data, out = tmp_path / "test.csv", tmp_path / "report.html"
     pssa.write(held_out, data)

@@ -122,6 +122,7 @@ def check_model(train_tiny: TrainTiny, out: Path, corpus: Corpus, model: str, ex
             assert given.shares == (0.0,) * len(given.shares) if says_nothing else is_distribution(given), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", WORD_MODELS)
 def test_every_saliency_that_is_named_explains_the_model(
     train_tiny: TrainTiny, tmp_path: Path, corpus: Corpus, model: str

@@ -31,6 +31,7 @@ def test_a_run_comes_back_as_it_was(hub: Hub, finished_run: Path, corpus: Corpus
     assert from_pretrained("owner/model").probabilities(corpus).equal(expected)
 
 
+@pytest.mark.slow
 def test_a_run_is_loaded_in_the_precision_that_is_asked_for(hub: Hub, finished_run: Path) -> None:
     push_to_hub(finished_run, "owner/model")
     from_pretrained("owner/model", precision="float32")

@@ -77,6 +77,7 @@ def test_every_saliency_keeps_its_contract_with_every_model(model_name: str, nam
     assert all(torch.equal(value, state[key]) for key, value in model.state_dict().items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model_name", "name"), PAIRS)
 def test_neither_padding_nor_other_rows_change_the_scores(model_name: str, name: str, corpus: IndexedCorpus) -> None:
     model = build_model(model_name, corpus)
@@ -86,6 +87,7 @@ def test_neither_padding_nor_other_rows_change_the_scores(model_name: str, name:
         torch.testing.assert_close(alone[0], together[row, : len(example.spans)], atol=1e-6, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model_name", "name"), PAIRS)
 def test_raw_scores_carry_no_gradient_in_any_mode(model_name: str, name: str, corpus: IndexedCorpus) -> None:
     model, batch = build_model(model_name, corpus), corpus.batch(torch.tensor([0, 2]))

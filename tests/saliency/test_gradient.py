@@ -140,6 +140,7 @@ def test_noise_reaches_mn_through_its_memory() -> None:
     assert not torch.allclose(plain, noised, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_scores_agree_with_finite_differences(variant: str) -> None:
     model = draw_model(variant, 12)

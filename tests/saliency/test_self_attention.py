@@ -159,6 +159,7 @@ def test_a_model_whose_parameters_are_frozen_can_be_asked() -> None:
     assert torch.equal(score_words(SelfAttention(), model.requires_grad_(False), REAL_BATCH), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("variant", REFINED)
 def test_weights_in_half_the_space_score_almost_the_same(variant: str, architecture: str) -> None:

@@ -144,6 +144,7 @@ def test_one_run_alone_has_no_other(start: Start) -> None:
     assert list(start().get("/v1/model").json()["runs"]) == ["first"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
@@ -399,6 +400,7 @@ def test_files_are_read_before_the_first_request(pages: TestClient, folder: Path
     assert pages.get("/static/late.js").status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [

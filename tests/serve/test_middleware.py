@@ -38,6 +38,7 @@ def test_without_names_any_is_let_in(start: Start) -> None:
     assert start().get("/v1/model", headers={"Host": "anything.example"}).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/v1/model", "/v1/predict", "/metrics", "/v1/nothing"])
 @pytest.mark.parametrize(
     "given", [None, "Bearer", "Bearer wrong", "secret", "Basic secret", "Bearer secret2", "Bearer ñ"]

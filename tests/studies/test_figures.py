@@ -51,6 +51,7 @@ def test_a_figure_says_what_is_in_it(drawn: tuple[str, bytes]) -> None:
     assert said.count("not measured") == 1
 
 
+@pytest.mark.slow
 def test_a_figure_has_no_date_and_no_version(drawn: tuple[str, bytes]) -> None:
     assert drawn[1].startswith(b"\x89PNG")
     assert not re.search(r"dc:date|dc:creator|matplotlib.org", drawn[0])
