@@ -16,13 +16,13 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, as_completed
 from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import torch
+from harness import run_missing
 from torch import nn
 
 from pssa.aspects import evaluate_aspects, evaluate_end_to_end, load_finder, read_sentences, train_aspects
@@ -31,7 +31,6 @@ from pssa.aspects.tagger import EncoderTagger
 from pssa.aspects.train import prepare_training
 from pssa.data import read
 from pssa.data.batch import Batch
-from pssa.execution import ProcessPool, WorkerSetup
 from pssa.models import Encoding, Prediction
 from pssa.models._layers import dropout
 from pssa.runs import load, train
@@ -137,16 +136,7 @@ def main() -> None:
     if arguments.encoder:
         arguments.encoder = arguments.encoder.resolve()
     planned = (trials if arguments.what == "trials" else measurements)(arguments)
-    lines = arguments.out.read_text("utf-8").splitlines() if arguments.out.exists() else []
-    done = [json.loads(line) for line in lines]
-    missing = [run for known, run in planned if not any(known.items() <= record.items() for record in done)]
-    print(f"{len(missing)} to run, {len(done)} done")
-    setup = WorkerSetup(uses_gpu=arguments.device != "cpu")
-    with ProcessPool(arguments.workers, setup) as pool, arguments.out.open("a", encoding="utf-8") as out:
-        futures: list[Future[Record]] = [pool.submit(run) for run in missing]
-        for future in as_completed(futures):
-            out.write(json.dumps(future.result()) + "\n")
-            out.flush()
+    run_missing(planned, arguments)
 
 
 if __name__ == "__main__":

@@ -10,20 +10,19 @@ training whose line is there already is left out, so a trial that was stopped go
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import random
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, as_completed
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from harness import run_missing
+
 from pssa.data import hold_out, read
 from pssa.evaluation import score
-from pssa.execution import ProcessPool, WorkerSetup
 from pssa.experiments.cells import Place, Training, settings
 from pssa.experiments.resources import Resources
 from pssa.experiments.work import CellJob, execute_cell
@@ -138,16 +137,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     trials = try_options if arguments.trial == "options" else try_few_labels
-    lines = arguments.out.read_text("utf-8").splitlines() if arguments.out.exists() else []
-    done = [json.loads(line) for line in lines]
-    missing = [run for known, run in trials(arguments) if not any(known.items() <= record.items() for record in done)]
-    print(f"{len(missing)} trials to run, {len(done)} done")
-    setup = WorkerSetup(uses_gpu=arguments.device != "cpu")
-    with ProcessPool(arguments.workers, setup) as pool, arguments.out.open("a", encoding="utf-8") as out:
-        futures: list[Future[Record]] = [pool.submit(run) for run in missing]
-        for future in as_completed(futures):
-            out.write(json.dumps(future.result()) + "\n")
-            out.flush()
+    run_missing(trials(arguments), arguments)
 
 
 if __name__ == "__main__":
