@@ -70,7 +70,8 @@ def _measure(options: argparse.Namespace, name: str, model: str, seed: int) -> d
         "error_after": calibration_error(after, gold),
         "log_loss_before": log_loss(before, gold),
         "log_loss_after": log_loss(after, gold),
-        "abstaining": {str(risk): _abstain(classifier, after, gold, risk) for risk in _RISKS},
+        # Without held-out predictions there is nothing to derive a threshold from.
+        "abstaining": {str(risk): _abstain(classifier, after, gold, risk) for risk in _RISKS if classifier.calibration},
         "seconds": round(seconds, 1),
     }
 

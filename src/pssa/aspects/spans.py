@@ -1,7 +1,7 @@
 """`AspectSentence`, a sentence with all its aspects, and reading such sentences from files.
 
 A tagger learns from what is an aspect and from what is not. So a file must list every aspect of a sentence, and should have
-sentences without any. SemEval XML does both. Formats with named columns do, if each row has a list:
+sentences without any. SemEval XML and Label Studio's JSON do both. Formats with named columns do, if each row has a list:
 
     {"text": "The screen is great", "aspects": [{"from": 4, "to": 10}]}
 
@@ -18,7 +18,7 @@ from typing import Any
 
 from pssa.data.example import sentence_key
 from pssa.data.fields import example_from_fields
-from pssa.data.formats import scan
+from pssa.data.formats import FORMATS, scan
 from pssa.data.io import format_of
 from pssa.data.read_options import check_encoding
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
@@ -28,7 +28,6 @@ from pssa.data.validation import is_integer, shorten
 from pssa.errors import InputError, setting
 
 _LISTED = "aspects"  # the field with all aspects of a row
-_XML = "semeval_xml"
 _MAX_CHARACTERS = 100_000  # of one sentence
 _MAX_ASPECTS = 1000  # of one sentence
 _GROUP = setting("group", option="--group")
@@ -77,9 +76,10 @@ def read_sentences(
     check_encoding(encoding)
     source = EncodedPath.of(path, encoding)
     name = format_of(source, format)
-    named = replace(Columns.of(columns), text_only=not group)
+    has_all = _has_all_aspects(name)
+    named = replace(Columns.of(columns), text_only=not (group or has_all))
     events = (_checked(path, event) for event in scan(source, name, named))
-    found = tuple(_grouped(path, events, by_line=name == _XML) if group or name == _XML else _listed(path, events))
+    found = tuple(_grouped(path, events, by_line=has_all) if group or has_all else _listed(path, events))
     if not found:
         raise InputError.at(path, None, "has no sentences; expected at least one")
     return found
@@ -87,7 +87,11 @@ def read_sentences(
 
 def lists_all_aspects(path: str | Path, format: str | None = None) -> bool:
     """Return whether a file of labelled instances is sure to have all aspects of a sentence."""
-    return format_of(path, format) == _XML
+    return _has_all_aspects(format_of(path, format))
+
+
+def _has_all_aspects(format: str) -> bool:
+    return bool(getattr(FORMATS.module(format), "LISTS_ALL_ASPECTS", False))
 
 
 def _checked(path: str | Path, event: Row | Dropped | Problem) -> Row | Dropped:

@@ -1,7 +1,8 @@
-"""Check a file of labelled instances for mistakes, or write it in another format.
+"""Check a file of labelled instances for mistakes, write it in another format, or print an interface to label texts with.
 
 pssa data check reviews.csv
 pssa data convert reviews.csv reviews.jsonl
+pssa data label-config > interface.xml
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _SHOWN_PROBLEMS, _SHOWN_SKIPPED = 20, 3
 
 
 def add_parser(commands: Commands) -> None:
-    """Declare `data` with its two actions."""
+    """Declare `data` with its actions."""
     actions = add_group(commands, "data", "check or convert a file of labelled instances", __doc__)
     *most, last = FORMATS.names()
     instances = f"labelled instances: {', '.join(most)} or {last}"
@@ -57,6 +58,9 @@ def add_parser(commands: Commands) -> None:
     add_errors(convert)
     add_occurrence(convert)
     option(convert, "--force", "replace an existing OUT")
+
+    config = add_command(actions, "label-config", "print a labelling interface for Label Studio", run_label_config)
+    add_labels(config)
 
 
 def run_check(arguments: argparse.Namespace) -> int:
@@ -108,6 +112,24 @@ def run_convert(arguments: argparse.Namespace) -> int:
         dropped = f", dropped {_counts(corpus.dropped)}" if corpus.dropped else ""
         say(f"{arguments.output}: {counted(len(corpus), 'instance')}{dropped}")
         _warn_of_losses(skipped, not_kept)
+    return 0
+
+
+def run_label_config(arguments: argparse.Namespace) -> int:
+    """Print the XML of a labelling interface for Label Studio: mark each aspect of a text, choose its polarity. Paste it into
+    the project's settings under Labeling Interface, Code. The export of such a project, as JSON, is a file to train on.
+
+    pssa data label-config > interface.xml
+    pssa data label-config --labels good,bad
+    """
+    from pssa.data.example import DEFAULT_LABELS
+    from pssa.data.formats.label_studio import labelling_config
+
+    config = labelling_config(arguments.labels or DEFAULT_LABELS)
+    if arguments.json:
+        print_json({"config": config})
+    else:
+        say(config.rstrip())
     return 0
 
 

@@ -12,7 +12,9 @@ To add a format, add its module here; nothing else names it. A module defines:
     SHORT_NAMES             other names of the format
     MAGIC                   how a binary file starts
     PREFIX, is_folder(path) what a reference to a dataset starts with, and whether a folder is one
+    claims(path)            whether an existing file has the format, whatever its extension
     likelihood(lines)       how likely a file with these first lines has the format: 0 (no) to 1 (certain)
+    LISTS_ALL_ASPECTS       True if the file has all aspects of a sentence, and sentences without any
 
 All but `scan` have defaults. A fault of a row is an event, a fault of the whole file an `InputError`.
 """
@@ -74,7 +76,8 @@ def recognise(path: Path) -> str:
         if _has_prefix(module, path) or (path.is_dir() and hasattr(module, "is_folder") and module.is_folder(path)):
             return name
     require_file(path)
-    return _by_extension(path, "EXTENSIONS") or _by_content(path)
+    claimed = next((name for name, module in _modules() if hasattr(module, "claims") and module.claims(path)), None)
+    return claimed or _by_extension(path, "EXTENSIONS") or _by_content(path)
 
 
 def format_for_writing(path: Path) -> str:

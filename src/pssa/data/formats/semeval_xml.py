@@ -32,6 +32,7 @@ from pssa.errors import InputError
 EXTENSIONS = (".xml",)
 SHORT_NAMES = ("xml",)
 HAS_ENCODING = False
+LISTS_ALL_ASPECTS = True
 
 _CHUNK = 1 << 16
 _MAX_PART = 1 << 22  # bytes of a tag or a comment

@@ -1,0 +1,115 @@
+"""Objects of a JSON list, one at a time, in bounded memory: `[{...}, {...}]`, or the same objects one after the other."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pssa.data.rows import Problem
+from pssa.data.text_file import describe_damage, open_text
+from pssa.data.validation import format_error, shorten
+
+_CHUNK = 1 << 16  # bytes
+_MAX_OBJECT = 1 << 24  # characters
+_MARKS = re.compile(r'["{}]')
+_STRING_END = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_BETWEEN = re.compile(r"[\s,\[\]]*")
+
+
+def read_objects(path: Path) -> Iterator[dict[str, Any] | Problem]:
+    """Yield the objects of a file, and a problem in place of one that is damaged; nothing follows a problem that is the last.
+
+    The line of a problem is the number of the object, counted from 1.
+    """
+    for number, content in enumerate(_contents(path), start=1):
+        if isinstance(content, Problem):
+            yield content
+            return
+        damage = describe_damage(content)
+        yield Problem(number, damage, given=content) if damage else _parse(number, content)
+
+
+def _parse(number: int, content: str) -> dict[str, Any] | Problem:
+    try:
+        found: dict[str, Any] = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        return Problem(number, f"is not valid JSON ({format_error(error)})", given=content)
+    return found
+
+
+def _contents(path: Path) -> Iterator[str | Problem]:
+    """Yield the text of each object, as its braces delimit it."""
+    scanner = _Scanner()
+    with open_text(path) as stream:
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+        while chunk := stream.read(_CHUNK):
+            for found in scanner.feed(decoder.decode(chunk)):
+                yield found
+                if isinstance(found, Problem):
+                    return
+    if fault := scanner.unfinished():
+        yield fault
+
+
+class _Scanner:
+    """Finds where objects end; it looks at every character once."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._place = 0  # up to which the text is known
+        self._depth = 0  # of open braces
+        self._count = 0  # of objects
+
+    def feed(self, text: str) -> Iterator[str | Problem]:
+        """Yield the objects that end in the next part of the file."""
+        self._text += text if self._text or self._count else text.removeprefix("\ufeff")
+        while True:
+            if not self._depth and (fault := self._begin()):
+                yield fault
+                return
+            found = self._finish() if self._depth else None
+            if found is None:
+                break
+            yield found
+        if len(self._text) > _MAX_OBJECT:
+            yield Problem(self._count + 1, f"is longer than {_MAX_OBJECT} characters; expected one text", last=True)
+
+    def unfinished(self) -> Problem | None:
+        """Return a problem if the file ends inside an object."""
+        if not self._depth:
+            return None
+        return Problem(self._count + 1, "is cut short: the file ends inside it; get the file again", last=True)
+
+    def _begin(self) -> Problem | None:
+        """Skip to the next object; a problem if something else comes first."""
+        between = _BETWEEN.match(self._text)
+        assert between is not None
+        self._text, self._place = self._text[between.end() :], 0
+        if self._text[:1] == "{":
+            self._depth, self._place = 1, 1
+        elif self._text:
+            what = f"begins with {shorten(self._text[:20])}; expected a list of objects"
+            return Problem(self._count + 1, what, given=self._text, last=True)
+        return None
+
+    def _finish(self) -> str | None:
+        """Return the object if its end is there."""
+        while (mark := _MARKS.search(self._text, self._place)) is not None:
+            if mark.group() == '"':
+                end = _STRING_END.match(self._text, mark.end())
+                if end is None:
+                    return None  # the string goes on in the next part; it is looked at again from its beginning
+                self._place = end.end()
+                continue
+            self._place = mark.end()
+            self._depth += 1 if mark.group() == "{" else -1
+            if not self._depth:
+                found, self._text = self._text[: self._place], self._text[self._place :]
+                self._count += 1
+                return found
+        self._place = len(self._text)
+        return None
