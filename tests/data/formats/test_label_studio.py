@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
+from defusedxml import ElementTree
 
 from pssa.aspects import read_sentences
 from pssa.data.check import check

@@ -6,8 +6,8 @@
       {"id": "a", "type": "choices", "from_name": "polarity", "to_name": "text",
        "value": {"start": 4, "end": 10, "text": "screen", "choices": ["positive"]}}]}]}]
 
-An aspect is a labelled span with a choice for its polarity; a span that is labelled `Positive` itself is read as well. Predictions
-are proposals and never labels. A line is the number of a task.
+An aspect is a labelled span with a choice for its polarity; a span that is labelled `Positive` itself is read as well.
+Predictions are proposals and never labels. A line is the number of a task.
 
 - Skipped (cancelled) annotations do not count. Of several annotators an annotation marked as ground truth decides, else what most
   of them say: an aspect on which they do not agree is dropped and counted. The last annotation of a person replaces earlier ones.
