@@ -117,7 +117,7 @@ def run_convert(arguments: argparse.Namespace) -> int:
 
 def run_label_config(arguments: argparse.Namespace) -> int:
     """Print the XML of a labelling interface for Label Studio: mark each aspect of a text, choose its polarity. Paste it into
-    the project's settings under Labeling Interface, Code. The export of such a project, as JSON, is a file to train on.
+    the project's settings under Labeling Interface, Code; what such a project exports as JSON is a file to train on.
 
     pssa data label-config > interface.xml
     pssa data label-config --labels good,bad
