@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from pssa.experiments.cells import Analysis, Mining, Place, Timing, Training, cell_name, describe, settings, with_needs
+from pssa.experiments.cells import (
+    Analysis,
+    Mining,
+    Place,
+    Timing,
+    Training,
+    cell_name,
+    describe,
+    mining_method,
+    settings,
+    with_needs,
+)
 
 HERE = Place("laptop", "memnet", 3)
 
@@ -21,6 +32,15 @@ def test_random_words_need_the_consensus_that_they_are_as_many_as() -> None:
     chosen = settings(consensus_threshold=0.4)
     assert Mining(HERE, "random", chosen).needs == (Mining(HERE, "consensus", chosen),)
     assert not Mining(HERE, "random").needs_weights
+    other = Mining(HERE, "random", settings(epsilon=2.0, words_of="pg-as"))
+    assert other.needs == (Mining(HERE, "pg-as", settings(epsilon=2.0)),)
+    assert mining_method(other) == "pg-as"
+
+
+def test_a_final_training_that_goes_on_needs_the_parameters_of_the_baseline() -> None:
+    mined = (Mining(HERE, "pg-as"),)
+    assert Training(HERE, evidence=mined, settings=settings(final_start="initial")).needs_weights
+    assert not Training(HERE, evidence=mined).needs_weights
 
 
 def test_a_training_on_augmented_data_searches_its_own_number_of_epochs() -> None:

@@ -33,7 +33,8 @@ def test_the_card_says_what_chose_the_number_of_epochs(
     expected: str,
 ) -> None:
     dev = corpus.select([0, 4, 8]) if own_dev else None
-    card = (train_tiny(tmp_path / "run", dev=dev, **settings) / "README.md").read_text()
+    card = (train_tiny(tmp_path / "run", dev=dev, preset="paper", **settings) / "README.md").read_text()
+    assert "| preset | `paper` |" in card
     assert expected in card
     assert sum(words in card for words in (GIVEN, OWN, HELD_OUT)) == 1
     assert "Measure a test score" in card

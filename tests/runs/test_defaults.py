@@ -150,7 +150,7 @@ def test_a_model_without_attention_goes_with_methods_that_do_not_supervise(metho
         ({"gamma": float("nan")}, "gamma is nan"),
         ({"gamma": float("inf")}, "gamma is inf"),
         ({"iterations": 0}, "iterations is 0; it must be at least 1"),
-        ({"round_epochs": 0}, "round_epochs is 0; it must be at least 1"),
+        ({"round_epochs": -1}, "round_epochs is -1; it must be at least 0"),
         ({"folds": 1}, r"folds is 1; it can be 0 \(no cross-fitting\) or at least 2"),
         ({"folds": -2}, "folds is -2"),
         ({"saliency": "grad"}, "unknown saliency 'grad'; known: attention, gradient"),

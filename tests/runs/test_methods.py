@@ -26,6 +26,14 @@ def stages(run: Path) -> dict[str, int]:
     return Counter(json.loads(line)["stage"] for line in (run / "history.jsonl").read_text().splitlines())
 
 
+def losses_of(run: Path) -> dict[str, list[float]]:
+    """Losses of each stage by epoch."""
+    found: dict[str, list[float]] = {}
+    for record in map(json.loads, (run / "history.jsonl").read_text().splitlines()):
+        found.setdefault(record["stage"], []).append(record["loss"])
+    return found
+
+
 def test_methods_are_found_by_name() -> None:
     assert {"base", "kt", "boosting", "adaboost"} <= set(methods.names())
     assert all(methods.find(name).name == name for name in methods.names())
@@ -41,6 +49,18 @@ def test_kt_goes_on_from_the_parameters_it_had(train_tiny: TrainTiny, tmp_path: 
     assert stages(run) == {"initial": 1, "kt-2": 1, "kt-3": 1, "kt-4": 1, "kt-5": 1}
     losses = [json.loads(line)["loss"] for line in (run / "history.jsonl").read_text().splitlines()]
     assert losses[-1] < losses[0]
+
+
+def test_rounds_and_the_final_training_are_as_long_as_the_settings_say(train_tiny: TrainTiny, tmp_path: Path) -> None:
+    settings = {"method": "aw-as", "iterations": 2, "round_epochs": 0, "gamma": 0.0}
+    going_on = train_tiny(tmp_path / "going-on", epochs=2, final_start="initial", embedding_dropout=0.0, **settings)
+    assert stages(going_on) == {"initial": 2, "round-2": 2, "final": 2}
+    losses = {stage: losses[0] for stage, losses in losses_of(going_on).items()}
+    assert losses["final"] < losses["initial"] - 1e-3
+    searched = train_tiny(tmp_path / "searched", epochs=1, max_epochs=3, final_epochs="search", **settings)
+    found = json.loads((searched / "metrics.json").read_text())
+    assert stages(searched) == {"initial": 1, "round-2": 1, "search-final": 3, "final": found["epochs"]}
+    assert found["dev"] is not None
 
 
 def test_boosting_trains_five_different_models_with_an_equal_say(train_tiny: TrainTiny, tmp_path: Path) -> None:

@@ -40,16 +40,18 @@ class Mining:
     """Evidence mined once; K rounds hold those of fewer."""
 
     place: Place
-    # aw-as, pg-as, rm-as, consensus; human: the opinion words that people marked; random: as many random words as consensus has;
-    # corrected: a consensus whose words are replaced with the human ones in some instances
+    # aw-as, pg-as, rm-as, consensus; human: the opinion words that people marked; random: as many random words as consensus has,
+    # or the method that the setting `words_of` names; corrected: a consensus whose words are replaced with the human ones in some
+    # instances
     method: str
     settings: tuple[Setting, ...] = ()
 
     @property
     def needs(self) -> tuple[Cell, ...]:
-        """The baseline, for its number of epochs and mostly its parameters; human words need nothing, random ones a consensus."""
+        """The baseline, for its number of epochs and mostly its parameters; human words need nothing, random ones a mining."""
         if self.method == RANDOM:
-            return (Mining(self.place, "consensus", self.settings),)
+            chosen = dict(self.settings)
+            return (Mining(self.place, chosen.pop("words_of", "consensus"), settings(**chosen)),)
         if self.method == CORRECTED:
             return (Mining(self.place, "consensus"), Mining(self.place, HUMAN))
         return () if self.method == HUMAN else (Training(self.place),)
@@ -73,7 +75,11 @@ class Training:
     rounds: int = 0  # of mining that count; 0: all
     above: float = 0.0  # only words with a higher score count
     settings: tuple[Setting, ...] = ()
-    needs_weights: ClassVar[bool] = False  # every training starts from initial parameters
+
+    @property
+    def needs_weights(self) -> bool:
+        """Whether it starts from the baseline's parameters; most start from new ones."""
+        return dict(self.settings).get("final_start") == "initial"
 
     @property
     def is_baseline(self) -> bool:
@@ -127,8 +133,8 @@ _KINDS: dict[type, str] = {Mining: "mining", Training: "training", Analysis: "lo
 
 
 def mining_method(mining: Mining) -> str:
-    """Return the method whose gamma a training with this evidence has; random words have that of the consensus they replace."""
-    return "consensus" if mining.method == RANDOM else mining.method
+    """Return the method whose gamma a training with this evidence has; random words have that of the words they replace."""
+    return dict(mining.settings).get("words_of", "consensus") if mining.method == RANDOM else mining.method
 
 
 def with_needs(cells: Iterable[Cell]) -> list[Cell]:

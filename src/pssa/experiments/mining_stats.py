@@ -32,14 +32,14 @@ def common_words(first: Evidence, second: Evidence) -> Evidence:
 
 
 def random_words(evidence: Evidence, seed: int) -> Evidence:
-    """Return as many findings of each instance, all active, at random words that are not in its aspect: a control."""
+    """Return as many findings of each instance, of the same kinds, at random words that are not in its aspect: a control."""
     draws = random.Random(seed)
     examples = []
     for example in evidence.examples:
         free = [word for word in range(len(example.words)) if not example.aspect[0] <= word < example.aspect[1]]
         drawn = draws.sample(free, len(example.findings))
         found = zip(drawn, example.findings, strict=True)
-        examples.append(replace(example, findings=tuple(replace(one, word=word, kind=ACTIVE) for word, one in found)))
+        examples.append(replace(example, findings=tuple(replace(one, word=word) for word, one in found)))
     edits = (*evidence.header.edits, f"words drawn at random with seed {seed}")
     return Evidence(replace(evidence.header, edits=edits), tuple(examples))
 

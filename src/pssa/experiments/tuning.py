@@ -33,7 +33,7 @@ Point = tuple[Setting, ...]  # in the order of the grid
 
 TIE = 1e-9  # points; means of equal scores differ by rounding alone
 # Fixed for a search, or given once by its own option.
-_NO_AXES = ("model", "method", "seed", "device", "train", "dev", "vectors", "encoder", "evidence")
+_NO_AXES = ("model", "method", "preset", "seed", "device", "train", "dev", "vectors", "encoder", "evidence")
 # How the training file is read.
 _READ_OPTIONS = ("format", "columns", "labels", "conflict")
 

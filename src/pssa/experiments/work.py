@@ -96,7 +96,8 @@ def _train(job: CellJob, cell: Training) -> Record:
         mined_by = mining_method(cell.evidence[0])
         context = context.configured(gamma=choose_penalty(context.run.config, mined_by).gamma)
     if cell.method == "base":
-        trained = Trained((_train_one(job, cell, context, timer),))
+        model, epochs = _train_one(job, cell, context, timer)
+        trained = Trained((model,))
     else:
         trained = methods.find(cell.method).train(context.run)
     config, featurizer = context.run.config, context.run.prepared_data.featurizer
@@ -123,15 +124,21 @@ def _train(job: CellJob, cell: Training) -> Record:
     }
 
 
-def _train_one(job: CellJob, cell: Training, context: PlaceContext, timer: StageTimer) -> nn.Module:
-    """Train one model, supervised if there is evidence: the last stage of `pssa train`, with its random numbers."""
+def _train_one(job: CellJob, cell: Training, context: PlaceContext, timer: StageTimer) -> tuple[nn.Module, int]:
+    """Train one model, supervised if there is evidence: the last stage of `pssa train`, with its random numbers.
+
+    Return the model and its number of epochs.
+    """
     run = context.run
-    model = run.new_model()
+    model, epochs, supervision = run.new_model(), run.find_epochs(), None
+    if cell.evidence:
+        supervision = run.supervise(_evidence(job, cell))
+        epochs = run.find_final_epochs(epochs, supervision)
+    if cell.needs_weights:
+        _load_baseline(job, model)
     if not cell.place.held_out:
         timer.test_each_epoch(context, model)
-    if not cell.evidence:
-        return run.train("initial", model, run.find_epochs())
-    return run.train("final", model, run.find_epochs(), supervision=run.supervise(_evidence(job, cell)))
+    return run.train("final" if cell.evidence else "initial", model, epochs, supervision=supervision), epochs
 
 
 def _evidence(job: CellJob, cell: Training) -> Evidence:
@@ -171,8 +178,12 @@ def _initial_model(job: CellJob, cell: Mining, context: PlaceContext) -> nn.Modu
     if not cell.needs_weights or context.run.config.mining.folds:
         return None
     model = context.run.new_model()
-    load_weights(job.workspace.weights(Training(cell.place)) / "model.safetensors", model)
+    _load_baseline(job, model)
     return model
+
+
+def _load_baseline(job: CellJob, model: nn.Module) -> None:
+    load_weights(job.workspace.weights(Training(job.cell.place)) / "model.safetensors", model)
 
 
 def _analyse(job: CellJob, cell: Analysis) -> Record:

@@ -30,7 +30,7 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 | | |
 |---|---|
 | model | `{model}`, {facts[parameters]} trained parameters{facts[members]} |
-| method | `{method}`{facts[method]} |
+| method | `{method}`{facts[method]} |{preset}
 | training data | {facts[data]} |
 | data digest | `{facts[digest]}` |
 | epochs | {facts[epochs]} |
@@ -70,6 +70,7 @@ def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
         source="encoder" if models.uses_encoder(config.model) else "word vectors",
         vectors=_source(config, coverage),
         start=_start(config),
+        preset=f"\n| preset | `{config.preset}` |" if config.preset else "",
         tagger=_TAGGER if (path.parent / "aspects").is_dir() else "",
         seed=config.seed,
         selection=_selection(path.parent, config, searched=dev is not None),
@@ -127,5 +128,6 @@ def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
         "digest": metrics["corpus_hash"][:16],
         "epochs": f"{metrics['epochs']}{'' if metrics['dev'] else not_searched}",
         "calibration": describe_calibration(metrics.get("calibration")),  # older runs have none
-        "when": ", before mining" if mined else "",  # the development score was measured
+        # When the development score was measured.
+        "when": ", before mining" if mined and config.supervision.final_epochs == "initial" else "",
     }

@@ -26,6 +26,7 @@ from pssa.data.read_options import OCCURRENCES, ON_ERRORS, ReadOptions, check_en
 from pssa.data.rows import Columns
 from pssa.data.validation import brief_repr, format_error, parse_toml, shorten
 from pssa.errors import InputError, option_arguments
+from pssa.runs.presets import start_from_preset
 
 if TYPE_CHECKING:
     from pssa.data.contrast import ContrastOptions
@@ -197,7 +198,8 @@ class MiningConfig:
 
     saliency: str | None = setting_field(None, unset="")  # None: the method's own
     iterations: int = setting_field(5, "rounds of mining", least=1)
-    round_epochs: int = setting_field(1, "epochs of training between two rounds", least=1)
+    # 0: as many as the initial model took.
+    round_epochs: int = setting_field(1, "epochs of training between two rounds", least=0)
     epsilon: float | None = setting_field(
         None, "entropy in bits below which a word is mined", default_text="by model", unset=-1.0
     )
@@ -239,6 +241,10 @@ class SupervisionConfig:
     )
     ramp: float = 0.0  # share of the final training's steps over which gamma rises from zero
     weighting: str = "equal"  # how active words share the attention: "equal", "round", "score" or "confidence"
+    # The final training starts from new parameters, or goes on from those of the initial model.
+    final_start: str = setting_field("new", choices=("new", "initial"))
+    # It takes as many epochs as the initial model, or as many as a search under supervision finds.
+    final_epochs: str = setting_field("initial", choices=("initial", "search"))
     # held-out: with consensus, train without evidence where that does better on instances that a model has not seen.
     gate: str = setting_field("none", choices=GATES)
 
@@ -249,6 +255,12 @@ class Config:
 
     model: str = "tnet_att"
     method: str = "base"
+    preset: str | None = setting_field(
+        None,
+        "settings to start from: paper, as printed, or release, as in its code; on REST with -rest",
+        group="model",
+        default_text="ours, chosen on held-out data",
+    )
     seed: int = setting_field(0, "random seed", group="training")
     device: str = setting_field("auto", "auto, cpu or cuda", group="training")
     epochs: int | None = setting_field(
@@ -298,10 +310,15 @@ class Config:
     def updated(self, changes: Mapping[str, Any]) -> Config:
         """Return a copy with these values, by bare or dotted name, or by section as a mapping.
 
+        Values win over those of a preset, whether they are given here or set already.
+
         :raises InputError: for an unknown name or a value of the wrong type.
         """
-        config = self
-        for name, value in flatten(changes).items():
+        config, values = self, flatten(changes)
+        model, preset = values.get("model", self.model), values.get("preset", self.preset)
+        if preset != self.preset or (preset and model != self.model):
+            config, values = start_from_preset(self, values)
+        for name, value in values.items():
             config = _with_value(config, name, value)
         return config
 
@@ -472,7 +489,7 @@ def repeated_options(config: Config) -> list[str]:
     """Return the command-line arguments of a training with the data, the model and the seed of `config`."""
     data, defaults = config.data, DataConfig()
     options = {"train": data.train, "model": config.model, "encoder": data.encoder, "vectors": data.vectors}
-    options |= {"from": data.from_pretrained}
+    options |= {"from": data.from_pretrained, "preset": config.preset}
     options |= {
         name: ",".join(value) if name == "labels" else value
         for name in ("format", "labels", "conflict", "encoding", "errors", "occurrence", "unit")

@@ -21,6 +21,7 @@ from pssa.errors import InputError, PssaWarning, setting
 from pssa.mining import ConsensusRule, Rule
 from pssa.runs import methods
 from pssa.runs.config import Config, DataConfig, MiningConfig, SupervisionConfig
+from pssa.runs.presets import preset_values
 from pssa.saliency import Saliency
 from pssa.training import Settings, Team
 from pssa.training.supervision import PENALTIES, Penalty, check_use
@@ -31,6 +32,7 @@ RANDOM = "random"
 OF_STATES = ("gradient", "integrated_gradients")
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}  # of saliencies other than the gradient
+_RELEASE_GAMMA = {"memnet": 1.0}  # of the released code, where it is another than 0.1
 _TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
 # Of evidence by consensus, where it is another: held-out data of three sets ask for less (results/defaults.md).
 _CONSENSUS_GAMMA = {"memnet": 0.125, "bertabsa_att": 1.0}
@@ -104,7 +106,7 @@ def lengthen_training(config: Config, given: Config, n_instances: int) -> Config
 
 
 def non_default_settings(config: Config) -> dict[str, Any]:
-    """Return the settings that differ from the defaults of the configuration's model and method, by dotted name.
+    """Return the settings that differ from the preset and the defaults of the configuration's model and method, by dotted name.
 
     Those that were derived from the training data are left out: nobody chose them.
     """
@@ -117,6 +119,7 @@ def non_default_settings(config: Config) -> dict[str, Any]:
     usual |= {"mining.saliency": resolve(plain).mining.saliency}
     usual |= {"data.from_pretrained": None}
     usual |= {f"supervision.{name}": getattr(SupervisionConfig(), name) for name in ("evidence", "penalty")}
+    usual |= preset_values(config.preset, config.model)
     derived = {"training.derived", *config.training.derived}
     changed = {name: value for name, value in config.flat().items() if value is not None and value != usual.get(name)}
     return {name: value for name, value in changed.items() if name not in derived}
@@ -204,9 +207,9 @@ def choose_penalty(config: Config, mined_by: str = "") -> Penalty:
         raise InputError(f"penalty is {name!r}; it can be {', '.join(PENALTIES)}")
     penalty = PENALTIES[name]
     if gamma is None:
-        by_model = _TUNED_GAMMA | (_CONSENSUS_GAMMA if (mined_by or config.method) == "consensus" else {})
-        tuned = by_model.get(config.model, penalty.gamma)
-        return replace(penalty, gamma=tuned) if name == "tuned" else penalty
+        tuned = _TUNED_GAMMA | (_CONSENSUS_GAMMA if (mined_by or config.method) == "consensus" else {})
+        by_model = {"tuned": tuned, "release": _RELEASE_GAMMA}.get(name, {})
+        return replace(penalty, gamma=by_model.get(config.model, penalty.gamma))
     if not 0 <= gamma < math.inf:
         raise InputError(f"gamma is {gamma}; it must be a finite number and not negative")
     return replace(penalty, gamma=gamma)
@@ -220,6 +223,10 @@ def check_supervision(config: Config) -> None:
     if config.supervision.evidence and config.method != "base":
         raise InputError(f"{setting('evidence')} goes with method base; {config.method} would mine its own or use none")
     check_use(choose_penalty(config), config.supervision.words, config.supervision.weighting)
+    if config.supervision.final_start == "initial" and config.supervision.final_epochs == "search":
+        raise InputError(
+            "final_epochs is search and final_start is initial, but the initial model has seen the held-out data; change one"
+        )
     if not 0 <= config.supervision.ramp <= 1:
         raise InputError(f"ramp is {config.supervision.ramp}; it is a share of the steps, from 0 to 1")
 

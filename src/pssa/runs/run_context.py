@@ -31,6 +31,8 @@ from pssa.training import CheckpointStore, EpochRecord, Observer, Settings, Supe
 from pssa.training.fit import count_steps
 from pssa.training.supervision import supervise
 
+FINAL_SEARCH = "search-final"  # the stage that searches a number of epochs under supervision
+
 
 @dataclass
 class RunContext:
@@ -108,13 +110,6 @@ class RunContext:
             model.load_state_dict(self.prepared_data.start)
         return model.to(self.device)
 
-    @cached_property
-    def supervision(self) -> Supervision | None:
-        """The expected attention, where the run was given evidence."""
-        if self.prepared_data.evidence is None:
-            return None
-        return self.supervise(self.prepared_data.evidence)
-
     def supervise(self, evidence: Evidence) -> Supervision:
         """Return the expected attention by this evidence, with the run's penalty."""
         settings = self.config.supervision
@@ -136,11 +131,20 @@ class RunContext:
 
     def find_epochs(self) -> int:
         """Return the number of epochs: the known one, or the best on development data, which is searched once in a run."""
-        if known := self.config.known_epochs:
-            return known
+        return self.config.known_epochs or self._search("search")
+
+    def find_final_epochs(self, epochs: int, supervision: Supervision) -> int:
+        """Return the number of epochs of the final training: that of the initial model, or what a search under supervision finds.
+
+        The evidence comes from all of train, but no development instance is trained on with its words.
+        """
+        searches = self.config.supervision.final_epochs == "search"
+        return self._search(FINAL_SEARCH, supervision) if searches else epochs
+
+    def _search(self, stage: str, supervision: Supervision | None = None) -> int:
         train, dev = self.division
         task = Task(
-            train, self.config.seed, "search", self.class_weights, dev=dev, team=self.team, contrast=self.contrast
+            train, self.config.seed, stage, self.class_weights, supervision, dev, team=self.team, contrast=self.contrast
         )
         epochs, history = search_epochs(self.new_model(), task, self.settings, self._store(task.stage), self.observer)
         self._note(task.stage, history)

@@ -26,7 +26,7 @@ from pssa.runs.defaults import choose_device, warn_of_absent_labels, warn_of_unu
 from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.input_profile import InputProfile
 from pssa.runs.prepared_data import PreparedData, Source, prepare
-from pssa.runs.run_context import RunContext
+from pssa.runs.run_context import FINAL_SEARCH, RunContext
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.warm_start import merge_settings
 from pssa.training import NullObserver, Observer, Team, best_epoch, team
@@ -216,7 +216,8 @@ def _held_out(context: RunContext, outcome: methods.Trained) -> HeldOut | None:
 
 def _metrics(context: RunContext, outcome: methods.Trained) -> dict[str, Any]:
     corpus, coverage, evidence = context.prepared_data.corpus, context.prepared_data.coverage, outcome.evidence
-    search = [record for record in context.history if record.stage == "search"]
+    stage = FINAL_SEARCH if any(record.stage == FINAL_SEARCH for record in context.history) else "search"
+    search = [record for record in context.history if record.stage == stage]
     best = search[best_epoch(search, context.settings.smoothing) - 1] if search else None
     return {
         "instances": len(corpus),

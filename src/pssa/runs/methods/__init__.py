@@ -148,9 +148,18 @@ def find(name: str) -> Method:
     return cast(Method, module.METHODS[name])
 
 
-def train_final(context: RunContext, epochs: int, evidence: Evidence) -> Trained:
-    """Train the final model under supervision."""
-    model = context.train("final", context.new_model(), epochs, supervision=context.supervise(evidence))
+def train_final(context: RunContext, epochs: int, evidence: Evidence, start: nn.Module | None = None) -> Trained:
+    """Train the final model under supervision.
+
+    :param epochs: of the initial model.
+    :param start: the initial model, which the final training changes where it starts from there; None: it is trained for that.
+    """
+    supervision = context.supervise(evidence)
+    if context.config.supervision.final_start == "new":
+        start = context.new_model()
+    elif start is None:
+        start = context.train_miner("initial", context.new_model(), epochs)
+    model = context.train("final", start, context.find_final_epochs(epochs, supervision), supervision=supervision)
     return Trained((model,), evidence=evidence)
 
 

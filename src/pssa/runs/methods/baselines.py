@@ -13,7 +13,7 @@ from __future__ import annotations
 import torch
 
 from pssa.evaluation import predict_classes
-from pssa.runs.methods import Method, Trained
+from pssa.runs.methods import Method, Trained, train_final
 from pssa.runs.run_context import RunContext
 from pssa.training.ensembles import samme_round
 
@@ -22,10 +22,10 @@ _MEMBERS = 5  # of an ensemble
 
 
 def _train_base(context: RunContext) -> Trained:
-    epochs = context.find_epochs()
-    stage = "initial" if context.supervision is None else "final"
-    model = context.train(stage, context.new_model(), epochs, supervision=context.supervision)
-    return Trained((model,), evidence=context.prepared_data.evidence)
+    epochs, evidence = context.find_epochs(), context.prepared_data.evidence
+    if evidence is not None:
+        return train_final(context, epochs, evidence)
+    return Trained((context.train("initial", context.new_model(), epochs),))
 
 
 def _train_longer(context: RunContext) -> Trained:

@@ -6,6 +6,7 @@ has stages of its own, and the initial model is still trained on everything, to 
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import torch
@@ -58,7 +59,7 @@ class Progressive(Method):
             taught = all_but(data, judged[number - 1]) if mining.folds else data
             if mining.start == "restart":
                 return context.train_miner(stage, context.new_model(), epochs, taught)
-            return context.train_miner(stage, model, mining.round_epochs, taught)
+            return context.train_miner(stage, model, mining.round_epochs or epochs, taught)
 
         saliency, rule = self.saliency(config), choose_rule(config)
         lagged = mining.start == "continue"
@@ -82,7 +83,9 @@ class Progressive(Method):
         epochs = context.find_epochs()
         initial = context.train_miner("initial", context.new_model(), epochs)
         context.keep("initial", initial)
-        return train_final(context, epochs, self.mine(context, epochs, initial))
+        # Mining goes on to train the initial model itself.
+        start = copy.deepcopy(initial) if context.config.supervision.final_start == "initial" else None
+        return train_final(context, epochs, self.mine(context, epochs, initial), start)
 
 
 METHODS = {
