@@ -30,6 +30,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--list", "list the exhibits; train nothing")
     option(parser, "--data DIR", "folder with laptop, rest and/or twitter, each with train and test")
     add_starts(parser)
+    option(parser, "--small-encoder NAME", "encoder of exhibits with many trainings (default: the encoder)")
     option(parser, "--seeds N", "maximum number of seeds per training", 5)
     option(parser, "--out DIR", "output folder; results in it are reused")
     several = {"type": label_names, "default": ()}
@@ -92,6 +93,10 @@ def _refuse(arguments: argparse.Namespace) -> None:
     for name in ("data", "out"):
         if getattr(arguments, name) is None:
             raise InputError(f"pssa reproduce needs --{name} DIR")
+    if arguments.small_encoder and not arguments.encoder:
+        raise InputError(
+            f"--small-encoder {arguments.small_encoder} goes with --encoder NAME, which is missing; add it"
+        )
     if arguments.seeds < 1:
         raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
     if arguments.plan and arguments.show_only:
@@ -105,6 +110,7 @@ def _scope(arguments: argparse.Namespace) -> Scope:
     from pssa.experiments.resources import Resources, Scope
 
     resources = Resources.find(arguments.data, arguments.vectors, arguments.encoder, arguments.device)
+    resources = resources.with_small_encoder(arguments.small_encoder)
     for name, given, known in (
         ("--models", arguments.models, models.names()),
         ("--datasets", arguments.datasets, tuple(resources.sources)),

@@ -33,6 +33,7 @@ class Place:
     held_out: bool = False  # tested on a fifth of train, by sentence; the test file is not opened
     stripped: bool = False  # targets damaged as in the paper's footnote
     settings: tuple[Setting, ...] = ()  # of every training in this place
+    small_encoder: bool = False  # the model starts from the small encoder of sweeps
 
 
 @dataclass(frozen=True)
@@ -161,6 +162,7 @@ def cell_name(cell: Cell) -> str:
             words.append(f"look {cell.what}" + (f" on {cell.on}" if cell.on else ""))
         case Timing():
             words.append("timing")
+    words += ["small encoder"] if place.small_encoder else []
     if place.share < 1:
         words.append(f"{place.share:.0%}")
     words += ["held out"] if place.held_out else []

@@ -72,6 +72,8 @@ class Resources:
     device: str = "auto"
     settings: Mapping[str, Any] = field(default_factory=dict)  # of every training, for tests and for one's own data
     encoder_name: str = ""  # of the encoder on the hub, where the folder is a copy from there
+    small_encoder: Path | None = None  # of sweeps; None: they run on the encoder too
+    small_encoder_name: str = ""
 
     @classmethod
     def find(cls, data: Path, vectors: Path | None, encoder: str | Path | None, device: str = "auto") -> Resources:
@@ -98,16 +100,21 @@ class Resources:
 
         :raises InputError: if it is neither, or cannot be downloaded.
         """
-        if not given or Path(given).is_dir():
-            return replace(self, encoder=Path(given) if given else None, encoder_name="")
-        # Cells are identified by the content of the encoder's files, so all of them read its local copy.
-        return replace(self, encoder=Path(models.Pretrained.open(str(given)).weights), encoder_name=str(given))
+        path, name = _locate_encoder(given)
+        return replace(self, encoder=path, encoder_name=name)
+
+    def with_small_encoder(self, given: str | Path | None) -> Resources:
+        """Return the same with this encoder for sweeps, as `with_encoder` takes it."""
+        path, name = _locate_encoder(given)
+        return replace(self, small_encoder=path, small_encoder_name=name)
 
     def absolute(self) -> Resources:
         """Return the same under absolute paths, for processes with another working directory."""
         sources = {name: source.absolute() for name, source in self.sources.items()}
-        vectors, encoder = (path and path.absolute() for path in (self.vectors, self.encoder))
-        return replace(self, sources=sources, vectors=vectors, encoder=encoder)
+        vectors, encoder, small = (
+            path and path.absolute() for path in (self.vectors, self.encoder, self.small_encoder)
+        )
+        return replace(self, sources=sources, vectors=vectors, encoder=encoder, small_encoder=small)
 
     def can_train(self, model: str) -> bool:
         """Return whether the model's word vectors or encoder are there."""
@@ -117,17 +124,17 @@ class Resources:
         """Return the name of what the model starts from: vectors or encoder."""
         return "encoder" if models.uses_encoder(model) else "vectors"
 
-    def starts_from(self, model: str) -> dict[str, str]:
-        """Return the setting that names the file or folder that the model starts from."""
-        name = self.start_of(model)
-        path = getattr(self, name)
+    def starts_from(self, place: Place) -> dict[str, str]:
+        """Return the setting that names the file or folder that the model of a place starts from."""
+        name = self.start_of(place.model)
+        path = self.small_encoder if place.small_encoder else getattr(self, name)
         return {name: str(path)} if path else {}
 
     def settings_in(self, place: Place) -> dict[str, Any]:
         """Return the settings of every training in a place."""
         # Like the paper, experiments train for as many epochs at every size of the data.
         chosen: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": self.device, "min_steps": 0}
-        return chosen | {**self.starts_from(place.model), **self.settings, **dict(place.settings)}
+        return chosen | {**self.starts_from(place), **self.settings, **dict(place.settings)}
 
     def corpora(self, place: Place) -> tuple[Corpus, Corpus]:
         """Return what a place trains on, and what it is tested on."""
@@ -172,7 +179,7 @@ class Resources:
         """Return fingerprints of the files that a cell reads; a file read with other options counts as another file."""
         place = cell.place
         source = self.sources[place.data]
-        started, columns = self.starts_from(place.model), source.read_options.columns
+        started, columns = self.starts_from(place), source.read_options.columns
         options = {name: value for name, value in source.read_options.changed.items() if name != "columns"}
         found = {
             "train": _fingerprint(source.train) + (f" {columns}" if columns else ""),
@@ -199,7 +206,7 @@ class Resources:
             for name, source in self.sources.items()
             for part in ("train", "test", "opinion_words")
         }
-        files |= {"vectors": self.vectors, "encoder": self.encoder}
+        files |= {"vectors": self.vectors, "encoder": self.encoder, "small encoder": self.small_encoder}
         return {name: _fingerprint(path) for name, path in files.items() if path is not None}
 
     def _train(self, place: Place) -> Corpus:
@@ -217,6 +224,8 @@ class Scope:
     seeds: int = 5
     models: tuple[str, ...] = ()  # empty: all
     data_sets: tuple[str, ...] = ()  # empty: all that are there
+    encoder_seeds: int = 0  # at most, of models on encoders; 0: as many as others
+    prefers_small: bool = False  # whether models on encoders start from the small one, if there is one
 
     @property
     def data(self) -> tuple[str, ...]:
@@ -237,8 +246,11 @@ class Scope:
         """Return a place per seed, at most `seeds` of them; none if the model or the data is not in scope."""
         if data not in self.data or not self.has(model):
             return ()
-        n_seeds = min(self.seeds, seeds) if seeds else self.seeds
-        return tuple(Place(data, model, seed, held_out=held_out, settings=settings) for seed in range(n_seeds))
+        reads_pieces = models.uses_encoder(model)
+        n_seeds = min(filter(None, (self.seeds, seeds, reads_pieces and self.encoder_seeds)))
+        small = reads_pieces and self.prefers_small and self.resources.small_encoder is not None
+        place = Place(data, model, 0, held_out=held_out, settings=settings, small_encoder=small)
+        return tuple(replace(place, seed=seed) for seed in range(n_seeds))
 
 
 def strip_targets(path: Path) -> Corpus:
@@ -261,6 +273,14 @@ def strip_target(example: Example) -> Example:
         spans.append((place, place + len(word)))
         place += len(word) + 1
     return replace(example, text=" ".join(words), spans=tuple(spans))
+
+
+def _locate_encoder(given: str | Path | None) -> tuple[Path | None, str]:
+    """Return the folder of an encoder, and its name on the hub if it comes from there."""
+    if not given or Path(given).is_dir():
+        return (Path(given) if given else None), ""
+    # Cells are identified by the content of the encoder's files, so all of them read its local copy.
+    return Path(models.Pretrained.open(str(given)).weights), str(given)
 
 
 def _with_suffix(path: Path) -> Path | None:

@@ -6,7 +6,7 @@ These parts are plain values; `pages` writes them as Markdown, LaTeX, CSV, JSON,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pssa.experiments.cells import Cell
 from pssa.experiments.comparison import mean_and_std
@@ -119,6 +119,22 @@ Part = Table | Figure | Picture | str  # a paragraph is a text; `code` in it sta
 
 
 @dataclass(frozen=True)
+class EncoderUse:
+    """How trainings on an encoder are kept few, since each takes long."""
+
+    seeds: int = 0  # at most; 0: as many as word-vector models have
+    small: bool = False  # on the small encoder, if there is one
+
+    def within(self, scope: Scope) -> Scope:
+        """Return the scope with these limits."""
+        return replace(scope, encoder_seeds=self.seeds, prefers_small=self.small)
+
+
+HEADLINE = EncoderUse(seeds=3)
+SWEEP = EncoderUse(seeds=2, small=True)
+
+
+@dataclass(frozen=True)
 class Exhibit:
     """A table or figure of the paper, or one that goes beyond it."""
 
@@ -128,3 +144,4 @@ class Exhibit:
     show: Callable[[Scope, RecordLookup], Sequence[Part]]
     needs: tuple[str, ...] = ()  # without which nothing can be shown: vectors, encoder, opinion_words, a data set
     beyond: bool = False  # whether it goes beyond the paper
+    encoders: EncoderUse = EncoderUse()

@@ -19,7 +19,7 @@ from typing import Any
 
 from pssa.data.files import write_atomically
 from pssa.errors import InputError, MissingExtra, PssaWarning, setting
-from pssa.experiments.cells import Cell, cell_name, with_needs
+from pssa.experiments.cells import Cell, Place, cell_name, with_needs
 from pssa.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
 from pssa.experiments.provenance import Provenance, contributions, device_name, is_from_this_code, this_environment
 from pssa.experiments.resources import Scope
@@ -214,7 +214,7 @@ class _Results:
         broken = {}
         for exhibit, cells in self.selection.exhibits.items():
             try:
-                parts = list(exhibit.show(self.scope, lookup))
+                parts = list(exhibit.show(exhibit.encoders.within(self.scope), lookup))
             except Exception as error:
                 # A fault in one exhibit must not cost the others, which may have taken days.
                 broken[exhibit.name] = f"{type(error).__name__}: {error}"
@@ -241,14 +241,28 @@ class _Results:
         return write_page(self.out, notes, about)
 
     def _starting_points(self, cells: Sequence[Cell]) -> list[Part]:
-        """Name the vectors and the encoder that models start from, which are not the paper's."""
-        kinds = {uses_encoder(cell.place.model) for cell in cells}
+        """Name the vectors and the encoders that models start from, which are not the paper's, with the most seeds of each."""
+        seeds: dict[str, int] = {}
+        for place in (cell.place for cell in cells):
+            if name := self._start(place):
+                seeds[name] = max(seeds.get(name, 0), place.seed + 1)
+        found = [f"{name} ({_at_most(count)})" for name, count in sorted(seeds.items(), reverse=True)]
+        beside = ", where the paper has BERT-large" if any(uses_encoder(cell.place.model) for cell in cells) else ""
+        return [f"Models start from {' and '.join(found)}{beside}."] if found else []
+
+    def _start(self, place: Place) -> str:
+        """Return what the model of a place starts from, in words; empty if it is not there."""
         resources = self.scope.resources
-        vectors, encoder = resources.vectors, resources.encoder
-        found = [f"word vectors `{vectors.name}`"] if vectors and False in kinds else []
-        if encoder and True in kinds:
-            found.append(f"the encoder `{resources.encoder_name or encoder.name}`, where the paper has BERT-large")
-        return [f"Models start from {' and '.join(found)}."] if found else []
+        path, name, kind = resources.vectors, "", "word vectors"
+        if place.small_encoder:
+            path, name, kind = resources.small_encoder, resources.small_encoder_name, "the small encoder"
+        elif uses_encoder(place.model):
+            path, name, kind = resources.encoder, resources.encoder_name, "the encoder"
+        return f"{kind} `{name or path.name}`" if path else ""
+
+
+def _at_most(seeds: int) -> str:
+    return f"at most {seeds} {'seed' if seeds == 1 else 'seeds'}"
 
 
 def _records(lookup: RecordLookup, cells: Iterable[Cell]) -> list[Record]:

@@ -225,7 +225,9 @@ def _best_settings(result: GridResult, resources: Resources) -> str:
     table: dict[str, Any] = {"model": search.model, "method": search.method}
     source = resources.sources[DATA]
     files: dict[str, Any] = {"train": str(source.train.resolve()), **source.read_options.changed}
-    files |= {name: str(Path(path).resolve()) for name, path in resources.starts_from(search.model).items()}
+    files |= {
+        name: str(Path(path).resolve()) for name, path in resources.starts_from(Place("", search.model, 0)).items()
+    }
     if "encoder" in files and resources.encoder_name:
         files["encoder"] = resources.encoder_name
     for name, value in (*files.items(), *search.fixed, *best.point):

@@ -18,7 +18,7 @@ from pssa.experiments.comparison import Difference, Row, differ, gather, stars
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.mining_stats import count_round
 from pssa.experiments.resources import Scope
-from pssa.studies.exhibit import FormattedValue, PlainValue
+from pssa.studies.exhibit import SWEEP, FormattedValue, PlainValue
 
 _MARKS = {True: "", False: " (no)", None: " (?)"}
 _SIGNIFICANT = 0.05
@@ -34,9 +34,16 @@ class CellQuery:
     seeds: int = 3  # at most; 0: all
     model: str = ""  # another than the claim's
     held_out: bool = False
+    on_small_encoder: bool = True  # of sweeps; rows of the overall results have the encoder
+    is_tried: Callable[[str, str], bool] = lambda model, data: True
+    needs_marks: bool = False  # only where people marked words
 
     def cells(self, scope: Scope, model: str, data: str) -> dict[int, Cell]:
-        """Return the cells by seed; none if the model is not in scope."""
+        """Return the cells by seed; none if the model is not in scope, or not tried on this data set."""
+        if not self.is_tried(self.model or model, data) or (self.needs_marks and not scope.has_opinion_words(data)):
+            return {}
+        if self.on_small_encoder:
+            scope = SWEEP.within(scope)
         places = scope.places(self.model or model, data, self.seeds, held_out=self.held_out)
         return {place.seed: self.cell(place) for place in places}
 

@@ -1,4 +1,4 @@
-"""The paper's figure of the entropy threshold: 1.0 to 7.0 bits, judged on held-out data, for each model and both saliencies.
+"""The paper's figure of the entropy threshold: 1.0 to 5.0 bits, judged on held-out data, for each model.
 
 A threshold decides what later rounds see, so the evidence of each is mined from the first round on.
 """
@@ -14,6 +14,7 @@ from pssa.experiments.comparison import METRICS, Row, gather, mean_and_std
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import (
+    SWEEP,
     Exhibit,
     Figure,
     Part,
@@ -25,14 +26,14 @@ from pssa.studies.exhibit import (
     format_percent,
     format_scores,
 )
-from pssa.studies.exhibits._rows import ATTENDING, NAMES
+from pssa.studies.exhibits._rows import ATTENDING, FEW_SEEDS, NAMES
 from pssa.studies.paper import EPSILON
 
 __all__ = ["EXHIBIT"]
 
-EPSILONS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+EPSILONS = (1.0, 2.0, 3.0, 4.0, 5.0)
 _METHODS = {"aw-as": "+AW-AS", "pg-as": "+PG-AS"}
-_SEEDS = 3
+_SWEPT = ("pg-as",)
 _HELD_OUT = "Evaluated on a fifth of train, by sentence, another one for each seed; no test file is opened."
 _PAPER = "The paper chose, on validation sets: " + ", ".join(
     f"{NAMES[model]} ({_METHODS[method]}) {chosen:g}" for (model, method), chosen in EPSILON.items()
@@ -41,6 +42,8 @@ _NOTES = (
     f"{_HELD_OUT} `gain`: mean difference to the same model without evidence on the same seeds, accuracy / macro-F1. "
     "Words are counted per instance, over five rounds; `with active`: share of the instances with an active word.",
     "Where nothing is mined the gain is that of the same training with other random numbers, which is noise.",
+    "Left out for their cost: +AW-AS, and 6 and 7 bits, at which, as at 5, nearly every sentence counts: even scores over 32 words "
+    "have an entropy of 5 bits.",
 )
 
 
@@ -50,7 +53,7 @@ _Found = Mapping[_Sweep, Mapping[str, _Rows]]  # by data set
 
 
 def _sweeps(scope: Scope) -> list[_Sweep]:
-    return [(model, method) for model in ATTENDING if scope.has(model) for method in _METHODS]
+    return [(model, method) for model in ATTENDING if scope.has(model) for method in _SWEPT]
 
 
 def _name(sweep: _Sweep) -> str:
@@ -59,7 +62,7 @@ def _name(sweep: _Sweep) -> str:
 
 
 def _baselines(scope: Scope, model: str, data: str) -> dict[int, Training]:
-    return {place.seed: Training(place) for place in scope.places(model, data, _SEEDS, held_out=True)}
+    return {place.seed: Training(place) for place in scope.places(model, data, FEW_SEEDS, held_out=True)}
 
 
 def _cells(scope: Scope, sweep: _Sweep, data: str, epsilon: float) -> tuple[dict[int, Training], dict[int, Mining]]:
@@ -193,4 +196,4 @@ def _fields(trained: Row, mined: Row, baseline: Row) -> TableRow:
     return (len(trained), *scores, format_scores(gains, "+"), *words)
 
 
-EXHIBIT = Exhibit("epsilon", "The entropy threshold", cells, show)
+EXHIBIT = Exhibit("epsilon", "The entropy threshold", cells, show, encoders=SWEEP)

@@ -1,19 +1,19 @@
 """The paper's table of overall results: five models, plain and with every method, on three data sets, beside the paper's numbers.
 
-Optimistic columns show what the same trainings would report if the epoch, or the number of rounds, were chosen on the test set.
+An optimistic column shows what the same trainings would report if the epoch were chosen on the test set.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from pssa.experiments.cells import Cell
-from pssa.experiments.comparison import METRICS, Gain, Row, chance_of_no_gain, chance_on_other_tests, mean_and_std
+from pssa.experiments.comparison import Gain, Row, chance_of_no_gain, chance_on_other_tests, mean_and_std
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import DATA_SETS, Scope
 from pssa.studies.exhibit import (
+    HEADLINE,
     Exhibit,
     FormattedValue,
     Part,
@@ -29,6 +29,7 @@ from pssa.studies.exhibits._rows import (
     METHODS,
     NAMES,
     PAPER_PENALTY,
+    SMALLER_PLAN,
     STARS,
     ModelRow,
     Scoreboard,
@@ -44,22 +45,18 @@ __all__ = ["EXHIBIT"]
 _MODELS = ("memnet", "tnet", "tnet_att", "bertabsa", "bertabsa_att")
 # The model that the stars of the paper's caption compare with, if it is not the row's own.
 _CAPTION = {"tnet_att": "tnet", "bertabsa_att": "bertabsa"}
-_OPTIMISTIC = ("+AW-AS", "+PG-AS")
-# Numbers of rounds to choose from on the test set, besides all of them.
-_FEWER = (1, 2)
 _NOTES = (
     "`gain`: mean difference to the same model without the method, accuracy / macro-F1; `over TNet or BERTABSA`: to that model, "
     f"as in the paper's caption. {STARS} `again` is the baseline with other random numbers. `paper's penalty`: the paper's "
     "distance and gamma instead of those that held-out data chose, beside the paper's numbers of the same row.",
-    "The last two columns choose on the test set and are not results. `best epoch`: the epoch of the highest accuracy, of every "
-    "single model; ensembles and +KT have no such epochs. `best K`: the best mean accuracy with 1, 2 or all 5 rounds, over the "
-    "seeds that have all three; 3 and 4 are not tried, nor any for encoders, since each takes a training for every seed.",
+    "The last column chooses on the test set and is not a result: the epoch of the highest accuracy, of every single model; "
+    f"ensembles and +KT have no such epochs. {SMALLER_PLAN}",
 )
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield the trainings; rows that need the same evidence or baseline share it."""
-    return cells_of(scope, (row for entry in _entries(_MODELS) for row in (entry, *_fewer(entry))))
+    return cells_of(scope, _entries(_MODELS))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
@@ -73,17 +70,10 @@ def _entries(models: Sequence[str]) -> list[ModelRow]:
     return [ModelRow(model, method) for model in models for method in paper_rows(model)]
 
 
-def _fewer(entry: ModelRow) -> list[ModelRow]:
-    """Return the row with fewer rounds; none for encoders, which take too long."""
-    if entry.method.name not in _OPTIMISTIC or entry.model.startswith("bertabsa"):
-        return []
-    return [replace(entry, method=replace(entry.method, rounds=rounds)) for rounds in _FEWER]
-
-
 def _table(scope: Scope, board: Scoreboard, data: str) -> Table:
     tried = (entry for entry in _entries(_MODELS) if entry.trainings(scope, data))
     rows = [_fields(board, entry, data) for entry in tried]
-    columns = (*COLUMNS[:5], "over TNet or BERTABSA", *COLUMNS[5:], "best epoch on test", "best K on test")
+    columns = (*COLUMNS[:5], "over TNet or BERTABSA", *COLUMNS[5:], "best epoch on test")
     return Table(f"overall-{data}", data.upper(), columns, tuple(rows), _NOTES, ("seeds",))
 
 
@@ -91,7 +81,7 @@ def _fields(board: Scoreboard, entry: ModelRow, data: str) -> TableRow:
     first = board.fields(entry, data, OVERALL.get((entry.model, entry.method.name.removesuffix(PAPER_PENALTY), data)))
     other = _CAPTION.get(entry.model)
     over = format_gain(board.gain(entry, ModelRow(other, METHODS[""]), data) if other else None)
-    return (*first[:5], over, *first[5:], _best_epoch(board.row(entry, data)), _best_rounds(board, entry, data))
+    return (*first[:5], over, *first[5:], _best_epoch(board.row(entry, data)))
 
 
 def _best_epoch(row: Row) -> FormattedValue:
@@ -101,16 +91,6 @@ def _best_epoch(row: Row) -> FormattedValue:
         return format_scores(None)
     best = [max(tuple(point) for point in curve) for curve in curves]
     return format_scores([mean_and_std(list(column))[0] for column in zip(*best, strict=True)])
-
-
-def _best_rounds(board: Scoreboard, entry: ModelRow, data: str) -> FormattedValue:
-    """Return what the best number of rounds on test would report, by mean accuracy."""
-    rows = [board.row(each, data) for each in (entry, *_fewer(entry))]
-    common = set.intersection(*(set(row) for row in rows))
-    if len(rows) == 1 or not common:
-        return format_scores(None)
-    chosen = max(rows, key=lambda row: statistics.mean(row[seed]["accuracy"] for seed in common))
-    return format_scores([mean_and_std([chosen[seed][metric] for seed in common])[0] for metric in METRICS])
 
 
 def _quoted() -> str:
@@ -230,4 +210,4 @@ def _gains_of(scope: Scope, board: Scoreboard, name: str) -> dict[_Place, Gain]:
     return {place: gain for place, gain in found.items() if gain is not None}
 
 
-EXHIBIT = Exhibit("overall", "Overall results", cells, show)
+EXHIBIT = Exhibit("overall", "Overall results", cells, show, encoders=HEADLINE)

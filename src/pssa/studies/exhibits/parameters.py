@@ -21,7 +21,7 @@ _OF_MINING = ("start", "iterations", "round_epochs", "samples", "sigma", "folds"
 _OF_OPTIONS = ("train_embeddings", "hidden", "initial_bound", "dropout")
 _COUNT_NOTES = (
     "Of the plain model. Word vectors count if training changes them, one row for each word of the training file, so the number "
-    "depends on the data. The paper gives none. Supervision adds none.",
+    "depends on the data; models on an encoder have the same number for all. The paper gives none. Supervision adds none.",
 )
 _NOTES = (
     "Ours are the defaults; `gamma` is for mined words and was chosen on held-out data, as the paper's was. `published code`: "
@@ -32,13 +32,17 @@ _NOTES = (
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield one baseline for each model and data set, which other exhibits share."""
     for model in NAMES:
-        for data in scope.data:
+        for data in _measured_on(scope, model):
             yield from (Training(place) for place in scope.places(model, data, 1))
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return counts and settings."""
     return [_counts(scope, lookup), _settings()]
+
+
+def _measured_on(scope: Scope, model: str) -> tuple[str, ...]:
+    return scope.data[:1] if models.uses_encoder(model) else scope.data
 
 
 def _counts(scope: Scope, lookup: RecordLookup) -> Table:
@@ -53,7 +57,8 @@ def _counts(scope: Scope, lookup: RecordLookup) -> Table:
 
 def _count(scope: Scope, lookup: RecordLookup, model: str, data: str) -> int | None:
     """Return the number of parameters, which is the same for every seed."""
-    found = (lookup(Training(place)) for place in scope.places(model, data))
+    read = scope.data if models.uses_encoder(model) else (data,)
+    found = (lookup(Training(place)) for each in read for place in scope.places(model, each))
     return next((int(record["parameters"]) for record in found if record is not None), None)
 
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
-from pssa.studies.exhibit import Exhibit, Part, Table, TableRow
+from pssa.studies.exhibit import HEADLINE, Exhibit, Part, Table, TableRow
 from pssa.studies.exhibits._rows import (
     COLUMNS,
     FAMILIES,
     METHODS,
+    SMALLER_PLAN,
     STARS,
     ModelRow,
     Scoreboard,
@@ -34,7 +35,7 @@ _NOTES = (
     "+RM-AS takes a random word where +PG-AS takes the one with the largest gradient score; scores and the decision between "
     "active and misleading are those of +PG-AS, the threshold is that of +AW-AS.",
     "The paper has this table for the BERTABSA models; MN and TNet-ATT are beside its overall results. Its two ensembles have "
-    "other scores here than in the table of overall results.",
+    f"other scores here than in the table of overall results. {SMALLER_PLAN}",
 )
 
 
@@ -62,4 +63,4 @@ def _fields(board: Scoreboard, entry: ModelRow, data: str) -> TableRow:
     return (*board.fields(entry, data, RANDOM_MASKING.get(key) or OVERALL.get(key)), format_gain(over))
 
 
-EXHIBIT = Exhibit("random-masking", "Mined words against random words", cells, show)
+EXHIBIT = Exhibit("random-masking", "Mined words against random words", cells, show, encoders=HEADLINE)

@@ -13,7 +13,7 @@ from pssa.experiments.cells import Cell
 from pssa.experiments.comparison import gather, mean_and_std
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
-from pssa.studies.exhibit import Exhibit, Figure, FormattedValue, Part, PlotLine, Table, TableRow, format_mean
+from pssa.studies.exhibit import SWEEP, Exhibit, Figure, FormattedValue, Part, PlotLine, Table, TableRow, format_mean
 from pssa.studies.exhibits._rows import ANALYSED_ROWS, NAMES, analyses_of, marked_places, row_name
 
 __all__ = ["EXHIBIT"]
@@ -135,6 +135,5 @@ def _line(method: str, found: Mapping[int, Record], measure: str) -> PlotLine:
     return PlotLine(method or "plain", tuple(points), means, spreads)
 
 
-EXHIBIT = Exhibit(
-    "rare-words", "Gains by how rare opinion words are in training", cells, show, needs=("opinion_words",), beyond=True
-)
+_TITLE = "Gains by how rare opinion words are in training"
+EXHIBIT = Exhibit("rare-words", _TITLE, cells, show, needs=("opinion_words",), beyond=True, encoders=SWEEP)
