@@ -15,7 +15,7 @@ from pssa.data.formats.tagged import is_tagged
 from pssa.data.read_options import ReadOptions
 from pssa.errors import InputError
 from pssa.experiments.cells import Mining, Place, Training, settings
-from pssa.experiments.resources import Resources, strip_targets
+from pssa.experiments.resources import Resources, Scope, strip_targets
 
 HERE = Place("laptop", "memnet", 0)
 
@@ -183,3 +183,19 @@ def test_damaged_lines_of_the_public_files(shared_data: Path, data: str) -> None
 
 def is_cut(token: str) -> bool:
     return is_tagged(token) and token.strip(token[-2:]) != token[:-2]
+
+
+def test_sweeps_start_from_the_small_encoder_and_word_vectors_stay(tmp_path: Path) -> None:
+    resources = tiny_resources(tmp_path)
+    for name in ("large", "small"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(name)
+    resources = resources.with_encoder(tmp_path / "large").with_small_encoder(tmp_path / "small")
+    scope = Scope(resources, seeds=5, encoder_seeds=2, prefers_small=True)
+    assert [place.small_encoder for place in scope.places("memnet", "laptop")] == [False] * 5
+    assert [place.small_encoder for place in scope.places("bertabsa", "laptop")] == [True] * 2
+    large, small = Place("laptop", "bertabsa", 0), scope.places("bertabsa", "laptop")[0]
+    assert resources.settings_in(small)["encoder"] == str(tmp_path / "small")
+    assert resources.files_of(Training(small))["encoder"] != resources.files_of(Training(large))["encoder"]
+    without = replace(scope, resources=resources.with_small_encoder(None))
+    assert without.places("bertabsa", "laptop") == (large, replace(large, seed=1))

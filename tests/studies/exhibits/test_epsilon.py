@@ -16,15 +16,15 @@ from pssa.studies.exhibits import find
 
 EXHIBIT = find("epsilon")
 PLACE = Place("laptop", "memnet", 0, held_out=True)
-EPSILONS = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+EPSILONS = (1.0, 2.0, 3.0, 4.0, 5.0)
 
 
-def mining(epsilon: float, way: str = "aw-as", place: Place = PLACE) -> Mining:
-    return Mining(place, way, settings(epsilon=epsilon))
+def mining(epsilon: float, place: Place = PLACE) -> Mining:
+    return Mining(place, "pg-as", settings(epsilon=epsilon))
 
 
-def training(epsilon: float, way: str = "aw-as", place: Place = PLACE) -> Training:
-    return Training(place, evidence=(mining(epsilon, way, place),))
+def training(epsilon: float, place: Place = PLACE) -> Training:
+    return Training(place, evidence=(mining(epsilon, place),))
 
 
 def mined(active: tuple[int, ...], misleading: tuple[int, ...], with_active: int) -> Record:
@@ -38,28 +38,27 @@ def mined(active: tuple[int, ...], misleading: tuple[int, ...], with_active: int
 
 def test_every_threshold_is_mined_and_trained_on_held_out_data(tmp_path: Path) -> None:
     expected: set[Cell] = {Training(PLACE)}
-    for way in ("aw-as", "pg-as"):
-        expected |= {mining(epsilon, way) for epsilon in EPSILONS}
-        expected |= {training(epsilon, way) for epsilon in EPSILONS}
+    expected |= {mining(epsilon) for epsilon in EPSILONS}
+    expected |= {training(epsilon) for epsilon in EPSILONS}
     assert set(EXHIBIT.cells(toy_scope(tmp_path, "memnet"))) == expected
 
 
 def test_at_most_three_seeds_are_mined(tmp_path: Path) -> None:
     found = set(EXHIBIT.cells(toy_scope(tmp_path, "memnet", seeds=5)))
     assert {cell.place.seed for cell in found} == {0, 1, 2}
-    assert len(found) == 3 * (1 + 2 * 7 * 2)
+    assert len(found) == 3 * (1 + 2 * 5)
 
 
 def test_numbers_tell_scores_gains_and_words(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {Training(PLACE): blind(), training(3.0): knowing()}
     records[mining(3.0)] = mined((6, 3), (1, 0), 7)
     *_, table = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
-    assert row_of(table, "MN (+AW-AS)", "LAPTOP", 3.0) == (
+    assert row_of(table, "MN (+PG-AS)", "LAPTOP", 3.0) == (
         *(1, "100.00", "100.00", "+66.67 / +83.33"),
         *(0.9, 0.1, "70.0%"),
     )
-    assert row_of(table, "MN (+PG-AS)", "LAPTOP", 3.0) == (0, *[None] * 6)
-    assert len(getattr(table, "rows", ())) == 2 * 7
+    assert row_of(table, "MN (+PG-AS)", "LAPTOP", 4.0) == (0, *[None] * 6)
+    assert len(getattr(table, "rows", ())) == 5
 
 
 def test_curves_have_the_points_that_were_measured(tmp_path: Path) -> None:
@@ -70,9 +69,8 @@ def test_curves_have_the_points_that_were_measured(tmp_path: Path) -> None:
     scores, words, *_ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
     assert isinstance(scores, Figure)
     assert isinstance(words, Figure)
-    assert [title for title, _ in scores.panels] == ["MN (+AW-AS)", "MN (+PG-AS)"]
-    ((curve,), nothing) = (lines for _, lines in scores.panels)
-    assert nothing == ()
+    assert [title for title, _ in scores.panels] == ["MN (+PG-AS)"]
+    ((_, (curve,)),) = scores.panels
     assert (curve.name, curve.x) == ("LAPTOP", (2.0, 5.0))
     assert curve.y == pytest.approx((100, 100 / 6))
     assert curve.spread == (None, None)  # one seed has none
@@ -87,9 +85,9 @@ def test_curves_have_the_points_that_were_measured(tmp_path: Path) -> None:
 
 def test_the_best_threshold_is_the_lowest_of_equals(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {training(epsilon): blind() for epsilon in EPSILONS}
-    records |= {training(epsilon): knowing() for epsilon in (4.0, 6.0)}
+    records |= {training(epsilon): knowing() for epsilon in (4.0, 5.0)}
     _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
-    assert row_of(chosen, "MN (+AW-AS)") == (3.0, 4.0, 4.0)
+    assert row_of(chosen, "MN (+PG-AS)") == (3.0, 4.0, 4.0)
 
 
 def test_thresholds_are_compared_over_the_seeds_that_all_have(tmp_path: Path) -> None:
@@ -99,10 +97,10 @@ def test_thresholds_are_compared_over_the_seeds_that_all_have(tmp_path: Path) ->
     # A better mean, but only since the other seed is an easy one.
     records |= {training(5.0): blind(macro_f1=0.5), training(5.0, place=other): knowing()}
     _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
-    assert row_of(chosen, "MN (+AW-AS)") == (3.0, 2.0, 2.0)
+    assert row_of(chosen, "MN (+PG-AS)") == (3.0, 2.0, 2.0)
 
 
 def test_a_sweep_with_gaps_chooses_nothing(tmp_path: Path) -> None:
     records: dict[Cell, Record] = {training(epsilon): knowing() for epsilon in EPSILONS[:-1]}
     _, _, chosen, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
-    assert row_of(chosen, "MN (+AW-AS)") == (3.0, None, None)
+    assert row_of(chosen, "MN (+PG-AS)") == (3.0, None, None)

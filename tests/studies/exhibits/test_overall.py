@@ -19,13 +19,11 @@ AW = (Mining(HERE, "aw-as"),)
 
 def test_a_model_has_the_rows_of_the_paper_and_ours(tmp_path: Path) -> None:
     found = list(EXHIBIT.cells(toy_scope(tmp_path, "memnet")))
-    # Plain, KT, two ensembles, six of AS, two with the paper's penalty, consensus and the control; human words are not there;
-    # two saliencies with fewer rounds.
-    assert len(found) == 14 + 4
+    # Plain, KT, two ensembles, six of AS, two with the paper's penalty, consensus and the control; human words are not there.
+    assert len(found) == 14
     assert Training(HERE, evidence=AW, settings=settings(gamma=0.1, penalty="letter")) in found
     assert Training(HERE, "adaboost") in found
     assert Training(HERE, evidence=AW, settings=settings(words="misleading")) in found
-    assert Training(HERE, evidence=AW, rounds=2) in found
     assert not any("human" in str(cell) for cell in found)
 
 
@@ -50,17 +48,15 @@ def test_fields_stand_beside_the_paper_s_and_beside_what_choosing_on_test_would_
     records: dict[Cell, Record] = {
         Training(HERE): blind(curve=[[0.2, 0.1], [1 / 3, 1 / 6]]),
         Training(HERE, evidence=AW): knowing(curve=[[1.0, 1.0], [0.5, 0.9]]),
-        Training(HERE, evidence=AW, rounds=1): blind(curve=[]),
-        Training(HERE, evidence=AW, rounds=2): blind(curve=[]),
     }
     _, _, gains, _, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet"), FakeLookup(records))
     assert row_of(gains, "MN", "LAPTOP") == (ALL_OF_IT, None, None, None, None)
-    plain = (1, "33.33", "16.67", None, None, "68.97 / 63.28", "-35.64 / -46.61", "33.33 / 16.67", None)
+    plain = (1, "33.33", "16.67", None, None, "68.97 / 63.28", "-35.64 / -46.61", "33.33 / 16.67")
     assert row_of(table, "MN") == plain
     supervised = row_of(table, "MN (+AW-AS)")
     assert supervised[3:5] == (ALL_OF_IT, None)
-    assert supervised[-2:] == ("100.00 / 100.00", "100.00 / 100.00")
-    assert row_of(table, "MN (+Boosting)") == (0, None, None, None, None, "69.28 / 64.17", None, None, None)
+    assert supervised[-1] == "100.00 / 100.00"
+    assert row_of(table, "MN (+Boosting)") == (0, None, None, None, None, "69.28 / 64.17", None, None)
 
 
 def test_the_paper_s_penalty_has_the_gamma_of_the_data_set_and_one_data_set_of_encoders(tmp_path: Path) -> None:
@@ -84,15 +80,15 @@ def test_rows_of_tnet_att_are_compared_with_tnet(tmp_path: Path) -> None:
     assert row_of(table, "TNet-ATT (+AW-AS)")[4] == ALL_OF_IT
 
 
-def test_rounds_are_chosen_over_the_seeds_that_all_have(tmp_path: Path) -> None:
-    def trained(seed: int, rounds: int) -> Training:
-        place = replace(HERE, seed=seed)
-        return Training(place, evidence=(Mining(place, "aw-as"),), rounds=rounds)
-
-    records: dict[Cell, Record] = {trained(0, rounds): blind(curve=[]) for rounds in (0, 1, 2)}
-    records[trained(1, 0)] = knowing(curve=[])
-    *_, table, _ = EXHIBIT.show(toy_scope(tmp_path, "memnet", seeds=2), FakeLookup(records))
-    assert row_of(table, "MN (+AW-AS)")[-1] == "33.33 / 16.67"
+def test_costly_rows_have_fewer_data_sets(tmp_path: Path) -> None:
+    scope = toy_scope(tmp_path, "memnet", "bertabsa_att")
+    sources = dict.fromkeys(("laptop", "rest", "twitter"), scope.resources.sources["laptop"])
+    cells = list(EXHIBIT.cells(replace(scope, resources=replace(scope.resources, sources=sources))))
+    boosted = {cell.place for cell in cells if isinstance(cell, Training) and cell.method == "boosting"}
+    assert {(place.model, place.data) for place in boosted} == {
+        *(("memnet", data) for data in ("laptop", "rest")),
+        ("bertabsa_att", "laptop"),
+    }
 
 
 def test_supervision_is_compared_with_a_second_training_too(tmp_path: Path) -> None:

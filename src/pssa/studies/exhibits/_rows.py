@@ -27,7 +27,7 @@ NAMES = {
 ATTENDING = ("memnet", "tnet_att", "bertabsa_att")
 # Models that belong together; the last one attends.
 FAMILIES: tuple[tuple[str, ...], ...] = (("memnet",), ("tnet", "tnet_att"), ("bertabsa", "bertabsa_att"))
-FEW_SEEDS = 3  # of encoders, and of word-vector models for methods of five trainings a seed, for analyses, and for exhibits with many rows
+FEW_SEEDS = 3  # for methods of five trainings a seed, for analyses, and for exhibits with many rows
 # Rows with this suffix are trained with the paper's penalty and gamma, not with those that held-out data chose.
 PAPER_PENALTY = ", paper's penalty"
 _PAPER_PENALTY = tuple((data, settings(penalty="letter", gamma=gamma)) for data, gamma in GAMMA.items())

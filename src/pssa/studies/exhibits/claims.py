@@ -112,8 +112,8 @@ _NOTES = (
     "direction of the difference, by a bootstrap over seeds and test instances; a single seed is not tested. Other numbers "
     "decide if all seeds agree, at least two of them except for counts of words. `seeds`: in the order of the data sets. "
     "Frequencies are geometric means, counts are sums over seeds.",
-    "Models on an encoder: rows of the overall results start from the encoder, where they have three seeds, and some are on LAPTOP "
-    "only; what else a claim needs, such as minings, attention and parts of train, starts from the small one, if there is one. "
+    "Models on an encoder: rows of the overall results start from the encoder, with three seeds, some of them on LAPTOP only; "
+    "what else a claim needs, such as minings, attention and parts of train, starts from the small one, if there is one. "
     "Left out for their cost: mining with one noise sample, restarted rounds except on LAPTOP, and attention before and after "
     "supervision of encoders except on LAPTOP.",
 )

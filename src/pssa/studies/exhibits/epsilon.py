@@ -42,8 +42,8 @@ _NOTES = (
     f"{_HELD_OUT} `gain`: mean difference to the same model without evidence on the same seeds, accuracy / macro-F1. "
     "Words are counted per instance, over five rounds; `with active`: share of the instances with an active word.",
     "Where nothing is mined the gain is that of the same training with other random numbers, which is noise.",
-    "Left out for their cost: +AW-AS, and 6 and 7 bits, at which, as at 5, nearly every sentence counts: even scores over 32 words "
-    "have an entropy of 5 bits.",
+    "Left out for their cost: +AW-AS, and 6 and 7 bits, at which, as at 5, nearly every sentence counts: even scores over 32 "
+    "words have an entropy of 5 bits.",
 )
 
 

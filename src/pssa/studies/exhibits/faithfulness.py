@@ -14,7 +14,7 @@ from pssa.experiments.comparison import gather
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import SWEEP, Exhibit, FormattedValue, Part, Table, TableRow, Value, not_measured
-from pssa.studies.exhibits._rows import ANALYSED_ROWS, analyses_of, marked_places, row_name
+from pssa.studies.exhibits._rows import ANALYSED_ROWS, analyses_of, attending_places, row_name
 
 __all__ = ["EXHIBIT"]
 
@@ -25,8 +25,8 @@ _COLUMNS = ("model", "words by", "seeds", *(f"{measure}{part}" for measure in _M
 _NOTES = (
     "AOPC: mean over 1, 5, 10, 20 and 50 % of the words, as in ERASER, and over seeds. `random`: as many words in random order. "
     "+: in every seed the 95 % interval of the difference to random order, by bootstrap over instances, lies on the good side; "
-    "-: on the bad side. Of encoders, 300 test instances drawn at random. LAPTOP and REST only, where people marked words; "
-    "TWITTER is left out for its cost.",
+    "-: on the bad side. Of encoders, 300 test instances drawn at random. TWITTER is left out for "
+    "its cost.",
 )
 # Whether a value above chance is good.
 _HIGH_IS_GOOD = {"comprehensiveness": True, "sufficiency": False}
@@ -34,14 +34,18 @@ _HIGH_IS_GOOD = {"comprehensiveness": True, "sufficiency": False}
 
 def cells(scope: Scope) -> Iterator[Cell]:
     """Yield one analysis of every row and seed."""
-    for data, model in marked_places(scope):
+    for data, model in _places(scope):
         for method in ANALYSED_ROWS:
             yield from analyses_of(scope, "faithfulness", method, model, data).values()
 
 
+def _places(scope: Scope) -> Iterator[tuple[str, str]]:
+    return ((data, model) for data, model in attending_places(scope) if data != "twitter")
+
+
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return a table for each data set and each way of removing words."""
-    places = list(marked_places(scope))
+    places = list(_places(scope))
     return [
         Table(
             f"faithfulness-{data}-{way}",
@@ -92,4 +96,4 @@ def _sign(judged: Sequence[Record], high_is_good: bool) -> str:
 
 
 _TITLE = "Do models rely on the words that they attend to?"
-EXHIBIT = Exhibit("faithfulness", _TITLE, cells, show, needs=("opinion_words",), beyond=True, encoders=SWEEP)
+EXHIBIT = Exhibit("faithfulness", _TITLE, cells, show, beyond=True, encoders=SWEEP)
