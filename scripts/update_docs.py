@@ -1,4 +1,4 @@
-"""Fill the generated parts of the documentation: measured numbers, the reference of commands, the file tree.
+"""Fill the generated parts of the documentation: measured numbers, findings, the reference of commands, the file tree.
 
     python scripts/update_docs.py            rewrite what is out of date
     python scripts/update_docs.py --check    name the pages that are out of date and exit with 1
@@ -22,8 +22,10 @@ from statistics import fmean
 from typing import Any
 
 from pssa.cli import build_parser
+from pssa.studies.front_page import findings_of, front_page, headline, read_exhibits, write_pictures
 
 ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
 _NUMBER = re.compile(r"(<!--=([^>]+)-->)(.*?)(<!--/-->)", re.DOTALL)
 _BLOCK = re.compile(r"(<!-- begin ([a-z-]+) -->\n)(.*?)(<!-- end \2 -->)", re.DOTALL)
 # Rows of the table of scores in domain: what they are called there, and in the tables of results/overall.
@@ -49,6 +51,8 @@ _README_TRANSFER = {
 }
 
 
+_README_FINDINGS = ("transfer", "stress", "correction", "overall")
+
 _TAGGERS = {"words": "word vectors, characters", "minilm": "MiniLM", "mpnet": "MPNet"}
 # What stands beside a measurement of results/aspects.jsonl: the head of its column, and its cells by data set and tagger.
 _BESIDE = {
@@ -65,6 +69,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Fill the generated parts of the documentation.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a page is out of date")
     check = parser.parse_args().check
+    if not check:
+        write_pictures(RESULTS)
     stale = [page for page in pages() if filled(text := page.read_text("utf-8")) != text]
     for page in stale:
         print(f"{'out of date' if check else 'updated'}: {page.relative_to(ROOT)}")
@@ -102,7 +108,7 @@ def cells(table: str, row: tuple[str, ...]) -> dict[str, Any]:
 
 @cache
 def _table(name: str) -> Any:
-    return json.loads((ROOT / "results" / f"{name}.json").read_text("utf-8"))
+    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
 
 
 def overall_table() -> str:
@@ -116,16 +122,25 @@ def overall_table() -> str:
 
 
 def transfer_table() -> str:
-    """Return the README's table: macro-F1 at home and in the other domain, and instances that are right in every variant."""
-    columns = ("LAPTOP", "REST", "LAPTOP → REST", "REST → LAPTOP", "variants of LAPTOP", "variants of REST")
-    lines = [f"| {' | '.join(('', *columns))} |", "|---" * (len(columns) + 1) + "|"]
+    """Return the README's table: macro-F1 in the other domain, instances that are right in every variant, macro-F1 at home."""
+    columns = ("LAPTOP → REST", "REST → LAPTOP", "variants of LAPTOP", "variants of REST", "LAPTOP", "REST")
+    lines, seeds = [], set()
     for row, name in _README_TRANSFER.items():
         pairs = [cells(f"transfer/transfer-{pair}", (row,)) for pair in ("laptop-rest", "rest-laptop")]
         variants = [cells(f"stress/stress-{data}-tnet_att", (row,)) for data in ("laptop", "rest")]
-        found = [*(each["at home"] for each in pairs), *(each["macro-F1"] for each in pairs)]
-        means = [f"{each['mean']:.1f}" for each in (*found, *(each["all right"] for each in variants))]
+        seeds |= {each["seeds"] for each in (*pairs, *variants)}
+        found = [*(each["macro-F1"] for each in pairs), *(each["all right"] for each in variants)]
+        means = [f"{each['mean']:.1f}" for each in (*found, *(each["at home"] for each in pairs))]
         lines.append(f"| {' | '.join((name, *means))} |")
-    return "\n".join(lines) + "\n"
+    count = " to ".join(str(number) for number in dict.fromkeys((min(seeds), max(seeds))))
+    head = [f"| {' | '.join((f'mean of {count} seeds', *columns))} |", "|---" * (len(columns) + 1) + "|"]
+    return "\n".join([*head, *lines]) + "\n"
+
+
+def headlines() -> str:
+    """Return the README's sentences about results: other domains, variants and corrections first, then scores at home."""
+    findings = findings_of(read_exhibits(RESULTS))
+    return "".join(f"- {headline(name, findings[name], 'results/')}\n" for name in _README_FINDINGS)
 
 
 def command_reference() -> str:
@@ -199,7 +214,7 @@ def _first_sentence(path: Path) -> str:
 
 def aspects_table(measure: str) -> str:
     """Return a table of results/aspects.jsonl: of `spans` or `end_to_end`, with means over the seeds."""
-    records = [json.loads(line) for line in (ROOT / "results" / "aspects.jsonl").read_text("utf-8").splitlines()]
+    records = [json.loads(line) for line in (RESULTS / "aspects.jsonl").read_text("utf-8").splitlines()]
     head, beside = _BESIDE[measure]
     lines = [f"| data | reads | F1 by seed | mean F1 | precision | recall | {head} |", "|---|---|---|---|---|---|---|"]
     for data, reads in ((data, reads) for data in beside for reads in _TAGGERS):
@@ -219,6 +234,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "aspects-end-to-end": lambda: aspects_table("end_to_end"),
     "overall": overall_table,
     "transfer": transfer_table,
+    "findings": lambda: front_page(read_exhibits(RESULTS)),
+    "headlines": headlines,
     "commands": command_reference,
     "tree": file_tree,
 }

@@ -50,7 +50,7 @@ def test_cells_are_carried_out_once_and_shown(scope: Scope, stand_in: StandIn, t
     for said in ("Made by `pssa reproduce it`", "Models start from word vectors `vectors.txt` (at most 1 seed)."):
         assert said in (tmp_path / "more.md").read_text("utf-8")
     assert {path.name for path in tmp_path.iterdir()} == {
-        *("cells.jsonl", "cells.csv", "evidence", "index.html", "provenance.json"),
+        *("README.md", "cells.jsonl", "cells.csv", "evidence", "index.html", "provenance.json"),
         *("quick", "quick.md", "more", "more.md"),
     }
     json.dumps(report.as_dict())

@@ -15,18 +15,12 @@ from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.resources import Resources, Scope
 from pssa.studies import exhibits
-from pssa.studies.exhibit import Figure, FormattedValue, Table
+from pssa.studies.exhibit import Figure, Table
 from pssa.studies.pages import drop_empty_rows
-from pssa.studies.tables import markdown_table, points_table, table_json
+from pssa.studies.tables import markdown_table, points_table, read_table, table_json
 
 RESULTS = Path(__file__).parents[2] / "results"
 TABLES = sorted(path for path in RESULTS.glob("*/*.json") if path.with_suffix(".md").is_file())
-
-
-def value_of(field: Any) -> Any:
-    if not isinstance(field, dict):
-        return field
-    return FormattedValue(field["shown"], {name: part for name, part in field.items() if name != "shown"})
 
 
 def fields(markdown: str) -> list[list[str]]:
@@ -39,9 +33,7 @@ def fields(markdown: str) -> list[list[str]]:
 def test_every_table_shows_the_numbers_of_its_json() -> None:
     assert len(TABLES) > 40
     for path in TABLES:
-        stored = json.loads(path.read_text("utf-8"))
-        rows = tuple(tuple(map(value_of, row)) for row in stored["rows"])
-        table = Table(stored["name"], stored["title"], tuple(stored["columns"]), rows, tuple(stored["notes"]))
+        table = read_table(path)
         assert table_json(table) == path.read_text("utf-8"), path
         assert fields(markdown_table(table)) == fields(path.with_suffix(".md").read_text("utf-8")), path
 

@@ -115,6 +115,87 @@ class Picture:
     svg: str
 
 
+class TableLookup:
+    """The tables of an exhibit, to look numbers up by names of rows and columns; what is not there raises LookupError."""
+
+    def __init__(self, tables: Mapping[str, Table]) -> None:
+        self._tables = tables
+
+    def rows(self, table: str, *first: str) -> list[dict[str, Value]]:
+        """Return the rows of a table that begin with these fields, each by column; all of them if none are given."""
+        found = self._tables[table]
+        kept = [row for row in found.rows if tuple(map(str, row[: len(first)])) == first]
+        if not kept:
+            raise LookupError(f"{table} has no row that begins with {', '.join(first)}")
+        return [dict(zip(found.columns, row, strict=True)) for row in kept]
+
+    def names(self, beginning: str) -> list[str]:
+        """Return the names of the tables that begin in this way."""
+        return [name for name in self._tables if name.startswith(beginning)]
+
+    def number(self, table: str, *first: str, column: str, part: str = "") -> float:
+        """Return the number in the one row that begins with these fields; `part` names one of several numbers."""
+        (row,) = self.rows(table, *first)
+        return number_in(row[column], part)
+
+
+def number_in(field: Value, part: str = "") -> float:
+    """Return the number in a field of a table, or one of its parts; a field that is not measured raises LookupError."""
+    value = field.parts[part] if isinstance(field, FormattedValue) else field
+    if not isinstance(value, int | float):
+        raise LookupError(f"{part or 'a number'} is not measured")
+    return float(value)
+
+
+def numbers_in(rows: Iterable[Mapping[str, Value]], column: str, part: str = "") -> tuple[float, ...]:
+    """Return the measured numbers of a column."""
+    found = (row[column] for row in rows)
+    values = (field.parts[part] if isinstance(field, FormattedValue) else field for field in found)
+    return tuple(float(value) for value in values if isinstance(value, int | float))
+
+
+@dataclass(frozen=True)
+class StripRow:
+    """A row of a strip plot: single measurements as small dots, their mean as a large one."""
+
+    name: str
+    mean: float
+    values: tuple[float, ...] = ()
+    error: float | None = None  # standard error of the mean
+    kind: str = "tried"  # or "control", or "paper"
+
+
+@dataclass(frozen=True)
+class StripPlot:
+    """A small drawing that is read at a glance: a few numbers on one axis."""
+
+    axis: str  # what it measures
+    rows: tuple[StripRow, ...]
+    form: str = "{:+.1f}"  # of the number beside each row
+    origin: float = 0.0  # where a line marks that nothing changed
+
+    def number(self, row: StripRow) -> str:
+        """Return the mean of a row as it is shown; zero has no minus."""
+        shown = self.form.format(row.mean)
+        return self.form.format(0.0) if shown == self.form.format(-0.0) else shown
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an exhibit says, for the first page of results."""
+
+    question: str
+    answer: str  # one sentence, made from the tables
+    plot: StripPlot
+    claim: str = ""  # what the paper says of it, if it does
+    more: str = ""  # details that the answer can stand without
+
+    @property
+    def text(self) -> str:
+        """Claim, answer and details."""
+        return " ".join(filter(None, (self.claim, self.answer, self.more)))
+
+
 Part = Table | Figure | Picture | str  # a paragraph is a text; `code` in it stands between backticks
 
 

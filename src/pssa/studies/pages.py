@@ -23,14 +23,16 @@ from pssa.errors import InputError, MissingExtra, PssaWarning, setting
 from pssa.report.heat_map import clean
 from pssa.report.html import make_environment
 from pssa.studies import tables
-from pssa.studies.exhibit import Exhibit, Figure, Part, Picture, Table, Value
+from pssa.studies.exhibit import Exhibit, Figure, Finding, Part, Picture, Table, Value
 from pssa.studies.exhibits import reading_order
 from pssa.studies.figures import draw
+from pssa.studies.strip_plot import draw_strip_plot
 
 _TITLE = "Experiments"
+_FINDINGS = "What we found"
 _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.IGNORECASE)
-_SECTION = "section.json"
-_FILES = "files"  # in it: the names of the files beside it
+SECTION = "section.json"
+FILES = "files"  # in it: the names of the files beside it
 _N_NAMED = 12  # rows without an outcome that are named, at most
 _LONG_NUMBER = 24  # characters from which a field of numbers may break
 _LONG_TEXT = 48  # characters from which a field is text to be read in several lines
@@ -64,16 +66,21 @@ def write_exhibit(folder: Path, exhibit: Exhibit, parts: Sequence[Part]) -> None
     for name in _written_before(home):
         if name not in files:
             (home / name).unlink(missing_ok=True)
-    _write(home / _SECTION, json.dumps({**section, _FILES: list(files)}, ensure_ascii=False) + "\n")
+    _write(home / SECTION, json.dumps({**section, FILES: list(files)}, ensure_ascii=False) + "\n")
     if has_pandas:
         _write(folder / f"{exhibit.name}.md", markdown_document(exhibit, parts, drawings))
 
 
-def write_page(folder: Path, notes: Sequence[str] = (), about: Sequence[PageSection] = ()) -> Path:
-    """Write the page of all exhibits that have been shown in this folder; return its path."""
-    found = {path.parent.name: _read_section(path) for path in sorted(folder.glob(f"*/{_SECTION}"))}
+def write_page(
+    folder: Path,
+    notes: Sequence[str] = (),
+    about: Sequence[PageSection] = (),
+    findings: Mapping[str, Finding] | None = None,
+) -> Path:
+    """Write the page of all exhibits that have been shown in this folder, findings first; return its path."""
+    found = {path.parent.name: read_section(path) for path in sorted(folder.glob(f"*/{SECTION}"))}
     sections = [found[name] for name in sorted(found, key=reading_order)]
-    return _write(folder / "index.html", make_page(sections, notes, about))
+    return _write(folder / "index.html", make_page(sections, notes, about, findings))
 
 
 def drop_empty_rows(parts: Iterable[Part]) -> list[Part]:
@@ -148,16 +155,29 @@ def make_section(
     return {"name": name, "title": title, "html": html.strip(), "beyond": beyond}
 
 
-def make_page(sections: Sequence[PageSection], notes: Sequence[str] = (), about: Sequence[PageSection] = ()) -> str:
+def make_page(
+    sections: Sequence[PageSection],
+    notes: Sequence[str] = (),
+    about: Sequence[PageSection] = (),
+    findings: Mapping[str, Finding] | None = None,
+) -> str:
     """Return the page.
 
     :param notes: what the reader must know first.
     :param about: sections after the exhibits, such as the provenance.
+    :param findings: what exhibits say in short, by their names.
     """
     paper = [section for section in sections if not section["beyond"]]
     beyond = [section for section in sections if section["beyond"]]
-    groups = (("In the paper", paper), ("Beyond the paper", beyond), ("About", about))
+    first = [_findings_section(findings)] if findings else []
+    groups = (("In short", first), ("In the paper", paper), ("Beyond the paper", beyond), ("About", about))
     return _render("results.html.jinja", title=_TITLE, notes=notes, groups=groups)
+
+
+def _findings_section(findings: Mapping[str, Finding]) -> PageSection:
+    drawings = {name: Markup(draw_strip_plot(finding.plot)) for name, finding in findings.items()}  # noqa: S704  escaped
+    html = _render("findings.html.jinja", title=_FINDINGS, findings=findings, drawings=drawings)
+    return {"name": "findings", "title": _FINDINGS, "html": html.strip(), "beyond": False}
 
 
 def _block(part: Part, anchor: str, drawings: Mapping[str, str]) -> dict[str, Any]:
@@ -236,7 +256,7 @@ def _files_of(part: Part, within: str, has_pandas: bool) -> dict[str, str | byte
 def _written_before(home: Path) -> Iterator[str]:
     """Yield the names of the files that the last showing of an exhibit wrote."""
     try:
-        names = json.loads((home / _SECTION).read_text("utf-8"))[_FILES]
+        names = json.loads((home / SECTION).read_text("utf-8"))[FILES]
     except (OSError, ValueError, KeyError, TypeError):
         return  # nothing was shown here, or an old version wrote no list
     for name in names if isinstance(names, list) else ():
@@ -278,10 +298,15 @@ def _warn_missing(what: str, error: MissingExtra) -> None:
     warnings.warn(PssaWarning(f"{what} are left out: {error.message}, then write them with {show_only}"), stacklevel=4)
 
 
-def _read_section(path: Path) -> PageSection:
+def read_section(path: Path) -> PageSection:
+    """Return the section of an exhibit that has been shown, and the names of its files.
+
+    :raises InputError: if the file is something else.
+    """
     try:
         value = json.loads(path.read_text("utf-8"))
-        return {name: value[name] for name in ("name", "title", "html", "beyond")}
+        known = {name: value[name] for name in ("name", "title", "html", "beyond")}
+        return {**known, FILES: [name for name in value.get(FILES, ()) if _FILE_NAME.fullmatch(name)]}
     except (ValueError, TypeError, LookupError) as error:
         raise InputError(f"{path} is not a section of the page; remove it and show its exhibit again") from error
 

@@ -1,6 +1,7 @@
 """Reproduce exhibits: plan and execute the cells that they need, then show each and write it into one folder.
 
     OUT/cells.jsonl        the ledger: the record of every cell; cells.csv has the main columns
+    OUT/README.md          what they say in short, and the list of tables
     OUT/index.html         every exhibit; NAME.md and NAME/ have one each
     OUT/provenance.json    where the numbers come from
 
@@ -28,6 +29,7 @@ from pssa.experiments.workspace import Workspace
 from pssa.models import uses_encoder
 from pssa.studies.exhibit import Exhibit, Part, Table
 from pssa.studies.filters import Selection, choose, untrainable_models
+from pssa.studies.front_page import in_short, write_front_page
 from pssa.studies.pages import drop_empty_rows, make_section, write_exhibit, write_page
 from pssa.studies.tables import cells_csv
 
@@ -221,7 +223,7 @@ class _Results:
                 continue
             origin = provenance.paragraph(contributions(_records(lookup, with_needs(cells))))
             try:
-                about = [*self._starting_points(cells), *_missing(lookup, cells)]
+                about = [*in_short(exhibit.name, parts), *self._starting_points(cells), *_missing(lookup, cells)]
                 write_exhibit(self.out, exhibit, [*about, *drop_empty_rows(parts), origin])
             except ValueError as error:
                 broken[exhibit.name] = str(error)
@@ -238,7 +240,7 @@ class _Results:
             rows = tuple((cell_name(cell), reason) for cell, reason in failures.items())
             table = Table("failed", "Reasons", ("cell", "reason"), rows)
             about.insert(0, make_section("failed", "Cells that failed", [table]))
-        return write_page(self.out, notes, about)
+        return write_page(self.out, notes, about, write_front_page(self.out))
 
     def _starting_points(self, cells: Sequence[Cell]) -> list[Part]:
         """Name the vectors and the encoders that models start from, which are not the paper's, with the most seeds of each."""

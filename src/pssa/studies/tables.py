@@ -11,9 +11,10 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
-from pssa.errors import MissingExtra
+from pssa.errors import InputError, MissingExtra
 from pssa.experiments.ledger import Record
 from pssa.studies.exhibit import Figure, FormattedValue, PlainValue, PlotLine, Table, Value
 
@@ -248,6 +249,25 @@ def table_json(table: Table) -> str:
         "notes": list(table.notes),
     }
     return json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def read_table(path: Path) -> Table:
+    """Return a table from the JSON file that `table_json` made.
+
+    :raises InputError: if the file is something else.
+    """
+    try:
+        stored = json.loads(path.read_text("utf-8"))
+        rows = tuple(tuple(map(_table_value, row)) for row in stored["rows"])
+        return Table(stored["name"], stored["title"], tuple(stored["columns"]), rows, tuple(stored["notes"]))
+    except (ValueError, TypeError, LookupError) as error:
+        raise InputError(f"{path} is not a table of an exhibit; remove it and show its exhibit again") from error
+
+
+def _table_value(field: Any) -> Value:
+    if not isinstance(field, dict):
+        return cast(Value, field)
+    return FormattedValue(field["shown"], {name: part for name, part in field.items() if name != "shown"})
 
 
 def cells_csv(records: Iterable[Record]) -> str:

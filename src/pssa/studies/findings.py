@@ -1,0 +1,258 @@
+"""What the exhibits say, each in one sentence and one small picture made from its tables, for the first page of results.
+
+A sentence must stay true whatever the numbers are: it gives differences with their sign and counts, and praises nothing.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from pssa.studies.exhibit import Finding, StripPlot, StripRow, TableLookup, Value, number_in, numbers_in
+from pssa.studies.paper import OVERALL, RANDOM_MASKING, SPEED, PaperRow, Scores
+
+_F1 = "macro-F1"
+_SIGNIFICANT = 0.05
+_CONTROLS = ("+Random", "again", "nearest word")
+_PAPER = "paper"
+_Row = Mapping[str, Value]
+
+
+def transfer(tables: TableLookup) -> Finding:
+    """Return what evidence gains in another domain."""
+    shown = {
+        "+Random": "random words",
+        "+PG-AS": "the paper's way",
+        "+Consensus": "consensus",
+        "+Human": "words people marked",
+    }
+    rows = {name: tables.rows("transfer-aim", name)[0] for name in shown}
+    means = {name: number_in(row["mean gain"], "points") for name, row in rows.items()}
+    ours = rows["+Consensus"]
+    measured, of = (number_in(ours["measured"], part) for part in ("count", "of"))
+    answer = (
+        "Trained on laptops and tested on restaurants, or the reverse, a model with the words of a consensus has "
+        f"{means['+Consensus']:+.1f} points of macro-F1 over a second training without them, with random words "
+        f"{means['+Random']:+.1f}."
+    )
+    more = (
+        f"The consensus is above the second training in {ours['above again']} of {measured:.0f} pairs of model and direction, "
+        f"with p < .05 in {ours['p < .05']}, and has {number_in(ours['over the first'], 'points'):+.1f} over the first training."
+        f"{_unmeasured(measured, of, 'pairs')}"
+    )
+    # The mean is over pairs of these two domains in which every row is measured.
+    pairs = [row for row in tables.rows("transfer-gains") if row["tested on"] != "TWITTER" and _is_complete(row)]
+    strips = _strips(shown, {name: numbers_in(pairs, name, _F1) for name in shown}, means)
+    plot = StripPlot("macro-F1 in another domain, over a second training", strips)
+    return Finding("Does mined evidence help in another domain?", answer, plot, more=more)
+
+
+def stress(tables: TableLookup) -> Finding:
+    """Return how many more instances are right in every variant."""
+    shown = {
+        "+Random": "random words",
+        "+Consensus": "consensus",
+        "+Human": "words people marked",
+        "+Contrast": "contrast",
+    }
+    rows = {name: tables.rows("stress-gains", name)[0] for name in shown}
+    means = {name: number_in(row["mean over again"], "mean") for name, row in rows.items()}
+    every = [row for name in tables.names("stress-") for row in tables.rows(name) if "over again" in row]
+    single = {name: numbers_in(_of(every, name), "over again", "all right") for name in shown}
+    answer = (
+        "Over a second training, the share of instances that are right in every variant changes by "
+        f"{means['+Contrast']:+.1f} points with contrast (`--augment contrast`), {means['+Human']:+.1f} with words that people "
+        f"marked, {means['+Consensus']:+.1f} with those of a consensus and {means['+Random']:+.1f} with random words."
+    )
+    above = {name: row["places above again"] for name, row in rows.items()}
+    more = (
+        f"Contrast is above the second training in {above['+Contrast']} places, a consensus in {above['+Consensus']}."
+    )
+    plot = StripPlot("right in every variant, points over a second training", _strips(shown, single, means))
+    return Finding("Does it help where opinions are reversed or others distract?", answer, plot, more=more)
+
+
+def correction(tables: TableLookup) -> Finding:
+    """Return what correcting evidence buys."""
+    shown = {
+        "random over none": "25 to 400, at random",
+        "useful over none": "25 to 400, useful first",
+        "all over none": "all that people marked",
+    }
+    home, variants = (tables.rows("correction-orders", score)[0] for score in ("in domain", "all right"))
+    answer = (
+        f"Correcting 25 to 400 instances changes macro-F1 at home by {_pair(home['random over none'])} points (± standard "
+        f"error), correcting all that people marked by {_pair(home['all over none'])}."
+    )
+    more = (
+        f"With the most useful first, 25 to 400 change it by {_pair(home['useful over none'])}. All change the share that is "
+        f"right in every variant by {_pair(variants['all over none'])}."
+    )
+    rows = [
+        StripRow(name, number_in(variants[column], "mean"), error=number_in(variants[column], "error"))
+        for column, name in shown.items()
+    ]
+    plot = StripPlot("right in every variant, points over no correction", tuple(rows))
+    return Finding("What does correcting evidence buy?", answer, plot, more=more)
+
+
+def _pair(field: Value) -> str:
+    return f"{number_in(field, 'mean'):+.1f} ± {number_in(field, 'error'):.1f}"
+
+
+def overall(tables: TableLookup) -> Finding:
+    """Return what supervision gains at home, beside the paper's gains."""
+    shown = {
+        _PAPER: "the paper, +PG-AS",
+        "+PG-AS": "ours, +PG-AS",
+        "+Consensus": "ours, consensus",
+        "again": "ours, trained twice",
+    }
+    gains, control = tables.rows("overall-gains"), tables.rows("overall-control")
+    models = ("memnet", "tnet_att", "bertabsa_att")
+    single = {name: numbers_in(gains, name, _F1) for name in shown if name != _PAPER}
+    single[_PAPER] = tuple(_paper_gains(OVERALL, models, "+PG-AS", ""))
+    means = {name: _mean(values) for name, values in single.items()}
+    over_again = _mean(numbers_in(control, "+PG-AS", _F1))
+    significant = sum(p < _SIGNIFICANT for p in numbers_in(control, "+PG-AS", f"p {_F1}"))
+    answer = (
+        f"Ours has {means['+PG-AS']:+.1f}, and {over_again:+.1f} over a second training of the same model, with p < .05 in "
+        f"{significant} of {len(single['+PG-AS'])} places."
+    )
+    more = f"A consensus has {means['+Consensus']:+.1f}, training twice {means['again']:+.1f}."
+    claim = f"The paper's +PG-AS has {means[_PAPER]:+.1f} points of macro-F1 over the same model, on average."
+    plot = StripPlot("macro-F1 at home, points over the same model", _strips(shown, single, means))
+    return Finding("Does supervision with mined words help at home?", answer, plot, claim, more)
+
+
+def random_masking(tables: TableLookup) -> Finding:
+    """Return whether mined words are better evidence than random ones."""
+    shown = {_PAPER: "the paper, gradients", "+PG-AS": "ours, gradients", "+AW-AS": "ours, attention"}
+    every = [row for name in tables.names("random-masking-") for row in tables.rows(name)]
+    single = {name: numbers_in(_of(every, name), "over +RM-AS", _F1) for name in shown if name != _PAPER}
+    single[_PAPER] = tuple(_paper_gains(RANDOM_MASKING, ("bertabsa_att",), "+PG-AS", "+RM-AS"))
+    means = {name: _mean(values) for name, values in single.items()}
+    above = [f"{sum(gain > 0 for gain in single[name])} of {len(single[name])}" for name in ("+PG-AS", "+AW-AS")]
+    answer = (
+        f"Ours have {means['+PG-AS']:+.1f}, above random words in {above[0]} places; attention has {means['+AW-AS']:+.1f}, above "
+        f"them in {above[1]}."
+    )
+    claim = f"The paper's gradients have {means[_PAPER]:+.1f} points of macro-F1 over random words, with BERTABSA-ATT."
+    plot = StripPlot("macro-F1, points over random words", _strips(shown, single, means))
+    return Finding("Are mined words better than random ones?", answer, plot, claim)
+
+
+def human_agreement(tables: TableLookup) -> Finding:
+    """Return how many of the mined words people mark, early and late."""
+    every = [row for name in tables.names("mined-") for row in tables.rows(name) if "coverage" in row]
+    chosen = {
+        "first round": ("PG", "1"),
+        "fifth round": ("PG", "5"),
+        "consensus": ("consensus, as it supervises", "None"),
+        "nearest word": ("nearest word", "None"),
+    }
+    found = {
+        name: [row for row in every if (str(row["mined by"]), str(row["round"])) == key] for name, key in chosen.items()
+    }
+    single = {name: tuple(100 * share for share in numbers_in(rows, "precision")) for name, rows in found.items()}
+    means = {name: _mean(values) for name, values in single.items()}
+    answer = (
+        f"People marked {means['first round']:.0f} % of the words that gradients find in the first round, "
+        f"{means['fifth round']:.0f} % of the fifth round's, {means['consensus']:.0f} % of a consensus's, and "
+        f"{means['nearest word']:.0f} % of the words that stand nearest to the aspect."
+    )
+    names = {name: name for name in chosen}
+    plot = StripPlot("mined words that people marked, in %", _strips(names, single, means), "{:.0f} %")
+    return Finding("Are mined words those that people mark?", answer, plot)
+
+
+def claims(tables: TableLookup) -> Finding:
+    """Return how many of the paper's sentences hold."""
+    counts = Counter(str(row["verdict"]) for row in tables.rows("claims"))
+    total = sum(counts.values())
+    said = {"holds": "hold", "undecided": "are undecided", "does not hold": "do not hold"}
+    answer = (
+        f"Of {total} claims, each about one model, {counts['holds']} hold, {counts['does not hold']} do not, and "
+        f"{counts['undecided']} are undecided: chance explains the numbers, or the seeds disagree."
+    )
+    plot = StripPlot("claims, each for one model", tuple(StripRow(said[name], counts[name]) for name in said), "{:.0f}")
+    return Finding("Which claims of the paper hold here?", answer, plot)
+
+
+def speed(tables: TableLookup) -> Finding:
+    """Return what supervision costs, in plain trainings."""
+    shown = {
+        "+PG-AS": "ours, +PG-AS",
+        "+Consensus": "ours, consensus",
+        _PAPER: "the paper, +PG-AS",
+    }
+    every = [row for name in tables.names("speed-") for row in tables.rows(name) if "training, x" in row]
+    renamed = [{**row, "model": row["method"]} for row in every]
+    single = {name: numbers_in(_of(renamed, name), "training, x") for name in shown if name != _PAPER}
+    data = [key[2] for key in SPEED if key[:2] == ("bertabsa_att", "+PG-AS")]
+    single[_PAPER] = tuple(
+        SPEED["bertabsa_att", "+PG-AS", each][0] / SPEED["bertabsa_att", "", each][0] for each in data
+    )
+    means = {name: _mean(values) for name, values in single.items()}
+    answer = (
+        f"Ours takes {_interval(single['+PG-AS'])} times as long, because its rounds of mining take one epoch each; a consensus "
+        f"{_interval(single['+Consensus'])} times."
+    )
+    claim = f"The paper's +PG-AS takes {_interval(single[_PAPER])} times as long as a plain training."
+    plot = StripPlot("training time, in plain trainings", _strips(shown, single, means), "{:.1f}", origin=1.0)
+    return Finding("What does it cost?", answer, plot, claim)
+
+
+def _of(rows: Sequence[_Row], method: str) -> list[_Row]:
+    """Return the rows of models with a method."""
+    return [row for row in rows if str(row["model"]).endswith(f"({method})")]
+
+
+def _is_complete(row: _Row) -> bool:
+    return all(str(field or "") for field in row.values())
+
+
+def _paper_gains(printed: Mapping[PaperRow, Scores], models: Sequence[str], ours: str, theirs: str) -> list[float]:
+    """Return differences in macro-F1 that the paper prints."""
+    rows = [key for key in printed if key[0] in models and key[1] == ours]
+    return [printed[key][1] - printed[key[0], theirs, key[2]][1] for key in rows]
+
+
+def _strips(
+    names: Mapping[str, str], single: Mapping[str, tuple[float, ...]], means: Mapping[str, float]
+) -> tuple[StripRow, ...]:
+    def kind(row: str) -> str:
+        return "paper" if row == _PAPER else "control" if row in _CONTROLS else "tried"
+
+    return tuple(StripRow(name, means[row], single[row], kind=kind(row)) for row, name in names.items())
+
+
+def _mean(values: Sequence[float]) -> float:
+    if not values:
+        raise LookupError("nothing is measured")
+    return statistics.mean(values)
+
+
+def _interval(values: Sequence[float]) -> str:
+    """Return `1.4 to 1.7`, or one number where both are shown alike."""
+    _mean(values)
+    return " to ".join(dict.fromkeys(f"{end:.1f}" for end in (min(values), max(values))))
+
+
+def _unmeasured(count: float, of: float, what: str) -> str:
+    return f" {of - count:.0f} of {of:.0f} {what} are not measured yet." if count < of else ""
+
+
+# By name of the exhibit, in the order of the page: where evidence pays, or does not; then what the paper says. A function raises
+# LookupError where its numbers are not measured.
+FINDINGS: dict[str, Callable[[TableLookup], Finding]] = {
+    "transfer": transfer,
+    "stress": stress,
+    "correction": correction,
+    "overall": overall,
+    "random-masking": random_masking,
+    "claims": claims,
+    "human-agreement": human_agreement,
+    "speed": speed,
+}

@@ -1,0 +1,146 @@
+"""The first page of a folder of results: what every exhibit found, in a sentence and a picture, then the list of tables.
+
+OUT/README.md             the page; a README.md of your own stays unless it has the two marks between which the page goes
+OUT/NAME/finding.svg      the picture of an exhibit
+
+Everything follows from the tables in the folder, so that new measurements appear by themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from markupsafe import escape
+
+from pssa.data.files import write_atomically
+from pssa.studies.exhibit import Figure, Finding, Part, Table, TableLookup
+from pssa.studies.exhibits import reading_order
+from pssa.studies.findings import FINDINGS
+from pssa.studies.pages import FILES, SECTION, read_section
+from pssa.studies.strip_plot import WIDTH, describe, draw_strip_plot
+from pssa.studies.tables import escape_markdown, points_table, read_table
+
+PICTURE = "finding.svg"
+_BEGIN, _END = "<!-- begin findings -->\n", "<!-- end findings -->"
+_MARKED = re.compile(f"({re.escape(_BEGIN)}).*?({re.escape(_END)})", re.DOTALL)
+_NEW = f"# Results\n\n{_BEGIN}{_END}\n"
+_LEGEND = (
+    "Large dots are means, small ones single models on single data sets; hollow dots are controls, diamonds the paper's numbers. "
+    "[index.html](index.html) shows everything on one page, [cells.jsonl](cells.jsonl) has every single outcome, and each page "
+    "below ends with the command that made it."
+)
+
+
+@dataclass(frozen=True)
+class ShownExhibit:
+    """An exhibit in a folder, with the tables that were written when it was last shown."""
+
+    name: str
+    title: str
+    beyond: bool
+    tables: Mapping[str, Table]  # and figures, as tables of their points
+
+    @classmethod
+    def read(cls, section: Path) -> ShownExhibit:
+        """Return the exhibit whose section of the page this file holds."""
+        stored, home = read_section(section), section.parent
+        names = [name.removesuffix(".json") for name in stored.get(FILES, ()) if name.endswith(".json")]
+        tables = {name: read_table(home / f"{name}.json") for name in names if (home / f"{name}.json").is_file()}
+        return cls(stored["name"], stored["title"], stored["beyond"], tables)
+
+    @property
+    def finding(self) -> Finding | None:
+        """What it says; None if it says nothing in short, or its numbers are not measured."""
+        return find_finding(self.name, self.tables)
+
+
+def read_exhibits(folder: Path) -> list[ShownExhibit]:
+    """Return the exhibits that have been shown in a folder, in reading order."""
+    found = [ShownExhibit.read(path) for path in sorted(folder.glob(f"*/{SECTION}"))]
+    return sorted(found, key=lambda each: reading_order(each.name))
+
+
+def find_finding(exhibit: str, tables: Mapping[str, Table]) -> Finding | None:
+    """Return what the tables of an exhibit say in short; None if nothing, or if the numbers are not measured."""
+    try:
+        return FINDINGS[exhibit](TableLookup(tables))
+    except LookupError:
+        return None
+
+
+def in_short(exhibit: str, parts: Iterable[Part]) -> list[Part]:
+    """Return a first paragraph for the exhibit's own page: what its parts say in short."""
+    shown = [points_table(part) if isinstance(part, Figure) else part for part in parts]
+    finding = find_finding(exhibit, {table.name: table for table in shown if isinstance(table, Table)})
+    return [f"In short: {finding.text}"] if finding else []
+
+
+def findings_of(shown: Sequence[ShownExhibit]) -> dict[str, Finding]:
+    """Return the findings by exhibit, in the order of the page."""
+    found = {each.name: finding for each in shown if (finding := each.finding)}
+    return {name: found[name] for name in FINDINGS if name in found}
+
+
+def write_front_page(folder: Path) -> dict[str, Finding]:
+    """Write the first page of a folder and its pictures; return the findings by exhibit, in its order."""
+    page = folder / "README.md"
+    text = page.read_text("utf-8") if page.is_file() else _NEW
+    written = fill_front_page(text, front_page(read_exhibits(folder)))
+    if written != text or not page.is_file():
+        write_atomically(page, written.encode())
+    return write_pictures(folder)
+
+
+def write_pictures(folder: Path) -> dict[str, Finding]:
+    """Write the picture of every finding and remove old ones; return the findings by exhibit."""
+    shown = read_exhibits(folder)
+    findings = findings_of(shown)
+    for each in shown:
+        picture = folder / each.name / PICTURE
+        if each.name in findings:
+            write_atomically(picture, draw_strip_plot(findings[each.name].plot).encode())
+        else:
+            picture.unlink(missing_ok=True)
+    return findings
+
+
+def fill_front_page(text: str, content: str) -> str:
+    """Return a page with this content between its marks; a page without marks is somebody's own and stays."""
+    return _MARKED.sub(lambda found: found[1] + content + found[2], text, count=1)
+
+
+def front_page(shown: Sequence[ShownExhibit]) -> str:
+    """Return the findings and the list of tables as Markdown."""
+    blocks = [_LEGEND, *(_finding_block(name, finding) for name, finding in findings_of(shown).items())]
+    for title, beyond in (("Tables in the paper", False), ("Tables beyond the paper", True)):
+        rows = [_exhibit_row(each) for each in shown if each.beyond == beyond]
+        if rows:
+            blocks.append("\n".join([f"## {title}\n", "| page | shows | tables and figures |", "|---|---|---|", *rows]))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _finding_block(name: str, finding: Finding) -> str:
+    # A float: beside the text on a wide screen, above it on a narrow one.
+    alt = escape(describe(finding.plot))
+    picture = f'<img align="left" width="{WIDTH}" src="{name}/{PICTURE}" alt="{alt}">'
+    return f'{picture}\n\n{_linked(name, finding)} {escape_markdown(finding.text)}<br clear="left">'
+
+
+def headline(name: str, finding: Finding, folder: str) -> str:
+    """Return a finding as one line of Markdown without its details, for a page outside of the folder."""
+    return (
+        f"{_linked(name, finding, folder)} {escape_markdown(' '.join(filter(None, (finding.claim, finding.answer))))}"
+    )
+
+
+def _linked(name: str, finding: Finding, folder: str = "") -> str:
+    return f"**[{escape_markdown(finding.question)}]({folder}{name}.md)**"
+
+
+def _exhibit_row(shown: ShownExhibit) -> str:
+    name = shown.name
+    titles = "; ".join(escape_markdown(table.title).replace("|", "\\|") for table in shown.tables.values())
+    return f"| [{name}]({name}.md) | {escape_markdown(shown.title)} | {titles} |"

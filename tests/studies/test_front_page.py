@@ -1,0 +1,116 @@
+"""The first page of results: what its sentences say is in the tables, and a page of one's own stays."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pssa.studies import exhibits
+from pssa.studies.exhibit import FormattedValue, StripPlot, Table, TableLookup, TableRow, number_in
+from pssa.studies.findings import FINDINGS
+from pssa.studies.front_page import (
+    PICTURE,
+    find_finding,
+    findings_of,
+    front_page,
+    read_exhibits,
+    write_front_page,
+)
+from pssa.studies.pages import write_exhibit
+from pssa.studies.strip_plot import draw_strip_plot
+
+RESULTS = Path(__file__).parents[2] / "results"
+TRANSFER = exhibits.find("transfer")
+AIM = ("row", "measured", "above again", "mean gain", "p < .05", "over the first")
+
+
+def points(value: float) -> FormattedValue:
+    return FormattedValue(f"{value:+.2f}", {"points": value})
+
+
+def transfer_tables(consensus: float = 1.5) -> list[Table]:
+    rows = {"+Random": -0.25, "+PG-AS": 0.5, "+Consensus": consensus, "+Human": 2.0}
+    measured = FormattedValue("2 of 6", {"count": 2, "of": 6})
+    aim = tuple((name, measured, 2, points(gain), 1, points(gain)) for name, gain in rows.items())
+    both = FormattedValue("+1.00 / +3.00", {"accuracy": 1.0, "macro-F1": 3.0})
+    gains: tuple[TableRow, ...] = (
+        ("MN", "LAPTOP", "REST", *[both] * 4),
+        ("MN", "LAPTOP", "TWITTER", *[both] * 4),
+        ("BERTABSA-ATT", "LAPTOP", "REST", both, None, None, None),
+    )
+    return [
+        Table("transfer-aim", "Aim", AIM, aim),
+        Table("transfer-gains", "Gains", ("model", "trained on", "tested on", *rows), gains),
+    ]
+
+
+def test_a_sentence_has_the_numbers_of_the_tables_and_a_dot_for_each_complete_pair() -> None:
+    found = find_finding("transfer", {table.name: table for table in transfer_tables()})
+    assert found is not None
+    assert re.findall(r"[+-]\d\.\d", found.answer) == ["+1.5", "-0.2"]
+    assert "4 of 6 pairs are not measured yet" in found.more
+    assert [row.values for row in found.plot.rows] == [(3.0,)] * 4
+
+
+def test_what_is_not_measured_is_not_said() -> None:
+    aim, gains = transfer_tables()
+    assert find_finding("transfer", {"transfer-aim": aim}) is None
+    assert find_finding("transfer", {"transfer-aim": replace(aim, rows=aim.rows[:2]), "transfer-gains": gains}) is None
+    with pytest.raises(LookupError):
+        number_in(None)
+    with pytest.raises(LookupError):
+        TableLookup({}).rows("nothing")
+
+
+def test_the_page_follows_the_tables_and_leaves_other_text_alone(tmp_path: Path) -> None:
+    write_exhibit(tmp_path, TRANSFER, transfer_tables())
+    write_front_page(tmp_path)
+    page = tmp_path / "README.md"
+    first = page.read_text("utf-8")
+    assert "+1.5" in first
+    assert "(transfer.md)" in first
+    assert f"transfer/{PICTURE}" in first
+    page.write_text(first.replace("# Results", "# Ours") + "\nOur own words.\n")
+    write_exhibit(tmp_path, TRANSFER, transfer_tables(-0.7))
+    write_front_page(tmp_path)
+    second = page.read_text("utf-8")
+    assert second.startswith("# Ours\n")
+    assert second.endswith("\nOur own words.\n")
+    assert "-0.7" in second
+    assert "+1.5" not in second
+    assert (tmp_path / "transfer" / PICTURE).read_text("utf-8").count("<circle") == 8
+
+
+def test_a_page_without_marks_is_somebodys_own(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("Mine.\n")
+    write_exhibit(tmp_path, TRANSFER, transfer_tables())
+    write_front_page(tmp_path)
+    assert (tmp_path / "README.md").read_text() == "Mine.\n"
+
+
+def test_a_picture_without_a_finding_is_removed(tmp_path: Path) -> None:
+    write_exhibit(tmp_path, TRANSFER, transfer_tables())
+    write_front_page(tmp_path)
+    write_exhibit(tmp_path, TRANSFER, transfer_tables()[:1])
+    write_front_page(tmp_path)
+    assert not (tmp_path / "transfer" / PICTURE).exists()
+
+
+def test_the_results_of_this_repository_have_every_finding_and_its_picture() -> None:
+    shown = read_exhibits(RESULTS)
+    findings = findings_of(shown)
+    assert set(findings) == FINDINGS.keys() & {each.name for each in shown}
+    assert list(findings)[:3] == ["transfer", "stress", "correction"]
+    assert front_page(shown) in (RESULTS / "README.md").read_text("utf-8"), "run: python scripts/update_docs.py"
+    for name, finding in findings.items():
+        assert isinstance(finding.plot, StripPlot)
+        assert (RESULTS / name / PICTURE).read_text("utf-8") == draw_strip_plot(finding.plot), name
+
+
+def test_the_first_page_leads_to_every_page() -> None:
+    text = (RESULTS / "README.md").read_text("utf-8")
+    pages = {path.name for path in RESULTS.glob("*.md")} - {"README.md"}
+    assert sorted(name for name in pages if f"]({name})" not in text) == []
