@@ -6,7 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_cells, add_starts, label_names, names_in
 from pssa.cli._parser import Commands, add_command, option
@@ -133,10 +133,28 @@ def _plan(arguments: argparse.Namespace, scope: Scope, options: ExecutionOptions
     counts = {**found["exhibits"], "in all": found["total"]}
     rows = [[name, *(f"{number:,}" for number in count.values())] for name, count in counts.items()]
     print_table("", ("exhibit", "cells", "done", "to do"), rows)
+    if any(each["device"] for each in found["time"]):
+        title = "Time of one worker for the cells to do, by the last like cells in the folder; several workers share it"
+        print_table(title, ("models start from", "device", "to do", "time", "unknown"), _time_rows(found["time"]))
     _say_missing(found["left_out"], found["skipped"])
     for name, reason in found["broken"].items():
         say(f"not shown: {name} {reason}")
     return code
+
+
+def _time_rows(times: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    return [
+        [each["start"], each["device"], f"{each['cells']:,}", _duration(each["seconds"]), str(each["unknown"] or "")]
+        for each in times
+    ]
+
+
+def _duration(seconds: float) -> str:
+    if not seconds:
+        return ""
+    if seconds < 3600:
+        return f"{seconds / 60:.1f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def _say_missing(left_out: Mapping[str, str], skipped: Mapping[str, str]) -> None:

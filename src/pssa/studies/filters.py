@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pssa import models
 from pssa.errors import InputError, setting
 from pssa.experiments.cells import Cell, with_needs
+from pssa.experiments.estimates import estimate
 from pssa.experiments.ledger import LEDGER, Ledger, Record
 from pssa.experiments.resources import DATA_SETS, Scope
 from pssa.experiments.schedule import plan
@@ -97,11 +98,12 @@ class Selection:
 
 def dry_run(
     names: Sequence[str | Exhibit], scope: Scope, out: Path, accepts: Callable[[Record], bool] | None = None
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Any]:
     """Count the cells that the exhibits need and those that the folder has; execute and write nothing.
 
     Return counts by exhibit, their total, in which shared cells count once, and what is left out, with the reason: exhibits
-    (`skipped`, `broken`) and models (`left_out`). `to_do` includes models and evidence that are needed again.
+    (`skipped`, `broken`) and models (`left_out`). `to_do` includes models and evidence that are needed again. `time` estimates
+    how long that takes, on devices with records of like cells.
 
     :param accepts: which records are reused; None: all.
     :raises InputError: if a name or the folder cannot be used, or no exhibit can be shown.
@@ -116,8 +118,10 @@ def dry_run(
         return {"cells": len(needed), "there": there, "to_do": len(plan(cells, workspace, ledger))}
 
     counts = {exhibit.name: count(cells) for exhibit, cells in selection.exhibits.items()}
+    todo = plan(selection.cells, workspace, ledger)
+    times = [asdict(each) for each in estimate(todo, ledger, scope.resources)]
     reasons = {"skipped": selection.skipped, "broken": selection.broken, "left_out": untrainable_models(scope)}
-    return {"exhibits": counts, "total": count(selection.cells), **reasons}
+    return {"exhibits": counts, "total": count(selection.cells), "time": times, **reasons}
 
 
 def _require_folder(out: Path) -> None:
