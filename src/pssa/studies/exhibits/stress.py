@@ -16,7 +16,17 @@ from pssa.experiments.comparison import RunPair, chance_of_no_gain, gather, star
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.stress.variants import KINDS, VERSION
-from pssa.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow, format_count, format_mean, not_measured
+from pssa.studies.exhibit import (
+    HEADLINE,
+    Exhibit,
+    FormattedValue,
+    Part,
+    Table,
+    TableRow,
+    format_count,
+    format_mean,
+    not_measured,
+)
 from pssa.studies.exhibits._rows import METHODS, NAMES, TRANSFER_ROWS, marked_places, row_name
 
 __all__ = ["EXHIBIT"]
@@ -148,4 +158,5 @@ def _mean(records: Mapping[int, Record], name: str) -> FormattedValue:
     return format_mean([record[name] for record in records.values()])
 
 
-EXHIBIT = Exhibit("stress", "Variants that reverse or distract", cells, show, needs=("opinion_words",), beyond=True)
+_TITLE = "Variants that reverse or distract"
+EXHIBIT = Exhibit("stress", _TITLE, cells, show, ("opinion_words",), beyond=True, encoders=HEADLINE)

@@ -16,6 +16,7 @@ from pssa.experiments.comparison import METRICS, Gain, Row, average, gather
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import (
+    HEADLINE,
     Exhibit,
     FormattedValue,
     Part,
@@ -318,4 +319,4 @@ def _faithfulness(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     return Table("transfer-faithfulness", title, columns, tuple(rows), _FAITHFULNESS_NOTES, ("seeds",))
 
 
-EXHIBIT = Exhibit("transfer", "Evidence in another domain", cells, show, needs=_SOURCES, beyond=True)
+EXHIBIT = Exhibit("transfer", "Evidence in another domain", cells, show, _SOURCES, beyond=True, encoders=HEADLINE)
