@@ -295,7 +295,7 @@ def test_a_long_cell_does_not_silence_the_log(
         while err.count("pssa: 0/4 cells, 0:00:") < 2:
             time.sleep(0.01)
             err += capsys.readouterr().err
-    assert err.startswith("pssa: 4 cells to do\n")
+    assert "pssa: 4 cells to do\n" in err  # on a busy machine the first beat comes before it
 
 
 @pytest.mark.slow
