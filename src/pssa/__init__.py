@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pssa.aspects import pipeline
+    from pssa.bulk.next_labels import choose_next
     from pssa.data import (
         Corpus,
         Evidence,
@@ -59,6 +60,7 @@ __all__ = [
     "LogObserver",
     "PssaError",
     "check",
+    "choose_next",
     "evaluate",
     "export_onnx",
     "from_dataset",
@@ -80,6 +82,7 @@ __all__ = [
 
 _HOME = {
     "pssa.aspects": ("pipeline",),
+    "pssa.bulk.next_labels": ("choose_next",),
     "pssa.data": (
         "Corpus",
         "Evidence",

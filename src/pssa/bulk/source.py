@@ -111,7 +111,7 @@ def find_sources(
         raise InputError(f"input {twice[0]} is named twice; name it once")
     if not names:
         raise InputError("there is no input; name at least one file, or - for standard input")
-    opened = (_open_source(name, format, encoding or "") for name in names if not _is_empty(name))
+    opened = (_open_source(name, format, encoding or "", named.text_only) for name in names if not _is_empty(name))
     found = tuple(replace(source, columns=named, encoding=encoding or "") for source in opened)
     for source in found:
         require_named_columns(source.title, source.format, named)
@@ -145,7 +145,7 @@ def _is_empty(name: str) -> bool:
     return name != STANDARD and path.is_file() and path.stat().st_size == 0
 
 
-def _open_source(name: str, format: str | None, encoding: str) -> Source:
+def _open_source(name: str, format: str | None, encoding: str, text_only: bool) -> Source:
     path = Path(name)
     if name == STANDARD or path.is_fifo():
         # Its format cannot be recognised: the lines that were looked at would be lost.
@@ -155,7 +155,7 @@ def _open_source(name: str, format: str | None, encoding: str) -> Source:
         return source
     watched = _WatchedPath(name)
     watched.encoding = encoding
-    found = format_of(watched, format)
+    found = format_of(watched, format, text_only)
     if name.startswith(hugging_face.PREFIX):
         return Source(name, found)
     if not path.exists():

@@ -1,8 +1,8 @@
-"""Check a file of labelled instances for mistakes, write it in another format, or print an interface to label texts with.
+"""Check a file of labelled instances for mistakes, write it in another format, or choose what to label next.
 
 pssa data check reviews.csv
 pssa data convert reviews.csv reviews.jsonl
-pssa data label-config > interface.xml
+pssa data next runs/reviews --input pool.csv --out tasks.json
 """
 
 from __future__ import annotations
@@ -14,32 +14,37 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pssa.cli._jobs import add_finding, add_input, finding_options
 from pssa.cli._options import (
     add_conflict,
     add_data,
+    add_device,
     add_errors,
     add_format,
     add_label_map,
     add_labels,
     add_occurrence,
+    add_run,
     reading,
 )
-from pssa.cli._output import counted, print_json, say
-from pssa.cli._parser import Commands, add_command, add_group, option
+from pssa.cli._output import counted, print_json, require_new_file, say
+from pssa.cli._parser import Commands, add_command, add_group, option, run_path
 from pssa.data.formats import FORMATS
 from pssa.errors import for_command_line
 
 if TYPE_CHECKING:
+    from pssa.bulk.proposals import Proposals
     from pssa.data.check import Report
     from pssa.data.rows import Problem
 
 _SHOWN_PROBLEMS, _SHOWN_SKIPPED = 20, 3
+_SHOWN_TEXT = 160  # characters
 
 
 def add_parser(commands: Commands) -> None:
     """Declare `data` with its actions."""
-    actions = add_group(commands, "data", "check or convert a file of labelled instances", __doc__)
-    *most, last = FORMATS.names()
+    actions = add_group(commands, "data", "check, convert and choose instances to label", __doc__)
+    *most, last = (name for name in FORMATS.names() if name != "plain_text")  # which has no labels
     instances = f"labelled instances: {', '.join(most)} or {last}"
 
     check = add_command(actions, "check", "count instances and report invalid lines", run_check)
@@ -59,8 +64,25 @@ def add_parser(commands: Commands) -> None:
     add_occurrence(convert)
     option(convert, "--force", "replace an existing OUT")
 
+    _add_next(actions)
     config = add_command(actions, "label-config", "print a labelling interface for Label Studio", run_label_config)
     add_labels(config)
+
+
+def _add_next(actions: Commands) -> None:
+    parser = add_command(actions, "next", "choose the texts to label next, and say why", run_next)
+    add_run(parser)
+    add_input(parser, "texts without labels, in any format, also .gz or .zst")
+    option(parser, "--count N", "texts to choose", 50)
+    option(parser, "--out FILE", "file to label: .json for Label Studio, .csv or .jsonl (default: print)")
+    option(parser, "--to NAME", "format of --out (default: by its extension)", dest="target")
+    judge = "another run with the same labels; doubt is where they disagree; repeatable"
+    option(parser, "--judge RUN", judge, [], action="append", type=run_path, dest="judges")
+    add_format(parser)
+    option(parser, "--errors MODE", "on invalid rows: fail, or skip and count them", "fail")
+    option(parser, "--force", "replace an existing --out")
+    add_device(parser)
+    add_finding(parser.add_argument_group("rows without aspects"))
 
 
 def run_check(arguments: argparse.Namespace) -> int:
@@ -113,6 +135,62 @@ def run_convert(arguments: argparse.Namespace) -> int:
         say(f"{arguments.output}: {counted(len(corpus), 'instance')}{dropped}")
         _warn_of_losses(skipped, not_kept)
     return 0
+
+
+def run_next(arguments: argparse.Namespace) -> int:
+    """Choose the texts whose labels would teach a run most: those in which it is in doubt, and which are unlike each other.
+    Rows that have a label and texts that the run was trained on are left out.
+
+    pssa data next runs/reviews --input pool.csv --count 20
+    pssa data next runs/reviews --input 'pool/*.gz' --out tasks.json
+    pssa data next starter --input reviews.txt --judge runs/a --out label-me.csv
+    """
+    from pssa.bulk.next_labels import PoolOptions, propose
+    from pssa.bulk.proposals import is_label_studio
+
+    if arguments.out is not None:
+        require_new_file(arguments.out, force=arguments.force)
+    options = PoolOptions(
+        arguments.columns, arguments.format, arguments.encoding, arguments.errors, finding_options(arguments)
+    )
+    pool = [Path(name) for name in arguments.input]
+    found = propose(
+        arguments.run_path, pool, arguments.count, options, judges=arguments.judges, device=arguments.device
+    )
+    if arguments.out is not None:
+        found.save(arguments.out, format=arguments.target)
+    if arguments.json:
+        print_json(found.as_dict())
+        return 0
+    _print_proposals(found, arguments.out)
+    if arguments.out is not None and is_label_studio(arguments.out, arguments.target):
+        say("import it into a project of Label Studio; `pssa data label-config` prints the labelling interface")
+        say("label, export as JSON, then: pssa train --train EXPORT.json --out RUN")
+    return 0
+
+
+def _print_proposals(found: Proposals, out: Path | None) -> None:
+    """Print the texts, or where they are, and the counts of the pool."""
+    left_out = [
+        f"{count} {what}"
+        for count, what in (
+            (found.labelled, "labelled already"),
+            (found.empty, "without an aspect"),
+            (found.rejected, "skipped as invalid"),
+        )
+        if count
+    ]
+    counts = f"{len(found.texts)} of {counted(found.read, 'text')}" + (f"; {', '.join(left_out)}" if left_out else "")
+    if out is not None:
+        say(f"{out}: {counts}")
+        return
+    say(counts)
+    for number, proposal in enumerate(found.texts, start=1):
+        text = " ".join(proposal.text.split())
+        say(
+            f"{number:3}  line {proposal.line}: {text if len(text) <= _SHOWN_TEXT else text[: _SHOWN_TEXT - 3] + '...'}"
+        )
+        say(f"     {proposal.reason}")
 
 
 def run_label_config(arguments: argparse.Namespace) -> int:

@@ -202,10 +202,10 @@ def write(examples: Sequence[Example], path: str | Path, *, format: str | None =
     write_atomically(target, gzip.compress(content, mtime=0) if target.suffix == ".gz" else content)
 
 
-def format_of(path: str | Path, format: str | None) -> str:
-    """Return the full name of the given format or, if there is none, of the format that the file has."""
+def format_of(path: str | Path, format: str | None, text_only: bool = False) -> str:
+    """Return the full name of the given format or, if there is none, of the format that the file has; see `recognise`."""
     # A `Path` is passed on as it is: its class may unpack the file.
-    return format_named(format) if format else recognise(path if isinstance(path, Path) else Path(path))
+    return format_named(format) if format else recognise(path if isinstance(path, Path) else Path(path), text_only)
 
 
 def outcomes(events: Iterable[Event], rule: LabelRule, occurrence: str = "error") -> Iterator[Outcome]:
@@ -249,7 +249,9 @@ def corpus_of(
         if isinstance(events, Generator):
             events.close()  # and its file, which the traceback of an error would keep open
     if not examples:
-        raise InputError.at(path, None, "has no labelled instance; expected at least one")
+        counts = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
+        left_out = f" (left out: {counts})" if counts else ""
+        raise InputError.at(path, None, f"has no labelled instance{left_out}; expected at least one")
     return Corpus(tuple(examples), rule.labels, dict(dropped))
 
 

@@ -14,6 +14,7 @@ To add a format, add its module here; nothing else names it. A module defines:
     PREFIX, is_folder(path) what a reference to a dataset starts with, and whether a folder is one
     claims(path)            whether an existing file has the format, whatever its extension
     likelihood(lines)       how likely a file with these first lines has the format: 0 (no) to 1 (certain)
+    TEXT_ONLY               True if the file has texts alone; it is recognised only where these are enough
     LISTS_ALL_ASPECTS       True if the file has all aspects of a sentence, and sentences without any
 
 All but `scan` have defaults. A fault of a row is an event, a fault of the whole file an `InputError`.
@@ -70,14 +71,17 @@ def require_named_columns(path: str | Path, format: str, columns: Columns) -> No
         raise InputError.at(path, None, f"the format {format} has no named columns; {advice}")
 
 
-def recognise(path: Path) -> str:
-    """Return the format of an existing file or dataset: by its extension, else by its content."""
+def recognise(path: Path, text_only: bool = False) -> str:
+    """Return the format of an existing file or dataset: by its extension, else by its content.
+
+    :param text_only: whether texts are enough, so that any text file can be read.
+    """
     for name, module in _modules():
         if _has_prefix(module, path) or (path.is_dir() and hasattr(module, "is_folder") and module.is_folder(path)):
             return name
     require_file(path)
     claimed = next((name for name, module in _modules() if hasattr(module, "claims") and module.claims(path)), None)
-    return claimed or _by_extension(path, "EXTENSIONS") or _by_content(path)
+    return claimed or _by_extension(path, "EXTENSIONS") or _by_content(path, text_only)
 
 
 def format_for_writing(path: Path) -> str:
@@ -102,7 +106,7 @@ def _by_extension(path: Path, kind: str) -> str | None:
     return next((name for name, module in _modules() if extension in getattr(module, kind, ())), None)
 
 
-def _by_content(path: Path) -> str:
+def _by_content(path: Path, text_only: bool) -> str:
     for name, module in _modules():
         if hasattr(module, "MAGIC") and starts_with(path, module.MAGIC):
             return name
@@ -110,7 +114,11 @@ def _by_content(path: Path) -> str:
     lines = [content[:_SNIFFED_LETTERS] for _, content in first if content.strip()]
     if not any(line.strip() for line in lines):
         raise InputError.at(path, None, "is blank; expected at least one instance")
-    likely = {name: module.likelihood(lines) for name, module in _modules() if hasattr(module, "likelihood")}
+    likely = {
+        name: module.likelihood(lines)
+        for name, module in _modules()
+        if hasattr(module, "likelihood") and (text_only or not getattr(module, "TEXT_ONLY", False))
+    }
     best = max(likely, key=likely.__getitem__)
     if not likely[best]:
         raise InputError.at(path, 1, _UNKNOWN)
