@@ -73,25 +73,23 @@ def choose_next(
     judges: Sequence[str | Path] = (),
     aspects_from: str | Path | None = None,
     aspects: str | Sequence[str] | None = None,
-    columns: ColumnNames | None = None,
-    **more: Any,
+    **reading: Any,
 ) -> Proposals:
     """Choose the texts of a pool to label next: those in which the run is most in doubt, and which are unlike each other.
 
     :param pool: texts without labels, with aspects or without: a file, a frame, a Hugging Face dataset, a list of dicts or a
         list of texts. Rows that have a label, and texts that the run was trained on, are left out.
     :param count: texts to choose.
-    :param judges: other runs with the same labels; where they disagree, the run is in doubt. The members of an ensemble count too.
+    :param judges: other runs with the same labels; where they disagree, the run is in doubt. Members of an ensemble count too.
     :param aspects_from: the directory of a tagger, a run that has one, or `starter`; by default the run's own tagger.
     :param aspects: names to look for instead, as a list or as text such as `food,"front desk"`.
-    :param columns: columns by field, where their names differ, such as `{"text": "review"}`.
-    :param more: `format`, `encoding` and `errors` of a file as for `pssa.read`, and `device`.
+    :param reading: `columns`, `format`, `encoding` and `errors` as for `pssa.read`, and `device` as for `pssa.load`.
     :raises InputError: if the pool cannot be read, or the run has no tagger and its rows have no aspects.
     """
-    device = more.pop("device", "cpu")
+    device = reading.pop("device", "cpu")
     tagger = None if aspects_from is None else resolve_run(aspects_from)
     finding = FindingOptions(tagger, () if aspects is None else parse_names(aspects))
-    options = PoolOptions(columns, finding=finding, **more)
+    options = PoolOptions(finding=finding, **reading)
     return propose(resolve_run(run), pool, count, options, judges=judges, device=device)
 
 
