@@ -57,7 +57,7 @@ def test_doubt_decides_and_the_rest_of_a_large_pool_is_forgotten(
 
     def doubt(row: dict[str, Any]) -> float:
         first, second = sorted(classifier.predict(row["text"], (row["from"], row["to"])).probabilities.values())[:-3:-1]
-        return 1 - (first - second)
+        return float(1 - (first - second))
 
     by_text: dict[str, list[float]] = {}
     for row in pool:

@@ -54,7 +54,8 @@ def disagreement(probabilities: Tensor) -> Tensor:
 
 
 def _entropy(probabilities: Tensor) -> Tensor:
-    return torch.special.entr(probabilities).sum(dim=-1)
+    terms: Tensor = torch.special.entr(probabilities)
+    return terms.sum(dim=-1)
 
 
 @torch.no_grad()
