@@ -25,6 +25,7 @@ SURFACE = [
     "LogObserver",
     "PssaError",
     "check",
+    "choose_next",
     "evaluate",
     "export_onnx",
     "from_dataset",
