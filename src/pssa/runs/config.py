@@ -257,9 +257,9 @@ class Config:
     method: str = "base"
     preset: str | None = setting_field(
         None,
-        "settings to start from: paper, as printed, or release, as in its code; on REST with -rest",
+        "settings of the paper or of its release: paper[-rest], release[-rest]",
         group="model",
-        default_text="ours, chosen on held-out data",
+        default_text="ours",
     )
     seed: int = setting_field(0, "random seed", group="training")
     device: str = setting_field("auto", "auto, cpu or cuda", group="training")
