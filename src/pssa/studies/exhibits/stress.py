@@ -159,4 +159,4 @@ def _mean(records: Mapping[int, Record], name: str) -> FormattedValue:
 
 
 _TITLE = "Variants that reverse or distract"
-EXHIBIT = Exhibit("stress", _TITLE, cells, show, ("opinion_words",), beyond=True, encoders=HEADLINE)
+EXHIBIT = Exhibit("stress", _TITLE, cells, show, needs=("opinion_words",), beyond=True, encoders=HEADLINE)

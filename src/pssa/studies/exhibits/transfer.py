@@ -319,4 +319,4 @@ def _faithfulness(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
     return Table("transfer-faithfulness", title, columns, tuple(rows), _FAITHFULNESS_NOTES, ("seeds",))
 
 
-EXHIBIT = Exhibit("transfer", "Evidence in another domain", cells, show, _SOURCES, beyond=True, encoders=HEADLINE)
+EXHIBIT = Exhibit("transfer", "Evidence in another domain", cells, show, needs=_SOURCES, beyond=True, encoders=HEADLINE)
