@@ -222,3 +222,17 @@ def test_an_unknown_option_is_refused_with_the_known_ones(variant: str, start: S
     name = name_of(variant)
     with pytest.raises(InputError, match=rf"unknown option 'depth' of model {name}; known: .*dropout"):
         models.build(name, start, N_LABELS, {"depth": 2}, seed=0)
+
+
+@every_word_model
+def test_a_word_model_draws_random_numbers_by_our_dropout_alone(variant: str, batch: Batch, start: Start) -> None:
+    # Trainings of word models run beside each other, so the global generator is not theirs.
+    model = build(variant, start).train()
+    assert isinstance(model, AspectModel)
+    before, logits = torch.get_rng_state(), []
+    for seed in (0, 0, 1):
+        with models.draw_from(torch.Generator().manual_seed(seed)):
+            logits.append(model.classify(model.encode(batch), batch).logits)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.equal(logits[0], logits[1])
+    assert not torch.equal(logits[0], logits[2])

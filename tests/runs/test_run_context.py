@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +170,21 @@ def test_gamma_rises_over_a_share_of_the_steps_that_are_trained(
     context = new_context(ramp=ramp)
     context.train("final", context.new_model(), 2, supervision=context.supervise(evidence_for(corpus, "aw-as")))
     assert told == [rising]
+
+
+def test_trainings_beside_each_other_give_what_they_give_one_by_one(
+    new_context: NewContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def train(context: RunContext, stage: str) -> torch.Tensor:
+        return context.train_miner(stage, context.new_model(), 2).get_parameter("match")
+
+    works = [partial(train, stage=stage) for stage in ("a", "b", "c")]
+    found = {}
+    for n_threads in (1, 2):
+        monkeypatch.setattr(torch, "get_num_threads", lambda n_threads=n_threads: n_threads)
+        context = replace(new_context(), directory=None, observer=(observer := Counting()))
+        found[n_threads] = (context.run_all(works), context.history, observer.stages, observer.ended)
+    (alone, *seen_alone), (together, *seen_together) = found[1], found[2]
+    assert all(map(torch.equal, alone, together))
+    assert seen_alone == seen_together
+    assert not torch.equal(alone[0], alone[1])

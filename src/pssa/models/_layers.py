@@ -6,6 +6,9 @@ ever reach the others, so they are a buffer that costs nothing in the optimiser 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +20,8 @@ from pssa.errors import InputError
 
 _SLACK = 10**7  # numbers that are in no file: a pooler, positions, masks
 _STEPS = 256  # of a rate of dropout: one random byte for each element
+# What `dropout` draws from on a CPU; None: torch's global generator. Each thread has its own.
+_GENERATOR: ContextVar[torch.Generator | None] = ContextVar("dropout", default=None)
 
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
@@ -39,19 +44,30 @@ def pool_words(values: Tensor, word_of: Tensor, n_words: int) -> Tensor:
 
 
 def dropout(values: Tensor, rate: float, training: bool) -> Tensor:
-    """Set a share `rate` of `values` to zero and scale up the others; random numbers are torch's global ones.
+    """Set a share `rate` of `values` to zero and scale up the others.
 
     On a CPU, drawing random numbers was half of MN's training time. There each element takes one random byte, so the rate is a
-    multiple of 1/256, and values are scaled by that exact rate.
+    multiple of 1/256, and values are scaled by that exact rate. Random numbers are torch's global ones, or those of `draw_from`.
     """
     if not training or rate == 0:
         return values
     if values.device.type != "cpu":
         return functional.dropout(values, rate)
     dropped = min(round(rate * _STEPS), _STEPS - 1)
-    draws = torch.empty(-(-values.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
+    draws = torch.empty(-(-values.numel() // 8), dtype=torch.int64)
+    draws.random_(-(2**63), None, generator=_GENERATOR.get())
     kept = draws.view(torch.uint8)[: values.numel()].view(values.shape) >= dropped
     return values * (kept * (_STEPS / (_STEPS - dropped)))
+
+
+@contextmanager
+def draw_from(generator: torch.Generator) -> Iterator[None]:
+    """Let `dropout` draw from `generator` in this thread, so that models can be trained beside each other."""
+    token = _GENERATOR.set(generator)
+    try:
+        yield
+    finally:
+        _GENERATOR.reset(token)
 
 
 def widen(values: Tensor) -> Tensor:

@@ -7,9 +7,13 @@ stages at once and resumes in the one that was interrupted, with the same weight
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -28,10 +32,14 @@ from pssa.runs.prepared_data import PreparedData
 from pssa.runs.saved_model import Description, save_weights
 from pssa.saliency import Observation
 from pssa.training import CheckpointStore, EpochRecord, Observer, Settings, Supervision, Task, Team, fit, search_epochs
+from pssa.training.concurrent import one_thread, run_concurrently
 from pssa.training.fit import count_steps
 from pssa.training.supervision import supervise
 
 FINAL_SEARCH = "search-final"  # the stage that searches a number of epochs under supervision
+Result = TypeVar("Result")
+# Layers draw values that ours replace, from the global generator, which is then as it was before.
+_BUILDING = threading.Lock()
 
 
 @dataclass
@@ -103,9 +111,10 @@ class RunContext:
         """Return a model with the initial parameters of `seed`, by default the run's, or those of the run that it starts from."""
         seed = self.config.seed if seed is None else seed
         n_labels = len(self.config.data.labels)
-        model = models.build(
-            self.config.model, self.prepared_data.featurizer.table, n_labels, self.config.options, seed
-        )
+        with _BUILDING:
+            model = models.build(
+                self.config.model, self.prepared_data.featurizer.table, n_labels, self.config.options, seed
+            )
         if self.prepared_data.start is not None:
             model.load_state_dict(self.prepared_data.start)
         return model.to(self.device)
@@ -146,7 +155,9 @@ class RunContext:
         task = Task(
             train, self.config.seed, stage, self.class_weights, supervision, dev, team=self.team, contrast=self.contrast
         )
-        epochs, history = search_epochs(self.new_model(), task, self.settings, self._store(task.stage), self.observer)
+        store = self._store(task.stage)
+        with self._threads():
+            epochs, history = search_epochs(self.new_model(), task, self.settings, store, self.observer)
         self._note(task.stage, history)
         if (logits := history[epochs - 1].dev_logits) is not None:
             gold = dev.labels.cpu()
@@ -188,8 +199,36 @@ class RunContext:
             # A part of a step counts as a step.
             rising = math.ceil(self.config.supervision.ramp * count_steps(task, self.settings, epochs))
             task = replace(task, supervision=replace(task.supervision, rising=rising))
-        self._note(task.stage, fit(model, task, self.settings, epochs, self._store(task.stage), self.observer))
+        with self._threads():
+            history = fit(model, task, self.settings, epochs, self._store(task.stage), self.observer)
+        self._note(task.stage, history)
         return model
+
+    def run_all(self, works: Sequence[Callable[[RunContext], Result]]) -> list[Result]:
+        """Return the results of works that do not need each other, such as the trainings of judges, in their order.
+
+        Models on word vectors are trained beside each other on a CPU: one for each thread that torch may use.
+        """
+        n_threads = min(len(works), torch.get_num_threads() if self._is_light else 1)
+        if n_threads < 2 or self.team.size > 1:
+            return [work(self) for work in works]
+        # What all of them need is made once, before there are several threads.
+        for name in ("device", "settings", "train_data", "class_weights"):
+            getattr(self, name)
+        branches = [copy(self) for _ in works]
+        calls = [partial(_run_branch, branch, work) for branch, work in zip(branches, works, strict=True)]
+        results = list(run_concurrently(calls, self.observer, n_threads))
+        for branch in branches:
+            self.history.extend(branch.history)
+        return results
+
+    @property
+    def _is_light(self) -> bool:
+        """Whether a training keeps one core busy and not more."""
+        return self.device.type == "cpu" and not models.uses_encoder(self.config.model)
+
+    def _threads(self) -> AbstractContextManager[None]:
+        return one_thread() if self._is_light else nullcontext()
 
     def _store(self, stage: str) -> CheckpointStore | None:
         return FileStore(self.directory.stage_folder(stage) / "checkpoint.safetensors") if self.directory else None
@@ -197,6 +236,11 @@ class RunContext:
     def _note(self, stage: str, history: list[EpochRecord]) -> None:
         self.history.extend(history)
         self.observer.on_stage_end(stage)
+
+
+def _run_branch(branch: RunContext, work: Callable[[RunContext], Result], observer: Observer) -> Result:
+    branch.observer, branch.history = observer, []
+    return work(branch)
 
 
 def all_but(data: IndexedCorpus, rows: Tensor) -> IndexedCorpus:

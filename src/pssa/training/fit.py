@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import PssaError
 from pssa.evaluation import predict_logits, score
+from pssa.models import draw_from
 from pssa.training.augmentation import reserve_copies, rows_of_epoch
 from pssa.training.checkpoint import (
     CheckpointStore,
@@ -97,7 +98,7 @@ def run_epoch(
     totals = torch.zeros(3, device=device)
     first = count_steps(task, settings, epoch - 1) + 1
     train = rows_of_epoch(task, epoch)
-    with _seeded(epoch_seed(task.seed, task.stage, epoch), device, task.team.rank) as generator:
+    with _seeded(epoch_seed(task.seed, task.stage, epoch), model, task.team.rank) as generator:
         batches = train.shuffled_batches(settings.batch_size, generator, multiple=settings.pad_multiple)
         for number, batch in enumerate(batches, start=first):
             schedule(number)
@@ -157,11 +158,17 @@ def _score_dev(logits: Tensor, dev: IndexedCorpus) -> tuple[float, float]:
 
 
 @contextmanager
-def _seeded(seed: int, device: torch.device, rank: int) -> Iterator[torch.Generator]:
+def _seeded(seed: int, model: nn.Module, rank: int) -> Iterator[torch.Generator]:
     """Seed dropout and shuffling for one epoch, and leave the caller's random state as it was.
 
-    All processes shuffle alike; each draws its own dropout.
+    All processes shuffle alike; each draws its own dropout. Models on word vectors draw from a generator of their own on a CPU,
+    where several may be trained beside each other; encoders draw from the global one.
     """
+    device = next(model.parameters()).device
+    if device.type == "cpu" and getattr(model, "reads", "") == "words":
+        with draw_from(torch.Generator().manual_seed(seed + rank)):
+            yield torch.Generator().manual_seed(seed)
+        return
     with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.manual_seed(seed + rank)
         yield torch.Generator().manual_seed(seed)

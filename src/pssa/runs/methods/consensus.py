@@ -6,15 +6,17 @@ Stages: `search`, then `seed-S-fold-F` for every seed and fold, with a gate `gat
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import Evidence
 from pssa.data.split import folds
 from pssa.errors import InputError, setting
-from pssa.evaluation import predict_classes, score
+from pssa.evaluation import predict_classes, predict_logits, score
 from pssa.mining import agree
 from pssa.mining.consensus import blend
 from pssa.runs.calibration import HeldOut
@@ -22,10 +24,24 @@ from pssa.runs.config import Config
 from pssa.runs.defaults import RANDOM, build_saliency, choose_consensus_epochs, choose_consensus_rule, choose_epsilon
 from pssa.runs.methods import Gate, Method, Trained, record_evidence, train_final
 from pssa.runs.run_context import RunContext, all_but
-from pssa.saliency import Observation, observe
+from pssa.saliency import Observation, Saliency, observe
 
 # Settings of the rounds of mining, which a consensus does not have.
 _OF_ROUNDS = ("epsilon", "iterations", "round_epochs", "start", "folds", "random_mask", "stop_drop")
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """One of the models: its seed, counted from 0, and the fold that it judges."""
+
+    number: int
+    fold: int  # from 1
+    rows: Tensor  # of the fold
+
+    @property
+    def stage(self) -> str:
+        """The name of its training."""
+        return f"seed-{self.number + 1}-fold-{self.fold}"
 
 
 class Consensus(Method):
@@ -81,7 +97,31 @@ class Consensus(Method):
         return self._agree(context, self._judgements(context, epochs))
 
     def _judgements(self, context: RunContext, epochs: int) -> list[Observation]:
-        return [self._judge(context, epochs, number) for number in range(context.config.mining.consensus_models)]
+        """Return one judgement of every instance for each seed, by models that were trained on the other folds."""
+        config, data = context.config, context.train_data
+        judges = [
+            _Judge(number, fold, torch.tensor(rows))
+            for number in range(config.mining.consensus_models)
+            for fold, rows in enumerate(self._folds(context, context.member_seed(number)), start=1)
+        ]
+        epochs = choose_consensus_epochs(config) or epochs
+        observed = context.run_all([partial(self._observe, judge=judge, epochs=epochs) for judge in judges])
+        n_words, n_labels = data.table.candidates.shape[1], len(config.data.labels)
+        wholes = [Observation.blank(len(data), n_words, n_labels) for _ in range(config.mining.consensus_models)]
+        for judge, part in zip(judges, observed, strict=True):
+            wholes[judge.number].fill(judge.rows, part)
+        return [context.share(whole) for whole in wholes]
+
+    def _folds(self, context: RunContext, seed: int) -> list[list[int]]:
+        return folds(context.prepared_data.corpus, context.config.mining.consensus_folds, seed)
+
+    def _observe(self, context: RunContext, judge: _Judge, epochs: int) -> Observation:
+        """Train a judge, and return what it says about the instances that it has not seen."""
+        data, seed = context.train_data, context.member_seed(judge.number)
+        taught, unseen = all_but(data, judge.rows), data.select(judge.rows)
+        model = context.train_miner(judge.stage, context.new_model(seed), epochs, taught)
+        saliencies = [build_saliency(context.config, name) for name in self.saliencies(context.config)]
+        return judge_unseen(model, unseen, saliencies)
 
     def _agree(self, context: RunContext, judgements: Sequence[Observation]) -> Evidence:
         config = context.config
@@ -126,8 +166,7 @@ class Consensus(Method):
         epochs = choose_consensus_epochs(config) or epochs
         supervision = context.supervise(evidence)
         predicted = torch.empty_like(data.labels)
-        parts = folds(context.prepared_data.corpus, config.mining.consensus_folds, seed)
-        for fold, judged in enumerate(parts, start=1):
+        for fold, judged in enumerate(self._folds(context, seed), start=1):
             rows = torch.tensor(judged)
             model = context.new_model(seed)
             context.train_miner(f"gate-fold-{fold}", model, epochs, all_but(data, rows), supervision)
@@ -138,22 +177,15 @@ class Consensus(Method):
         )
         return Gate(score(gold, ours, labels).macro_f1, score(gold, theirs, labels).macro_f1)
 
-    def _judge(self, context: RunContext, epochs: int, number: int) -> Observation:
-        """Return one judgement of every instance, by models of one seed that were trained on the other folds."""
-        config, data = context.config, context.train_data
-        seed = context.member_seed(number)
-        epochs = choose_consensus_epochs(config) or epochs
-        saliencies = [build_saliency(config, name) for name in self.saliencies(config)]
-        whole = Observation.blank(len(data), data.table.candidates.shape[1], len(config.data.labels))
-        for fold, judged in enumerate(
-            folds(context.prepared_data.corpus, config.mining.consensus_folds, seed), start=1
-        ):
-            rows = torch.tensor(judged)
-            stage = f"seed-{number + 1}-fold-{fold}"
-            model = context.train_miner(stage, context.new_model(seed), epochs, all_but(data, rows))
-            unseen = data.select(rows)
-            whole.fill(rows, blend([observe(model, unseen, saliency) for saliency in saliencies]))
-        return context.share(whole)
+
+def judge_unseen(model: nn.Module, unseen: IndexedCorpus, saliencies: Sequence[Saliency]) -> Observation:
+    """Return a judge's predictions, and the shares of words by the mean of `saliencies` where it is right; zeros elsewhere."""
+    probabilities = predict_logits(model, unseen).softmax(dim=1)
+    observed = Observation(probabilities, torch.zeros(len(unseen), unseen.table.candidates.shape[1]))
+    right = (observed.predicted == unseen.labels.cpu()).nonzero().squeeze(1)
+    if len(right):
+        observed.fill(right, blend([observe(model, unseen.select(right), each) for each in saliencies]))
+    return observed
 
 
 def _lower(name: str) -> str:

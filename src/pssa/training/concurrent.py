@@ -1,0 +1,116 @@
+"""Independent trainings beside each other, each in a thread with one torch thread, seen as if they came one after the other.
+
+A model on word vectors is too small to keep two cores busy: its steps are short operations, and LSTMs that wait for themselves.
+Two of them are not. Their random numbers are their own (`draw_from`), so that the results do not depend on what runs beside.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import TypeVar
+
+import torch
+
+from pssa.data.evidence import RoundReport
+from pssa.errors import RunError
+from pssa.execution import ThreadPool
+from pssa.training.checkpoint import EpochRecord, NullObserver, Observer
+
+Result = TypeVar("Result")
+_Call = Callable[[Observer], object]
+
+
+class TrainingStopped(RunError):
+    """A training was stopped because one beside it failed, or the program is to end."""
+
+
+class Relay(NullObserver):
+    """An observer for another thread: it keeps the calls until the caller's thread passes them on."""
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+        self._is_live = threading.Event()
+        self._is_stopped = threading.Event()
+
+    def on_stage(self, stage: str, steps: int) -> None:
+        """Keep it."""
+        self._calls.put(lambda observer: observer.on_stage(stage, steps))
+
+    def on_step(self, step: int, steps: int) -> None:
+        """Keep it if somebody looks on; end the training if it was stopped."""
+        if self._is_stopped.is_set():
+            raise TrainingStopped("the training was stopped")
+        if self._is_live.is_set():
+            self._calls.put(lambda observer: _on_step(observer, step, steps))
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        """Keep it."""
+        self._calls.put(lambda observer: observer.on_epoch(record))
+
+    def on_stage_end(self, stage: str) -> None:
+        """Keep it."""
+        self._calls.put(lambda observer: observer.on_stage_end(stage))
+
+    def on_round(self, report: RoundReport) -> None:
+        """Keep it."""
+        self._calls.put(lambda observer: observer.on_round(report))
+
+    def pass_on(self, observer: Observer) -> None:
+        """Make the calls, in this thread, until the work ends."""
+        self._is_live.set()
+        while call := self._calls.get():
+            call(observer)
+
+    def end(self) -> None:
+        """Say that there will be no more calls."""
+        self._calls.put(None)
+
+    def stop(self) -> None:
+        """End the training before its next step."""
+        self._is_stopped.set()
+
+
+def run_concurrently(
+    works: Sequence[Callable[[Observer], Result]], observer: Observer, n_threads: int
+) -> Iterator[Result]:
+    """Yield the results of `works` in their order; each gets an observer, and its calls reach `observer` in that order too.
+
+    An error in one of them, in `observer` or in the caller's block stops all.
+    """
+    relays = [Relay() for _ in works]
+
+    def run(work: Callable[[Observer], Result], relay: Relay) -> Result:
+        try:
+            return work(relay)
+        finally:
+            relay.end()
+
+    with ThreadPool(n_threads) as pool:
+        try:
+            futures = [pool.submit(run, work, relay) for work, relay in zip(works, relays, strict=True)]
+            for future, relay in zip(futures, relays, strict=True):
+                relay.pass_on(observer)
+                yield future.result()
+        finally:
+            for relay in relays:
+                relay.stop()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute with one torch thread, so that the numbers do not depend on the number of cores."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _on_step(observer: Observer, step: int, steps: int) -> None:
+    # Observers of older programs do not have it.
+    if on_step := getattr(observer, "on_step", None):
+        on_step(step, steps)
