@@ -1,0 +1,189 @@
+"""How few judges a consensus needs: precision of its words against human ones, by seeds, folds and epochs of the judges.
+
+    python benchmarks/consensus_trials.py judge --data DIR --vectors F --workers 14 --out DIR
+    python benchmarks/consensus_trials.py show --data DIR --out DIR
+
+A judge of few epochs is a judge of many that was stopped early, so each is trained once and asked on the way. The words are
+those of training instances, and human ones are never trained on. LAPTOP chooses, REST confirms (results/benchmarks.md).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from pssa.data import read
+from pssa.data.batch import IndexedCorpus
+from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
+from pssa.data.split import folds
+from pssa.execution import ProcessPool, WorkerSetup
+from pssa.mining import ConsensusRule, agree
+from pssa.runs.config import Config
+from pssa.runs.defaults import build_saliency
+from pssa.runs.methods.consensus import judge_unseen
+from pssa.runs.prepared_data import prepare
+from pssa.runs.run_context import RunContext, all_but
+from pssa.saliency import Observation
+from pssa.training import EpochRecord, NullObserver
+
+# What searches of these models found, as a median over seeds (results/cells.jsonl).
+EPOCHS = {("memnet", "laptop"): 11, ("memnet", "rest"): 6, ("tnet_att", "laptop"): 12, ("tnet_att", "rest"): 13}
+SHARES = (0.5, 0.67, 1.0)  # of these epochs
+JUDGES = {5: 3, 3: 5, 2: 6}  # seeds by number of folds
+THRESHOLDS = (0.2, 0.25, 0.3)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The judges of one seed, one for each fold."""
+
+    data: str
+    model: str
+    seed: int  # of the run
+    folds: int
+    number: int  # of the judges' seed, from 0
+
+    @property
+    def file(self) -> str:
+        """Where its answers are kept."""
+        return "-".join(map(str, asdict(self).values())) + ".pt"
+
+
+class Asking(NullObserver):
+    """An observer that asks a judge about its fold after some epochs."""
+
+    def __init__(self, model: nn.Module, unseen: IndexedCorpus, config: Config, points: Sequence[int]) -> None:
+        self.model, self.unseen, self.config, self.points = model, unseen, config, points
+        self.said: dict[int, Observation] = {}
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        """Ask."""
+        if record.epoch in self.points:
+            saliency = build_saliency(self.config, "leave_one_out")
+            self.said[record.epoch] = judge_unseen(self.model, self.unseen, [saliency])
+
+
+def points_of(model: str, data: str) -> tuple[int, ...]:
+    """Return the epochs after which judges are asked."""
+    return tuple(max(1, math.ceil(share * EPOCHS[model, data])) for share in SHARES)
+
+
+def judge(trial: Trial, data: Path, vectors: Path, out: Path) -> str:
+    """Train the judges of a trial and keep what they say."""
+    settings = {"model": trial.model, "method": "consensus", "seed": trial.seed, "device": "cpu"}
+    config, prepared = prepare(
+        data / trial.data / "train.txt", None, Config().updated({**settings, "vectors": str(vectors)})
+    )
+    context = RunContext(config, None, prepared, NullObserver())
+    points, corpus = points_of(trial.model, trial.data), context.train_data
+    shape = len(corpus), corpus.table.candidates.shape[1], len(config.data.labels)
+    wholes = {point: Observation.blank(*shape) for point in points}
+    seed = context.member_seed(trial.number)
+    for fold, judged in enumerate(folds(prepared.corpus, trial.folds, seed), start=1):
+        rows, model = torch.tensor(judged), context.new_model(seed)
+        context.observer = asking = Asking(model, corpus.select(rows), config, points)
+        context.train_miner(f"seed-{trial.number + 1}-fold-{fold}", model, max(points), all_but(corpus, rows))
+        for point, said in asking.said.items():
+            wholes[point].fill(rows, said)
+    kept = {point: (whole.probabilities, whole.scores.half()) for point, whole in wholes.items()}
+    torch.save(kept, out / f"{trial.file}.part")
+    (out / f"{trial.file}.part").rename(out / trial.file)
+    return trial.file
+
+
+def trials(arguments: argparse.Namespace) -> Iterator[Trial]:
+    """Yield all trials, the longest first."""
+    for n_folds, n_seeds in JUDGES.items():
+        for model in arguments.models:
+            for data in ("rest", "laptop"):
+                for seed in range(arguments.seeds):
+                    yield from (Trial(data, model, seed, n_folds, number) for number in range(n_seeds))
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Run the trials that have no file yet."""
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    missing = [trial for trial in trials(arguments) if not (arguments.out / trial.file).exists()]
+    print(f"{len(missing)} trials to run", flush=True)
+    with ProcessPool(arguments.workers, WorkerSetup()) as pool:
+        futures = [pool.submit(judge, each, arguments.data, arguments.vectors, arguments.out) for each in missing]
+        for future in as_completed(futures):
+            print(future.result(), flush=True)
+
+
+def show(arguments: argparse.Namespace) -> None:
+    """Print a line of JSON for each way: precision and coverage over the instances in which people marked a word."""
+    for data in ("laptop", "rest"):
+        corpus = read(arguments.data / data / "train.txt")
+        opinions = read_opinion_words(arguments.data / "opinion_words" / data / "train.tsv")
+        human = [{each.word for each in one.findings} for one in evidence_from_opinion_words(opinions, corpus).examples]
+        labels = list(corpus.labels)
+        gold = torch.tensor([labels.index(example.label or "") for example in corpus])
+        for model in arguments.models:
+            for line in ways(arguments, data, model, gold, human, labels):
+                print(json.dumps(line), flush=True)
+
+
+def ways(
+    arguments: argparse.Namespace, data: str, model: str, gold: Tensor, human: list[set[int]], labels: list[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield every way that all seeds were tried in."""
+    for n_folds, n_seeds in JUDGES.items():
+        files = [
+            [arguments.out / Trial(data, model, seed, n_folds, number).file for number in range(n_seeds)]
+            for seed in range(arguments.seeds)
+        ]
+        if not all(path.exists() for paths in files for path in paths):
+            continue
+        loaded = [[torch.load(path) for path in paths] for paths in files]
+        for share, point in zip(SHARES, points_of(model, data), strict=True):
+            for n_judges in range(2, n_seeds + 1):
+                seen = [
+                    [Observation(one[point][0], one[point][1].float()) for one in said[:n_judges]] for said in loaded
+                ]
+                for right in range(1, min(n_judges, 3) + 1):
+                    for threshold in THRESHOLDS:
+                        rule = ConsensusRule(threshold, least_right=right)
+                        found = [tally(each, gold, labels, rule, human) for each in seen]
+                        yield {
+                            **{"data": data, "model": model, "seeds": n_judges, "folds": n_folds, "share": share},
+                            **{"right": right, "threshold": threshold, "cost": n_judges * (n_folds - 1) * share},
+                            **{"precision": [one[0] for one in found], "coverage": [one[1] for one in found]},
+                        }
+
+
+def tally(
+    seen: Sequence[Observation], gold: Tensor, labels: list[str], rule: ConsensusRule, human: list[set[int]]
+) -> tuple[float, float]:
+    """Return the share of the words that people marked, and the share of the marked instances with a word."""
+    mined = agree(seen, gold, labels, rule).findings
+    pairs = [(found, marked) for found, marked in zip(mined, human, strict=True) if marked]
+    words = [finding.word in marked for found, marked in pairs for finding in found]
+    return round(sum(words) / max(1, len(words)), 4), round(sum(bool(found) for found, _ in pairs) / len(pairs), 4)
+
+
+def main() -> None:
+    """Judge or show."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("judge", "show"))
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--vectors", type=Path)
+    parser.add_argument("--models", nargs="+", default=["tnet_att", "memnet"])
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    (run if arguments.action == "judge" else show)(arguments)
+
+
+if __name__ == "__main__":
+    main()
