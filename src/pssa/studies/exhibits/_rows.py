@@ -251,6 +251,22 @@ def format_gain(gain: Gain | None) -> FormattedValue:
     return FormattedValue(text, dict(zip(names, astuple(gain), strict=True)))
 
 
+def mean_scores(row: Row) -> FormattedValue:
+    """Return the means of accuracy and macro-F1 over the seeds."""
+    if not row:
+        return format_scores(None)
+    return format_scores([mean_and_std([record[metric] for record in row.values()])[0] for metric in METRICS])
+
+
+def best_epoch(row: Row) -> FormattedValue:
+    """Return what the best epoch on test would report, by accuracy and then macro-F1 as the released code chooses."""
+    curves = [record["curve"] for record in row.values()]
+    if not row or not all(curves):
+        return format_scores(None)
+    best = [max(tuple(point) for point in curve) for curve in curves]
+    return format_scores([mean_and_std(list(column))[0] for column in zip(*best, strict=True)])
+
+
 # Analysed rows: the plain model, and those that supervise it.
 ANALYSED_ROWS = ("", "+PG-AS", "+Consensus", "+Human")
 _FEW_INSTANCES = 300  # of an encoder's faithfulness, which takes about a hundred predictions each

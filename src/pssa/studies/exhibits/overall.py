@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pssa.experiments.cells import Cell
-from pssa.experiments.comparison import Gain, Row, chance_of_no_gain, chance_on_other_tests, mean_and_std
+from pssa.experiments.comparison import Gain, chance_of_no_gain, chance_on_other_tests
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import DATA_SETS, Scope
 from pssa.studies.exhibit import (
@@ -20,7 +20,6 @@ from pssa.studies.exhibit import (
     Table,
     TableRow,
     format_count,
-    format_scores,
     not_measured,
 )
 from pssa.studies.exhibits._rows import (
@@ -33,6 +32,7 @@ from pssa.studies.exhibits._rows import (
     STARS,
     ModelRow,
     Scoreboard,
+    best_epoch,
     cells_of,
     format_gain,
     paper_rows,
@@ -81,16 +81,7 @@ def _fields(board: Scoreboard, entry: ModelRow, data: str) -> TableRow:
     first = board.fields(entry, data, OVERALL.get((entry.model, entry.method.name.removesuffix(PAPER_PENALTY), data)))
     other = _CAPTION.get(entry.model)
     over = format_gain(board.gain(entry, ModelRow(other, METHODS[""]), data) if other else None)
-    return (*first[:5], over, *first[5:], _best_epoch(board.row(entry, data)))
-
-
-def _best_epoch(row: Row) -> FormattedValue:
-    """Return what the best epoch on test would report, by accuracy and then macro-F1 as the released code chooses."""
-    curves = [record["curve"] for record in row.values()]
-    if not row or not all(curves):
-        return format_scores(None)
-    best = [max(tuple(point) for point in curve) for curve in curves]
-    return format_scores([mean_and_std(list(column))[0] for column in zip(*best, strict=True)])
+    return (*first[:5], over, *first[5:], best_epoch(board.row(entry, data)))
 
 
 def _quoted() -> str:
