@@ -29,7 +29,7 @@ from pssa.studies.exhibit import (
 from pssa.studies.pages import markdown_document
 from pssa.studies.tables import (
     TextTable,
-    _layout,
+    _Layout,
     cells_csv,
     convert_text,
     escape_latex,
@@ -151,7 +151,9 @@ def test_a_table_has_rules_caption_label_and_notes() -> None:
     assert "\\label{tab:overall-rest}" in document
     assert "\\begin{tabular}{lr}\n\\toprule\nmodel & F1 \\\\\n\\midrule\n" in document
     assert "\nMN (+AW-AS\\_m) & $-$1.2 $\\pm$ 0.3 \\\\\n\\bottomrule\n\\end{tabular}\n" in document
-    assert document.endswith("\\par\\smallskip{\\footnotesize * p \\textless{} .05}\n\\end{table}\n")
+    assert document.endswith(
+        "\\par\\smallskip{\\footnotesize\\sloppy\\noindent * p \\textless{} .05\\par}\n\\end{table}\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,6 +165,7 @@ def test_a_table_has_rules_caption_label_and_notes() -> None:
         ('say "yes" ("no") 5" "', "say ``yes'' (``no'') 5'' ''"),
         ('`a="b"`', "\\texttt{a=\\char34{}b\\char34{}}"),
         ("AW-AS, -0.5, 1e-5, x-1", "AW-AS, $-$0.5, 1e-5, x-1"),
+        ("+0.5* / -0.1", "+0.5*~/ $-$0.1"),
         ("81 ± 2 → ≥ 3 × γ", "81 $\\pm$ 2 $\\rightarrow$ $\\ge$ 3 $\\times$ $\\gamma$"),
     ],
 )
@@ -183,7 +186,10 @@ def test_a_long_table_goes_on_over_pages_with_its_head_on_each() -> None:
     assert "\\begin{longtable}{lr}\n" in document
     assert document.count("\\toprule\nname & x \\\\\n\\midrule\n") == 2
     assert document.index("\\endfirsthead") < document.index("\\endhead") < document.index("row 0 & 0 \\\\")
-    assert "row 30 & 30 \\\\\n\\end{longtable}\n\\par\\smallskip{\\footnotesize A note.}\n" in document
+    assert (
+        "row 30 & 30 \\\\\n\\end{longtable}\n\\par\\smallskip{\\footnotesize\\sloppy\\noindent A note.\\par}\n"
+        in document
+    )
 
 
 def test_sentences_are_broken_within_their_columns() -> None:
@@ -196,8 +202,8 @@ def test_sentences_are_broken_within_their_columns() -> None:
 
 
 def test_what_no_line_holds_upright_is_set_sideways() -> None:
-    columns = tuple(f"column-number-{number}" for number in range(8))
-    document = latex_document(Table("t", "T", columns, ((1.5,) * 8,)))
+    columns = tuple(f"heading{number}{number}{number}" for number in range(12))
+    document = latex_document(Table("t", "T", columns, ((1.5,) * 12,)))
     assert document.startswith("% needs \\usepackage{array,booktabs,longtable,pdflscape}; ")
     assert "\n\\begin{landscape}\n" in document
     assert document.endswith("\n\\end{landscape}\n")
@@ -216,7 +222,7 @@ def test_nothing_in_a_text_is_a_command(text: str) -> None:
 
 def widths(columns: tuple[str, ...], *rows: tuple[str | float | None, ...]) -> tuple[float, ...]:
     """Return the shares of the columns; empty where all fields fit."""
-    return _layout(TextTable.of(Table("t", "T", columns, rows)))[0]
+    return _Layout.of(TextTable.of(Table("t", "T", columns, rows))).widths
 
 
 def test_a_number_is_not_torn_from_its_spread_for_the_sake_of_a_sentence() -> None:
@@ -231,6 +237,16 @@ def test_words_of_headings_are_not_broken() -> None:
     first, *others = widths(("", *["considerable number"] * 5), ("a sentence of words " * 10, *[1.0] * 5))
     assert min(others) >= len("considerable") / 86
     assert first < 0.3
+
+
+def test_a_page_without_room_breaks_pairs_of_numbers_before_words() -> None:
+    columns = ("model", "trained on", "tested on", *("+Consensus+Contrast", "+Human") * 6)
+    row = ("BERTABSA-ATT", "LAPTOP", "TWITTER", *["+1.04** / +1.88**"] * 12)
+    layout = _Layout.of(TextTable.of(Table("t", "T", columns, (row,))))
+    assert (layout.size, layout.is_landscape) == (r"\tiny", True)
+    # LAPTOP is wider than six digits.
+    assert layout.widths[1] > 8 / 158
+    assert escape_latex("+Consensus+Contrast") == "+Consensus\\allowbreak{}+Contrast"
 
 
 def test_code_is_as_long_as_it_prints() -> None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from pssa.errors import InputError, MissingExtra
 from pssa.experiments.ledger import Record
@@ -43,11 +43,15 @@ _LATEX_MARKS = re.compile("[" + re.escape("".join(_LATEX)) + "]|-(?=-)")
 _OPENING_QUOTE = re.compile(r'(?<![^\s(\[/])"(?=\S)')  # a quote that begins a word; all others end one
 _MINUS = re.compile(r"(?<![\w.\-])-(?=\d)")  # before a number; elsewhere it is a hyphen
 
-# Widths on paper, in characters of LaTeX's `article` with its own margins.
-_LINE = 72  # in small type
-_PORTRAIT, _LANDSCAPE = 86, 135  # in the smallest type
+# Widths on paper, in digits of LaTeX's `article` with its own margins.
+_LINE = 72  # in small type; `_TRIED` has what is tried for wider tables
 _GAP = 2  # between columns
-_LONGEST_NUMBER = 18  # a longer field of numbers may break: two scores with their stars fit
+# Of Computer Modern in small sizes; all others are about as wide as a digit.
+_CHARACTER_WIDTHS = {**dict.fromkeys(".,:;'|!", 0.55), **dict.fromkeys(" -()[]", 0.7), **dict.fromkeys("+−±→≤≥×=", 1.6)}
+_CAPITAL = 1.4
+_INNER_PLUS = re.compile(r"(?<=[a-z])\+(?=[A-Z])")  # of a name such as Consensus+Contrast, which may break before it
+_SLASH = re.compile(r"(?<=\S) /(?= )")  # between two numbers; it does not begin a line
+_WORD_END = re.compile(r"\s+(?!/ )|(?<=\w-)(?=\w)|(?<=[a-z])(?=\+[A-Z])")  # where a line may end
 _LONGEST_WORD = 24  # a longer word may stick out
 _LONGEST_FIELD = 60  # a column gets no more room
 _PAGE_ROWS = 30  # that a page holds besides notes
@@ -138,29 +142,32 @@ def latex_document(table: Table, within: str = "") -> str:
     :param within: title of the exhibit, so that the caption stands alone.
     """
     shown = TextTable.of(table)
-    widths, is_landscape = _layout(shown)
-    is_long = len(shown.rows) > _PAGE_ROWS or bool(widths)
+    layout = _Layout.of(shown)
+    is_long = len(shown.rows) > _PAGE_ROWS or bool(layout.widths)
     frame = shown.frame(escape_latex)
     if shown.rows:
         frame.isetitem(0, [_protect(text) for text in frame.iloc[:, 0]])
     text: str = frame.to_latex(
         index=False,
         longtable=is_long,
-        column_format=_column_format(shown, widths),
+        column_format=_column_format(shown, layout.widths),
         caption=escape_latex(f"{within}: {table.title}" if within else table.title),
         label=f"tab:{table.name}",
     )
-    notes = "".join(rf"\par\smallskip{{\footnotesize {escape_latex(note)}}}" + "\n" for note in table.notes)
+    notes = "".join(
+        rf"\par\smallskip{{\footnotesize\sloppy\noindent {escape_latex(note)}\par}}" + "\n" for note in table.notes
+    )
     if is_long:
-        size = r"\scriptsize" if widths else r"\small"
-        head = rf"\begingroup{size}\setlength{{\tabcolsep}}{{4pt}}\setlength{{\LTcapwidth}}{{\linewidth}}"
+        gap = 3 if layout.size == _TINY.size else 4
+        head = rf"\begingroup{layout.size}\setlength{{\tabcolsep}}{{{gap}pt}}\setlength{{\LTcapwidth}}{{\linewidth}}"
         text = f"{head}\n{text}{notes}\\par\\endgroup\n"
     else:
         text = text.replace(r"\begin{table}", "\\begin{table}\n\\centering\\small", 1)
         text = text.replace(r"\end{table}", rf"{notes}\end{{table}}")
-    if is_landscape:
+    if layout.is_landscape:
         text = f"\\begin{{landscape}}\n{text}\\end{{landscape}}\n"
-    packages = ["booktabs"] + ["array"] * bool(widths) + ["longtable"] * is_long + ["pdflscape"] * is_landscape
+    used = {"booktabs": True, "array": bool(layout.widths), "longtable": is_long, "pdflscape": layout.is_landscape}
+    packages = [name for name, is_used in used.items() if is_used]
     beware = "; a longtable needs a document in one column" if is_long else ""
     return rf"% needs \usepackage{{{','.join(sorted(packages))}}}{beware}" + "\n" + text
 
@@ -178,7 +185,8 @@ def _latex_code(text: str) -> str:
 
 def _latex(text: str) -> str:
     # Two hyphens would become a dash.
-    return _LATEX_MARKS.sub(lambda found: _LATEX.get(found[0], "-{}"), _MINUS.sub("−", text))
+    marked = _LATEX_MARKS.sub(lambda found: _LATEX.get(found[0], "-{}"), _MINUS.sub("−", text))
+    return _SLASH.sub("~/", _INNER_PLUS.sub(r"\\allowbreak{}+", marked))
 
 
 def _protect(first: str) -> str:
@@ -197,31 +205,65 @@ def _column_format(shown: TextTable, widths: Sequence[float]) -> str:
     )
 
 
-def _layout(shown: TextTable) -> tuple[tuple[float, ...], bool]:
-    """Return the share of the line of each column, and whether the page is turned; no shares if the fields fit as they are."""
-    columns = list(zip(shown.columns, *shown.rows, strict=True))
-    longest = [max(map(_length, texts)) for texts in columns]
-    gaps = _GAP * len(longest)
-    if sum(longest) + gaps <= _LINE:
-        return (), False
-    least = [_least_width(*column) for column in zip(columns, shown.is_number, strict=True)]
-    is_landscape = sum(least) + gaps > _PORTRAIT
-    extra = [max(0, min(long, _LONGEST_FIELD) - own) for own, long in zip(least, longest, strict=True)]
-    left = max(0, (_LANDSCAPE if is_landscape else _PORTRAIT) - gaps - sum(least)) / max(1, sum(extra))
-    widths = [own + left * more + _GAP for own, more in zip(least, extra, strict=True)]
-    # Rounded down, so that all of them are never more than the line.
-    return tuple(int(1000 * width / sum(widths)) / 1000 for width in widths), is_landscape
+class _Page(NamedTuple):
+    size: str
+    line: int  # its width
+    is_landscape: bool
 
 
-def _least_width(texts: Sequence[str], is_number: bool) -> int:
-    """Return what a column needs so that no word sticks out and no number is torn from its deviation."""
-    whole = [_length(text) for text in texts[1:] if is_number and _length(text) <= _LONGEST_NUMBER]
-    words = [_length(word) for text in texts for word in text.split()]
+_UPRIGHT, _TURNED, _TINY = (
+    _Page(r"\scriptsize", 86, False),
+    _Page(r"\scriptsize", 135, True),
+    _Page(r"\tiny", 158, True),
+)
+# The longest number that stays on one line, and the page, in the order in which they are tried: at first two scores with their
+# stars stay together, then a score and its deviation.
+_TRIED = ((20, _UPRIGHT), (20, _TURNED), (15, _TURNED), (15, _TINY), (0, _TURNED))
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """How a table lies on the page."""
+
+    widths: tuple[float, ...] = ()  # share of the line of each column; none if the fields fit as they are
+    size: str = r"\small"
+    is_landscape: bool = False
+
+    @classmethod
+    def of(cls, shown: TextTable) -> _Layout:
+        """Choose the largest type in which no word sticks out, with numbers on one line if a page can hold them so."""
+        columns = list(zip(shown.columns, *shown.rows, strict=True))
+        longest = [max(map(_length, texts)) for texts in columns]
+        gaps = _GAP * len(longest)
+        if sum(longest) + gaps <= _LINE:
+            return cls()
+        tried = ((page, _least_widths(columns, shown.is_number, longest)) for longest, page in _TRIED)
+        fitting = ((page, least) for page, least in tried if sum(least) + gaps <= page.line)
+        page, least = next(fitting, (_TINY, _least_widths(columns, shown.is_number, 0)))
+        extra = [max(0, min(long, _LONGEST_FIELD) - own) for own, long in zip(least, longest, strict=True)]
+        left = max(0, page.line - gaps - sum(least)) / max(1, sum(extra))
+        widths = [own + left * more + _GAP for own, more in zip(least, extra, strict=True)]
+        # Rounded down, so that all of them are never more than the line.
+        return cls(tuple(int(1000 * width / sum(widths)) / 1000 for width in widths), page.size, page.is_landscape)
+
+
+def _least_widths(columns: Sequence[Sequence[str]], is_number: Sequence[bool], longest_number: float) -> list[float]:
+    return [
+        _least_width(texts, longest_number if number else 0) for texts, number in zip(columns, is_number, strict=True)
+    ]
+
+
+def _least_width(texts: Sequence[str], longest_number: float) -> float:
+    """Return what a column needs so that no word sticks out, and no number up to this length is torn."""
+    whole = [length for text in texts[1:] if (length := _length(text)) <= longest_number]
+    words = [_length(word) for text in texts for word in _WORD_END.split(text)]
     return min(_LONGEST_WORD, max([*whole, *words], default=1))
 
 
-def _length(text: str) -> int:
-    return len(text.replace("`", ""))
+def _length(text: str) -> float:
+    """Return about how long a text is on paper, in digits."""
+    letters = text.replace("`", "")
+    return sum(_CAPITAL if letter.isupper() else _CHARACTER_WIDTHS.get(letter, 1.0) for letter in letters)
 
 
 def table_csv(table: Table) -> str:
