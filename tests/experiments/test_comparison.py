@@ -13,17 +13,22 @@ from pssa.experiments.comparison import (
     RunPair,
     average,
     chance_of_no_gain,
-    chance_on_other_tests,
     compare,
     gather,
     labels_of,
     mean_and_std,
+    other_tests,
     stars,
 )
 from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import format_mean
 
 LABELS = ["positive", "negative", "neutral"]
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pssa.experiments.comparison.RESAMPLES", 2000)
 
 
 def test_mean_and_spread_are_in_points() -> None:
@@ -102,7 +107,7 @@ def test_a_gain_of_one_seed_of_three_is_chance_where_seeds_are_drawn() -> None:
     # No resample of instances hides it, but those of the seeds do that leave the one out: (2/3)^3 of them.
     lucky = contest([GOLD, HALF, HALF], [WRONG, HALF, HALF])
     assert all(abs(chance - 8 / 27) < 0.05 for chance in chance_of_no_gain([lucky]))
-    assert chance_on_other_tests([lucky]) == (0.0, 0.0)
+    assert chance_of_no_gain([lucky], other_tests) == (0.0, 0.0)
 
 
 def test_a_loss_on_one_test_set_can_outweigh_a_gain_on_another() -> None:

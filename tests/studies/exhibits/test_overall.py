@@ -117,9 +117,9 @@ def test_gains_are_averaged_over_the_data_sets_that_have_both_rows(tmp_path: Pat
     _, averages, *_ = EXHIBIT.show(scope, FakeLookup(records))
     # 66.67 / 83.33 on one set and nothing on the other; over the second training there is one set alone.
     half = "+33.33** / +41.67**"
-    assert row_of(averages, "MN", "+AW-AS") == (2, 1, half, half, "+0.00 / +0.00")
-    assert row_of(averages, "MN", "again") == (1, 1, ALL_OF_IT, ALL_OF_IT, None)
-    assert row_of(averages, "MN", "+PG-AS") == (None, None, None, None, None)
+    assert row_of(averages, "MN", "+AW-AS") == (2, 1, half, half, "+0.00 / +0.00", "+0.00 to +0.00")
+    assert row_of(averages, "MN", "again") == (1, 1, ALL_OF_IT, ALL_OF_IT, None, None)
+    assert row_of(averages, "MN", "+PG-AS") == (None, None, None, None, None, None)
 
 
 def test_the_aim_stands_beside_what_was_reached(tmp_path: Path) -> None:

@@ -128,10 +128,16 @@ def test_a_gain_is_of_the_seeds_that_both_have(tmp_path: Path) -> None:
     assert (gain.accuracy, gain.macro_f1, gain.seeds) == (0.0, 0.0, 1)
 
 
+INTERVAL = {"low macro-F1": -1.5, "high macro-F1": 0.5}
+
+
 def test_a_gain_is_told_with_stars_and_keeps_its_chances() -> None:
-    reading = format_gain(Gain(1.25, -0.5, 0.03, 0.7, 5))
+    reading = format_gain(Gain(1.25, -0.5, 0.03, 0.7, 5, -1.5, 0.5))
     assert reading.text == "+1.25* / -0.50"
-    assert reading.parts == {"accuracy": 1.25, "macro-F1": -0.5, "p accuracy": 0.03, "p macro-F1": 0.7, "seeds": 5}
+    assert (
+        reading.parts
+        == {"accuracy": 1.25, "macro-F1": -0.5, "p accuracy": 0.03, "p macro-F1": 0.7, "seeds": 5} | INTERVAL
+    )
     assert (format_gain(None).text, list(format_gain(None).parts)) == ("", list(reading.parts))
 
 

@@ -22,6 +22,7 @@ from pssa.studies.exhibit import SWEEP, FormattedValue, PlainValue
 
 _MARKS = {True: "", False: " (no)", None: " (?)"}
 _SIGNIFICANT = 0.05
+_EQUAL = 1.0  # points of macro-F1 that a claim of no difference must rule out
 _UNCORRELATED = 0.5  # mean rank correlation below which two saliencies disagree
 _FEW = 2  # seeds without which chance is unknown
 
@@ -83,6 +84,7 @@ class ClaimResult:
     holds: bool | None  # None: chance explains the numbers, or seeds disagree
     numbers: tuple[float | None, ...]  # in the order of the text
     chances: tuple[float, ...] = ()  # p of each, if they are differences that were tested
+    intervals: tuple[tuple[float, float], ...] = ()  # 95 % interval of each, likewise
     seeds: int = 0
 
     @property
@@ -91,6 +93,8 @@ class ClaimResult:
         parts: dict[str, PlainValue] = {"holds": self.holds}
         parts |= {f"number {place}": number for place, number in enumerate(self.numbers, start=1)}
         parts |= {f"p {place}": p for place, p in enumerate(self.chances, start=1)}
+        for place, (low, high) in enumerate(self.intervals, start=1):
+            parts |= {f"low {place}": low, f"high {place}": high}
         return FormattedValue(self.text + _MARKS[self.holds], parts)
 
 
@@ -292,10 +296,21 @@ def _by_test(holds: Callable[[Difference], bool | None]) -> Measure:
 
 
 def _tested(between: Sequence[Difference], holds: bool | None) -> ClaimResult:
-    """Return differences in macro-F1, with their stars if they were tested."""
-    text = ", ".join(f"{each.macro_f1:+.2f}{stars(each.p) if _is_tested(each) else ''}" for each in between)
-    chances = tuple(each.p for each in between if _is_tested(each))
-    return ClaimResult(text, holds, tuple(each.macro_f1 for each in between), chances)
+    """Return differences in macro-F1, with their stars and intervals if they were tested."""
+    tested = [each for each in between if _is_tested(each)]
+    return ClaimResult(
+        ", ".join(map(_difference_text, between)),
+        holds,
+        tuple(each.macro_f1 for each in between),
+        tuple(each.p for each in tested),
+        tuple((each.low, each.high) for each in tested),
+    )
+
+
+def _difference_text(between: Difference) -> str:
+    if not _is_tested(between):
+        return f"{between.macro_f1:+.2f}"
+    return f"{between.macro_f1:+.2f}{stars(between.p)} [{between.low:+.1f}, {between.high:+.1f}]"
 
 
 def _is_tested(between: Difference) -> bool:
@@ -312,12 +327,20 @@ def _falls(between: Difference) -> bool | None:
 
 
 def _is_no_rise(between: Difference) -> bool | None:
-    return between.p_rise >= _SIGNIFICANT if _is_tested(between) else None
+    return _is_ruled_out(between.p_rise < _SIGNIFICANT, between.high < _EQUAL, between)
 
 
 def _is_no_change(between: Difference) -> bool | None:
     # Both directions share the level.
-    return min(between.p_rise, between.p_fall) >= _SIGNIFICANT / 2 if _is_tested(between) else None
+    found = min(between.p_rise, between.p_fall) < _SIGNIFICANT / 2
+    return _is_ruled_out(found, between.low > -_EQUAL and between.high < _EQUAL, between)
+
+
+def _is_ruled_out(is_found: bool, is_small: bool, between: Difference) -> bool | None:
+    """Return whether a difference is ruled out: False if one was found, None if the interval has room for one."""
+    if not _is_tested(between):
+        return None
+    return False if is_found else is_small or None
 
 
 MEASURES: dict[str, Measure] = {

@@ -107,11 +107,12 @@ _ROUNDS = range(1, 6)
 _KINDS = ("active", "misleading")
 _NOTES = (
     "A claim holds for a model if it holds on every data set that was measured, and does not hold if one of them shows the "
-    "contrary, `(no)`. It is undecided if chance explains the numbers, `(?)`. A claim of no difference holds if none was found. "
-    "Differences are in macro-F1, in points, mean over the seeds that both rows have; * p < .05, ** p < .01, one-sided in the "
-    "direction of the difference, by a bootstrap over seeds and test instances; a single seed is not tested. Other numbers "
-    "decide if all seeds agree, at least two of them except for counts of words. `seeds`: in the order of the data sets. "
-    "Frequencies are geometric means, counts are sums over seeds.",
+    "contrary, `(no)`. It is undecided if chance explains the numbers, `(?)`. A claim of no difference holds only if the "
+    "interval has no room for one of a point. Differences are in macro-F1, in points, mean over the seeds that both rows have, "
+    "with the 95 % interval in brackets; * p < .05, ** p < .01, one-sided in the direction of the difference, by a bootstrap "
+    "over seeds and test instances, 20,000 resamples; a single seed is not tested. Other numbers decide if all seeds agree, at "
+    "least two of them except for counts of words. `seeds`: in the order of the data sets. Frequencies are geometric means, "
+    "counts are sums over seeds.",
     "Models on an encoder: rows of the overall results start from the encoder, with three seeds, some of them on LAPTOP only; "
     "what else a claim needs, such as minings, attention and parts of train, starts from the small one, if there is one. "
     "Left out for their cost: mining with one noise sample, restarted rounds except on LAPTOP, and attention before and after "

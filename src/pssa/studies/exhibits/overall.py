@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pssa.experiments.cells import Cell
-from pssa.experiments.comparison import Gain, chance_of_no_gain, chance_on_other_tests
+from pssa.experiments.comparison import Gain, other_tests, other_trainings
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import DATA_SETS, Scope
 from pssa.studies.exhibit import (
@@ -118,7 +118,8 @@ _AVERAGE_NOTES = (
     "Means over the data sets that have both rows, accuracy / macro-F1; `seeds`: at least this many on each. * p < .05, "
     "** p < .01, one-sided. `on other tests`: over the plain model, p by resamples of the test instances, as in the paper. `of "
     "other trainings too`: the same gain, p by resamples of seeds together with instances. `over a second training`: over "
-    "`again`, p as in the column before.",
+    "`again`, p as in the column before. `95 % interval`: of the last difference in macro-F1, by the same resamples; where it "
+    "includes zero, it says how large a gain or a loss may have been missed. 20,000 resamples.",
 )
 
 
@@ -150,17 +151,24 @@ def averages(scope: Scope, board: Scoreboard) -> Table:
     gains = ("on other tests", "of other trainings too", "over a second training")
     attending, names = (model for model in ATTENDING if scope.has(model)), (*_SUPERVISED, "again")
     rows = tuple(_average(board, ModelRow(model, METHODS[name])) for model in attending for name in names)
-    columns = ("model", "row", "data sets", "seeds", *gains)
+    columns = ("model", "row", "data sets", "seeds", *gains, "95 % interval")
     return Table("overall-average", "Gains on average over the data sets", columns, rows, _AVERAGE_NOTES, gains[:1])
 
 
 def _average(board: Scoreboard, entry: ModelRow) -> TableRow:
     again = ModelRow(entry.model, METHODS["again"])
-    number, gain = board.average(entry, entry.base, chance_on_other_tests)
-    _, strictly = board.average(entry, entry.base, chance_of_no_gain)
-    _, over_again = board.average(entry, again, chance_of_no_gain) if entry != again else (0, None)
+    number, gain = board.average(entry, entry.base, other_tests)
+    _, strictly = board.average(entry, entry.base, other_trainings)
+    _, over_again = board.average(entry, again, other_trainings) if entry != again else (0, None)
     counts = (number or None, None if gain is None else gain.seeds)
-    return (NAMES[entry.model], entry.method.name, *counts, *map(format_gain, (gain, strictly, over_again)))
+    gains = map(format_gain, (gain, strictly, over_again))
+    return (NAMES[entry.model], entry.method.name, *counts, *gains, _format_interval(over_again))
+
+
+def _format_interval(gain: Gain | None) -> FormattedValue:
+    if gain is None:
+        return not_measured("low", "high")
+    return FormattedValue(f"{gain.low:+.2f} to {gain.high:+.2f}", {"low": gain.low, "high": gain.high})
 
 
 def _rows(scope: Scope, names: tuple[str, ...], gain: Callable[[ModelRow, str], Gain | None]) -> tuple[TableRow, ...]:

@@ -114,7 +114,7 @@ def _aim_table(places: Mapping[tuple[str, str], _Found]) -> Table:
 
 
 def _format_p(p: float | None) -> FormattedValue:
-    """Return a p of a thousand resamples, which cannot show that it is zero."""
+    """Return a p by resamples, which cannot show that it is zero."""
     return not_measured("p") if p is None else FormattedValue("< 0.001" if p < 0.001 else f"{p:.3f}", {"p": p})
 
 

@@ -160,7 +160,7 @@ class _Board:
 
     def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
         self.scope, self.lookup = scope, lookup
-        # A gain takes a thousand resamples, and several tables show it.
+        # A gain takes many resamples, and several tables show it.
         self.gain = cache(self._gain)
         self.gain_at_home = cache(self._gain_at_home)
 
