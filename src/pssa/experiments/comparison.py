@@ -74,12 +74,16 @@ def other_trainings(pairs: Sequence[RunPair]) -> Floats:
     """Resample seeds together with instances; several test sets are averaged."""
     generator = np.random.default_rng(0)
     drawn = [gains * _draw_seeds(gains.shape[2], generator) for gains in _resample_each(pairs)]
-    return np.mean([gains.mean(axis=2) for gains in drawn], axis=0, dtype=np.float64)
+    return _mean([gains.mean(axis=2) for gains in drawn])
 
 
 def other_tests(pairs: Sequence[RunPair]) -> Floats:
     """Resample instances alone: the same trainings on other test sets."""
-    return np.mean([gains.mean(axis=2) for gains in _resample_each(pairs)], axis=0, dtype=np.float64)
+    return _mean([gains.mean(axis=2) for gains in _resample_each(pairs)])
+
+
+def _mean(gains: Sequence[Floats]) -> Floats:
+    return np.stack(gains).mean(axis=0)
 
 
 def chance_of_no_gain(pairs: Sequence[RunPair], resampling: Resampling = other_trainings) -> tuple[float, float]:
@@ -185,8 +189,9 @@ def average(
         100 * statistics.mean(gains) for gains in zip(*(each.observed for each in pairs_of_runs), strict=True)
     )
     drawn = resampling(pairs_of_runs)
-    chances = (drawn <= TIE).mean(axis=1).tolist()
-    return Gain(accuracy, macro_f1, *chances, min(len(pair.ours) for pair in pairs_of_runs), *_interval(drawn[1]))
+    p_accuracy, p_macro_f1 = (drawn <= TIE).mean(axis=1).tolist()
+    n_seeds = min(len(pair.ours) for pair in pairs_of_runs)
+    return Gain(accuracy, macro_f1, p_accuracy, p_macro_f1, n_seeds, *_interval(drawn[1]))
 
 
 def _interval(drawn: Floats) -> tuple[float, float]:
