@@ -83,7 +83,8 @@ def other_tests(pairs: Sequence[RunPair]) -> Floats:
 
 
 def _mean(gains: Sequence[Floats]) -> Floats:
-    return np.stack(gains).mean(axis=0)
+    mean: Floats = np.stack(gains).mean(axis=0)
+    return mean
 
 
 def chance_of_no_gain(pairs: Sequence[RunPair], resampling: Resampling = other_trainings) -> tuple[float, float]:
