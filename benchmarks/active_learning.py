@@ -59,6 +59,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--ways", default=",".join(_WAYS))
     parser.add_argument("--sizes", default="64,128,256", help="labelled instances at which a model is trained")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=None, help="of every training (default: searched)")
     parser.add_argument("--test", action="store_true", help="score on the test set")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
@@ -110,7 +111,7 @@ def _data(options: argparse.Namespace, name: str) -> tuple[Corpus, Corpus]:
 
 
 def _train(options: argparse.Namespace, corpus: Corpus, run: Path, seed: int) -> None:
-    starts = {key: value for key in ("vectors", "encoder") if (value := getattr(options, key))}
+    starts = {key: value for key in ("vectors", "encoder", "epochs") if (value := getattr(options, key))}
     pssa.train(corpus, run, model=options.model, seed=seed, device="cpu", progress=False, **starts)
 
 

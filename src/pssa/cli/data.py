@@ -67,6 +67,8 @@ def add_parser(commands: Commands) -> None:
     _add_next(actions)
     config = add_command(actions, "label-config", "print a labelling interface for Label Studio", run_label_config)
     add_labels(config)
+    option(config, "--out FILE", "file to write (default: print)")
+    option(config, "--force", "replace an existing file")
 
 
 def _add_next(actions: Commands) -> None:
@@ -197,15 +199,21 @@ def run_label_config(arguments: argparse.Namespace) -> int:
     """Print the XML of a labelling interface for Label Studio: mark each aspect of a text, choose its polarity. Paste it into
     the project's settings under Labeling Interface, Code; what such a project exports as JSON is a file to train on.
 
-    pssa data label-config > interface.xml
-    pssa data label-config --labels good,bad
+    pssa data label-config
+    pssa data label-config --labels good,bad --out interface.xml
     """
     from pssa.data.example import DEFAULT_LABELS
+    from pssa.data.files import write_atomically
     from pssa.data.formats.label_studio import labelling_config
 
     config = labelling_config(arguments.labels or DEFAULT_LABELS)
+    if arguments.out is not None:
+        require_new_file(arguments.out, force=arguments.force)
+        write_atomically(arguments.out, config.encode())
     if arguments.json:
         print_json({"config": config})
+    elif arguments.out is not None:
+        say(f"{arguments.out}: paste it into the project's settings under Labeling Interface, Code")
     else:
         say(config.rstrip())
     return 0
