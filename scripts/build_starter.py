@@ -8,8 +8,8 @@
 and writes a compact copy to `--out`: half precision, without training data, vectors of the training words and then of the most
 frequent words of the vector file while `--max-bytes` allows. It prints scores on MAMS val, by which to choose among several.
 
-`describe` measures that copy, also on the test sets of other sources, writes its model card, and records its digest and its
-answers to fixed texts, which tests/test_starter.py compares.
+`describe` calibrates that copy on MAMS val, measures it, also on the test sets of other sources, writes its model card, and
+records its digest and its answers to fixed texts, which tests/test_starter.py compares.
 
 MAMS is at https://github.com/siat-nlp/MAMS-for-ABSA; `--mams` has its `train.xml` and `val.xml`. `train` reads the file of REST
 test to leave its sentences out.
@@ -25,6 +25,7 @@ from typing import Any
 
 from starter.card import keep_error_rates, write_starter_card
 from starter.corpora import classifier_corpus, common_texts, tagger_sentences
+from starter.held_out import keep_calibration, keep_input_profile
 from starter.measure import TestFiles, measure
 from starter.packing import choose_words, size_of
 from starter.recording import record
@@ -81,6 +82,8 @@ def _describe(arguments: argparse.Namespace) -> dict[str, Any]:
         {"REST": arguments.rest_test, "LAPTOP": arguments.laptop_test},
         {"REST": arguments.rest_aspects, "LAPTOP": arguments.laptop_aspects},
     )
+    keep_input_profile(arguments.run, classifier_corpus(arguments.mams / "train.xml", left_out))
+    keep_calibration(arguments.run, files.val)
     measured = measure(arguments.run, files)
     keep_error_rates(arguments.run, measured)
     write_starter_card(arguments.run, measured, len(left_out), arguments.selection)

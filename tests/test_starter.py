@@ -89,3 +89,15 @@ def test_ten_sentences_of_another_test_set_are_left_out(corpora: ModuleType, sha
     if not train.is_file():
         pytest.skip(f"{train} is not here")
     assert len(corpora.common_texts(train, shared_data / "rest" / "test.txt")) == 10
+
+
+def test_it_knows_how_sure_it_may_be_and_which_texts_are_unlike_its_own() -> None:
+    classifier = pssa.load("starter")
+    assert classifier.calibration is not None
+    assert classifier.calibration.kept_out
+    assert classifier.calibration.error_after < classifier.calibration.error_before
+    assert classifier.profile is not None
+    assert classifier.profile.text_notes("The food was great but the waiter was rude.") == ()
+    for text in ("食べ物はとても美味しかった", "كان الطعام رائعا لكن الخدمة كانت سيئة"):
+        (note,) = classifier.profile.text_notes(text)
+        assert note.startswith("script unseen in training")

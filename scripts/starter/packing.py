@@ -29,7 +29,7 @@ def choose_words(run: Path, vectors_file: Path, max_bytes: int) -> list[str]:
     for word in dict.fromkeys((*_training_words(own, vectors), *vectors.words)):
         if word not in known:
             continue
-        left -= _BYTES * vectors.dimension + 2 * len(json.dumps(word) + ", ") + 2 * len("99, ")
+        left -= _BYTES * vectors.dimension + len(json.dumps(word) + ", ") + len("99, ")
         if left < 0:
             break
         chosen.append(word)

@@ -206,3 +206,15 @@ def test_worker_processes_find_and_score_the_same(run: Path, tmp_path: Path) -> 
     predict(job_of(run, tmp_path, ROWS), LocalEngine())
     predict(job_of(run, other, ROWS), ProcessEngine(2))
     assert (other / "out.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("keep_empty", [False, True])
+def test_texts_in_which_nothing_is_found_are_noted_where_they_are_unlike_the_training(
+    run: Path, tmp_path: Path, keep_empty: bool
+) -> None:
+    rows = [{"text": "とても美味しかった"}, {"text": "Good screen."}]
+    finding = FindingOptions(names=NAMES.names, keep_empty=keep_empty)
+    summary = predict(job_of(run, tmp_path, rows, finding=finding), LocalEngine())
+    assert summary.notes["script unseen in training"] == 1
+    notes = [row["notes"] for row in read_rows(tmp_path / "out.jsonl") if row["aspect"] is None]
+    assert notes == (["script unseen in training (Hiragana)"] if keep_empty else [])

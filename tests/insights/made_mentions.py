@@ -10,7 +10,7 @@ from pssa.insights.aggregate import Survey, Tally, period_reader, survey, tally
 from pssa.insights.dates import DateColumn
 from pssa.insights.findings import Analyst, Findings, select_aspects, select_values
 from pssa.insights.grouping import group
-from pssa.insights.mentions import Mention
+from pssa.insights.mentions import EmptyReview, Mention
 
 LABELS = ("positive", "negative", "neutral")
 
@@ -23,7 +23,7 @@ def mention(text: str, aspect: str, label: str = "negative", review: int = 1, **
     return Mention(review, True, text, aspect, label, 0.9, words, (start, start + len(aspect)), more)
 
 
-def findings(mentions: list[Mention | None], by: str | None = None, date: str | None = None) -> Findings:
+def findings(mentions: list[Mention | EmptyReview], by: str | None = None, date: str | None = None) -> Findings:
     """Both passes, and what they say."""
     dates = DateColumn(date) if date else None
     found: Survey = survey(mentions, by, dates)

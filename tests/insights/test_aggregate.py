@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.insights.made_mentions import LABELS, findings, mention
 
 from pssa.insights.aggregate import AspectTally, BoundedCounter, LabelTally, distinctive_words
-from pssa.insights.mentions import Mention
+from pssa.insights.mentions import EmptyReview, Mention
 
 _TEXTS = (
     "The food was cold.",
@@ -29,9 +29,9 @@ _MENTIONS = st.builds(
 
 
 @settings(max_examples=20)
-@given(st.lists(st.one_of(_MENTIONS, st.none()), max_size=30))
-def test_nothing_is_lost_or_counted_twice(mentions: list[Mention | None]) -> None:
-    known = [one for one in mentions if one is not None]
+@given(st.lists(st.one_of(_MENTIONS, st.just(EmptyReview([]))), max_size=30))
+def test_nothing_is_lost_or_counted_twice(mentions: list[Mention | EmptyReview]) -> None:
+    known = [one for one in mentions if isinstance(one, Mention)]
     dated = [one for one in known if str(one.fields["day"]).startswith("2024")]
     found = findings(mentions, "branch", "day" if dated else None)
     whole = Counter(one.label for one in known)
@@ -91,7 +91,7 @@ def test_quotations_are_kept_for_the_strongest_words_alone() -> None:
 
 
 def test_groups_and_time_are_marked_where_they_differ_and_nowhere_else() -> None:
-    mentions: list[Mention | None] = []
+    mentions: list[Mention | EmptyReview] = []
     for number in range(120):
         north = number % 2 == 0
         label = "negative" if north or number > 80 else "positive"

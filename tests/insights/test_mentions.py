@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.insights.made_mentions import mention
 
-from pssa.insights.mentions import FieldNames, read_mentions
+from pssa.insights.mentions import EmptyReview, FieldNames, Mention, read_mentions
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,9 @@ def test_reviews_are_counted_from_rows(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl.gz"
     path.write_bytes(gzip.compress("".join(json.dumps(one) + "\n" for one in rows).encode()))
     found = list(read_mentions(path, FieldNames(text="review")))
-    assert [one and (one.review, one.is_first, one.aspect) for one in found] == [
+    assert [(one.review, one.is_first, one.aspect) for one in found if isinstance(one, Mention)] == [
         (1, True, "food"),
         (1, False, "wine"),
         (2, True, "food"),
-        None,
-        None,
     ]
+    assert found[3:] == [EmptyReview([]), EmptyReview([])]

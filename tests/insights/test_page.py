@@ -8,19 +8,19 @@ import pytest
 from tests.insights.made_mentions import findings, mention
 from tests.report.documents import parse
 
-from pssa.insights.mentions import Mention
+from pssa.insights.mentions import EmptyReview, Mention
 from pssa.insights.page import PageFacts, render_page
 
 _HOSTILE = "<script>alert(1)</script>\"'&amp; </style> \x00\u202e"
 _FACTS = PageFacts("What customers say", "A model.", "Its errors.", _HOSTILE, "day", 3, _HOSTILE)
 
 
-def page(mentions: list[Mention | None], by: str | None = None, date: str | None = None) -> str:
+def page(mentions: list[Mention | EmptyReview], by: str | None = None, date: str | None = None) -> str:
     return render_page(findings(mentions, by, date), _FACTS)
 
 
-def reviews() -> list[Mention | None]:
-    made: list[Mention | None] = [None]
+def reviews() -> list[Mention | EmptyReview]:
+    made: list[Mention | EmptyReview] = [EmptyReview([])]
     for number in range(30):
         more = {"branch": ("north", "south")[number % 2], "day": f"2024-01-{1 + number:02}"}
         made.append(mention(f"The food {number} was awful.", "food", "negative", number, shares={"awful": 0.7}, **more))
@@ -57,7 +57,7 @@ def test_the_page_fetches_and_runs_nothing_and_its_table_is_inside() -> None:
 @pytest.mark.parametrize("aspect", ["<b>food</b>", '"><script>x</script>', "food\x00", "еда", "食べ物"])
 def test_hostile_and_foreign_reviews_are_shown_as_text(aspect: str) -> None:
     text = f"The {aspect} was {_HOSTILE} bad."
-    made: list[Mention | None] = [
+    made: list[Mention | EmptyReview] = [
         mention(text, aspect, "negative", number, shares={"bad": 0.5}, branch=_HOSTILE + str(number % 2))
         for number in range(8)
     ]
@@ -69,6 +69,7 @@ def test_hostile_and_foreign_reviews_are_shown_as_text(aspect: str) -> None:
 
 
 def test_a_page_without_any_aspect_says_so() -> None:
-    document = parse(page([None, None]))
+    document = parse(page([EmptyReview([]), EmptyReview(["script unseen in training"])]))
     assert "No aspect was found in 2 reviews" in document.text
+    assert "1 review without an aspect: script unseen in training" in document.text
     assert not document.all("details")

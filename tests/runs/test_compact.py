@@ -64,11 +64,14 @@ def test_it_holds_no_training_data_and_no_path_of_this_machine(whole: Path, comp
     assert str(whole.parent.parent).encode() not in content
 
 
-def test_vectors_that_both_models_read_are_stored_once_and_in_half_precision(whole: Path, compact: Path) -> None:
+def test_words_and_vectors_that_both_models_read_are_stored_once_and_in_half_precision(
+    whole: Path, compact: Path
+) -> None:
     tensors, _ = read_tensors(compact / "vectors.safetensors")
     (matrix,) = tensors.values()
     assert matrix.dtype == torch.float16
     assert len(matrix) == len(Vocabulary.load(whole / "vocabulary.json").words)
+    assert not (compact / "aspects" / "vocabulary.json").exists()
     for folder in (compact, compact / "aspects"):
         assert not [name for name in read_tensors(folder / "model.safetensors")[0] if name.endswith("unseen")]
 

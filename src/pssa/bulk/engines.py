@@ -60,7 +60,7 @@ class ScoringTask:
 
     def open_parser(self) -> Parse:
         """Return the function that parses rows; a tagger is loaded."""
-        return parse_given if self.finding is None else self.finding.open(self.scoring.chosen_device)
+        return parse_given if self.finding is None else self.finding.open(self.scoring.chosen_device, self.run)
 
 
 class Engine(Protocol):

@@ -6,6 +6,7 @@ own columns and `aspect`, `from` and `to`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from pssa.bulk.rows import EmptyRow, ParsedRow, ParsedRows, RejectedRow, Scorabl
 from pssa.data.fields import has_aspect
 from pssa.data.rows import Columns, Problem, Row
 from pssa.errors import InputError, setting
+from pssa.runs.input_profile import InputProfile, note_kind
 
 _MAX_ASPECTS = 1000  # of one text; each repeats the columns of its row
 _ASPECTS_FROM, _ASPECTS = setting("aspects_from"), setting("aspects")
@@ -60,12 +62,13 @@ class FindingOptions:
             return replace(self, columns=columns)
         return replace(self, tagger=open_tagger(self.tagger or run).root, columns=columns)
 
-    def open(self, device: str) -> RowFinder:
-        """Load the tagger, if there is one."""
+    def open(self, device: str, run: Path | None = None) -> RowFinder:
+        """Load the tagger, if there is one, and what `run` knows of its training texts."""
+        profile = InputProfile.load(run) if run else None
         if self.names:
-            return RowFinder(NameFinder(self.names), self)
+            return RowFinder(NameFinder(self.names), self, profile)
         assert self.tagger is not None
-        return RowFinder(load_finder(self.tagger, device), self)
+        return RowFinder(load_finder(self.tagger, device), self, profile)
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class RowFinder:
 
     finder: Finder
     finding: FindingOptions
+    profile: InputProfile | None = None  # of the training texts, for notes about texts in which nothing is found
     ignores_given: bool = False  # look for aspects in every row, whatever it has
 
     def __call__(self, events: Sequence[Row | Problem]) -> ParsedRows:
@@ -82,6 +86,7 @@ class RowFinder:
         found = iter(find_in_texts(self.finder, [each for each in parsed if isinstance(each, str)]))
         rows: list[ParsedRow] = []
         n_texts = n_empty = 0
+        unwritten: Counter[str] = Counter()
         for event, each in zip(events, parsed, strict=True):
             if not isinstance(each, str):
                 rows.append(each)
@@ -89,8 +94,10 @@ class RowFinder:
             assert isinstance(event, Row)
             aspects = next(found)
             n_texts, n_empty = n_texts + 1, n_empty + (not aspects)
-            rows.extend(self._found_rows(event, aspects))
-        return ParsedRows(rows, n_texts, n_empty)
+            notes = self.profile.text_notes(each) if self.profile and not aspects else ()
+            rows.extend(self._found_rows(event, aspects, "; ".join(notes)))
+            unwritten.update(() if self.finding.keep_empty else map(note_kind, notes))
+        return ParsedRows(rows, n_texts, n_empty, dict(unwritten))
 
     def _parse(self, event: Row | Problem) -> ScorableRow | RejectedRow | str:
         """Return a row that has an aspect, or the text in which one is to be found."""
@@ -111,10 +118,11 @@ class RowFinder:
         is_named = isinstance(named, str) and named.strip()
         return {aspect: named if is_named else row.example.aspect_text, start: offsets[0], end: offsets[1]}
 
-    def _found_rows(self, row: Row, aspects: Sequence[FoundAspect]) -> list[ParsedRow]:
+    def _found_rows(self, row: Row, aspects: Sequence[FoundAspect], notes: str) -> list[ParsedRow]:
         names = self.finding.fields
         if not aspects:
-            return [EmptyRow(row.line, row.given, row.arrow, dict.fromkeys(names))] if self.finding.keep_empty else []
+            empty = EmptyRow(row.line, row.given, row.arrow, dict.fromkeys(names), notes)
+            return [empty] if self.finding.keep_empty else []
         if len(aspects) > _MAX_ASPECTS:
             reason = f"the text has {len(aspects)} aspects; expected at most {_MAX_ASPECTS}: split it into reviews"
             return [RejectedRow(row.line, reason, row.given)]

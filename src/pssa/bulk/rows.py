@@ -56,6 +56,7 @@ class EmptyRow:
     fields: Mapping[str, Any]
     arrow: ArrowRow | None
     found: Mapping[str, Any]
+    notes: str = ""  # what about its text is unlike the training data
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class ParsedRows:
     rows: Sequence[ParsedRow]
     texts: int = 0  # in which aspects were looked for
     empty: int = 0  # texts without an aspect
+    notes: Mapping[str, int] = field(default_factory=dict)  # those unlike the training data that have no row, by kind
 
 
 Parse = Callable[[Sequence[Row | Problem]], ParsedRows]
@@ -172,17 +174,18 @@ def score_each(
 
 
 def output_fields(
-    fields: Mapping[str, Any], value: Value | None, offset: int = 0, *, noted: bool = False
+    fields: Mapping[str, Any], value: Value | None, offset: int = 0, *, noted: bool = False, notes: str = ""
 ) -> dict[str, Any]:
     """Return the fields of an output row: the input's, its label as `gold`, and what the model says.
 
     :param value: None if there is no aspect of which it could say something.
     :param noted: whether the row has notes, if only empty ones.
+    :param notes: about a row without a value.
     :param offset: of the text that the model read in the text of the row.
     """
     if value is None:
         empty = {_LABEL: None, PROBABILITIES: None}
-        return dict(_kept(fields)) | empty | ({notes_column(fields): None} if noted else {})
+        return dict(_kept(fields)) | empty | ({notes_column(fields): notes or None} if noted else {})
     answer = value.answer if isinstance(value, Explanation) else value
     row = dict(_kept(fields)) | {_LABEL: answer.label, PROBABILITIES: answer.probabilities}
     if isinstance(value, Explanation):

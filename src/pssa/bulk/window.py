@@ -169,7 +169,9 @@ def finish_window(
             len(ambiguous),
             texts=parsed.texts,
             empty=parsed.empty,
-            notes=_count_notes([fields for _, fields in written], window.columns),
+            notes=dict(
+                Counter(_count_notes([fields for _, fields in written], window.columns)) + Counter(parsed.notes)
+            ),
         ),
         lines=tuple(row.line for row, _ in written),
         ambiguous=ambiguous,
@@ -268,9 +270,9 @@ def _outcome(
 ) -> RowOutcome:
     if isinstance(value, str):
         return RejectedRow(row.line, value, row.fields)
-    offset = row.offset if isinstance(row, ScorableRow) else 0
+    offset, notes = (row.offset, "") if isinstance(row, ScorableRow) else (0, row.notes)
     own = written_fields(row, output_format)
-    fields = output_fields(own, value, offset, noted=notes_column(own) in columns)
+    fields = output_fields(own, value, offset, noted=notes_column(own) in columns, notes=notes)
     misfit = output_format.find_misfit(fields, columns)
     return RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields)
 

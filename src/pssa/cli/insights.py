@@ -103,7 +103,8 @@ def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
         if names:
             say(f"they {verb}: {', '.join(names)}")
     if summary.empty:
-        say(f"{counted(summary.empty, 'review')} without an aspect")
+        unlike = "".join(f"; {count} unlike the training data: {kind}" for kind, count in summary.empty_notes.items())
+        say(f"{counted(summary.empty, 'review')} without an aspect{unlike}")
     for kind, count in summary.notes.items():
         say(f"{counted(count, 'mention')} unlike the training data: {kind}")
     if summary.undated:

@@ -40,15 +40,24 @@ def run(arguments: argparse.Namespace) -> int:
     pssa try "Great view, rude waiter." "I would not come back." --json
     pssa try --run runs/reviews < reviews.txt
     """
-    texts = _read_texts(arguments.texts)
-    judged = judge(texts, arguments.run_path or starter_run())
+    from pssa.runs.input_profile import InputProfile
+
+    texts, root = _read_texts(arguments.texts), arguments.run_path or starter_run()
+    judged, profile = judge(texts, root), InputProfile.load(root)
+    notes = [profile.text_notes(text) if profile else () for text in texts]
     if arguments.json:
-        print_json({"items": [as_dict(*item) for item in zip(texts, judged, strict=True)]})
+        items = [
+            as_dict(*item) | ({"notes": list(note)} if note else {})
+            for *item, note in zip(texts, judged, notes, strict=True)
+        ]
+        print_json({"items": items})
         return 0
-    for number, (text, found) in enumerate(zip(texts, judged, strict=True)):
+    for number, (text, found, note) in enumerate(zip(texts, judged, notes, strict=True)):
         if number:
             say("")
         show(text, found)
+        if note:
+            say(f"note: {'; '.join(note)}; what the model says of such a text may be unfounded")
     if not all(judged):
         say(
             f"\nto judge an aspect that you name: pssa explain {arguments.run_path or 'starter'} --text TEXT --aspect ASPECT"

@@ -13,7 +13,7 @@ from typing import Any
 
 from pssa.insights.dates import Calendar, DateColumn, read_date
 from pssa.insights.grouping import Groups
-from pssa.insights.mentions import Mention
+from pssa.insights.mentions import EmptyReview, Mention
 
 _MAX_SPELLINGS = 50_000
 _MAX_VALUES = 10_000  # of the column that divides reviews into groups
@@ -58,11 +58,13 @@ class Survey:
     n_empty: int = 0  # reviews without an aspect
     n_mentions: int = 0
     notes: Counter[str] = field(default_factory=Counter)  # mentions in texts unlike the training data, by kind
+    empty_notes: Counter[str] = field(default_factory=Counter)  # the same of reviews without an aspect
 
-    def add(self, mention: Mention | None) -> None:
+    def add(self, mention: Mention | EmptyReview) -> None:
         """Count a mention, or a review without one."""
-        if mention is None:
+        if isinstance(mention, EmptyReview):
             self.n_reviews, self.n_empty = self.n_reviews + 1, self.n_empty + 1
+            self.empty_notes.update(mention.notes)
             return
         self.n_mentions += 1
         self.n_reviews += mention.is_first
@@ -206,7 +208,7 @@ class Tally:
         return self._own[name]
 
 
-def survey(mentions: Iterable[Mention | None], by: str | None = None, dates: DateColumn | None = None) -> Survey:
+def survey(mentions: Iterable[Mention | EmptyReview], by: str | None = None, dates: DateColumn | None = None) -> Survey:
     """Make the first pass."""
     found = Survey(by, dates)
     for mention in mentions:
@@ -214,10 +216,10 @@ def survey(mentions: Iterable[Mention | None], by: str | None = None, dates: Dat
     return found
 
 
-def tally(mentions: Iterable[Mention | None], into: Tally) -> Tally:
+def tally(mentions: Iterable[Mention | EmptyReview], into: Tally) -> Tally:
     """Make the second pass."""
     for mention in mentions:
-        if mention is not None:
+        if isinstance(mention, Mention):
             into.add(mention)
     return into
 

@@ -33,7 +33,7 @@ from pssa.insights.dates import DateColumn
 from pssa.insights.error_rates import ErrorRates
 from pssa.insights.findings import Analyst, Findings, select_aspects, select_values
 from pssa.insights.grouping import Groups, Vectors, group, read_groups
-from pssa.insights.mentions import FieldNames, Mention, read_mentions
+from pssa.insights.mentions import EmptyReview, FieldNames, Mention, read_mentions
 from pssa.insights.page import PageFacts, render_page
 from pssa.insights.scored_rows import ScoredRows, write_rows
 from pssa.report.run_reader import name_run
@@ -104,6 +104,7 @@ class InsightsSummary:
     labels: Mapping[str, int]
     rejected: int  # rows that could not be used
     notes: Mapping[str, int]  # mentions in texts unlike the training data, by kind
+    empty_notes: Mapping[str, int]  # the same of reviews without an aspect
     undated: int  # mentions without a date that can be read
     likes: tuple[str, ...]
     dislikes: tuple[str, ...]
@@ -232,16 +233,16 @@ class _Work:
                 shutil.copyfile(scored.rejected, part)
         write_atomically(job.out, render_page(findings, facts).encode("utf-8", "replace"))
 
-    def _mentions(self, scored: ScoredRows, step: str = "") -> Iterator[Mention | None]:
+    def _mentions(self, scored: ScoredRows, step: str = "") -> Iterator[Mention | EmptyReview]:
         for number, mention in enumerate(read_mentions(scored.path, self.names), start=1):
             yield mention
             if step and number % _STEP_ROWS == 0:
                 self.on_step(step, number)
 
-    def _rows(self, mentions: Iterable[Mention | None], groups: Groups) -> Iterator[dict[str, Any]]:
+    def _rows(self, mentions: Iterable[Mention | EmptyReview], groups: Groups) -> Iterator[dict[str, Any]]:
         """Yield the rows of the file of rows: the scored ones, without the shares of words."""
         for mention in mentions:
-            if mention is not None:
+            if isinstance(mention, Mention):
                 fields = {name: value for name, value in mention.fields.items() if name != "explanation"}
                 yield fields | dict(zip(_ADDED, (groups.of(mention.aspect), mention.driver), strict=True))
 
@@ -301,6 +302,7 @@ class _Work:
             labels={one.label: one.count for one in findings.whole.labels},
             rejected=n_rejected,
             notes=dict(findings.survey.notes.most_common()),
+            empty_notes=dict(findings.survey.empty_notes.most_common()),
             undated=findings.n_undated,
             likes=tuple(aspect.name for aspect in findings.stand_out("good", 3)),
             dislikes=tuple(aspect.name for aspect in findings.stand_out("bad", 3)),

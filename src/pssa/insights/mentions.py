@@ -68,8 +68,7 @@ class Mention:
     @property
     def notes(self) -> list[str]:
         """Kinds of notes that say that the text is unlike the training data."""
-        given = str(self.fields.get("pssa_notes") or self.fields.get("notes") or "")
-        return [kind for note in given.split("; ") if (kind := note_kind(note)) in _KINDS]
+        return _note_kinds(self.fields)
 
     @property
     def sentence(self) -> str:
@@ -92,6 +91,18 @@ class Mention:
         answer = Answer(self.label, {self.label: self.probability}, self.aspect, start, end)
         aspect = (inside[0], inside[-1] + 1) if inside else (0, 1)
         return Explanation(self.sentence, spans, aspect, tuple(word[3] for word in self.words), "attention", answer)
+
+
+@dataclass(frozen=True)
+class EmptyReview:
+    """A review in which no aspect was found."""
+
+    notes: list[str]  # kinds of notes, as those of a mention
+
+
+def _note_kinds(fields: Mapping[str, Any]) -> list[str]:
+    given = str(fields.get("pssa_notes") or fields.get("notes") or "")
+    return [kind for note in given.split("; ") if (kind := note_kind(note)) in _KINDS]
 
 
 def find_drivers(words: Sequence[tuple[str, int, int, float]], own: Sequence[str] = ()) -> list[tuple[str, float]]:
@@ -125,15 +136,15 @@ class FieldNames:
     end: str = "to"
 
 
-def read_mentions(path: Path, names: FieldNames = FieldNames()) -> Iterator[Mention | None]:  # noqa: B008
-    """Yield the mentions of a file of scored rows, and None for a review without any."""
+def read_mentions(path: Path, names: FieldNames = FieldNames()) -> Iterator[Mention | EmptyReview]:  # noqa: B008
+    """Yield the mentions of a file of scored rows, and the reviews without any."""
     review, last = 0, ("", -1)
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             row = json.loads(line)
             if row[names.start] is None:
                 review, last = review + 1, ("", -1)
-                yield None
+                yield EmptyReview(_note_kinds(row))
                 continue
             text, start = str(row[names.text]), row[names.start]
             # Aspects of one review follow each other from left to right.

@@ -1,12 +1,13 @@
 """A compact copy of a run: to ship or to keep, not to resume.
 
 Numbers are stored in half precision, and loading makes them single precision again. Training data, evidence and checkpoints are
-left out, so no training sentence is in the copy. Word vectors that classifier and tagger have in common are stored once, in
-`vectors.safetensors`; vectors of words that nobody needs can be left out.
+left out, so no training sentence is in the copy. Words and vectors that classifier and tagger have in common are stored once, in
+`vocabulary.json` and `vectors.safetensors`; vectors of words that nobody needs can be left out.
 """
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +20,14 @@ from pssa.data.files import write_atomically
 from pssa.data.vectors import PACKED, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.runs.directory import RunDirectory, read_tensors, write_tensors
+from pssa.runs.directory import RunDirectory, read_json, read_tensors, write_tensors
 from pssa.runs.portable import portable_files
 from pssa.runs.run_names import resolve_run
 
 _WEIGHTS, _WORDS = "model.safetensors", "vocabulary.json"
 _TAGGER = "aspects"
 _LEFT_OUT = ("evidence.jsonl",)  # it quotes the training sentences
+_TABLES = ("calibration.json", "inputs.json")  # long lists, of which nobody reads single lines
 _ROWS = "unseen"  # how the name of a tensor with word vectors ends
 
 
@@ -85,17 +87,24 @@ def write_compact(run: str | Path, out: str | Path, *, words: Sequence[str] | No
     def fill(directory: RunDirectory) -> None:
         for name, content in files.items():
             is_rewritten = Path(name).parent in saved and Path(name).name in (_WEIGHTS, _WORDS)
+            if name in _TABLES:
+                content = flat_json(root / name)
             if not is_rewritten:
                 _copy(content, directory.root / name)
         for folder, weights in saved.items():
             halves = {name: _half(tensor) for name, tensor in weights.tensors.items()}
             write_tensors(directory.root / folder / _WEIGHTS, halves)
-            if weights.vocabulary is not None:
+            if weights.vocabulary is not None and not (shared is not None and folder == Path(_TAGGER)):
                 weights.vocabulary.save(directory.root / folder / _WORDS)
         if shared is not None:
             save_matrix(directory.root / PACKED, _half(shared).numpy())
 
     return RunDirectory.create(Path(out), fill).root
+
+
+def flat_json(path: Path) -> str:
+    """Return a JSON file on one line, without spaces."""
+    return json.dumps(read_json(path), ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _share_vectors(saved: dict[Path, _SavedWeights]) -> Tensor | None:

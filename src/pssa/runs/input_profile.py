@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from pssa.data.example import Example
+from pssa.data.tokenize import Span, tokenize
 from pssa.data.validation import parse_fields, parsers_of
 from pssa.runs.directory import read_schema, write_json
 
@@ -48,7 +49,7 @@ class InputProfile:
     def of(cls, examples: Sequence[Example]) -> InputProfile:
         """Describe training texts."""
         texts = {example.sentence_id + example.text: example for example in examples}.values()
-        words = Counter(word for example in texts for word in _plain_words(example))
+        words = Counter(word for example in texts for word in _plain_words(example.text, example.spans))
         aspects = Counter(example.aspect_text.casefold() for example in examples)
         scripts = Counter(script for example in texts for script in map(_script, example.text) if script)
         n_letters, n_words = max(scripts.total(), 1), max(words.total(), 1)
@@ -63,20 +64,26 @@ class InputProfile:
 
     def notes(self, example: Example) -> tuple[str, ...]:
         """Return what about an example is unlike the training texts, each with its kind before the parenthesis."""
-        found = []
-        script = _other_script(example.text, self.scripts)
-        if script:
-            found.append(f"{OTHER_SCRIPT} ({script.capitalize()})")
-        words = _plain_words(example)
-        unknown = sum(word not in self._known for word in words)
-        expected = max(_UNKNOWN_SHARE, _UNKNOWN_FACTOR * self.unknown_share)
-        if not script and len(words) >= _MIN_WORDS and unknown > expected * len(words):
-            found.append(f"{UNKNOWN_WORDS} ({unknown} of {len(words)})")
+        found = self._text_notes(example.text, example.spans)
         if len(example.spans) > _LONGER * self.longest:
             found.append(f"{LONG_TEXT} ({len(example.spans)} words, the longest has {self.longest})")
         if example.aspect_text.casefold() not in self._aspects:
             found.append(NEW_ASPECT)
         return tuple(found)
+
+    def text_notes(self, text: str) -> tuple[str, ...]:
+        """Return what about a text without an aspect is unlike the training texts; it may have several sentences."""
+        return tuple(self._text_notes(text, tokenize(text)))
+
+    def _text_notes(self, text: str, spans: Sequence[Span]) -> list[str]:
+        """Return the notes about script and words."""
+        if script := _other_script(text, self.scripts):
+            return [f"{OTHER_SCRIPT} ({script.capitalize()})"]
+        words = _plain_words(text, spans)
+        unknown = sum(word not in self._known for word in words)
+        expected = max(_UNKNOWN_SHARE, _UNKNOWN_FACTOR * self.unknown_share)
+        is_unlike = len(words) >= _MIN_WORDS and unknown > expected * len(words)
+        return [f"{UNKNOWN_WORDS} ({unknown} of {len(words)})"] if is_unlike else []
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -111,10 +118,9 @@ def note_kind(note: str) -> str:
     return note.partition(" (")[0]
 
 
-def _plain_words(example: Example) -> list[str]:
+def _plain_words(text: str, spans: Sequence[Span]) -> list[str]:
     """Return the words that are letters alone, in lower case: numbers and names with signs are new in any text."""
-    text = example.text
-    return [word.lower() for start, end in example.spans if (word := text[start:end]).isalpha()]
+    return [word.lower() for start, end in spans if (word := text[start:end]).isalpha()]
 
 
 def _other_script(text: str, known: Sequence[str]) -> str:
