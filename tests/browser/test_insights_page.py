@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.insights.made_mentions import findings, mention
 
-from pssa.insights.mentions import Mention
+from pssa.insights.mentions import EmptyReview, Mention
 from pssa.insights.page import PageFacts, render_page
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    made: list[Mention | None] = []
+    made: list[Mention | EmptyReview] = []
     for number in range(40):
         more = {"branch": f"branch {number % 9} with a long name", "day": f"2024-{1 + number % 12:02}-01"}
         for aspect, label, word in (

@@ -47,8 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     notes = [profile.text_notes(text) if profile else () for text in texts]
     if arguments.json:
         items = [
-            as_dict(*item) | ({"notes": list(note)} if note else {})
-            for *item, note in zip(texts, judged, notes, strict=True)
+            as_dict(text, found) | ({"notes": list(note)} if note else {})
+            for text, found, note in zip(texts, judged, notes, strict=True)
         ]
         print_json({"items": items})
         return 0
