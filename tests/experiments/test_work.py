@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -39,10 +40,17 @@ def room(tmp_path: Path) -> Workspace:
     return Workspace(tmp_path / "out", tiny_resources(tmp_path))
 
 
-def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(room: Workspace, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("mining", "final"),
+    [({}, {}), ({"round_epochs": 0}, {"final_start": "initial"}), ({}, {"final_epochs": "search"})],
+    ids=["default", "going on", "searched"],
+)
+def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(
+    room: Workspace, tmp_path: Path, mining: dict[str, Any], final: dict[str, Any]
+) -> None:
     resources = room.resources
-    mined = Mining(HERE, "aw-as")
-    record, evidence = records_of(room, Training(HERE, evidence=(mined,)), mined)
+    mined = Mining(HERE, "aw-as", settings(**mining))
+    record, evidence = records_of(room, Training(HERE, evidence=(mined,), settings=settings(**final)), mined)
     source = resources.sources["laptop"]
     run = train(
         source.train,
@@ -52,6 +60,8 @@ def test_the_paper_s_method_in_cells_is_the_method_of_pssa_train(room: Workspace
         vectors=str(resources.vectors),
         device="cpu",
         **resources.settings,
+        **mining,
+        **final,
     )
     classifier = load(run)
     _, test = resources.corpora(HERE)

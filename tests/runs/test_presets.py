@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from pssa import models
 from pssa.errors import InputError
 from pssa.runs.config import Config
-from pssa.runs.defaults import check_mining, check_supervision, choose_penalty, resolve
+from pssa.runs.defaults import check_mining, check_supervision, choose_penalty, default_options, resolve
 from pssa.runs.presets import PRESETS
 
 # What differs between the two, by model and method, in the order of docs/explanation/differences.md; None: not set.
@@ -58,6 +59,7 @@ def test_a_preset_holds_what_the_paper_or_its_code_says(preset: str, model: str,
     config = resolve(Config().updated({"preset": preset, "model": model, "method": method}))
     flat = {name.rpartition(".")[2]: value for name, value in config.flat().items()}
     expected = EXPECTED[preset, model, method]
+    flat = default_options(replace(config, data=replace(config.data, vectors="glove.txt"))) | flat
     assert {name: flat[name] for name in expected} == expected
     assert config.preset == preset
 

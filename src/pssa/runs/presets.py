@@ -50,13 +50,13 @@ _PAPER_WORDS: _Values = {
     "options.dropout": 0.3,
     "options.initial_bound": 0.01,
 }
+# Word vectors are fixed, as they are by default; without a file of them they are learned.
 _TNET: _Values = {
     "training.batch_size": 64,
     "training.clip_norm": _NO_CLIPPING,
     "training.max_epochs": 50,
     "options.hidden": 50,
     "options.gating": "adaptive",
-    "options.train_embeddings": False,
 }
 _PAPER_TNET: _Values = {**_PAPER_WORDS, **_TNET, "options.tied": False, "mining.epsilon": 4.0}
 _PAPER_MEMNET: _Values = {
@@ -164,7 +164,7 @@ def preset_values(preset: str | None, model: str) -> Mapping[str, Any]:
     if preset is None:
         return {}
     if not isinstance(preset, str) or preset not in PRESETS:
-        raise InputError(f"preset is {preset!r}; it can be {', '.join(PRESETS)}")
+        raise InputError(f"{setting('preset')} is {preset!r}; it can be {', '.join(PRESETS)}")
     if model not in PRESETS[preset]:
         known = ", ".join(PRESETS[preset])
         raise InputError(f"{setting('preset', preset)} has no settings of model {model}; choose one of {known}")

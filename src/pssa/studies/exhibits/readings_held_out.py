@@ -14,7 +14,7 @@ from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_epsilon, choose_penalty
-from pssa.studies.exhibit import Exhibit, FormattedValue, Part, Table, TableRow, Value
+from pssa.studies.exhibit import Exhibit, Part, Table, TableRow, format_mean
 from pssa.studies.exhibits._rows import FEW_SEEDS, NAMES, mean_scores
 
 __all__ = ["EXHIBIT"]
@@ -26,7 +26,7 @@ _FACTORS = (0.25, 1.0, 4.0)  # of the default gamma
 _GAMMA_DATA = ("laptop", "rest")  # as for the default itself
 _NOTES = (
     f"Accuracy / macro-F1 on a fifth of train, held out by sentence, another one for each of {FEW_SEEDS} seeds; no test file is "
-    "opened. `mean`: of macro-F1 over the data sets; its highest is what `readings` takes.",
+    "opened. `mean`: of macro-F1 over the data sets on which every value was measured; its highest is what `readings` takes.",
 )
 
 
@@ -99,26 +99,25 @@ def _rows(
 
 
 def _fields(scope: Scope, model: str, axis: str, found: Mapping[float, Mapping[str, Row]]) -> Iterator[TableRow]:
-    means = {value: _mean(rows) for value, rows in found.items()}
-    complete = {value: mean for value, mean in means.items() if mean is not None}
-    best = max(complete, key=lambda value: complete[value]) if len(complete) == len(found) else None
+    measured = [data for data in scope.data if all(rows.get(data) for rows in found.values())]
+    means = (
+        {value: statistics.mean(_macro_f1(rows[data]) for data in measured) for value, rows in found.items()}
+        if measured
+        else {}
+    )
+    best = max(means, key=lambda value: means[value]) if means else None
     usual = default_epsilon(model) if axis == "epsilon" else default_gamma(model)
     for value, rows in found.items():
         scores = (mean_scores(rows.get(data, {})) for data in scope.data)
         epochs = [record["epochs"] for row in rows.values() for record in row.values()]
-        shown: Value = f"{value:g}{' (default)' if value == usual else ''}"
+        shown = f"{value:g}{' (default)' if value == usual else ''}"
+        mean = format_mean([means[value] / 100] if means else [])
         number = round(statistics.mean(epochs), 1) if epochs else None
-        mean: Value = (
-            None if means[value] is None else FormattedValue(f"{means[value]:.2f}", {"macro-F1": means[value]})
-        )
         yield (NAMES[model], shown, *scores, number, mean, "chosen" if value == best else "")
 
 
-def _mean(rows: Mapping[str, Row]) -> float | None:
-    """Return the mean of macro-F1 over the data sets; None if one of them is not measured."""
-    if not rows or not all(rows.values()):
-        return None
-    return statistics.mean(mean_and_std([record["macro_f1"] for record in row.values()])[0] for row in rows.values())
+def _macro_f1(row: Row) -> float:
+    return mean_and_std([record["macro_f1"] for record in row.values()])[0]
 
 
 EXHIBIT = Exhibit(
