@@ -33,7 +33,7 @@ check: $(VENV)/.setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow and not browser" -n 2
+	$(BIN)/pytest -m "not slow and not browser" -n 2 --dist worksteal
 
 test: check chromium
 	$(BIN)/pytest -m slow -n 2 --dist loadfile

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -28,6 +29,20 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000)
+    _let_loggers_propagate()
+
+
+def pytest_sessionfinish() -> None:
+    """Report what tests left open once; pytest looks twice more, and what tests imported makes each look long."""
+    gc.collect()
+    gc.freeze()
+
+
+def _let_loggers_propagate() -> None:
+    """Let pytest listen at the root alone: torch has sixty loggers of its own, and pytest would join each six times a test."""
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):
+            logger.propagate = True
 
 
 def _resource(variable: str, default: Path) -> Path:

@@ -31,13 +31,14 @@ _COMMANDS = Registry("pssa.cli", "command")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    arguments = build_parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    arguments = build_parser(*words[:1]).parse_args(words)
     with SigtermHandler() as sigterm:
         return _run(arguments, sigterm)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser with every command of this folder."""
+def build_parser(word: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser with every command of this folder, or with the one that `word` names, which is faster."""
     parser = Parser(
         prog="pssa",
         formatter_class=HelpFormatter,
@@ -45,7 +46,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"pssa {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name in _COMMANDS.names():
+    names = _COMMANDS.names()
+    for name in [name for name in names if name.rstrip("_") == word] or names:
         _COMMANDS.module(name).add_parser(commands)
     add_common_options(parser)
     return parser

@@ -15,6 +15,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
@@ -69,12 +70,19 @@ def setting_field(
 
 
 def _check_ranges(part: Any) -> None:
-    for each in fields(part):
-        value, least, choices = getattr(part, each.name), each.metadata.get("least"), each.metadata.get("choices")
+    for name, least, choices in _ranges(type(part)):  # type: ignore[arg-type]  # classes are hashable
+        value = getattr(part, name)
         if value is not None and least is not None and value < least:
-            raise InputError(f"{each.name} is {value}; it must be at least {least}")
+            raise InputError(f"{name} is {value}; it must be at least {least}")
         if choices and value not in choices:
-            raise InputError(f"{each.name} is {value!r}; it can be {' or '.join(choices)}")
+            raise InputError(f"{name} is {value!r}; it can be {' or '.join(choices)}")
+
+
+@cache
+def _ranges(part: type) -> list[tuple[str, int | None, Sequence[str]]]:
+    """Return the settings of a section that have a least value or choices."""
+    declared = ((each.name, each.metadata.get("least"), each.metadata.get("choices", ())) for each in fields(part))
+    return [each for each in declared if each[1] is not None or each[2]]
 
 
 @dataclass(frozen=True)
@@ -432,7 +440,7 @@ def _unknown(config: Config, name: str) -> InputError:
 
 
 def _checked(part: Any, key: str, value: Any) -> Any:
-    kind, optional = _kind_of(type(part), key)
+    kind, optional = _kind_of(type(part), key)  # type: ignore[arg-type]
     (declared,) = (each for each in fields(part) if each.name == key)
     unset = declared.metadata.get("unset")
     # Old files have 0 for an unset 0.0, but never a truth value.
@@ -441,6 +449,7 @@ def _checked(part: Any, key: str, value: Any) -> Any:
     return _as_type(key, value, kind)
 
 
+@cache
 def _kind_of(part: type, key: str) -> tuple[Any, bool]:
     """Return the type of a setting without None, and whether it may be None."""
     hint = get_type_hints(part)[key]
