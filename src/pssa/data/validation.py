@@ -14,8 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from numbers import Integral, Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from pssa.data.files import read_bounded
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
@@ -29,6 +31,7 @@ _MAX_REASON = 200
 _MAX_NAMES, _MAX_NAME = 20, 40
 _MAX_REPR = 300
 _MAX_DOTS = 1000  # on a line of TOML
+_MAX_TOML = 1 << 20  # bytes of a file of settings
 _QUOTE = reprlib.Repr()
 _QUOTE.maxstring = _QUOTE.maxother = _QUOTE.maxlong = _MAX_QUOTE
 _QUOTE.maxlevel = 2
@@ -96,6 +99,21 @@ def parse_toml(content: str) -> dict[str, Any]:
         if line.count(".") > _MAX_DOTS:
             raise ValueError(f"line {number} has more than {_MAX_DOTS} dots")
     return tomllib.loads(content)
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """Read a TOML file of settings.
+
+    :raises InputError: if it cannot be read, is too large or is not TOML.
+    """
+    try:
+        return parse_toml(read_bounded(Path(path), _MAX_TOML).decode())
+    except OSError as error:
+        raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:  # also: not UTF-8, or a number with too many digits
+        raise InputError.at(path, None, f"not a TOML file: {format_error(error)}") from error
 
 
 def parse_object(line: str) -> dict[str, Any]:

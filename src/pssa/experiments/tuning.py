@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pssa.data.validation import read_toml
 from pssa.errors import InputError, setting
 from pssa.experiments.cells import Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import METRICS, Row, gather
 from pssa.experiments.ledger import RecordLookup
 from pssa.runs import Config, methods
-from pssa.runs.config import parse_value, read_toml
+from pssa.runs.config import parse_value
 from pssa.runs.defaults import check_mining, check_supervision, choose_consensus_rule, resolve
 
 DATA = "train"  # the one data set that is tuned on

@@ -21,11 +21,10 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from pssa.data.example import DEFAULT_LABELS
-from pssa.data.files import read_bounded
 from pssa.data.label_map import read_label_map
 from pssa.data.read_options import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
 from pssa.data.rows import Columns
-from pssa.data.validation import brief_repr, format_error, parse_toml, shorten
+from pssa.data.validation import brief_repr, read_toml, shorten
 from pssa.errors import InputError, option_arguments
 from pssa.runs.presets import start_from_preset
 
@@ -38,7 +37,6 @@ UNITS = ("word", "piece")
 GATES = ("none", "held-out")
 AUGMENTS = ("none", "contrast")
 _N_SEEDS = 2**32
-_MAX_BYTES = 1 << 20  # of a file
 _MAX_NAME = 100  # characters
 _MIN_SIMILARITY = 0.75  # of a known name to one that is unknown
 # Settings whose value is a table, as sections are, with the parser of each.
@@ -359,21 +357,6 @@ class Config:
             return cls().updated(table)
         except InputError as error:
             raise InputError.at(path, None, error.message) from error
-
-
-def read_toml(path: str | Path) -> dict[str, Any]:
-    """Read a TOML file of settings.
-
-    :raises InputError: if it cannot be read, is too large or is not TOML.
-    """
-    try:
-        return parse_toml(read_bounded(Path(path), _MAX_BYTES).decode())
-    except OSError as error:
-        raise InputError.at(path, None, f"cannot be read: {error.strerror}") from error
-    except InputError:
-        raise
-    except (ValueError, RecursionError) as error:  # also: not UTF-8, or a number with too many digits
-        raise InputError.at(path, None, f"not a TOML file: {format_error(error)}") from error
 
 
 def option_fields() -> Iterator[tuple[str, Field[Any], type]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import tomli_w
 
-from pssa.runs.config import read_toml
+from pssa.data.validation import read_toml
 from pssa.runs.directory import RunDirectory
 
 # A star matches files in deeper folders too.
