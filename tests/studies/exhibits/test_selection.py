@@ -13,6 +13,7 @@ from tests.studies.exhibits.toys import row_of, toy_scope
 import pssa
 from pssa.experiments.cells import Cell, Mining, Place, Training, settings
 from pssa.experiments.ledger import Record
+from pssa.studies.exhibit import Figure
 from pssa.studies.exhibits import find
 from pssa.studies.exhibits.selection import best_of
 
@@ -55,7 +56,8 @@ def test_each_choice_stands_beside_the_paper_s_gain(tmp_path: Path) -> None:
     )
     assert row_of(table, "mean")[3:5] == ("+1.67 / -8.33", "+6.67 / +6.67")
     assert row_of(looks, "TNet-ATT", "LAPTOP") == (0, 0, None, None, None)
-    ((_, (line,)),) = getattr(figure, "panels", ())
+    assert isinstance(figure, Figure)
+    ((_, (line,)),) = figure.panels
     assert line.x == (1, 2, 3, 4, 5, 6)
     assert line.y == pytest.approx([10 * n / 6 - 10 / 6 for n in line.x])
 
