@@ -3,113 +3,54 @@
 A text is tokenised as a whole, as in the encoder's pretraining, and a piece belongs to the word that contains it. If a piece
 crosses the end of a word (`'t` for our `'` and `t`), or a word gets no piece, the text is cut there and tokenised again.
 
-`PlainTokenizer` wraps a copy of the encoder's fast tokenizer. Special tokens that a text spells out (`[SEP]`, `<mask>`) are plain
-characters to it, and a text can be cut at given offsets.
+All texts are worked on together, as arrays: beside a GPU, a loop over pieces in Python would take most of the time.
 """
 
 from __future__ import annotations
 
-import json
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from pssa.data.batch import PADDING, SECOND, SPECIAL, Batch, IndexedCorpus, label_ids
 from pssa.data.example import Example
+from pssa.data.plain_tokenizer import Array, PlainTokenizer, ReadPieces, flat_array
 from pssa.data.tokenize import Span
-from pssa.data.validation import format_error, is_fault
 from pssa.errors import InputError, PssaWarning
 
-# Text after a cut does not begin a sentence: the tokenizer must not add a space before it, nor strip the one that it has.
-_AFTER_A_CUT: dict[str, dict[str, Any]] = {
-    "ByteLevel": {"add_prefix_space": False},
-    "Metaspace": {"prepend_scheme": "never"},
-    "Prepend": {"type": "Sequence", "normalizers": []},
-    "Strip": {"strip_left": False},
-}
-# A prefix that no text can spell: tokenizers split at spaces or replace them.
-_UNREACHABLE = "\0 "
-
-
-@dataclass(frozen=True)
-class PlainTokenizer:
-    """A fast tokenizer, with a mask and a padding token, that reads text as nothing but text."""
-
-    tokenizer: Any
-
-    def __post_init__(self) -> None:
-        name = type(self.tokenizer).__name__
-        if not getattr(self.tokenizer, "is_fast", False):
-            raise InputError(f"{name} is a slow tokenizer; use a fast one (an encoder with a tokenizer.json)")
-        for token in ("mask", "pad"):
-            if getattr(self.tokenizer, f"{token}_token_id") is None:
-                raise InputError(f"{name} has no {token} token; use an encoder pretrained to fill in masked words")
-
-    @property
-    def unknown_id(self) -> int:
-        """Id of the unknown token; of the mask token if the tokenizer reads bytes and has none."""
-        unknown = self.tokenizer.unk_token_id
-        return int(self.tokenizer.mask_token_id if unknown is None else unknown)
-
-    def template(self, pair: bool) -> tuple[list[int], ...]:
-        """Return the special tokens that the tokenizer puts before a text, after it, and after the second of a pair."""
-        with _tokenizer_errors():
-            sample = self._first.encode("a", "a" if pair else None)
-        sides: tuple[list[int], ...] = ([], [], [])
-        passed = 0
-        for token, segment in zip(sample.ids, sample.sequence_ids, strict=True):
-            if segment is None:
-                sides[passed].append(token)
-            else:
-                passed = segment + 1
-        return sides
-
-    def read(self, texts: Sequence[str], cuts: Sequence[Sequence[int]]) -> list[list[tuple[int, Span]]]:
-        """Return ids and character spans of the pieces of each text; no piece crosses one of its ascending cuts."""
-        # A tokenizer refuses half of a surrogate pair; any other character keeps the offsets.
-        texts = [text.encode("utf-8", "replace").decode() for text in texts]
-        parts = [list(pairwise([0, *places, len(text)])) for text, places in zip(texts, cuts, strict=True)]
-        heads = [text[: cut[0][1]] for text, cut in zip(texts, parts, strict=True)]
-        tails = [text[start:end] for text, cut in zip(texts, parts, strict=True) for start, end in cut[1:]]
-        with _tokenizer_errors():
-            pieces = [_pieces(head, 0) for head in self._first.encode_batch(heads, add_special_tokens=False)]
-            rest = iter(self._rest.encode_batch(tails, add_special_tokens=False) if tails else ())
-        for row, cut in zip(pieces, parts, strict=True):
-            for start, _ in cut[1:]:
-                row.extend(_pieces(next(rest), start))
-        return pieces
-
-    @cached_property
-    def _first(self) -> Any:
-        return _copy(self.tokenizer, {})
-
-    @cached_property
-    def _rest(self) -> Any:
-        return _copy(self.tokenizer, _AFTER_A_CUT)
+_IS_SPACE = np.array([chr(code).isspace() for code in range(0x3002)])  # no character beyond is white space
 
 
 class _Pieces(NamedTuple):
-    """The pieces of one example as parallel lists: an object for each piece would be too slow."""
+    """The pieces of all examples as parallel arrays."""
 
-    ids: list[int]
-    spans: list[Span]  # character offsets, without white space around the piece
-    words: list[int]  # SPECIAL for a piece without a word
+    rows: Array  # the number of the example, ascending
+    ids: Array
+    starts: Array  # character offsets in the text, without white space around the piece
+    ends: Array
+    words: Array  # SPECIAL for a piece without a word
 
-    def part(self, first: int, end: int) -> _Pieces:
-        """Return the pieces from `first` to `end`."""
-        return _Pieces(self.ids[first:end], self.spans[first:end], self.words[first:end])
+    def take(self, chosen: npt.NDArray[Any] | slice) -> _Pieces:
+        """Return some of the pieces."""
+        return _Pieces(*(column[chosen] for column in self))
 
-    def aspect(self, example: Example) -> list[int]:
-        """Return the positions of the aspect's pieces."""
-        first, end = example.aspect
-        return [place for place, word in enumerate(self.words) if first <= word < end]
+    def of(self, row: int) -> slice:
+        """Return where the pieces of an example are."""
+        first, end = np.searchsorted(self.rows, (row, row + 1)).tolist()
+        return slice(first, end)
+
+    def spans(self, row: int) -> list[Span]:
+        """Return the character offsets of the pieces of an example."""
+        part = self.of(row)
+        return list(zip(self.starts[part].tolist(), self.ends[part].tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -132,26 +73,32 @@ class PieceCutter:
         """
         if not examples:
             raise InputError("the corpus is empty; give at least one example")
+        aspects = _aspects(examples)
         cut = self._cut(examples)
-        read = [self._window(example, pieces) for example, pieces in zip(examples, cut, strict=True)]
-        if lost := self._describe_lost(examples, cut, read):
-            warnings.warn(PssaWarning(lost), stacklevel=2)
-        return self._tensors(examples, map(self._row, examples, read), labels)
+        read = self._windows(cut, aspects)
+        if read is not cut:
+            warnings.warn(PssaWarning(self._describe_lost(cut, read, aspects)), stacklevel=2)
+        table, widths = self._table(examples, read, aspects)
+        words = torch.tensor([len(example.spans) for example in examples])
+        table = replace(table, labels=label_ids(examples, labels))
+        return IndexedCorpus(table, torch.stack([*widths, words], dim=1), self.tokenizer.mask_token_id)
 
     def count_positions(self, examples: Sequence[Example]) -> list[int]:
         """Return how many positions each sentence needs to be read as a whole, special tokens included."""
-        return [len(self._template) + len(pieces.ids) for pieces in self._cut(examples)]
+        counts = np.bincount(self._cut(examples).rows, minlength=len(examples))
+        found: list[int] = (len(self._template) + counts).tolist()
+        return found
 
     def recut(self, example: Example) -> Example:
         """Return the example, which has no hidden words, with pieces as its words; the bytes of a character are one word."""
         if example.hidden:
             raise InputError(f"example {example.id} has hidden words, which have no pieces; recut before hiding words")
         # Only the ends of the aspect have to be kept.
-        [pieces] = self._cut([replace(example, spans=(example.aspect_chars,), aspect=(0, 1))])
-        word_at = _word_at(example)
+        pieces = self._cut([replace(example, spans=(example.aspect_chars,), aspect=(0, 1))])
+        word_at = _Texts([example]).word_at.tolist()
         spans: list[Span] = []
         aspect: set[int] = set()
-        for (start, end), word in zip(pieces.spans, pieces.words, strict=True):
+        for (start, end), word in zip(pieces.spans(0), pieces.words.tolist(), strict=True):
             if max(word_at[start:end], default=SPECIAL) == SPECIAL:
                 continue
             if spans and start < spans[-1][1]:
@@ -174,209 +121,229 @@ class PieceCutter:
     def _n_special(self) -> int:
         return sum(map(len, self._template))
 
-    def _cut(self, examples: Sequence[Example]) -> list[_Pieces]:
+    def _cut(self, examples: Sequence[Example]) -> _Pieces:
         """Return the pieces of each example, each within one word and, if possible, at least one for each word."""
-        found: list[_Pieces] = [_Pieces([], [], [])] * len(examples)
-        cuts: list[set[int]] = [set() for _ in examples]
-        word_at = [_word_at(example) for example in examples]
-        left = list(range(len(examples)))
-        while left:
-            read = self._reader.read([examples[row].text for row in left], [sorted(cuts[row]) for row in left])
-            again = []
-            for row, pieces in zip(left, read, strict=True):
-                found[row] = _placed(pieces, examples[row].text, word_at[row])
-                needed = _cuts(found[row], examples[row], word_at[row])
-                if not needed <= cuts[row]:
-                    cuts[row] |= needed
-                    again.append(row)
-            left = again
-        return [self._with_aspect(example, pieces) for example, pieces in zip(examples, found, strict=True)]
+        texts, cuts = _Texts(examples), dict[int, set[int]]()
+        done, left = [], np.arange(len(examples))
+        while len(left):
+            places = [sorted(cuts.get(row, ())) for row in left.tolist()]
+            pieces = texts.place(self._reader.read([examples[row].text for row in left.tolist()], places), left)
+            again = [row for row in texts.suspects(pieces, left) if _add_cuts(cuts, pieces, row, texts)]
+            done.append(pieces.take(~np.isin(pieces.rows, again)) if again else pieces)
+            left = np.array(again, dtype=np.int64)
+        found = done[0]
+        if len(done) > 1:
+            found = _Pieces(*map(np.concatenate, zip(*done, strict=True)))
+            found = found.take(found.rows.argsort(kind="stable"))
+        return self._with_aspects(examples, found)
 
-    def _with_aspect(self, example: Example, pieces: _Pieces) -> _Pieces:
+    def _with_aspects(self, examples: Sequence[Example], pieces: _Pieces) -> _Pieces:
         """Return the pieces, with the unknown token for an aspect that the tokenizer drops."""
-        if not set(range(*example.aspect)).isdisjoint(pieces.words):
+        n_pieces = np.bincount(pieces.rows[_is_aspect(pieces, _aspects(examples))], minlength=len(examples))
+        lost = np.flatnonzero(n_pieces == 0).tolist()
+        if not lost:
             return pieces
-        start, end = example.aspect_chars
-        before = sum(first < start for first, _ in pieces.spans)
-        left, right = pieces.part(0, before), pieces.part(before, len(pieces.ids))
-        return _Pieces(
-            [*left.ids, self._reader.unknown_id, *right.ids],
-            [*left.spans, (start, end), *right.spans],
-            [*left.words, example.aspect[0], *right.words],
-        )
+        chars = [examples[row].aspect_chars for row in lost]
+        parts = [pieces.of(row) for row in lost]
+        places = [
+            part.start + int((pieces.starts[part] < start).sum())
+            for part, (start, _) in zip(parts, chars, strict=True)
+        ]
+        words = [examples[row].aspect[0] for row in lost]
+        values = (lost, self._reader.unknown_id, [start for start, _ in chars], [end for _, end in chars], words)
+        return _Pieces(*(np.insert(column, places, value) for column, value in zip(pieces, values, strict=True)))
 
-    def _window(self, example: Example, pieces: _Pieces) -> _Pieces:
+    def _windows(self, pieces: _Pieces, aspects: Array) -> _Pieces:
         """Return the pieces that fit: those of the aspect, then equally many left and right of it."""
-        room, count = self.max_positions - self._n_special, len(pieces.ids)
-        if count * (1 + self.pair) <= room:
+        room, counts = self.max_positions - self._n_special, np.bincount(pieces.rows, minlength=len(aspects))
+        is_aspect = _is_aspect(pieces, aspects)
+        needed = counts + self.pair * np.bincount(pieces.rows[is_aspect], minlength=len(aspects))
+        if not (too_long := np.flatnonzero(needed > room).tolist()):
             return pieces
-        places = pieces.aspect(example)
-        if count + len(places) * self.pair <= room:
-            return pieces
-        first, end = places[0], places[-1] + 1
-        spare = room - (end - first) - len(places) * self.pair
+        is_read = np.ones(len(pieces.rows), dtype=bool)
+        for row in too_long:
+            part = pieces.of(row)
+            first, end = self._window(np.flatnonzero(is_aspect[part]).tolist(), int(counts[row]), room)
+            is_read[part] = False
+            is_read[part.start + first : part.start + end] = True
+        return pieces.take(is_read)
+
+    def _window(self, aspect: Sequence[int], count: int, room: int) -> Span:
+        """Return which of the `count` pieces of an example are read; the aspect has those at the given places."""
+        first, end = aspect[0], aspect[-1] + 1
+        spare = room - (end - first) - len(aspect) * self.pair
         if spare < 0:
-            return pieces.part(first, first + room // (1 + self.pair))
+            return first, first + room // (1 + self.pair)
         left = min(first, max(spare // 2, spare - (count - end)))
-        return pieces.part(first - left, end + spare - left)
+        return first - left, end + spare - left
 
-    def _describe_lost(self, examples: Sequence[Example], cut: list[_Pieces], read: list[_Pieces]) -> str:
-        """Return a warning about sentences that are not read as a whole; empty if there are none."""
-        rows = [row for row, pieces in enumerate(cut) if len(read[row].ids) < len(pieces.ids)]
-        aspects = sum(len(read[row].aspect(examples[row])) < len(cut[row].aspect(examples[row])) for row in rows)
-        if not rows:
-            return ""
+    def _describe_lost(self, cut: _Pieces, read: _Pieces, aspects: Array) -> str:
+        """Return a warning about sentences that are not read as a whole."""
+        before, after = (np.bincount(pieces.rows, minlength=len(aspects)) for pieces in (cut, read))
+        whole, left = (
+            np.bincount(pieces.rows[_is_aspect(pieces, aspects)], minlength=len(aspects)) for pieces in (cut, read)
+        )
+        n_cut = int((left < whole).sum())
         return (
-            f"{len(rows)} of {len(examples)} sentences are longer than {self.max_positions} pieces;"
+            f"{int((after < before).sum())} of {len(aspects)} sentences are longer than {self.max_positions} pieces;"
             " of each, only a window around the aspect is read"
-            + (f"; {aspects} of the aspects are too long themselves and are cut at their end" if aspects else "")
+            + (f"; {n_cut} of the aspects are too long themselves and are cut at their end" if n_cut else "")
         )
 
-    def _row(self, example: Example, pieces: _Pieces) -> tuple[list[int], list[int], list[int]]:
-        """Return the ids with special tokens and, in a pair, the aspect again; the word of each; the ids of the aspect."""
-        (before, between, after), ids = self._template, pieces.ids
-        aspect = [ids[place] for place in pieces.aspect(example)]
-        if example.hidden:
-            hidden, mask = example.hidden, self.tokenizer.mask_token_id
-            ids = [mask if word in hidden else token for token, word in zip(ids, pieces.words, strict=True)]
-        second = [*aspect, *after] if self.pair else []
-        word_of = [SPECIAL] * len(before) + pieces.words + [SPECIAL] * len(between) + [SECOND] * len(second)
-        return [*before, *ids, *between, *second], word_of, aspect
+    def _table(
+        self, examples: Sequence[Example], pieces: _Pieces, aspects: Array
+    ) -> tuple[Batch, tuple[Tensor, Tensor]]:
+        """Return the tensors, without labels, and how many positions and aspect pieces each row has.
 
-    def _tensors(self, examples: Sequence[Example], rows: Iterable[Any], labels: Sequence[str]) -> IndexedCorpus:
-        ids, words_of, aspects = zip(*rows, strict=True)
-        word_of = _padded(words_of, PADDING)
+        A row has its pieces between special tokens and, in a pair, the aspect's once more.
+        """
+        (before, between, after), n = self._template, len(examples)
+        is_aspect = _is_aspect(pieces, aspects)
+        counts, n_aspect = (np.bincount(rows, minlength=n) for rows in (pieces.rows, pieces.rows[is_aspect]))
+        second = len(before) + counts + len(between)  # where the aspect follows
+        widths = second + (n_aspect + len(after)) * self.pair
+        shape, every, padding = (n, int(widths.max())), np.arange(n), self.tokenizer.pad_token_id
+        ids, word_of = np.full(shape, padding), np.full(shape, PADDING)
+        ids[:, : len(before)], word_of[:, : len(before)] = before, SPECIAL
+        places = len(before) + _places(pieces.rows, counts)
+        ids[pieces.rows, places] = _masked(examples, pieces, self.tokenizer.mask_token_id)
+        word_of[pieces.rows, places] = pieces.words
+        for place, token in enumerate(between):
+            ids[every, len(before) + counts + place], word_of[every, len(before) + counts + place] = token, SPECIAL
+        of_aspect = pieces.take(is_aspect)
+        places = _places(of_aspect.rows, n_aspect)
+        aspect = np.full((n, int(n_aspect.max())), padding)
+        aspect[of_aspect.rows, places] = of_aspect.ids
+        if self.pair:
+            ids[of_aspect.rows, second[of_aspect.rows] + places] = of_aspect.ids
+            for place, token in enumerate(after):
+                ids[every, second + n_aspect + place] = token
+            columns = np.arange(shape[1])
+            word_of[(columns >= second[:, None]) & (columns < widths[:, None])] = SECOND
         table = Batch(
-            positions=_padded(ids, self.tokenizer.pad_token_id),
-            word_of=word_of,
-            aspect=_padded(aspects, self.tokenizer.pad_token_id),
-            aspect_span=torch.tensor([example.aspect for example in examples]),
-            candidates=_candidates(examples, word_of),
-            labels=label_ids(examples, labels),
-            index=torch.arange(len(examples)),
+            positions=torch.from_numpy(ids),
+            word_of=torch.from_numpy(word_of),
+            aspect=torch.from_numpy(aspect),
+            aspect_span=torch.from_numpy(aspects),
+            candidates=torch.from_numpy(_candidates(examples, pieces, aspects)),
+            labels=torch.full((n,), -1),
+            index=torch.arange(n),
         )
-        words = torch.tensor([len(example.spans) for example in examples])
-        widths = torch.stack([_lengths(ids), _lengths(aspects), words], dim=1)
-        return IndexedCorpus(table, widths, self.tokenizer.mask_token_id)
+        return table, (torch.from_numpy(widths), torch.from_numpy(n_aspect))
 
 
-def _candidates(examples: Sequence[Example], word_of: Tensor) -> Tensor:
+class _Texts:
+    """The characters of all examples, one text after the other, and their words."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self.examples = examples
+        lengths, n_words = (
+            np.array([*map(len, rows)], dtype=np.int64)
+            for rows in ([example.text for example in examples], [example.spans for example in examples])
+        )
+        self.begins, self._first_word = lengths.cumsum() - lengths, n_words.cumsum() - n_words
+        self._row_of_word = np.repeat(np.arange(len(examples)), n_words)
+        spans = flat_array(chain.from_iterable(example.spans for example in examples)).reshape(-1, 2)
+        sizes = spans[:, 1] - spans[:, 0]
+        starts = np.repeat(spans[:, 0] + self.begins[self._row_of_word], sizes)
+        words = np.arange(len(spans)) - self._first_word[self._row_of_word]
+        # One more than there are characters: a piece may lie behind the last.
+        self.word_at = np.full(int(lengths.sum()) + 1, SPECIAL)
+        self.word_at[starts + _places(np.repeat(np.arange(len(sizes)), sizes), sizes)] = np.repeat(words, sizes)
+
+    def place(self, pieces: ReadPieces, rows: Array) -> _Pieces:
+        """Assign each piece to the word of its first character; white space alone belongs to none.
+
+        :param rows: the examples whose texts were read.
+        """
+        of = rows[pieces.rows]
+        begins = self.begins[of]
+        starts, ends = pieces.starts + begins, pieces.ends + begins
+        next_solid, last_solid = self._solid
+        starts = np.minimum(next_solid[starts], ends)
+        ends = np.where(starts < ends, last_solid[ends - 1] + 1, ends)
+        words = np.where(starts < ends, self.word_at[starts], SPECIAL)
+        return _Pieces(of, pieces.ids, starts - begins, ends - begins, words)
+
+    def suspects(self, pieces: _Pieces, rows: Array) -> list[int]:
+        """Return those of `rows` that have a piece across the end of a word, or a word without a piece."""
+        last = self.word_at[self.begins[pieces.rows] + pieces.ends - 1]
+        crossing = pieces.rows[(pieces.starts < pieces.ends) & (last != pieces.words)]
+        is_lost = np.zeros(len(self.examples), dtype=bool)
+        is_lost[rows] = True
+        is_lost = is_lost[self._row_of_word]
+        real = pieces.words >= 0
+        is_lost[self._first_word[pieces.rows[real]] + pieces.words[real]] = False
+        found: list[int] = np.union1d(crossing, self._row_of_word[is_lost]).tolist()
+        return found
+
+    @cached_property
+    def _solid(self) -> tuple[Array, Array]:
+        """For each character, the first that is no white space from it on, and the last up to it."""
+        text = "".join([example.text for example in self.examples])
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        is_space = _IS_SPACE[np.minimum(codes, len(_IS_SPACE) - 1)]
+        places = np.arange(len(codes))
+        following = np.minimum.accumulate(np.where(is_space, len(codes), places)[::-1])[::-1]
+        return np.append(following, len(codes)), np.maximum.accumulate(np.where(is_space, -1, places))
+
+
+def _add_cuts(cuts: dict[int, set[int]], pieces: _Pieces, row: int, texts: _Texts) -> bool:
+    """Cut the text of an example between words that share a piece, and around words without one; whether that is new."""
+    example, before = texts.examples[row], cuts.get(row, set())
+    text, begin = example.text, int(texts.begins[row])
+    word_at = texts.word_at[begin : begin + len(text)].tolist()
+    words = pieces.words[pieces.of(row)].tolist()
+    found = set[int]()
+    for (start, end), word in zip(pieces.spans(row), words, strict=True):
+        if start < end and word_at[end - 1] != word:
+            solid = [place for place in range(start, end) if not text[place].isspace()]
+            found.update(place + 1 for place, after in pairwise(solid) if word_at[place] != word_at[after])
+    for word in set(range(len(example.spans))).difference(words):
+        start, end = example.spans[word]
+        # White space belongs to the word after it.
+        found.update({len(text[:start].rstrip()), end})
+    cuts[row] = before | {place for place in found if 0 < place < len(text)}
+    return len(cuts[row]) > len(before)
+
+
+def _aspects(examples: Sequence[Example]) -> Array:
+    """Return (n, 2): the aspects' word offsets."""
+    return flat_array(example.aspect for example in examples).reshape(-1, 2)
+
+
+def _is_aspect(pieces: _Pieces, aspects: Array) -> npt.NDArray[np.bool_]:
+    first, end = aspects[pieces.rows].T
+    return (pieces.words >= first) & (pieces.words < end)
+
+
+def _places(rows: Array, counts: Array) -> Array:
+    """Return the place of each entry in its row; `rows` ascend, and `counts` says how often each occurs."""
+    return np.arange(len(rows)) - (counts.cumsum() - counts)[rows]
+
+
+def _masked(examples: Sequence[Example], pieces: _Pieces, mask_id: int) -> Array:
+    """Return the ids, with the mask token for pieces of hidden words."""
+    ids = pieces.ids
+    for row, hidden in _hidden(examples):
+        part = pieces.of(row)
+        ids = ids.copy() if ids is pieces.ids else ids
+        ids[part][np.isin(pieces.words[part], hidden)] = mask_id
+    return ids
+
+
+def _candidates(examples: Sequence[Example], pieces: _Pieces, aspects: Array) -> npt.NDArray[np.bool_]:
     """Return (n, N): words that are read and may be attended or mined."""
-    most = max(len(example.spans) for example in examples)
-    candidates = torch.zeros(len(examples), most, dtype=torch.bool)
-    rows, places = (word_of >= 0).nonzero(as_tuple=True)
-    candidates[rows, word_of[rows, places]] = True
-    first, end = torch.tensor([example.aspect for example in examples])[:, None].unbind(-1)
-    words = torch.arange(most)
-    candidates &= (words < first) | (words >= end)
-    for number, example in enumerate(examples):
-        if example.hidden:
-            candidates[number, list(example.hidden)] = False
+    candidates = np.zeros((len(examples), max(len(example.spans) for example in examples)), dtype=bool)
+    real = pieces.words >= 0
+    candidates[pieces.rows[real], pieces.words[real]] = True
+    words = np.arange(candidates.shape[1])
+    candidates &= (words < aspects[:, :1]) | (words >= aspects[:, 1:])
+    for row, hidden in _hidden(examples):
+        candidates[row, hidden] = False
     return candidates
 
 
-def _word_at(example: Example) -> list[int]:
-    """Return the word of each character, SPECIAL if it has none."""
-    words = [SPECIAL] * len(example.text)
-    for word, (start, end) in enumerate(example.spans):
-        words[start:end] = [word] * (end - start)
-    return words
-
-
-def _placed(pieces: list[tuple[int, Span]], text: str, word_at: list[int]) -> _Pieces:
-    """Assign each piece to the word of its first character; white space alone belongs to none."""
-    spans, words = [], []
-    for _, (start, end) in pieces:
-        while start < end and text[start].isspace():
-            start += 1
-        while start < end and text[end - 1].isspace():
-            end -= 1
-        spans.append((start, end))
-        words.append(word_at[start] if start < end else SPECIAL)
-    return _Pieces([token for token, _ in pieces], spans, words)
-
-
-def _cuts(pieces: _Pieces, example: Example, word_at: list[int]) -> set[int]:
-    """Return where the text has to be cut: between words that share a piece, and around words without one."""
-    text, cuts = example.text, set[int]()
-    for (start, end), word in zip(pieces.spans, pieces.words, strict=True):
-        if start < end and word_at[end - 1] != word:
-            solid = [place for place in range(start, end) if not text[place].isspace()]
-            cuts.update(place + 1 for place, after in pairwise(solid) if word_at[place] != word_at[after])
-    for word in set(range(len(example.spans))).difference(pieces.words):
-        start, end = example.spans[word]
-        # White space belongs to the word after it.
-        cuts.update({len(text[:start].rstrip()), end})
-    return {place for place in cuts if 0 < place < len(text)}
-
-
-def _padded(rows: Sequence[list[int]], filler: int) -> Tensor:
-    lengths = _lengths(rows)[:, None]
-    padded = torch.full((len(rows), int(lengths.max())), filler)
-    padded[torch.arange(padded.shape[1]) < lengths] = torch.tensor(list(chain.from_iterable(rows)))
-    return padded
-
-
-def _lengths(rows: Iterable[list[int]]) -> Tensor:
-    return torch.tensor([len(row) for row in rows])
-
-
-@contextmanager
-def _tokenizer_errors() -> Iterator[None]:
-    """Turn an error of the tokenizer about its own files into an `InputError`."""
-    try:
-        yield
-    except BaseException as error:
-        if not is_fault(error):
-            raise
-        raise InputError(
-            f"the encoder's tokenizer is unusable ({format_error(error)}); get its folder again"
-        ) from error
-
-
-def _pieces(encoding: Any, shift: int) -> list[tuple[int, Span]]:
-    spans = [(start + shift, end + shift) for start, end in encoding.offsets] if shift else encoding.offsets
-    return list(zip(encoding.ids, spans, strict=True))
-
-
-def _copy(tokenizer: Any, changes: dict[str, dict[str, Any]]) -> Any:
-    """Return a copy of the inner tokenizer that finds no special tokens in text, with `changes` to its steps by type."""
-    backend = tokenizer.backend_tokenizer
-    state = json.loads(backend.to_str())
-    added = state["added_tokens"]
-    special = {*tokenizer.all_special_tokens, *(token["content"] for token in added if token["special"])}
-    names = {name: _UNREACHABLE + name for name in special}
-    for token in added:
-        token["content"] = names.get(token["content"], token["content"])
-    # The switch below is not enough: some models, such as unigrams, find the names in their vocabulary.
-    state["model"] = _renamed(state["model"], names)
-    state |= {"truncation": None, "padding": None}
-    state |= {step: _changed(state[step], changes) for step in ("normalizer", "pre_tokenizer")}
-    copy = type(backend).from_str(json.dumps(state))
-    copy.encode_special_tokens = True
-    return copy
-
-
-def _renamed(model: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    """Return a tokenizer's model with new names for some tokens, and without dropout."""
-    vocabulary = model["vocab"]
-    if isinstance(vocabulary, dict):
-        renamed: Any = {names.get(token, token): place for token, place in vocabulary.items()}
-    else:
-        renamed = [[names.get(token, token), score] for token, score in vocabulary]
-    model = model | {"vocab": renamed}
-    if "unk_token" in model:
-        model["unk_token"] = names.get(model["unk_token"], model["unk_token"])
-    if "merges" in model:
-        model["merges"] = [pair for pair in model["merges"] if names.keys().isdisjoint([*pair, "".join(pair)])]
-        model["dropout"] = None
-    return model
-
-
-def _changed(step: Any, changes: dict[str, dict[str, Any]]) -> Any:
-    """Return a step of a tokenizer, or a sequence of steps, with new values for some types."""
-    if isinstance(step, list):
-        return [_changed(part, changes) for part in step]
-    if not isinstance(step, dict):
-        return step
-    return {name: _changed(value, changes) for name, value in step.items()} | changes.get(step.get("type", ""), {})
+def _hidden(examples: Sequence[Example]) -> Iterator[tuple[int, list[int]]]:
+    """Yield the examples that have hidden words, and these."""
+    return ((row, list(example.hidden)) for row, example in enumerate(examples) if example.hidden)
