@@ -12,7 +12,7 @@ import torch
 from safetensors import safe_open
 from tests.models.encoders import tiny_encoder, write_encoder
 
-from pssa.data.pieces import PlainTokenizer
+from pssa.data.plain_tokenizer import PlainTokenizer
 from pssa.errors import InputError
 from pssa.models import Pretrained
 

@@ -57,6 +57,22 @@ def map_ordered(pool: WorkerPool, function: Callable[[Item], Result], items: Ite
         yield pending.popleft().result()
 
 
+def overlap_ordered(
+    start: Callable[[Item], Callable[[], Result]], items: Iterable[Item], n_ahead: int
+) -> Generator[Result]:
+    """Yield `start(item)()` for each item, in their order; up to `n_ahead` items are started before one is waited for.
+
+    It uses no thread, for work that goes on elsewhere once it is started, as on a GPU.
+    """
+    started: deque[Callable[[], Result]] = deque()
+    for item in items:
+        started.append(start(item))
+        if len(started) > n_ahead:
+            yield started.popleft()()
+    while started:
+        yield started.popleft()()
+
+
 @dataclass(frozen=True)
 class WorkerSetup:
     """What each worker does before its first call."""

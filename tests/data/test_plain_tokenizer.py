@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from tests.data.tokenizers import KINDS, ROBERTA_ROLES, byte_pair, sentence_piece, word_piece, wrap
 from tokenizers import AddedToken, normalizers, pre_tokenizers
 
-from pssa.data.pieces import PlainTokenizer
+from pssa.data.plain_tokenizer import PlainTokenizer
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
@@ -18,13 +19,22 @@ def tokenizer(request: pytest.FixtureRequest) -> Any:
     return KINDS[request.param]()
 
 
+def read(tokenizer: Any, texts: Sequence[str], cuts: Sequence[Sequence[int]]) -> list[list[tuple[int, Span]]]:
+    """Return the pieces of each text."""
+    rows: list[list[tuple[int, Span]]] = [[] for _ in texts]
+    found = PlainTokenizer(tokenizer).read(texts, cuts)
+    for row, token, start, end in zip(*(column.tolist() for column in found), strict=True):
+        rows[row].append((token, (start, end)))
+    return rows
+
+
 def tokens(tokenizer: Any, text: str, cuts: tuple[int, ...] = ()) -> list[str]:
-    [pieces] = PlainTokenizer(tokenizer).read([text], [cuts])
+    [pieces] = read(tokenizer, [text], [cuts])
     return list(tokenizer.convert_ids_to_tokens([token for token, _ in pieces]))
 
 
 def spans(tokenizer: Any, text: str, cuts: tuple[int, ...] = ()) -> list[Span]:
-    [pieces] = PlainTokenizer(tokenizer).read([text], [cuts])
+    [pieces] = read(tokenizer, [text], [cuts])
     return [span for _, span in pieces]
 
 
@@ -34,13 +44,13 @@ def covered(pieces: list[tuple[int, Span]]) -> set[int]:
 
 def test_an_ordinary_text_has_the_ids_of_the_tokenizer_that_was_given(tokenizer: Any) -> None:
     text = "The laptops is good, but i don't like 24 of them!"
-    [pieces] = PlainTokenizer(tokenizer).read([text], [()])
+    [pieces] = read(tokenizer, [text], [()])
     assert [token for token, _ in pieces] == tokenizer(text, add_special_tokens=False)["input_ids"]
 
 
 @pytest.mark.parametrize("text", ["[SEP]", "a [MASK] b", "[CLS][PAD]", "<mask>", "bad</s>", "<pad> [UNK] <unk>"])
 def test_special_tokens_that_a_text_spells_are_characters(tokenizer: Any, text: str) -> None:
-    [pieces] = PlainTokenizer(tokenizer).read([text], [()])
+    [pieces] = read(tokenizer, [text], [()])
     assert not {token for token, _ in pieces} & set(tokenizer.all_special_ids)
     assert covered(pieces) >= {place for place, character in enumerate(text) if character != " "}
     assert max(len(text[start:end].strip()) for _, (start, end) in pieces) < len("[SEP]")
@@ -81,7 +91,7 @@ def test_words_that_were_added_keep_their_ids() -> None:
     tokenizer.add_tokens([AddedToken("trackpad", normalized=False)])
     added = tokenizer.convert_tokens_to_ids("trackpad")
     assert added == tokenizer.mask_token_id + 1
-    [pieces] = PlainTokenizer(tokenizer).read(["bad trackpad"], [()])
+    [pieces] = read(tokenizer, ["bad trackpad"], [()])
     assert pieces[-1] == (added, (4, 12))
 
 
@@ -128,14 +138,14 @@ def test_a_space_at_the_end_is_read_alike_with_and_without_cuts() -> None:
 
 def test_texts_are_read_together_each_with_its_own_cuts() -> None:
     tokenizer = word_piece()
-    read = PlainTokenizer(tokenizer).read(["battery", "the battery", "isn"], [(3,), (), (1, 2)])
-    pieces = [tokenizer.convert_ids_to_tokens([token for token, _ in row]) for row in read]
+    rows = read(tokenizer, ["battery", "the battery", "isn"], [(3,), (), (1, 2)])
+    pieces = [tokenizer.convert_ids_to_tokens([token for token, _ in row]) for row in rows]
     assert pieces == [["bat", "t", "##e", "##r", "##y"], ["the", "battery"], ["i", "s", "n"]]
-    assert [span for _, span in read[2]] == [(0, 1), (1, 2), (2, 3)]
+    assert [span for _, span in rows[2]] == [(0, 1), (1, 2), (2, 3)]
 
 
 def test_half_a_surrogate_pair_keeps_its_place(tokenizer: Any) -> None:
-    [pieces] = PlainTokenizer(tokenizer).read(["bad \ud83d food"], [()])
+    [pieces] = read(tokenizer, ["bad \ud83d food"], [()])
     assert covered(pieces) >= {0, 1, 2, 4, 6, 7, 8, 9}
 
 

@@ -17,11 +17,11 @@ from typing import Protocol
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.row_finder import FindingOptions, parse_given
 from pssa.bulk.rows import Parse, Score, parse_rows
-from pssa.bulk.scorer import Scoring, export, open_scorer
+from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer
 from pssa.bulk.source import Source
-from pssa.bulk.window import START, AddedFields, Position, Window, read_windows, score_window
+from pssa.bulk.window import START, AddedFields, Position, Window, read_windows, score_window, start_window
 from pssa.errors import InputError, setting
-from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerSetup, connect_ray, map_ordered
+from pssa.execution import ProcessPool, RayPool, ThreadPool, WorkerSetup, connect_ray, map_ordered, overlap_ordered
 from pssa.runs.input_profile import FILE as PROFILE
 
 # A window is tens of thousands of small objects, none of them in a cycle. Python's own threshold of 700 new objects makes the
@@ -29,6 +29,7 @@ from pssa.runs.input_profile import FILE as PROFILE
 _GC_THRESHOLD = 50_000
 # Half of what an actor uses: those of a lost node find room on nodes that were full before.
 _ACTOR_CPUS = 0.5
+_WINDOWS_AHEAD = 2  # that a GPU computes while the host prepares the next
 _ACTORS_PER_GPU = 4  # some cut sentences into words while others keep it busy
 
 
@@ -81,8 +82,10 @@ class LocalEngine(Engine):
 
     def results(self, task: ScoringTask) -> Generator[Window]:
         """Yield the results in the order of the windows."""
-        score, n_threads = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
-        return score_windows(task.windows(), score, n_threads, task.output_format, task.open_parser())
+        scorer, n_threads = open_scorer(task.run, task.scoring, export(task.run, task.scoring))
+        if scorer.overlaps:
+            return overlap_windows(task.windows(), scorer, task.output_format, task.open_parser())
+        return score_windows(task.windows(), scorer, n_threads, task.output_format, task.open_parser())
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,18 @@ def score_windows(
     with ThreadPool(n_threads) as pool, rare_garbage_collection():
         work = partial(score_window, score=score, output_format=output_format, parse=parse)
         yield from map_ordered(pool, work, windows)
+
+
+def overlap_windows(
+    windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat, parse: Parse = parse_rows
+) -> Generator[Window]:
+    """Score windows in this thread, which reads and cuts the next ones while a GPU computes; yield the results in order.
+
+    More threads would gain nothing: Python runs one at a time, and one that launches kernels would wait for its turn each time.
+    """
+    with rare_garbage_collection():
+        work = partial(start_window, start=scorer.start, output_format=output_format, parse=parse)
+        yield from overlap_ordered(work, windows, _WINDOWS_AHEAD)
 
 
 def _worker_setup(task: ScoringTask) -> WorkerSetup:

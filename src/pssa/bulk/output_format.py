@@ -67,7 +67,7 @@ class OutputFormat:
         if self.name == "parquet":
             return parquet_schema.encode(rows)
         if self.name == "json_lines":
-            return self._compress(b"".join(map(_json_line, rows)))
+            return self._compress(_json_lines(rows))
         names, labels = self._spread(columns), self._labels()
         return self._csv(
             [
@@ -143,9 +143,16 @@ def _format_named(name: str) -> str:
     return known
 
 
+def _json_lines(rows: Sequence[Any]) -> bytes:
+    try:
+        return ("\n".join(map(_ENCODER.encode, rows)) + "\n").encode()
+    except ValueError:  # some row is odd
+        return b"".join(map(_json_line, rows))
+
+
 def _json_line(row: Any) -> bytes:
     try:
-        return (json.dumps(row, ensure_ascii=False, allow_nan=False, default=_as_text) + "\n").encode()
+        return (_ENCODER.encode(row) + "\n").encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can write
         return (json.dumps(row, allow_nan=False, default=_as_text) + "\n").encode()
     except ValueError:
@@ -158,6 +165,9 @@ def _as_text(value: Any) -> str:
         return value.decode("utf-8", "backslashreplace")
     iso: Callable[[], str] | None = getattr(value, "isoformat", None)
     return iso() if iso else str(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_as_text)
 
 
 def _finite(value: Any) -> Any:

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -24,10 +25,12 @@ from pssa.runs.input_profile import notes_column
 
 Value = Answer | Explanation  # what a model says of an example
 Score = Callable[[Sequence[Example]], Sequence[Value]]  # in the order of the examples
+Start = Callable[[Sequence[Example]], Callable[[], Sequence[Value]]]  # begins; what it returns waits for the values
 
 _CONTAINERS = (dict, list, tuple)
 _MAX_DEPTH = 64  # containers inside each other
 _MAX_REJECTED_LENGTH = 4096  # characters of a rejected row that are kept
+_NOT_FINITE = "the model gives no finite number for this text"
 PROBABILITIES = "probabilities"
 _GOLD, _LABEL, _EXPLANATION = "gold", "label", "explanation"
 OUTPUT_FIELDS = (_GOLD, _LABEL, PROBABILITIES, _EXPLANATION)  # fields with a meaning in every output
@@ -128,7 +131,10 @@ def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
     warnings: list[str] = []
     fields = {key: value for key, value in event.fields.items() if key != _LABEL}
     try:
-        example = example_from_fields(fields, ordinal_required=False, warn=warnings.append, row=event)
+        # A text is as good an id of itself as its digest, which takes longer than finding its words.
+        example = example_from_fields(
+            fields, ordinal_required=False, default_sentence_id=str, warn=warnings.append, row=event
+        )
     except InputError as error:
         return RejectedRow(event.line, str(error), event.given)
     return ScorableRow(event.line, event.given, example, tuple(warnings), event.arrow)
@@ -170,7 +176,24 @@ def score_each(
             *score_each(score, examples[:half], catch, describe),
             *score_each(score, examples[half:], catch, describe),
         ]
-    return [value if _is_finite(value) else "the model gives no finite number for this text" for value in values]
+    return [value if _is_finite(value) else _NOT_FINITE for value in values]
+
+
+def start_each(start: Start, examples: Sequence[Example]) -> Callable[[], list[Value | str]]:
+    """Begin to score; return a function that waits for what `score_each` returns."""
+
+    def score(part: Sequence[Example]) -> Sequence[Value]:
+        return started() if part is examples else start(part)()
+
+    try:
+        started = start(examples) if examples else list
+    except InputError as error:
+        started = partial(_raise, error)
+    return partial(score_each, score, examples)
+
+
+def _raise(error: InputError) -> Sequence[Value]:
+    raise error
 
 
 def output_fields(

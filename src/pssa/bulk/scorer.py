@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -19,13 +19,15 @@ import torch
 
 from pssa import models
 from pssa import saliency as saliencies
-from pssa.bulk.rows import Score, Value
+from pssa.bulk.rows import Score, Start, Value
 from pssa.data.example import Example
 from pssa.data.validation import format_error
 from pssa.errors import InputError, import_extra, setting
+from pssa.evaluation.recorded import RecordedEncoder
 from pssa.runs import Answer, Classifier, load
 from pssa.runs.defaults import choose_device
 from pssa.runs.explain import Explanation, explain, require_usable, usual_saliency
+from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.onnx_export import export_onnx
 
 _RUNTIMES, _QUANTIZATIONS = ("torch", "onnx"), ("", "int8")
@@ -119,8 +121,20 @@ def export(run: Path, scoring: Scoring) -> bytes:
         return (_quantize(path) if scoring.quantize == "int8" else path).read_bytes()
 
 
-def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> tuple[Score, int]:
-    """Load the run; return the function that scores examples, and how many threads may call it at once.
+@dataclass(frozen=True)
+class Scorer:
+    """A loaded run: a function that scores examples."""
+
+    start: Start
+    overlaps: bool = False  # whether a GPU computes after `start` has returned; one thread may call it then
+
+    def __call__(self, examples: Sequence[Example]) -> Sequence[Value]:
+        """Score the examples."""
+        return self.start(examples)()
+
+
+def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> tuple[Scorer, int]:
+    """Load the run; return what scores examples, and how many threads may call it at once.
 
     :param exported: what `export` returned.
     :raises InputError: if the run cannot be loaded, or not scored in this way.
@@ -129,27 +143,57 @@ def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> tuple[Sco
     if scoring.abstains:
         classifier = classifier.abstaining(threshold=scoring.abstain, risk=scoring.abstain_risk)
     batch_size = scoring.batch_size or default_batch_size(classifier.name, scoring.chosen_device)
-    n_copies = 1
-    score: Score = partial(classifier.answer, batch_size=batch_size)
     if scoring.runtime == "onnx":
         # The weights are in the ONNX file; only the featurizer and the labels of the run are used.
         score = partial(_score_onnx, replace(classifier, members=()), open_session(exported), batch_size)
-    elif scoring.saliency is not None:
+        return Scorer(partial(start_by_length, _at_once(score))), count_threads(classifier)
+    if scoring.saliency is not None:
         name = require_usable(classifier, scoring.saliency or usual_saliency(classifier))
         batch_size = scoring.batch_size or min(batch_size, _MAX_EXPLAINED_BATCH)
-        score, n_copies = partial(_explain, classifier, name, batch_size), _EXPLANATION_COPIES
-    return partial(score_by_length, score, n_copies=n_copies), count_threads(classifier)
+        start = _at_once(partial(_explain, classifier, name, batch_size))
+        return Scorer(partial(start_by_length, start, n_copies=_EXPLANATION_COPIES)), count_threads(classifier)
+    start = partial(classifier.start_answers, batch_size=batch_size, encoders=_recorded_encoders(classifier))
+    return Scorer(partial(start_by_length, start), _is_on_gpu(classifier)), count_threads(classifier)
 
 
-def score_by_length(score: Score, examples: Sequence[Example], n_copies: int = 1) -> Sequence[Value]:
-    """Score in tables of bounded size, so that one long text does not widen all rows; `score` holds `n_copies` of a table."""
-    slices = list(_slices(examples, _MAX_TABLE_WORDS // n_copies))
-    if len(slices) == 1:
-        return score(examples)
-    values = {
-        row: value for rows in slices for row, value in zip(rows, score([examples[row] for row in rows]), strict=True)
-    }
-    return [values[row] for row in range(len(examples))]
+def _at_once(score: Score) -> Start:
+    """Return a function that has scored when it returns."""
+
+    def start(examples: Sequence[Example]) -> Callable[[], Sequence[Value]]:
+        values = score(examples)
+        return lambda: values
+
+    return start
+
+
+def _recorded_encoders(classifier: Classifier) -> list[RecordedEncoder]:
+    """Return an encoder for each member that replays CUDA graphs; none where they cannot be recorded."""
+    if not _is_on_gpu(classifier) or not all(getattr(member, "recordable", False) for member in classifier.members):
+        return []
+    encoders: list[Any] = [member.encoder for member in classifier.members]
+    if any(encoder.refinement is not None for encoder in encoders):
+        return []
+    pad_id = classifier.featurizer.table.pad_id if isinstance(classifier.featurizer, PieceFeaturizer) else 0
+    return [RecordedEncoder(encoder, pad_id) for encoder in encoders]
+
+
+def start_by_length(start: Start, examples: Sequence[Example], n_copies: int = 1) -> Callable[[], Sequence[Value]]:
+    """Begin to score in tables of bounded size, so that one long text does not widen all rows.
+
+    :param n_copies: of a table that are held.
+    """
+    max_words = _MAX_TABLE_WORDS // n_copies
+    if len(examples) * max(len(example.spans) for example in examples) <= max_words:
+        return start(examples)
+    slices = list(_slices(examples, max_words))
+    started = [start([examples[row] for row in rows]) for rows in slices]
+    return lambda: _in_order(slices, [values() for values in started])
+
+
+def _in_order(slices: Sequence[Sequence[int]], values: Sequence[Sequence[Value]]) -> list[Value]:
+    """Return the values of all slices in the order of their rows."""
+    by_row = dict(zip(chain.from_iterable(slices), chain.from_iterable(values), strict=True))
+    return [by_row[row] for row in range(len(by_row))]
 
 
 def _slices(examples: Sequence[Example], max_words: int) -> Iterator[list[int]]:
@@ -168,9 +212,12 @@ def count_threads(classifier: Classifier) -> int:
     # An encoder that is cut below its top layer stores what passes there, for one batch at a time.
     if any(getattr(getattr(member, "encoder", None), "refinement", None) is not None for member in classifier.members):
         return 1
+    return _GPU_THREADS if _is_on_gpu(classifier) else torch.get_num_threads()
+
+
+def _is_on_gpu(classifier: Classifier) -> bool:
     parameters = chain.from_iterable(member.parameters() for member in classifier.members)
-    on_gpu = any(parameter.device.type != "cpu" for parameter in parameters)
-    return _GPU_THREADS if on_gpu else torch.get_num_threads()
+    return any(parameter.device.type != "cpu" for parameter in parameters)
 
 
 def _explain(classifier: Classifier, saliency: str, batch_size: int, examples: Sequence[Example]) -> list[Explanation]:

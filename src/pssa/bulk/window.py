@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -23,13 +24,14 @@ from pssa.bulk.rows import (
     RejectedRow,
     ScorableRow,
     Score,
+    Start,
     Summary,
     Value,
     output_columns,
     output_fields,
     parse_row,
     parse_rows,
-    score_each,
+    start_each,
 )
 from pssa.bulk.source import Event, Source
 from pssa.data.rows import Problem, Row
@@ -41,6 +43,7 @@ Position = tuple[int, int]  # a place between two windows: the number of a sourc
 START: Position = (0, 0)
 _MAX_CHARACTERS = 1 << 22  # of a window, except for its last row: no row is longer than a line may be
 _MAX_RAW_CHARACTERS = 1 << 18  # the same where each row may become many
+_TEXTS = (str, bytes)
 
 
 @dataclass(frozen=True)
@@ -129,8 +132,20 @@ def read_windows(
 
 def score_window(window: Window, score: Score, output_format: OutputFormat, parse: Parse = parse_rows) -> Window:
     """Do all that can be done without knowing other windows: parse, score and encode the rows."""
+    return start_window(window, lambda examples: partial(score, examples), output_format, parse)()
+
+
+def start_window(
+    window: Window, start: Start, output_format: OutputFormat, parse: Parse = parse_rows
+) -> Callable[[], Window]:
+    """Parse the rows and begin to score them; return a function that waits for the values and encodes the rows."""
     parsed = parse(window.rows)
-    values = iter(score_each(score, [row.example for row in parsed.rows if isinstance(row, ScorableRow)]))
+    values = start_each(start, [row.example for row in parsed.rows if isinstance(row, ScorableRow)])
+    return lambda: _encoded(window, parsed, values(), output_format)
+
+
+def _encoded(window: Window, parsed: ParsedRows, scored: Sequence[Value | str], output_format: OutputFormat) -> Window:
+    values = iter(scored)
     outcomes = [
         row
         if isinstance(row, RejectedRow)
@@ -231,7 +246,7 @@ def _weight(fields: Mapping[str, Any]) -> int:
     weight, left = 0, [fields]
     while left:
         value: Any = left.pop()
-        if isinstance(value, str | bytes):
+        if isinstance(value, _TEXTS):
             weight += len(value)
             continue
         weight += 1

@@ -79,6 +79,17 @@ class Batch:
         """Return some rows of the batch, as wide as it is."""
         return self._map(lambda tensor: tensor[rows])
 
+    def crop(self, positions: int, aspect: int, words: int) -> Batch:
+        """Return the first columns of the tensors."""
+        return replace(
+            self,
+            positions=self.positions[:, :positions],
+            word_of=self.word_of[:, :positions],
+            aspect=self.aspect[:, :aspect],
+            candidates=self.candidates[:, :words],
+            labels=self.labels[:, :words] if self.labels.dim() > 1 else self.labels,
+        )
+
     def repeat(self, times: int) -> Batch:
         """Return the batch stacked `times` times: rows 0..B-1, then again."""
         return self._map(lambda tensor: tensor.repeat(times, *([1] * (tensor.dim() - 1))))
@@ -111,17 +122,9 @@ class IndexedCorpus:
         """Return the examples at `rows` (on the CPU), as wide as needed, rounded up to a `multiple` so that few shapes occur."""
         needed = self.widths[rows].amax(dim=0)
         # Slices end with the table, which need not be as wide as the multiple.
-        positions, aspect, words = (needed + (-needed) % multiple).tolist()
+        columns = (needed + (-needed) % multiple).tolist()
         rows = rows.to(self.table.labels.device, non_blocking=True)
-        taken = self.table.take(rows)
-        return replace(
-            taken,
-            positions=taken.positions[:, :positions],
-            word_of=taken.word_of[:, :positions],
-            aspect=taken.aspect[:, :aspect],
-            candidates=taken.candidates[:, :words],
-            labels=taken.labels[:, :words] if taken.labels.dim() > 1 else taken.labels,
-        )
+        return self.table.take(rows).crop(*columns)
 
     def select(self, rows: Sequence[int] | Tensor) -> IndexedCorpus:
         """Return the corpus of these rows; `index` still refers to this corpus."""

@@ -6,6 +6,7 @@ Offsets are half-open. Words are slices of the text, so that anything about a wo
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -75,10 +76,12 @@ class Example:
         cls, text: str, spans: tuple[Span, ...], aspect: Span, *, label: str | None, id: str, sentence_id: str
     ) -> Example:
         """Build an example from given words and the character offsets of the aspect, which must contain a word."""
-        inside = [index for index, (start, end) in enumerate(spans) if aspect[0] <= start and end <= aspect[1]]
-        if not inside:
+        first = end = bisect_left(spans, (aspect[0],))
+        while end < len(spans) and spans[end][1] <= aspect[1]:
+            end += 1
+        if first == end:
             raise InputError(f"aspect offsets {aspect[0]}-{aspect[1]} contain no word: {shorten(text[slice(*aspect)])}")
-        return cls(id, sentence_id, text, spans, (inside[0], inside[-1] + 1), label)
+        return cls(id, sentence_id, text, spans, (first, end), label)
 
 
 @dataclass(frozen=True)

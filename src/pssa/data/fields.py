@@ -47,11 +47,13 @@ def example_from_fields(
     *,
     ordinal_required: bool,
     default_id: str = "0",
+    default_sentence_id: Callable[[str], str] = sentence_key,
     warn: Callable[[str], None] | None = None,
     row: Row | None = None,
 ) -> Example:
     """Build the example that the fields describe; `default_id` is for fields without an `id`.
 
+    :param default_sentence_id: makes the `sentence_id` of a text whose fields have none.
     :param ordinal_required: whether an aspect that occurs twice must come with offsets or an ordinal. If not, the first
         occurrence is taken and `warn` is called.
     :param row: the row of the fields, for errors that quote the file.
@@ -73,7 +75,7 @@ def example_from_fields(
         aspect,
         label=_string(fields, "label"),
         id=_string(fields, "id") or default_id,
-        sentence_id=_string(fields, "sentence_id") or sentence_key(text),
+        sentence_id=_string(fields, "sentence_id") or default_sentence_id(text),
     )
     tags = _tags(fields)
     return replace(example, tags=tags) if tags else example
@@ -254,10 +256,11 @@ def _check_offsets(text: str, offsets: Span, aspect: str | None) -> None:
     start, end = offsets
     if not 0 <= start < end <= len(text):
         raise InputError(f"aspect offsets {start}-{end} are not inside the text of {len(text)} characters")
+    there = text[start:end]
     # Case and white space may differ: XML attributes have spaces for line breaks, and tables are often lower-cased.
-    if aspect is not None and _fold(text[start:end]) not in (_fold(aspect), _fold(aspect.strip())):
-        there = shorten(text[start:end])
-        raise InputError(f"aspect {shorten(aspect)} is not at its offsets {start}-{end}, where the text has {there}")
+    if aspect not in (None, there) and _fold(there) not in (_fold(aspect), _fold(aspect.strip())):
+        found = f"where the text has {shorten(there)}"
+        raise InputError(f"aspect {shorten(aspect)} is not at its offsets {start}-{end}, {found}")
 
 
 def _fold(text: str) -> str:
@@ -267,13 +270,13 @@ def _fold(text: str) -> str:
 def _string(fields: Mapping[str, Any], name: str) -> str | None:
     """Return the text of a field, or of a whole number; None if it is absent or blank."""
     value = fields.get(name)
-    if isinstance(value, int) and is_integer(value):
-        return str(value)
-    if _is_absent(value):
-        return None
     if not isinstance(value, str):
+        if isinstance(value, int) and is_integer(value):
+            return str(value)
+        if _is_absent(value):
+            return None
         raise InputError(f"`{name}` is {shorten(value)}; expected text")
-    if _LONE_SURROGATE.search(value):
+    if not value.isascii() and _LONE_SURROGATE.search(value):
         raise InputError(f"`{name}` contains half of a surrogate pair, which is not a character; write the whole pair")
     return value if value.strip() else None
 
@@ -281,6 +284,8 @@ def _string(fields: Mapping[str, Any], name: str) -> str | None:
 def _integer(fields: Mapping[str, Any], name: str) -> int | None:
     """Return the whole number in a field; None if it is absent or blank."""
     value = fields.get(name)
+    if type(value) is int:
+        return value
     if _is_absent(value):
         return None
     if isinstance(value, int) and is_integer(value):
@@ -295,6 +300,8 @@ def _integer(fields: Mapping[str, Any], name: str) -> int | None:
 
 def _spans(fields: Mapping[str, Any], name: str, length: int) -> tuple[Span, ...] | None:
     """Return ordered spans inside a text of this length; None if the field is absent."""
+    if fields.get(name) is None:
+        return None
     value: Any = _as_list(fields.get(name))
     if _is_absent(value):
         return None

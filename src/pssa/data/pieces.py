@@ -146,11 +146,16 @@ class PieceCutter:
         chars = [examples[row].aspect_chars for row in lost]
         parts = [pieces.of(row) for row in lost]
         places = [
-            part.start + int((pieces.starts[part] < start).sum())
-            for part, (start, _) in zip(parts, chars, strict=True)
+            part.start + int((pieces.starts[part] < start).sum()) for part, (start, _) in zip(parts, chars, strict=True)
         ]
         words = [examples[row].aspect[0] for row in lost]
-        values = (lost, self._reader.unknown_id, [start for start, _ in chars], [end for _, end in chars], words)
+        values: tuple[Any, ...] = (
+            lost,
+            self._reader.unknown_id,
+            [start for start, _ in chars],
+            [end for _, end in chars],
+            words,
+        )
         return _Pieces(*(np.insert(column, places, value) for column, value in zip(pieces, values, strict=True)))
 
     def _windows(self, pieces: _Pieces, aspects: Array) -> _Pieces:
@@ -314,7 +319,8 @@ def _aspects(examples: Sequence[Example]) -> Array:
 
 def _is_aspect(pieces: _Pieces, aspects: Array) -> npt.NDArray[np.bool_]:
     first, end = aspects[pieces.rows].T
-    return (pieces.words >= first) & (pieces.words < end)
+    found: npt.NDArray[np.bool_] = (pieces.words >= first) & (pieces.words < end)
+    return found
 
 
 def _places(rows: Array, counts: Array) -> Array:

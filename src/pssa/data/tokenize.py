@@ -12,9 +12,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from functools import cache
+from functools import cache, lru_cache
 
 Span = tuple[int, int]  # half-open
+
+_N_TEXTS = 8  # whose words are kept, since a text often has several aspects
 
 _LETTERS = r"[^\W_]+"
 _FORM = r"\$?\d+(?:[.,:]\d+)+|\$\d+|LETTERS(?:[-/]LETTERS)*"
@@ -35,7 +37,12 @@ _EMOJI = f"[{_FLAG}]{{2}}|{_CHANGED}(?:\u200d{_CHANGED})*"
 
 def tokenize(text: str, breaks: tuple[int, ...] = ()) -> tuple[Span, ...]:
     """Return the character spans of the words of `text`; no word crosses an offset in `breaks` (the ends of the aspect)."""
-    return cut_at(tuple([match.span() for match in _pattern_for(text).finditer(text)]), breaks)
+    return cut_at(_words(text), breaks)
+
+
+@lru_cache(_N_TEXTS)
+def _words(text: str) -> tuple[Span, ...]:
+    return tuple([match.span() for match in _pattern_for(text).finditer(text)])
 
 
 def split_on_space(text: str, breaks: tuple[int, ...] = ()) -> tuple[Span, ...]:

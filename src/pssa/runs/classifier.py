@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, overload
 
 import torch
@@ -18,8 +19,8 @@ from pssa.data.tables import Table
 from pssa.data.tokenize import Span
 from pssa.data.validation import brief_repr, shorten
 from pssa.errors import InputError
-from pssa.evaluation import predict_logits
 from pssa.evaluation.calibration import scale
+from pssa.evaluation.predict import Encoder, start_logits
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.featurizer import Featurizer
 from pssa.runs.input_profile import InputProfile
@@ -90,8 +91,15 @@ class Classifier:
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
         """Return the (n, C) probability of each label."""
+        return self._start(examples, batch_size, ())()
+
+    def _start(self, examples: Sequence[Example], batch_size: int, encoders: Sequence[Encoder]) -> Callable[[], Tensor]:
+        """Begin to compute the probabilities; return a function that waits for them."""
         corpus = self.index(examples)
-        return self.vote([predict_logits(member, corpus, batch_size).softmax(dim=1) for member in self.members])
+        started = [
+            start_logits(member, corpus, batch_size, encoder) for member, encoder in zip_longest(self.members, encoders)
+        ]
+        return lambda: self.vote([logits().softmax(dim=1) for logits in started])
 
     def vote(self, each: Sequence[Tensor]) -> Tensor:
         """Combine the probabilities (n, C) of the members and calibrate them: (n, C)."""
@@ -119,7 +127,19 @@ class Classifier:
 
     def answer(self, examples: Sequence[Example], batch_size: int = 256) -> list[Answer]:
         """Return the answers in the order of the examples."""
-        return self.answers(examples, self.probabilities(examples, batch_size)) if examples else []
+        return self.start_answers(examples, batch_size)()
+
+    def start_answers(
+        self, examples: Sequence[Example], batch_size: int = 256, encoders: Sequence[Encoder] = ()
+    ) -> Callable[[], list[Answer]]:
+        """Begin to answer; return a function that waits for the answers. A GPU computes meanwhile.
+
+        :param encoders: of the members, in place of their own.
+        """
+        if not examples:
+            return list
+        probabilities = self._start(examples, batch_size, encoders)
+        return lambda: self.answers(examples, probabilities())
 
     def answers(self, examples: Sequence[Example], probabilities: Tensor) -> list[Answer]:
         """Return the answers that follow from `probabilities` (n, C)."""

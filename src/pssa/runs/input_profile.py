@@ -80,7 +80,7 @@ class InputProfile:
         if script := _other_script(text, self.scripts):
             return [f"{OTHER_SCRIPT} ({script.capitalize()})"]
         words = _plain_words(text, spans)
-        unknown = sum(word not in self._known for word in words)
+        unknown = len(words) - sum(map(self._known.__contains__, words))
         expected = max(_UNKNOWN_SHARE, _UNKNOWN_FACTOR * self.unknown_share)
         is_unlike = len(words) >= _MIN_WORDS and unknown > expected * len(words)
         return [f"{UNKNOWN_WORDS} ({unknown} of {len(words)})"] if is_unlike else []
@@ -109,8 +109,10 @@ def notes_column(fields: Iterable[str]) -> str:
     A table that was scored before has the notes of that scoring, which new ones replace.
     """
     names = [*fields]
+    if _NOTES not in names:
+        return _NOTES
     was_scored = any(name.lower().startswith(("probabilities", "probability_")) for name in names)
-    return f"pssa_{_NOTES}" if _NOTES in names and not was_scored else _NOTES
+    return _NOTES if was_scored else f"pssa_{_NOTES}"
 
 
 def note_kind(note: str) -> str:
