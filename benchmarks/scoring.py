@@ -44,7 +44,7 @@ _OURS = "pssa predict"
 
 
 @dataclass(frozen=True)
-class _Contender:
+class Contender:
     """One way to score rows."""
 
     name: str
@@ -68,18 +68,18 @@ def measure(request: Request) -> Measurement:
         questions = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
         few, out = questions[:_FEW], folder / "out.jsonl"
         contenders = [
-            _Contender("one call a row", len(few), partial(seconds_of, partial(_one_by_one, classifier, few))),
-            _Contender(_OURS, len(questions), partial(predict_seconds, run, rows, out)),
+            Contender("one call a row", len(few), partial(seconds_of, partial(_one_by_one, classifier, few))),
+            Contender(_OURS, len(questions), partial(predict_seconds, run, rows, out)),
         ]
         if on_gpu:
             workers, many = min(_MAX_WORKERS, os.cpu_count() or 1), write_rows(corpus, count, folder / "many.jsonl")
             contenders.append(
-                _Contender(
+                Contender(
                     f"{_OURS} --workers {workers}", count, partial(predict_seconds, run, many, out, workers=workers)
                 )
             )
         if (run / "encoder").is_dir():
-            contenders.append(_pipeline_contender(run / "encoder", len(classifier.labels), questions))
+            contenders.append(pipeline_contender(run / "encoder", len(classifier.labels), questions))
         found = in_turns({each.name: each.seconds for each in contenders}, request.repeats)
     rates = {each.name: each.rows / medians(found)[each.name] for each in contenders}
     lines = tuple((each.name, rates[each.name], rates[_OURS] / rates[each.name]) for each in contenders)
@@ -87,10 +87,13 @@ def measure(request: Request) -> Measurement:
     return Measurement((Table(title, ("", "rows/s", "ours is"), lines),), (), {"seconds": found})
 
 
-def predict_seconds(run: Path, rows: Path, out: Path, scoring: Scoring | None = None, workers: int = 0) -> float:
+def predict_seconds(
+    run: Path, rows: Path, out: Path, scoring: Scoring | None = None, workers: int = 0, n_skipped: int = 0
+) -> float:
     """Return the seconds of `pssa predict` after loading the run: reading, tokenizing, computing and writing.
 
     :param workers: processes. Their start is not counted: rows done before all of them worked count at the later rate.
+    :param n_skipped: windows that count as their start; 0: one for each process, and one more.
     """
     from pssa.bulk import Job, LocalEngine, Scoring, predict
     from pssa.bulk.engines import ProcessEngine
@@ -103,7 +106,7 @@ def predict_seconds(run: Path, rows: Path, out: Path, scoring: Scoring | None = 
 
     job = Job(run, (str(rows),), str(out), begin="replace", scoring=scoring or Scoring())
     predict(job, ProcessEngine(workers) if workers else LocalEngine(), note)
-    return at_steady_rate(reports, time.perf_counter(), workers + 1 if workers else 0)
+    return at_steady_rate(reports, time.perf_counter(), (n_skipped or workers + 1) if workers else 0)
 
 
 def at_steady_rate(reports: Sequence[tuple[float, int]], end: float, skipped: int) -> float:
@@ -122,13 +125,14 @@ def _one_by_one(classifier: Any, questions: list[dict[str, Any]]) -> None:
         classifier.predict(row["text"], (row["from"], row["to"]))
 
 
-def _pipeline_contender(encoder: Path, n_labels: int, questions: list[dict[str, Any]]) -> _Contender:
+def pipeline_contender(encoder: Path, n_labels: int, questions: list[dict[str, Any]]) -> Contender:
+    """Return the Hugging Face pipeline with the best of some batch sizes."""
     classify = _pipeline(encoder, n_labels)
     pairs = [{"text": row["text"], "text_pair": row["aspect"]} for row in questions]
     few = pairs[:_FEW]
     times = {size: seconds_of(partial(classify, few, batch_size=size)) for size in _BATCHES}
     best = min(times, key=times.__getitem__)
-    return _Contender(
+    return Contender(
         f"Hugging Face pipeline, batches of {best}",
         len(pairs),
         partial(seconds_of, partial(classify, pairs, batch_size=best)),

@@ -105,7 +105,7 @@ def default_window_rows(model: str, device: str) -> int:
 def default_batch_size(model: str, device: str) -> int:
     """Return how many sentences are computed in one step; on a CPU few enough to stay in its caches."""
     if device != "cpu":
-        return 256
+        return 1024
     return 16 if models.uses_encoder(model) else 64
 
 

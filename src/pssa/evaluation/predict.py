@@ -91,7 +91,7 @@ class _SortedRows:
         """Yield rows that are scored together: of at most `size` sentences and, if it is given, `max_positions`."""
         lengths, n, first = self.widths[self.firsts, 0].tolist(), len(self.sentences), 0
         while first < len(lengths):
-            count = size if max_positions is None else min(size, _power_of_two(max_positions // lengths[first]))
+            count = size if max_positions is None else _power_of_two(min(size, max_positions // lengths[first]))
             begin = int(self.firsts[first])
             first += count
             end = int(self.firsts[first]) if first < len(lengths) else n

@@ -7,6 +7,8 @@ allocate what they need; the second is recorded and replayed, like all that foll
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +34,7 @@ class RecordedEncoder:
         self._recordings: dict[_Shape, _Recording] = {}
         self._pool = torch.cuda.graph_pool_handle()
         self._room = torch.empty(0)  # where recordings leave the states
+        self._like = torch.empty(0)  # (D,) one state
 
     def __call__(self, batch: Batch) -> tuple[Tensor, None]:
         """Return h(x) (B, P, D), as wide as the batch."""
@@ -39,8 +42,9 @@ class RecordedEncoder:
         shape = _rounded(rows, width)
         if shape not in self._seen:
             self._seen.add(shape)
-            states: Tensor = self._encoder(batch)[0]
-            return states, None
+            found: Tensor = self._encoder(batch)[0]
+            self._like = found.new_empty(found.shape[-1])
+            return found, None
         if shape not in self._recordings:
             self._recordings[shape] = self._record(shape, batch)
         graph, place, states = self._recordings[shape]
@@ -64,11 +68,11 @@ class RecordedEncoder:
             positions=torch.full(shape, self._pad_id, device=device),
             word_of=torch.zeros(shape, dtype=torch.long, device=device),
         )
-        room = self._states(shape, self._encoder(batch)[0])
+        room = self._states(shape)
         graph = torch.cuda.CUDAGraph()
-        # Some encoders make small tensors without naming a device, and a copy from the host cannot be recorded.
         try:
-            with torch.device(device), torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
+            # Some encoders make small tensors without naming a device, and a copy from the host cannot be recorded.
+            with torch.device(device), self._recording(graph):
                 room.copy_(self._encoder(place)[0])
         except torch.OutOfMemoryError:
             raise
@@ -76,12 +80,25 @@ class RecordedEncoder:
             raise PssaError(f"this encoder cannot be recorded: {error}") from error
         return graph, place, room
 
-    def _states(self, shape: _Shape, like: Tensor) -> Tensor:
+    @contextmanager
+    def _recording(self, graph: torch.cuda.CUDAGraph) -> Iterator[None]:
+        """Record on a stream of its own. `torch.cuda.graph` would also release cached memory, which takes longer."""
+        stream, current = torch.cuda.Stream(), torch.cuda.current_stream()  # type: ignore[no-untyped-call]
+        stream.wait_stream(current)
+        with torch.cuda.stream(stream):
+            graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
+            try:
+                yield
+            finally:
+                graph.capture_end()
+        current.wait_stream(stream)
+
+    def _states(self, shape: _Shape) -> Tensor:
         """Return room for the states, the same for all recordings: memory of their own would grow with their number."""
-        n_values = shape[0] * shape[1] * like.shape[-1]
+        n_values = shape[0] * shape[1] * len(self._like)
         if n_values > len(self._room):
-            self._room = like.new_empty(1 << (n_values - 1).bit_length())
-        return self._room[:n_values].view(*shape, like.shape[-1])
+            self._room = self._like.new_empty(1 << (n_values - 1).bit_length())
+        return self._room[:n_values].view(*shape, len(self._like))
 
 
 def _rounded(rows: int, width: int) -> _Shape:
