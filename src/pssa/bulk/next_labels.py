@@ -22,7 +22,7 @@ from pssa.aspects.names import parse_names
 from pssa.bulk.proposals import Proposal, Proposals
 from pssa.bulk.row_finder import FindingOptions, parse_given
 from pssa.bulk.rows import ParsedRows, RejectedRow, ScorableRow
-from pssa.bulk.scorer import default_batch_size, default_window_rows, score_by_length
+from pssa.bulk.scorer import default_batch_size, default_window_rows, start_by_length
 from pssa.bulk.source import find_sources
 from pssa.bulk.window import AddedFields, read_windows
 from pssa.data.example import Example, sentence_key
@@ -183,8 +183,8 @@ def _judge(committee: Sequence[Classifier], parsed: ParsedRows) -> list[_Judged]
 
 def _answers(classifier: Classifier, examples: Sequence[Example]) -> list[Answer]:
     device = next(classifier.model.parameters()).device.type
-    score = partial(classifier.answer, batch_size=default_batch_size(classifier.name, device))
-    return [answer for answer in score_by_length(score, examples) if isinstance(answer, Answer)]
+    start = partial(classifier.start_answers, batch_size=default_batch_size(classifier.name, device))
+    return [answer for answer in start_by_length(start, examples)() if isinstance(answer, Answer)]
 
 
 def _trained_texts(run: Path) -> frozenset[str]:

@@ -183,7 +183,8 @@ def start_by_length(start: Start, examples: Sequence[Example], n_copies: int = 1
     :param n_copies: of a table that are held.
     """
     max_words = _MAX_TABLE_WORDS // n_copies
-    if len(examples) * max(len(example.spans) for example in examples) <= max_words:
+    longest = max((len(example.spans) for example in examples), default=0)
+    if len(examples) * longest <= max_words:
         return start(examples)
     slices = list(_slices(examples, max_words))
     started = [start([examples[row] for row in rows]) for rows in slices]
