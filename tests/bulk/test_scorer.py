@@ -58,7 +58,7 @@ def test_what_suits_follows_from_the_model_and_the_device() -> None:
     assert (default_window_rows("memnet", "cpu"), default_batch_size("memnet", "cpu")) == (2048, 64)
     assert (default_window_rows("bertabsa_cls", "cpu"), default_batch_size("bertabsa_cls", "cpu")) == (512, 16)
     for model in ("memnet", "bertabsa"):
-        assert (default_window_rows(model, "cuda"), default_batch_size(model, "cuda")) == (4096, 256)
+        assert (default_window_rows(model, "cuda"), default_batch_size(model, "cuda")) == (4096, 1024)
 
 
 def test_answers_are_those_of_the_classifier(run: Path) -> None:
