@@ -31,6 +31,7 @@ from pssa.experiments.analyses import (
     find,
     frequency_bucket,
     heat,
+    mined_words,
     rare_words,
     round_attention,
 )
@@ -257,6 +258,9 @@ def test_words_and_their_attention_are_summed_by_round_and_kind() -> None:
         "1": {"active": {"words": 1, "attention": 0.5}, "misleading": {"words": 1, "attention": 0.75}},
         "2": {"active": {"words": 2, "attention": 0.75}, "misleading": {"words": 0, "attention": 0.0}},
     }
+    first, *others = mined_words(replace(subject(DIM, DIM, MODEL), evidence=evidence), lines=(1, 99))
+    assert (first["words"], others) == (list(DIM[0].words), [])
+    assert [(each["iteration"], each["word"]) for each in first["findings"]] == [(1, 1), (2, 0)]
 
 
 def test_a_model_without_evidence_cannot_be_looked_at() -> None:
@@ -290,7 +294,9 @@ def marked_resources(folder: Path) -> Resources:
 
 
 def test_every_analysis_is_listed() -> None:
-    assert set(ANALYSES) == {"agreement", "faithfulness", "heat", "rare_words", "round_attention", "scores", "stress"}
+    assert set(ANALYSES) == {
+        *("agreement", "faithfulness", "heat", "mined_words", "rare_words", "round_attention", "scores", "stress"),
+    }
 
 
 def test_an_unknown_analysis_is_refused() -> None:

@@ -141,6 +141,19 @@ def round_attention(given: AnalysisInput) -> dict[str, dict[str, Any]]:
     return {str(number): rounds[number] for number in sorted(rounds)}
 
 
+def mined_words(given: AnalysisInput, lines: Sequence[int] = ()) -> list[dict[str, Any]]:
+    """Return what was mined from single training instances, by line number from 1; lines past the end are left out."""
+    if given.evidence is None:
+        raise InputError("no evidence supervised this model; analyse one that was trained with evidence")
+    found = []
+    for line in (line for line in lines if line <= len(given.train)):
+        example, mined = given.train[line - 1], given.evidence.examples[line - 1]
+        about = {"line": line, "words": list(example.words), "aspect": list(example.aspect), "gold": example.label}
+        findings = sorted(mined.findings, key=lambda finding: finding.iteration)
+        found.append({**about, "findings": [asdict(finding) for finding in findings]})
+    return found
+
+
 def stress(given: AnalysisInput, version: int = VERSION) -> dict[str, Any]:
     """Count right answers to variants of the test corpus; where people marked opinion words, these are reversed.
 
@@ -161,7 +174,7 @@ def stress(given: AnalysisInput, version: int = VERSION) -> dict[str, Any]:
 
 ANALYSES: dict[str, Callable[..., Any]] = {
     function.__name__: function
-    for function in (agreement, faithfulness, heat, rare_words, round_attention, scores, stress)
+    for function in (agreement, faithfulness, heat, mined_words, rare_words, round_attention, scores, stress)
 }
 
 

@@ -45,6 +45,11 @@ DATASETS: dict[tuple[str, str], list[int]] = {
 EPSILON: dict[tuple[str, str], float] = {
     (model, method): chosen for model, row in _PAPER["epsilon"].items() for method, chosen in row.items()
 }
+# By method and round: the word that is mined from its example sentence, the entropy and the prediction.
+MINED_WORDS: dict[str, list[tuple[str, float, str]]] = {
+    method: [(word, entropy, predicted) for word, entropy, predicted in rounds]
+    for method, rounds in _PAPER["mined_words"].items()
+}
 GAMMA: dict[str, float] = _PAPER["gamma"]  # by data set
 OVERALL = _scores("overall")
 QUOTED: dict[str, dict[str, str]] = _PAPER["quoted"]  # rows from others, by data set

@@ -9,7 +9,7 @@ __all__ = ["find", "names", "reading_order"]
 
 # Exhibits that are not named here come last.
 _ORDER = (
-    *("datasets", "overall", "claims", "epsilon", "random-masking", "corpus-size", "self-attention", "speed"),
+    *("datasets", "mining", "overall", "claims", "epsilon", "random-masking", "corpus-size", "self-attention", "speed"),
     *("case-study", "strip-bug", "parameters", "human-agreement", "rare-words", "faithfulness"),
     *("transfer", "stress", "correction", "readings", "readings-held-out", "selection"),
 )
