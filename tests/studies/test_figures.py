@@ -11,8 +11,8 @@ import pytest
 from defusedxml import ElementTree
 
 from pssa.errors import MissingExtra
-from pssa.studies.exhibit import Figure, PlotLine
-from pssa.studies.figures import draw
+from pssa.studies.exhibit import Figure, Panel, PlotLine
+from pssa.studies.figures import _levels, draw
 
 FIGURE = Figure(
     "sweep",
@@ -75,6 +75,17 @@ def test_the_same_figure_gives_the_same_bytes_whatever_the_user_has_set_up(drawn
         assert draw(FIGURE) == drawn
         assert matplotlib.rcParams["axes.facecolor"] == "red"
         assert matplotlib.rcParams["svg.hashsalt"] == "other"
+
+
+def test_plots_far_apart_have_their_own_levels_of_the_same_length() -> None:
+    def panel(low: float, high: float) -> Panel:
+        return ("plot", (PlotLine("l", (1.0, 2.0), (low, high), (None, 1.0)),))
+
+    assert _levels([panel(10.0, 13.0), panel(12.0, 15.0), ("empty", ())]) == {}
+    assert _levels([("empty", ())]) == {}
+    near, far = _levels([panel(10.0, 13.0), panel(60.0, 60.0)]).values()
+    assert near[0] < 10 < 14 < near[1] < far[0] < 59 < 61 < far[1]
+    assert near[1] - near[0] == pytest.approx(far[1] - far[0])
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

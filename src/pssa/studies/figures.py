@@ -1,6 +1,7 @@
 """Figures drawn by matplotlib, as SVG and PNG; the same figure always gives the same bytes.
 
-Curves differ in colour, dashes and marks, so that they can be told apart in greyscale.
+Curves differ in colour, dashes and marks, so that they can be told apart in greyscale. The colours are those of Okabe and Ito,
+which people with any common colour vision can tell apart.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from pssa.errors import MissingExtra
-from pssa.report.heat_map import ACCENT
 from pssa.studies.exhibit import Figure, Panel, PlotLine
 
-_COLOURS = (ACCENT, "#1d4ed8", "#047857", "#7c3aed", "#be123c", "#0e7490", "#4b5563", "#000000")
+_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#000000", "#e69f00", "#56b4e9", "#6b7280")
 _DASHES = ("-", "--", "-.", ":", (0, (7, 2)), (0, (5, 1, 1, 1, 1, 1)), (0, (3, 1)), (0, (1, 1)))
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _BESIDE = 3  # plots in a row
+_FAR_APART = 2.0  # range of all plots, in ranges of the widest one, from which each plot has its own level
 _MAX_TICKS = 10  # on the horizontal axis, if all are to be named
 _WIDE, _HIGH, _LEGEND = 3.4, 2.7, 0.7  # of a plot and of the legend, in inches
 _SETTINGS = {
@@ -60,11 +61,12 @@ def _canvas(figure: Figure) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
 
-    across = min(_BESIDE, max(1, len(figure.panels)))
+    across = 2 if len(figure.panels) == 4 else min(_BESIDE, max(1, len(figure.panels)))
     down = max(1, math.ceil(len(figure.panels) / across))
     canvas = Canvas(figsize=(_WIDE * across, _HIGH * down + _LEGEND), layout="constrained")
     FigureCanvasAgg(canvas)
-    plots = list(canvas.subplots(down, across, sharex=True, sharey=True, squeeze=False).flat)
+    levels = _levels(figure.panels)
+    plots = list(canvas.subplots(down, across, sharex=True, sharey=not levels, squeeze=False).flat)
     styles = _styles(figure.panels)
     for plot, panel in zip(plots, figure.panels, strict=False):
         _draw_panel(plot, panel, styles)
@@ -73,6 +75,8 @@ def _canvas(figure: Figure) -> Any:
     for plot in plots[max(0, len(figure.panels) - across) : len(figure.panels)]:
         plot.tick_params(labelbottom=True)
     _label_ticks(plots[0], figure)
+    for place, ends in levels.items():
+        plots[place].set_ylim(*ends)
     canvas.supxlabel(_plain(figure.x_label), fontsize=10)
     canvas.supylabel(_plain(figure.y_label), fontsize=10)
     _add_legend(canvas, plots)
@@ -121,6 +125,23 @@ def _finite(line: PlotLine) -> tuple[list[float], list[float], list[float]]:
     given = line.spread or (None,) * len(line.y)
     spread = [math.nan if far is None else far for far in given]
     return [line.x[place] for place in kept], [line.y[place] for place in kept], [spread[place] for place in kept]
+
+
+def _levels(panels: Sequence[Panel]) -> dict[int, tuple[float, float]]:
+    """Return the ends of the vertical axis of plots that lie far apart, all of the same length; nothing if they share one."""
+    ends = {place: _ends(lines) for place, (_, lines) in enumerate(panels) if any(_finite(line)[0] for line in lines)}
+    widest = max((high - low for low, high in ends.values()), default=0.0)
+    low, high = (pick(end[side] for end in ends.values()) if ends else 0.0 for side, pick in enumerate((min, max)))
+    if high - low <= _FAR_APART * widest:
+        return {}
+    half = 0.55 * (widest or 1.0)
+    return {place: (sum(end) / 2 - half, sum(end) / 2 + half) for place, end in ends.items()}
+
+
+def _ends(lines: Sequence[PlotLine]) -> tuple[float, float]:
+    """Return the lowest and the highest point of curves, with their deviations."""
+    points = [(y, 0.0 if math.isnan(far) else far) for line in lines for _, y, far in zip(*_finite(line), strict=True)]
+    return min(y - far for y, far in points), max(y + far for y, far in points)
 
 
 def _label_ticks(plot: Any, figure: Figure) -> None:
