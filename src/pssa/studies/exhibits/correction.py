@@ -36,6 +36,7 @@ __all__ = ["EXHIBIT"]
 _MODELS = ("memnet", "tnet_att")
 _OTHER_DOMAIN = {"laptop": "rest", "rest": "laptop"}
 _COUNTS = (25, 50, 100, 200, 400)
+_LINES = {"random": "random order", "useful": "most useful first"}
 _POINTS: tuple[int | str, ...] = (0, *_COUNTS, ALL)
 _NOTES = (
     "Means over seeds ± standard deviation, in points. `in domain` and `other domain`: macro-F1 on the test sets of the training "
@@ -54,6 +55,7 @@ class _Measure:
     """A score of a trained model: the cell that has it, and where in its record."""
 
     name: str
+    label: str  # of the axis
     cell: Callable[[Training], Cell]
     value: Callable[[Record], float]
 
@@ -63,10 +65,11 @@ def _other(training: Training) -> Analysis:
 
 
 _MEASURES = (
-    _Measure("in domain", lambda training: training, lambda record: float(record["macro_f1"])),
-    _Measure("other domain", _other, lambda record: float(record["found"]["macro_f1"])),
+    _Measure("in domain", "macro-F1 at home", lambda training: training, lambda record: float(record["macro_f1"])),
+    _Measure("other domain", "macro-F1 in the other domain", _other, lambda record: float(record["found"]["macro_f1"])),
     _Measure(
         "all right",
+        "right in every variant",
         lambda training: Analysis(training, "stress", settings(version=VERSION)),
         lambda record: float(record["found"]["all_right"]),
     ),
@@ -161,8 +164,8 @@ def _figure(scores: _PointScores, places: Sequence[tuple[str, str]], measure: _M
         panels.append((f"{NAMES[model]}, {data.upper()}", tuple(line for line in lines if line.x)))
     name = f"correction-{measure.name.replace(' ', '-')}"
     names = tuple(str(count) for count in _POINTS)
-    title = f"{measure.name.capitalize()} by number of corrected instances"
-    return Figure(name, title, "corrected instances", f"{measure.name} (%)", tuple(panels), places=names)
+    title = f"{measure.label[:1].upper()}{measure.label[1:]}, by number of corrected instances"
+    return Figure(name, title, "corrected instances", f"{measure.label} (%)", tuple(panels), places=names)
 
 
 def _line(scores: _PointScores, model: str, data: str, order: str, measure: _Measure) -> PlotLine:
@@ -172,7 +175,7 @@ def _line(scores: _PointScores, model: str, data: str, order: str, measure: _Mea
         if (values := scores(model, data, count, order, measure))
     }
     means, spreads = zip(*found.values(), strict=True) if found else ((), ())
-    return PlotLine(order, tuple(found), means, spreads)
+    return PlotLine(_LINES[order], tuple(found), means, spreads)
 
 
 def _place_table(scores: _PointScores, model: str, data: str) -> Table:
