@@ -49,28 +49,48 @@ def transfer(tables: TableLookup) -> Finding:
 
 
 def stress(tables: TableLookup) -> Finding:
-    """Return how many more instances are right in every variant."""
-    shown = {
-        "+Random": "random words",
-        "+Consensus": "consensus",
-        "+Human": "words people marked",
-        "+Contrast": "contrast",
-    }
-    rows = {name: tables.rows("stress-gains", name)[0] for name in shown}
-    means = {name: number_in(row["mean over again"], "mean") for name, row in rows.items()}
+    """Return how many more instances are right in every variant, with word vectors and with an encoder."""
     every = [row for name in tables.names("stress-") for row in tables.rows(name) if "over again" in row]
-    single = {name: numbers_in(_of(every, name), "over again", "all right") for name in shown}
+    families = {
+        "word vectors": [row for row in every if not _has_encoder(row)],
+        "an encoder": [row for row in every if _has_encoder(row)],
+    }
+    single = {
+        (method, family): numbers_in(_of(rows, method), "over again", "all right")
+        for family, rows in families.items()
+        for method in ("+Contrast", "+Human", "+Consensus", "+Random")
+    }
+    measured = [family for family in families if all(values for key, values in single.items() if key[1] == family)]
+
+    def means(method: str) -> list[str]:
+        return [f"{_mean(single[method, family]):+.1f}" for family in measured]
+
+    contrast = [f"{mean} with {family}" for mean, family in zip(means("+Contrast"), measured, strict=True)]
+    human, consensus, random = (" and ".join(means(method)) for method in ("+Human", "+Consensus", "+Random"))
     answer = (
-        "Over a second training, the share of instances that are right in every variant changes by "
-        f"{means['+Contrast']:+.1f} points with contrast (`--augment contrast`), {means['+Human']:+.1f} with words that people "
-        f"marked, {means['+Consensus']:+.1f} with those of a consensus and {means['+Random']:+.1f} with random words."
+        "Over a second training, contrast (`--augment contrast`) changes the share of instances that are right in every variant "
+        f"by {' and '.join(contrast)}, in points; words that people marked change it by {human}, those of a consensus by "
+        f"{consensus}, random words by {random}."
     )
-    above = {name: row["places above again"] for name, row in rows.items()}
+    above = {
+        method: tables.rows("stress-gains", method)[0]["places above again"] for method in ("+Contrast", "+Consensus")
+    }
     more = (
         f"Contrast is above the second training in {above['+Contrast']} places, a consensus in {above['+Consensus']}."
     )
-    plot = StripPlot("right in every variant, points over a second training", _strips(shown, single, means))
+    rows = [
+        StripRow(f"{name}, {family.removeprefix('an ')}", _mean(single[method, family]), single[method, family])
+        for name, method in (("contrast", "+Contrast"), ("consensus", "+Consensus"))
+        for family in measured
+    ]
+    at_random = tuple(value for family in measured for value in single["+Random", family])
+    rows.append(StripRow("random words", _mean(at_random), at_random, kind="control"))
+    plot = StripPlot("right in every variant, points over a second training", tuple(rows))
     return Finding("Does it help where opinions are reversed or others distract?", answer, plot, more=more)
+
+
+def _has_encoder(row: _Row) -> bool:
+    return str(row["model"]).startswith("BERTABSA")
 
 
 def correction(tables: TableLookup) -> Finding:

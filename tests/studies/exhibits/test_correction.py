@@ -52,7 +52,10 @@ def test_orders_are_compared_at_the_same_number_and_at_half_of_it(tmp_path: Path
     )
     assert isinstance(figure, Figure)
     lines = dict(figure.panels)["MN, LAPTOP"]
-    assert [(line.name, line.x[0], line.y[1]) for line in lines] == [("random", 1.0, 50.0), ("useful", 1.0, 52.5)]
+    assert [(line.name, line.x[0], line.y[1]) for line in lines] == [
+        ("random order", 1.0, 50.0),
+        ("most useful first", 1.0, 52.5),
+    ]
 
 
 def marked_resources(folder: Path) -> Resources:
