@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pssa.aspects import pipeline
+    from pssa.aspects.text_pipeline import load
     from pssa.bulk.next_labels import choose_next
     from pssa.data import (
         Corpus,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     )
     from pssa.errors import InputError, PssaError
     from pssa.evaluation import paired_bootstrap, score
-    from pssa.runs import Answer, Classifier, Config, load, mine, resume, train
+    from pssa.runs import Answer, Classifier, Config, mine, resume, train
     from pssa.runs.evaluate import Evaluation, evaluate
     from pssa.runs.explain import Explanation
     from pssa.runs.hub import from_pretrained, push_to_hub
@@ -82,6 +83,7 @@ __all__ = [
 
 _HOME = {
     "pssa.aspects": ("pipeline",),
+    "pssa.aspects.text_pipeline": ("load",),
     "pssa.bulk.next_labels": ("choose_next",),
     "pssa.data": (
         "Corpus",
@@ -97,7 +99,7 @@ _HOME = {
     ),
     "pssa.errors": ("InputError", "PssaError"),
     "pssa.evaluation": ("paired_bootstrap", "score"),
-    "pssa.runs": ("Answer", "Classifier", "Config", "load", "mine", "resume", "train"),
+    "pssa.runs": ("Answer", "Classifier", "Config", "mine", "resume", "train"),
     "pssa.runs.evaluate": ("Evaluation", "evaluate"),
     "pssa.runs.explain": ("Explanation",),
     "pssa.runs.hub": ("from_pretrained", "push_to_hub"),

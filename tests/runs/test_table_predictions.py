@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import polars as pl
 import pytest
 
 import pssa
+from pssa.aspects import FoundAspect, NameFinder, find_in_texts
 from pssa.errors import InputError
 from pssa.runs import Classifier
 
@@ -81,3 +84,39 @@ def test_evaluation_takes_a_run_and_a_frame(finished_run: Path, classifier: Clas
     assert by_path == pssa.evaluate(classifier, pssa.from_records(ROWS))
     assert by_path.majority.accuracy == 0.5
     assert "macro-F1" in by_path._repr_html_()
+
+
+def _found(texts: Sequence[str]) -> list[tuple[FoundAspect, ...]]:
+    return find_in_texts(NameFinder(("screen", "price")), texts)
+
+
+RAW = [
+    {"id": 7, "text": "A day. The screen is great. The price is poor.", "label": "x"},
+    {"id": 8, "text": "Nothing."},
+    {"id": 9, "text": "The menu is fine.", "aspect": "menu"},
+]
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, list])
+def test_rows_with_text_alone_become_a_row_for_each_aspect(classifier: Classifier, kind: Any) -> None:
+    finding = replace(classifier, finder=_found)
+    scored = finding.predict(kind(RAW))
+    rows = scored if kind is list else pl.DataFrame(scored).to_dicts()
+    assert [(row["id"], row["aspect"], row["from"], row["to"], row["gold"]) for row in rows[:2]] == [
+        (7, "screen", 11, 17, "x"),
+        (7, "price", 32, 37, "x"),
+    ]
+    assert [(row["id"], row["aspect"]) for row in rows[2:]] == [(8, None), (9, "menu")]
+    alone = classifier.predict("The screen is great.", "screen")
+    assert rows[0]["label"] == alone.label
+    assert rows[0]["probability_positive"] == pytest.approx(alone.probabilities["positive"])
+    assert rows[2]["label"] is None
+    assert rows[3]["label"] == classifier.predict("The menu is fine.", "menu").label
+
+
+def test_without_a_tagger_the_error_says_what_finds_aspects(classifier: Classifier) -> None:
+    with pytest.raises(
+        InputError, match=r"a column is missing: expected `text` and `aspect`.*pssa\.pipeline"
+    ) as caught:
+        classifier.predict(pd.DataFrame([{"text": "The screen is great."}]))
+    assert "label" not in str(caught.value)

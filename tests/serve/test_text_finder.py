@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import time
 from collections.abc import Iterator, Sequence
 
@@ -101,3 +103,28 @@ def test_finding_that_takes_too_long_or_has_too_many_texts_is_refused(folders: F
         batcher.finder.n_waiting = 16
         answer = client.post("/v1/predict", json={"items": [{"text": "A. B."}]})
         assert (answer.status_code, answer.json()["error"]["code"]) == (503, "overloaded")
+
+
+def test_a_table_of_texts_gets_a_row_for_each_aspect(finding: TestClient, classifier: Classifier) -> None:
+    table = f'id,text\n1,"{REVIEW}"\n2,Nothing here.\n3,"screen, screen, screen, screen"\n'
+    answer = finding.post("/v1/csv", content=table.encode(), headers={"Content-Type": "text/csv"})
+    assert answer.status_code == 200, answer.text
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [(row["id"], row["aspect"], row["error"] or row["warning"]) for row in rows] == [
+        ("1", "screen", ""),
+        ("1", "battery", ""),
+        ("2", "", "no aspect was found in the text"),
+        *[("3", "screen", "")] * 3,
+        ("3", "", "1 more aspects of the text are left out"),
+    ]
+    assert REVIEW[int(rows[0]["from"]) : int(rows[0]["to"])] == "screen"
+    assert rows[0]["label"] == classifier.predict("The screen is huge!", "screen").label
+
+
+def test_in_a_table_with_aspects_those_that_are_blank_are_found(finding: TestClient) -> None:
+    table = "text,aspect\nA keyboard.,keyboard\nMy screen.,\n"
+    answer = finding.post("/v1/csv", content=table.encode(), headers={"Content-Type": "text/csv"})
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [row["aspect"] for row in rows] == ["keyboard", "screen"]
+    assert "from" not in rows[0]
+    assert all(row["label"] for row in rows)

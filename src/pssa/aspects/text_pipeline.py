@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import overload
 
-from pssa.aspects.find import FIND_ADVICE, Finder, examples_of, find_in_texts, load_finder
+from pssa.aspects.find import FIND_ADVICE, Finder, FoundAspect, examples_of, find_in_texts, load_finder
 from pssa.aspects.names import NameFinder, parse_names
 from pssa.aspects.run import has_tagger
 from pssa.aspects.spans import check_text
@@ -19,7 +20,7 @@ from pssa.data.validation import shorten
 from pssa.errors import InputError, setting
 from pssa.runs.classifier import Answer, Classifier
 from pssa.runs.run_names import STARTER, resolve_run
-from pssa.runs.saved_model import load
+from pssa.runs.saved_model import load as load_classifier
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,34 @@ class Pipeline:
         return [[replace(next(answers), start=each.start, end=each.end) for each in inside] for inside in found]
 
 
+def load(path: str | Path, device: str = "cpu", precision: str = "auto") -> Classifier:
+    """Load a run, a stage's model or an ensemble's member from its folder; `starter` is the run that comes with the package.
+
+    If the run has a tagger, `predict` finds the aspects of a table that has none; the tagger is loaded when it is first needed.
+
+    :param device: cpu, cuda, or auto: the GPU where there is one.
+    :param precision: float32, bfloat16 for encoders, or auto: bfloat16 for encoders on a GPU.
+    :raises InputError: if the folder is not a run, a file in it is damaged, or the model cannot run in this precision.
+    """
+    classifier, folder = load_classifier(path, device, precision), resolve_run(path)
+    return replace(classifier, finder=_TaggerOf(folder, device)) if has_tagger(folder) else classifier
+
+
+@dataclass(frozen=True)
+class _TaggerOf:
+    """The tagger of a run, loaded on its first call."""
+
+    run: Path
+    device: str
+
+    def __call__(self, texts: Sequence[str]) -> list[tuple[FoundAspect, ...]]:
+        return find_in_texts(self._finder, [check_text(text) for text in texts])
+
+    @cached_property
+    def _finder(self) -> Finder:
+        return load_finder(self.run, self.device)
+
+
 def pipeline(
     run: str | Path = STARTER,
     *,
@@ -82,4 +111,4 @@ def pipeline(
         raise InputError(f"{run} has no tagger; {FIND_ADVICE}")
     else:
         finder = load_finder(folder if aspects_from is None else aspects_from, device)
-    return Pipeline(load(folder, device, precision), finder)
+    return Pipeline(load_classifier(folder, device, precision), finder)

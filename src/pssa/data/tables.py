@@ -71,6 +71,15 @@ def with_columns(table: Table, new: Mapping[str, Sequence[Any]], renamed: Mappin
     return _extended_frame(_as_frame(table), new, renamed)
 
 
+def take_rows(table: Table, places: Sequence[int]) -> Table:
+    """Return the rows at these places, counted from 0, in this order; a row may be taken several times."""
+    if isinstance(table, (list, tuple)):
+        return [table[place] for place in places]
+    if _is_dataset(table):
+        return _one_split(table).select(places)
+    return _as_frame(table)[list(places)].to_native()
+
+
 def _extended_row(row: Mapping[str, Any], new: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
     named = {renamed.get(key, key): value for key, value in row.items()}
     return {key: value for key, value in named.items() if key not in new} | dict(new)
@@ -81,7 +90,7 @@ def _extended_frame(frame: Any, new: Mapping[str, Sequence[Any]], renamed: Mappi
 
     frame = frame.rename({old: name for old, name in renamed.items() if old in frame.columns})
     frame = frame.drop([name for name in new if name in frame.columns])
-    kinds = {name: _kind(values) for name, values in new.items()}
+    kinds = {name: _kind(values, frame.implementation.is_pandas_like()) for name, values in new.items()}
     series = [
         narwhals.new_series(name, list(values), kinds[name], backend=frame.implementation)
         for name, values in new.items()
@@ -89,11 +98,16 @@ def _extended_frame(frame: Any, new: Mapping[str, Sequence[Any]], renamed: Mappi
     return frame.with_columns(*series).to_native()
 
 
-def _kind(values: Sequence[Any]) -> Any:
+def _kind(values: Sequence[Any], is_pandas: bool) -> Any:
     """Return the type of a column: numbers or text, also where every value is missing."""
     import narwhals
 
-    return narwhals.Float64() if any(isinstance(value, float) for value in values) else narwhals.String()
+    found = {type(value) for value in values}
+    if not found & {int, float}:
+        return narwhals.String()
+    # Whole numbers of pandas have nothing for a missing one.
+    is_whole = float not in found and not (is_pandas and None in values)
+    return narwhals.Int64() if is_whole else narwhals.Float64()
 
 
 def _frame_rows(frame: Any, name: str, columns: Columns) -> Iterator[Row]:

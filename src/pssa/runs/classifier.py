@@ -24,7 +24,7 @@ from pssa.evaluation.predict import Encoder, start_logits
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.featurizer import Featurizer
 from pssa.runs.input_profile import InputProfile
-from pssa.runs.table_predictions import predict_table
+from pssa.runs.table_predictions import FindInTexts, predict_table
 from pssa.training.ensembles import combine
 
 UNCERTAIN = "uncertain"  # in place of a label where the classifier abstains
@@ -72,6 +72,7 @@ class Classifier:
     calibration: Calibration | None = None
     abstain_below: float = 0.0  # confidence; answers that have less are withheld
     profile: InputProfile | None = None  # of the training texts; runs of earlier versions have none
+    finder: FindInTexts | None = None  # of aspects in texts; `pssa.load` gives it to runs that have a tagger
 
     def __repr__(self) -> str:
         return brief_repr(self, model=self.name, labels=list(self.labels), members=len(self.members))
@@ -176,7 +177,8 @@ class Classifier:
 
         :param text: a text; a list of texts; or a table with the columns text and aspect: a pandas or polars frame, a Hugging
             Face dataset or a list of dicts. A table comes back with the columns `label` and `probability_LABEL`; its own label
-            becomes `gold`.
+            becomes `gold`. If the run has a tagger, a row with a text alone becomes a row for each aspect that is found in it,
+            with the columns aspect, from and to; it keeps one row, without a label, if there is none.
         :param aspect: the aspect as it stands in the text, or its character offsets; a list of them for a list of texts.
         :param ordinal: which occurrence of the aspect is meant, counted from 0. Without it the first of several is taken, with
             a `UserWarning`.

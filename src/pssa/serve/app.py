@@ -135,7 +135,7 @@ def _scoring_router(batcher: Batcher) -> APIRouter:
         escape_formulas: Annotated[bool, Query(description=_ESCAPE)] = False,
     ) -> Response:
         """Label the rows of a table; one that cannot be labelled has an `error`."""
-        table = CsvTable.read(await request.body(), batcher.limits, columns)
+        table = CsvTable.read(await request.body(), batcher.limits, columns, batcher.finder is not None)
         chunks = score_table(batcher, table, run, request.receive, escape_formulas)
         first = await anext(chunks)  # raises what is refused before the response begins
         headers = {"Content-Disposition": 'attachment; filename="scored.csv"'}

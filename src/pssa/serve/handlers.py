@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import queue
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -20,7 +20,7 @@ from starlette.types import Receive
 
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.rows import RejectedRow, ScorableRow, parse_row
-from pssa.data.fields import find_aspect_doubt
+from pssa.data.fields import find_aspect_doubt, has_aspect
 from pssa.data.formats.csv import CsvHeader, RecordLines
 from pssa.data.rows import Columns, Row
 from pssa.data.validation import format_error
@@ -36,6 +36,8 @@ _MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; 
 _WINDOW = 256  # rows of a table that are scored together
 _TABLE = "the table"  # how errors call it
 _RETRY_SECONDS = 0.05
+_ASPECT = ("aspect", "from", "to")  # fields of an aspect that is found
+_NOTHING_FOUND = "no aspect was found in the text"
 _MAX_RECORD = 1 << 18  # characters of a row of a table
 # Columns of a scored table after its own ones, and what they hold if a result has no such field.
 _SCORED_COLUMNS: dict[str, Any] = {"label": "", "probabilities": {}, "error": "", "warning": ""}
@@ -220,10 +222,11 @@ class CsvTable:
     n_bytes: int  # of the body
 
     @classmethod
-    def read(cls, body: bytes, limits: Limits, columns: str = "") -> CsvTable:
+    def read(cls, body: bytes, limits: Limits, columns: str = "", finds: bool = False) -> CsvTable:
         """Read the header of the table in a body.
 
         :param columns: names of the columns, as `--columns` takes them.
+        :param finds: whether aspects are found in rows that have none.
         :raises ApiError: 422 if the header lacks a column, or has too many.
         """
         # What is not UTF-8 is replaced and scored; the replacement characters show in the response.
@@ -234,18 +237,28 @@ class CsvTable:
             raise ApiError(422, "too_many_columns", message)
         names = header.names
         try:
-            found = Columns.of(columns or None).spelled_by(_TABLE, names)
+            found = replace(Columns.of(columns or None), text_only=finds).spelled_by(_TABLE, names)
             if not found.suffice(names):
                 given = format_error(", ".join(names) or "nothing")
+                needed = "text" if finds else "text and aspect, or text, from and to"
                 advice = "if they have other names, name them, as in ?columns=text=review,aspect=term"
-                raise InputError(f"the header needs text and aspect, or text, from and to; found {given}; {advice}")
+                raise InputError(f"the header needs {needed}; found {given}; {advice}")
             found.check_header(_TABLE, names)
         except InputError as error:
             raise ApiError(422, "no_columns", str(error)) from error
         return cls(header, names, found, records, limits, len(body))
 
-    def rows(self) -> Iterator[tuple[list[str], ParsedRow]]:
-        """Yield the cells of each record, as many as there are columns, and what was parsed from them.
+    @property
+    def found_columns(self) -> dict[str, str]:
+        """Columns of an aspect that is found, and its fields in a result: those of the table or, if it has none, three more."""
+        if not self.columns.text_only:
+            return {}
+        named = {self.columns.column_of(name) or name: name for name in _ASPECT}
+        return {column: name for column, name in named.items() if column in self.names} or named
+
+    def rows(self) -> Iterator[tuple[list[str], ParsedRow | str]]:
+        """Yield the cells of each record, as many as there are columns, and what was parsed from them: a row, or the text in
+        which its aspects are to be found.
 
         A table ends early, with an error, if it would grow out of proportion because its records lack cells.
         """
@@ -269,13 +282,15 @@ class CsvTable:
                 n_missing += max(0, len(blank) - len(record))
         yield blank, RejectedRow(line, "too many rows have too few cells; the rest of the table is left out")
 
-    def _parse(self, line: int, record: list[str]) -> ParsedRow:
+    def _parse(self, line: int, record: list[str]) -> ParsedRow | str:
         if len(record) != len(self.names):
             return RejectedRow(line, f"has {len(record)} cells, the header {len(self.names)}")
         most = self.limits.characters
         if any(len(cell) > most for cell in record):
             return RejectedRow(line, f"a cell has more than {most} characters")
-        return _parse_row(self.columns.row(line, dict(zip(self.names, record, strict=True))))
+        row = self.columns.row(line, dict(zip(self.names, record, strict=True)))
+        is_raw = self.columns.text_only and not has_aspect(row.fields)
+        return str(row.fields["text"]) if is_raw else _parse_row(row)
 
 
 async def score_table(
@@ -287,17 +302,22 @@ async def score_table(
     """
     labels = batcher.runs[run].classifier.labels
     output = OutputFormat("csv", "", labels, table.header.delimiter, escape_formulas)
-    kept = _kept_columns(table.header.written)
-    columns = (*kept.values(), *_SCORED_COLUMNS)
+    kept, found = _kept_columns(table.header.written), table.found_columns
+    columns = (*dict.fromkeys((*kept.values(), *found)), *_SCORED_COLUMNS)
     content = output.header(columns)
     rows, is_first = table.rows(), True
-    while window := await _in_parser(batcher, list, islice(rows, min(_WINDOW, batcher.limits.queue))):
-        parsed = [row for _, row in window]
-        results = await _score_window(batcher, parsed, run, receive, is_first)
+    # A text becomes as many rows as it has aspects, all of which must fit into the queue.
+    n_rows = min(_WINDOW, batcher.limits.queue) // (batcher.limits.aspects if found else 1)
+    while read := await _in_parser(batcher, list, islice(rows, n_rows)):
+        window = await _retried(partial(_find_in_window, batcher, read), is_first)
+        parsed = [each.row for each in window if each.row is not None]
+        scored = iter(await _retried(partial(_score_rows, batcher, parsed, run, None, receive), is_first))
+        results = [{"warning": _NOTHING_FOUND} if each.row is None else next(scored) for each in window]
         written = [
-            {name: cells[place] for place, name in kept.items()}
+            {name: each.cells[place] for place, name in kept.items()}
+            | ({column: result.get(name, "") for column, name in found.items()} if each.is_found else {})
             | {name: result.get(name, empty) for name, empty in _SCORED_COLUMNS.items()}
-            for (cells, _), result in zip(window, results, strict=True)
+            for each, result in zip(window, results, strict=True)
         ]
         yield content + output.encode(written, columns)
         content, is_first = b"", False
@@ -313,12 +333,36 @@ def _kept_columns(header: Sequence[str]) -> dict[int, str]:
     return {place: "gold" if name == "label" else header[place] for place, name in kept}
 
 
-async def _score_window(
-    batcher: Batcher, rows: Sequence[ParsedRow], run: str, receive: Receive, is_first: bool
-) -> list[Result]:
+@dataclass(frozen=True)
+class _TableRow:
+    """A row of a scored table."""
+
+    cells: list[str]
+    row: ParsedRow | None  # None: no aspect was found
+    is_found: bool = False  # whether its aspect was looked for
+
+
+async def _find_in_window(batcher: Batcher, window: Sequence[tuple[list[str], ParsedRow | str]]) -> list[_TableRow]:
+    """Return a row for each aspect; a text in which none is found has one row, without an aspect."""
+    found = iter(await _find_aspects(batcher, [row for _, row in window if isinstance(row, str)]))
+    rows: list[_TableRow] = []
+    for cells, row in window:
+        if not isinstance(row, str):
+            rows.append(_TableRow(cells, row))
+            continue
+        inside = next(found)
+        rows.extend(_TableRow(cells, each, is_found=True) for each in inside.rows or (None,))
+        if inside.left_out:
+            lost = RejectedRow(None, f"{inside.left_out} more aspects of the text are left out")
+            rows.append(_TableRow(cells, lost, is_found=True))
+    return rows
+
+
+async def _retried(work: Callable[[], Coroutine[Any, Any, ReturnT]], is_first: bool) -> ReturnT:
+    """Return what a part of a table gives; where the service is busy, the first part is refused and others wait."""
     while True:
         try:
-            return await _score_rows(batcher, rows, run, None, receive)
+            return await work()
         except ApiError:
             if is_first:
                 raise
