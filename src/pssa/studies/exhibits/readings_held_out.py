@@ -26,7 +26,7 @@ _FACTORS = (0.25, 1.0, 4.0)  # of the default gamma
 _GAMMA_DATA = ("laptop", "rest")  # as for the default itself
 _NOTES = (
     f"Accuracy / macro-F1 on a fifth of train, held out by sentence, another one for each of {FEW_SEEDS} seeds; no test file is "
-    "opened. `mean`: of macro-F1 over the data sets on which every value was measured; its highest is what `readings` takes.",
+    "opened. `mean`: of macro-F1 over the data sets on which every value was measured; the highest is chosen.",
 )
 
 
