@@ -92,23 +92,19 @@ def test_the_release_is_shown_by_number_of_rounds_with_its_best_epoch_on_test(tm
     assert row_of(table, 5) == (None, None, None, None)
 
 
-def test_held_out_data_choose_a_threshold_and_a_gamma_and_open_no_test_file(tmp_path: Path) -> None:
+def test_held_out_data_choose_a_gamma_and_open_no_test_file(tmp_path: Path) -> None:
     scope = toy_scope(tmp_path, "memnet", seeds=5)
     cells = [cell for cell in HELD_OUT.cells(scope) if isinstance(cell, Training)]
-    assert len(cells) == 2 * 3 * 3
-    assert all(cell.place.held_out for cell in cells)
+    assert len(cells) == 3 * 3
+    assert all(cell.place.held_out and dict(cell.settings)["final_epochs"] == "search" for cell in cells)
+    scores = {0.5: 0.7, 2.0: 0.6, 8.0: 0.5}
     records: dict[Cell, Record] = {}
     for cell in cells:
-        score = (
-            0.5 + (dict(cell.evidence[0].settings)["epsilon"] == 2.0) / 10 + dict(cell.settings).get("gamma", 0) / 100
-        )
+        score = scores[dict(cell.settings)["gamma"]]
         records[cell] = {"accuracy": score, "macro_f1": score, "epochs": 4}
-    thresholds, gammas = HELD_OUT.show(scope, FakeLookup(records))
-    assert row_of(thresholds, "MN", "2") == ("60.00 / 60.00", 4.0, "60.00", "chosen")
-    assert row_of(thresholds, "MN", "3 (default)")[-1] == ""
-    assert row_of(gammas, "MN", "8")[-1] == "chosen"
+    (table,) = HELD_OUT.show(scope, FakeLookup(records))
+    assert row_of(table, "MN", "0.5") == ("70.00 / 70.00", 4, "70.00", "chosen")
+    assert row_of(table, "MN", "2 (default)") == ("60.00 / 60.00", 4, "60.00", "")
     records.pop(cells[0])
-    records.pop(cells[1])
-    records.pop(cells[2])
-    thresholds, _ = HELD_OUT.show(scope, FakeLookup(records))
-    assert [row[-1] for row in getattr(thresholds, "rows", ())] == ["", "", ""]
+    (table,) = HELD_OUT.show(scope, FakeLookup(records))
+    assert row_of(table, "MN", "0.5") == ("70.00 / 70.00", 4, None, "")

@@ -1,6 +1,7 @@
-"""What the exhibit `readings` chooses on held-out data: the threshold of PG-AS, and gamma where epochs are searched with it.
+"""What the exhibit `readings` chooses on held-out data: gamma, with a number of epochs that is searched under supervision.
 
-A fifth of train judges, held out by sentence; no test file is opened. The cells of the threshold are those of `epsilon`.
+The default gamma was chosen with the number of epochs of a training without evidence. A fifth of train judges, held out by
+sentence; no test file is opened. The threshold is chosen in `epsilon`, whose minings serve here too.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 
-from pssa.experiments.cells import Cell, Mining, Place, Training, settings
-from pssa.experiments.comparison import Row, gather, mean_and_std
+from pssa.experiments.cells import Cell, Mining, Training, settings
+from pssa.experiments.comparison import Row, gather
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
 from pssa.runs.config import Config
@@ -21,103 +22,78 @@ __all__ = ["EXHIBIT"]
 
 _METHOD = "pg-as"
 _MODELS = ("memnet", "tnet_att")
-_EPSILONS = (1.0, 2.0)  # beside the default
 _FACTORS = (0.25, 1.0, 4.0)  # of the default gamma
-_GAMMA_DATA = ("laptop", "rest")  # as for the default itself
+_DATA = ("laptop", "rest")  # as for the default itself
 _NOTES = (
-    f"Accuracy / macro-F1 on a fifth of train, held out by sentence, another one for each of {FEW_SEEDS} seeds; no test file is "
-    "opened. `mean`: of macro-F1 over the data sets on which every value was measured; the highest is chosen.",
+    f"+PG-AS. Accuracy / macro-F1 on a fifth of train, held out by sentence, another one for each of {FEW_SEEDS} seeds; no test "
+    "file is opened. `epochs`: their mean. `mean`: of macro-F1 over the data sets on which every gamma was measured; the highest "
+    "is chosen.",
 )
 
 
-def default_epsilon(model: str) -> float:
-    """Return the threshold that a model has by default."""
-    return choose_epsilon(Config(model=model, method=_METHOD))
-
-
-def default_gamma(model: str) -> float:
-    """Return the gamma that a model has by default."""
+def _default(model: str) -> float:
     return choose_penalty(Config(model=model, method=_METHOD)).gamma
 
 
-def _epsilons(model: str) -> tuple[float, ...]:
-    return (*_EPSILONS, default_epsilon(model))
+def _trainings(scope: Scope, model: str, data: str, gamma: float) -> dict[int, Training]:
+    """Return the trainings with a gamma, by seed."""
+    threshold = settings(epsilon=choose_epsilon(Config(model=model, method=_METHOD)))
+    chosen = settings(final_epochs="search", gamma=gamma)
+    places = scope.places(model, data, FEW_SEEDS, held_out=True)
+    return {
+        place.seed: Training(place, evidence=(Mining(place, _METHOD, threshold),), settings=chosen) for place in places
+    }
 
 
 def _gammas(model: str) -> tuple[float, ...]:
-    return tuple(factor * default_gamma(model) for factor in _FACTORS)
+    return tuple(factor * _default(model) for factor in _FACTORS)
 
 
-def _with_epsilon(place: Place, epsilon: float) -> Training:
-    return Training(place, evidence=(Mining(place, _METHOD, settings(epsilon=epsilon)),))
-
-
-def _with_gamma(place: Place, gamma: float) -> Training:
-    evidence = _with_epsilon(place, default_epsilon(place.model)).evidence
-    return Training(place, evidence=evidence, settings=settings(final_epochs="search", gamma=gamma))
-
-
-def _trainings(scope: Scope, model: str, data: str, value: float, axis: str) -> dict[int, Training]:
-    training = _with_epsilon if axis == "epsilon" else _with_gamma
-    return {place.seed: training(place, value) for place in scope.places(model, data, FEW_SEEDS, held_out=True)}
-
-
-def _axes(scope: Scope) -> Iterator[tuple[str, str, tuple[float, ...], tuple[str, ...]]]:
-    """Yield what is chosen for each model: its name, the model, the values and the data sets."""
-    for model in (model for model in _MODELS if scope.has(model)):
-        yield "epsilon", model, _epsilons(model), scope.data
-        yield "gamma", model, _gammas(model), tuple(data for data in _GAMMA_DATA if data in scope.data)
+def _data(scope: Scope) -> tuple[str, ...]:
+    return tuple(data for data in _DATA if data in scope.data)
 
 
 def cells(scope: Scope) -> Iterator[Cell]:
-    """Yield a training for each value."""
-    for axis, model, values, data_sets in _axes(scope):
-        for data in data_sets:
-            yield from (cell for value in values for cell in _trainings(scope, model, data, value, axis).values())
+    """Yield a training for each gamma."""
+    for model in _MODELS:
+        for data in _data(scope):
+            yield from (cell for gamma in _gammas(model) for cell in _trainings(scope, model, data, gamma).values())
 
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
-    """Return a table for the threshold and one for gamma."""
-    titles = {"epsilon": "The threshold of PG-AS", "gamma": "Gamma, with a number of epochs searched under supervision"}
-    return [_table(scope, lookup, axis, title) for axis, title in titles.items()]
+    """Return the scores of each gamma, and the one that is chosen."""
+    rows = [row for model in _MODELS if scope.has(model) for row in _rows(scope, lookup, model)]
+    columns = ("model", "gamma", *(data.upper() for data in _data(scope)), "epochs", "mean", "chosen")
+    title = "Gamma, with a number of epochs searched under supervision"
+    return [Table("readings-held-out-gamma", title, columns, tuple(rows), _NOTES, ("epochs",))]
 
 
-def _table(scope: Scope, lookup: RecordLookup, axis: str, title: str) -> Table:
-    rows: list[TableRow] = []
-    for name, model, values, data_sets in _axes(scope):
-        if name == axis:
-            found = {value: _rows(scope, lookup, model, value, axis, data_sets) for value in values}
-            rows += _fields(scope, model, axis, found)
-    columns = ("model", axis, *(data.upper() for data in scope.data), "epochs", "mean", "chosen")
-    return Table(f"readings-held-out-{axis}", title, columns, tuple(rows), _NOTES, ("mean",))
-
-
-def _rows(
-    scope: Scope, lookup: RecordLookup, model: str, value: float, axis: str, data_sets: Sequence[str]
-) -> dict[str, Row]:
-    return {data: gather(lookup, _trainings(scope, model, data, value, axis)) for data in data_sets}
-
-
-def _fields(scope: Scope, model: str, axis: str, found: Mapping[float, Mapping[str, Row]]) -> Iterator[TableRow]:
-    measured = [data for data in scope.data if all(rows.get(data) for rows in found.values())]
-    means = (
-        {value: statistics.mean(_macro_f1(rows[data]) for data in measured) for value, rows in found.items()}
-        if measured
-        else {}
-    )
-    best = max(means, key=lambda value: means[value]) if means else None
-    usual = default_epsilon(model) if axis == "epsilon" else default_gamma(model)
-    for value, rows in found.items():
-        scores = (mean_scores(rows.get(data, {})) for data in scope.data)
+def _rows(scope: Scope, lookup: RecordLookup, model: str) -> Iterator[TableRow]:
+    found = {
+        gamma: {data: gather(lookup, _trainings(scope, model, data, gamma)) for data in _data(scope)}
+        for gamma in _gammas(model)
+    }
+    means = _means(found)
+    best = max(means, key=lambda gamma: means[gamma]) if means else None
+    for gamma, rows in found.items():
         epochs = [record["epochs"] for row in rows.values() for record in row.values()]
-        shown = f"{value:g}{' (default)' if value == usual else ''}"
-        mean = format_mean([means[value] / 100] if means else [])
+        name = f"{gamma:g}{' (default)' if gamma == _default(model) else ''}"
         number = round(statistics.mean(epochs), 1) if epochs else None
-        yield (NAMES[model], shown, *scores, number, mean, "chosen" if value == best else "")
+        mean = format_mean([means[gamma]] if means else [])
+        yield (NAMES[model], name, *map(mean_scores, rows.values()), number, mean, "chosen" if gamma == best else "")
+
+
+def _means(found: Mapping[float, Mapping[str, Row]]) -> dict[float, float]:
+    """Return the mean macro-F1 of each gamma over the data sets on which all have the same seeds; empty without any."""
+    first, *others = found.values()
+    common = [data for data in first if first[data] and all(rows[data].keys() == first[data].keys() for rows in others)]
+    if not common:
+        return {}
+    return {gamma: statistics.mean(_macro_f1(rows[data]) for data in common) for gamma, rows in found.items()}
 
 
 def _macro_f1(row: Row) -> float:
-    return mean_and_std([record["macro_f1"] for record in row.values()])[0]
+    return statistics.mean(float(record["macro_f1"]) for record in row.values())
 
 
 EXHIBIT = Exhibit(
