@@ -37,8 +37,8 @@ def transfer(tables: TableLookup) -> Finding:
         f"{means['+Random']:+.1f}."
     )
     more = (
-        f"The consensus is above the second training in {ours['above again']} of {measured:.0f} pairs of model and direction, "
-        f"with p < .05 in {ours['p < .05']}, and has {number_in(ours['over the first'], 'points'):+.1f} over the first training."
+        f"It is above the second training in {ours['above again']} of {measured:.0f} pairs of model and direction, with p < .05 "
+        f"in {ours['p < .05']}, and has {number_in(ours['over the first'], 'points'):+.1f} over the first."
         f"{_unmeasured(measured, of, 'pairs')}"
     )
     # The mean is over pairs of these two domains in which every row is measured.
@@ -75,9 +75,7 @@ def stress(tables: TableLookup) -> Finding:
     above = {
         method: tables.rows("stress-gains", method)[0]["places above again"] for method in ("+Contrast", "+Consensus")
     }
-    more = (
-        f"Contrast is above the second training in {above['+Contrast']} places, a consensus in {above['+Consensus']}."
-    )
+    more = f"Contrast is above it in {above['+Contrast']} places, a consensus in {above['+Consensus']}."
     rows = [
         StripRow(f"{name}, {family.removeprefix('an ')}", _mean(single[method, family]), single[method, family])
         for name, method in (("contrast", "+Contrast"), ("consensus", "+Consensus"))

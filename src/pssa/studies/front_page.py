@@ -19,7 +19,7 @@ from pssa.data.files import write_atomically
 from pssa.studies.exhibit import Figure, Finding, Part, Table, TableLookup
 from pssa.studies.exhibits import reading_order
 from pssa.studies.findings import FINDINGS
-from pssa.studies.pages import FILES, SECTION, read_section
+from pssa.studies.pages import FILES, LEGEND, SECTION, read_section
 from pssa.studies.strip_plot import WIDTH, describe, draw_strip_plot
 from pssa.studies.tables import escape_markdown, points_table, read_table
 
@@ -27,8 +27,7 @@ PICTURE = "finding.svg"
 _BEGIN, _END = "<!-- begin findings -->\n", "<!-- end findings -->"
 _MARKED = re.compile(f"({re.escape(_BEGIN)}).*?({re.escape(_END)})", re.DOTALL)
 _NEW = f"# Results\n\n{_BEGIN}{_END}\n"
-_LEGEND = (
-    "Large dots are means, small ones single models on single data sets; hollow dots are controls, diamonds the paper's numbers. "
+_FILES = (
     "[index.html](index.html) shows everything on one page, [cells.jsonl](cells.jsonl) has every single outcome, and each page "
     "below ends with the command that made it."
 )
@@ -114,7 +113,8 @@ def fill_front_page(text: str, content: str) -> str:
 
 def front_page(shown: Sequence[ShownExhibit]) -> str:
     """Return the findings and the list of tables as Markdown."""
-    blocks = [_LEGEND, *(_finding_block(name, finding) for name, finding in findings_of(shown).items())]
+    findings = [_finding_block(name, finding) for name, finding in findings_of(shown).items()]
+    blocks = [" ".join([LEGEND, _FILES] if findings else [_FILES]), *findings]
     for title, beyond in (("Tables in the paper", False), ("Tables beyond the paper", True)):
         rows = [_exhibit_row(each) for each in shown if each.beyond == beyond]
         if rows:

@@ -30,6 +30,9 @@ from pssa.studies.strip_plot import draw_strip_plot
 
 _TITLE = "Experiments"
 _FINDINGS = "What we found"
+LEGEND = (  # of the pictures of findings
+    "Large dots are means, small ones single models on single data sets; hollow dots are controls, diamonds the paper's numbers."
+)
 _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.IGNORECASE)
 SECTION = "section.json"
 FILES = "files"  # in it: the names of the files beside it
@@ -176,7 +179,7 @@ def make_page(
 
 def _findings_section(findings: Mapping[str, Finding]) -> PageSection:
     drawings = {name: Markup(draw_strip_plot(finding.plot)) for name, finding in findings.items()}  # noqa: S704  escaped
-    html = _render("findings.html.jinja", title=_FINDINGS, findings=findings, drawings=drawings)
+    html = _render("findings.html.jinja", title=_FINDINGS, findings=findings, drawings=drawings, legend=LEGEND)
     return {"name": "findings", "title": _FINDINGS, "html": html.strip(), "beyond": False}
 
 
