@@ -34,6 +34,7 @@ class Place:
     stripped: bool = False  # targets damaged as in the paper's footnote
     settings: tuple[Setting, ...] = ()  # of every training in this place
     small_encoder: bool = False  # the model starts from the small encoder of sweeps
+    instances: int = 0  # of train that are drawn by the seed, fewer ones among more; 0: all
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,7 @@ def cell_name(cell: Cell) -> str:
     words += ["small encoder"] if place.small_encoder else []
     if place.share < 1:
         words.append(f"{place.share:.0%}")
+    words += [f"{place.instances} instances"] if place.instances else []
     words += ["held out"] if place.held_out else []
     words += ["stripped"] if place.stripped else []
     return " ".join(words + _pairs(getattr(cell, "settings", ())))

@@ -8,6 +8,7 @@ A cell is identified by the content of these files: executed with other data, it
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -140,9 +141,12 @@ class Resources:
         """Return what a place trains on, and what it is tested on."""
         source = self.sources[place.data]
         train = self._train(place)
-        if place.held_out:
+        if place.held_out or place.instances:
             taught, judged = hold_out(train, _HELD_OUT, _FIRST_SEED + place.seed)
-            return train.select(taught), train.select(judged)
+            few = train.select(_draw(taught, place.instances, place.seed))
+            if place.held_out:
+                return few, train.select(judged)
+            train = few
         if source.test is None:
             raise InputError(f"data set {place.data} has no test file; evaluate it on held-out instances")
         return train, strip_targets(source.test) if place.stripped else read(source.test)
@@ -251,6 +255,15 @@ class Scope:
         small = reads_pieces and self.prefers_small and self.resources.small_encoder is not None
         place = Place(data, model, 0, held_out=held_out, settings=settings, small_encoder=small)
         return tuple(replace(place, seed=seed) for seed in range(n_seeds))
+
+
+def _draw(positions: list[int], count: int, seed: int) -> list[int]:
+    """Return `count` of the positions, by the seed; the smaller of two counts draws a part of the larger. 0: all."""
+    if not count:
+        return positions
+    shuffled = list(positions)
+    random.Random(seed).shuffle(shuffled)
+    return sorted(shuffled[:count])
 
 
 def strip_targets(path: Path) -> Corpus:

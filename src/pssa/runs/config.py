@@ -142,6 +142,7 @@ class TrainingConfig:
     learning_rate: float | None = setting_field(
         None, "learning rate", option="lr", default_text="0.001; 0.0001 with --from; 2e-5 with an encoder"
     )
+    head_learning_rate: float | None = None  # of the layers on top of an encoder; None: the same
     batch_size: int | None = setting_field(None, "instances in a training step", default_text="64; 16 with an encoder")
     clip_norm: float | None = None
     schedule: str | None = None

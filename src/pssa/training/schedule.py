@@ -31,12 +31,16 @@ def rate_factor(step: int, steps: int, schedule: str = "constant", warmup: float
 
 
 def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Set the rate of the optimiser's next step; a rate that is a tensor is filled, since recorded steps hold on to it."""
+    """Set the rate of the optimiser's next step, times the `factor` of each group of parameters.
+
+    A rate that is a tensor is filled, since recorded steps hold on to it.
+    """
     for group in optimizer.param_groups:
+        own = rate * group.get("factor", 1.0)
         if isinstance(group["lr"], Tensor):
-            group["lr"].fill_(rate)
+            group["lr"].fill_(own)
         else:
-            group["lr"] = rate
+            group["lr"] = own
 
 
 @dataclass(frozen=True)

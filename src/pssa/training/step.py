@@ -89,12 +89,30 @@ def trainable(model: nn.Module) -> list[nn.Parameter]:
 
 
 def new_optimizer(model: nn.Module, settings: Settings, recorded: bool = False) -> torch.optim.Optimizer:
-    """Return a fresh Adam; where its steps are recorded, the rate is a tensor that a replay reads again."""
-    parameters = trainable(model)
-    if not recorded:
-        return torch.optim.Adam(parameters, lr=settings.learning_rate, fused=True)
-    rate = torch.tensor(settings.learning_rate, device=parameters[0].device)
-    return torch.optim.Adam(parameters, lr=rate, fused=True, capturable=True)
+    """Return a fresh Adam; where its steps are recorded, each rate is a tensor that a replay reads again."""
+    groups = _parameter_groups(model, settings)
+    if recorded:
+        for group in groups:
+            group["lr"] = torch.tensor(group["lr"], device=group["params"][0].device)
+    return torch.optim.Adam(groups, fused=True, capturable=recorded)
+
+
+def _parameter_groups(model: nn.Module, settings: Settings) -> list[dict[str, Any]]:
+    """Return the parameters with their rates: all alike, or the layers on top of an encoder with a rate of their own.
+
+    `factor` is what the rate of the schedule is multiplied by.
+    """
+    rate, head_rate = settings.learning_rate, settings.head_learning_rate
+    encoder = getattr(model, "encoder", None)
+    if head_rate is None or encoder is None:
+        return [{"params": trainable(model), "lr": rate, "factor": 1.0}]
+    body = trainable(encoder)
+    known = {id(parameter) for parameter in body}
+    head = [parameter for parameter in trainable(model) if id(parameter) not in known]
+    return [
+        {"params": body, "lr": rate, "factor": 1.0},
+        {"params": head, "lr": head_rate, "factor": head_rate / rate},
+    ]
 
 
 def _calls(model: nn.Module, settings: Settings) -> tuple[Callable[..., Any], Callable[..., Any]]:

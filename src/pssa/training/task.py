@@ -16,6 +16,7 @@ from pssa.training.supervision import Supervision
 
 _POSITIVE = (
     "learning_rate",
+    "head_learning_rate",
     "batch_size",
     "clip_norm",
     "max_epochs",
@@ -36,6 +37,7 @@ class Settings:
     """Optimiser, stopping rule, and how a step is computed."""
 
     learning_rate: float = 0.001
+    head_learning_rate: float | None = None  # of the layers on top of an encoder; None: the same
     batch_size: int = 64
     clip_norm: float = 5.0
     max_epochs: int = 40  # of a search; a training of known length runs that long
@@ -52,8 +54,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in _POSITIVE:
-            if not getattr(self, name) > 0:
-                raise InputError(f"{name} is {getattr(self, name)}; it must be greater than 0")
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InputError(f"{name} is {value}; it must be greater than 0")
         for name, known in _CHOICES.items():
             if getattr(self, name) not in known:
                 raise InputError(f"{name} is {getattr(self, name)!r}; it can be {' or '.join(known)}")
