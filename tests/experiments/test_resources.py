@@ -57,6 +57,23 @@ def test_a_folder_without_data_sets_is_refused(tmp_path: Path) -> None:
         Resources.find(tmp_path, None, None)
 
 
+def test_few_instances_are_drawn_by_the_seed_fewer_among_more_and_never_held_out_ones(tmp_path: Path) -> None:
+    resources = tiny_resources(tmp_path)
+
+    def drawn(seed: int, count: int) -> set[str]:
+        few, test = resources.corpora(Place("laptop", "memnet", seed, instances=count))
+        same, judged = resources.corpora(Place("laptop", "memnet", seed, instances=count, held_out=True))
+        ids = {example.id for example in few}
+        assert ids == {example.id for example in same}
+        assert len(ids) == count
+        assert not {example.text for example in few} & {example.text for example in judged}
+        assert len(test) == len(resources.corpora(HERE)[1])
+        return ids
+
+    assert drawn(0, 4) < drawn(0, 8)
+    assert drawn(0, 8) != drawn(1, 8)
+
+
 def test_held_out_instances_share_no_sentence_with_train_and_are_no_test_instances(tmp_path: Path) -> None:
     resources = tiny_resources(tmp_path)
     train, judged = resources.corpora(Place("laptop", "memnet", 0, held_out=True))

@@ -62,6 +62,13 @@ def test_a_rate_that_is_a_number_is_replaced() -> None:
     assert [group["lr"] for group in optimizer.param_groups] == [0.25, 0.25]
 
 
+def test_a_group_of_parameters_has_its_own_factor_of_the_rate() -> None:
+    groups = [{"params": [nn.Parameter(torch.zeros(1))]}, {"params": [nn.Parameter(torch.zeros(1))], "factor": 50.0}]
+    optimizer = torch.optim.SGD(groups)
+    set_rate(optimizer, 0.25)
+    assert [group["lr"] for group in optimizer.param_groups] == [0.25, 12.5]
+
+
 def test_a_rate_that_is_a_tensor_stays_the_same_tensor() -> None:
     rate = torch.tensor(0.001)
     optimizer = torch.optim.Adam([nn.Parameter(torch.zeros(1))], lr=rate, fused=True)

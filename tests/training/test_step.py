@@ -202,6 +202,24 @@ def test_fewer_bits_give_nearly_the_same_training(steady_model: NewModel, superv
     assert not torch.equal(parameters(half), parameters(full))
 
 
+class OnTop(nn.Module):
+    """A layer on top of an encoder."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.output, self.encoder = nn.Linear(2, 3), nn.Linear(2, 2)
+
+
+def test_layers_on_top_of_an_encoder_can_have_a_rate_of_their_own() -> None:
+    model = OnTop()
+    body, head = new_optimizer(model, replace(SETTINGS, learning_rate=0.5, head_learning_rate=2.0)).param_groups
+    assert (body["lr"], head["lr"], head["factor"]) == (0.5, 2.0, 4.0)
+    assert {id(one) for one in body["params"]} == {id(one) for one in model.encoder.parameters()}
+    assert {id(one) for one in head["params"]} == {id(one) for one in model.output.parameters()}
+    (every,) = new_optimizer(model, SETTINGS).param_groups
+    assert len(every["params"]) == 4
+
+
 class NoWaiting(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Refuses what needs a tensor's values on the host: item, bool, and results whose size depends on them."""
 

@@ -25,6 +25,7 @@ from pssa.errors import InputError, setting
 from pssa.experiments.cell_key import cell_key
 from pssa.experiments.cells import Analysis, Cell, Place, Setting
 from pssa.experiments.ledger import Ledger, Record, RecordLookup
+from pssa.runs.run_names import resolve_run
 
 DATA_SETS = ("laptop", "rest", "twitter")
 _HELD_OUT = 0.2
@@ -191,6 +192,9 @@ class Resources:
             "words": None if source.opinion_words is None else _fingerprint(source.opinion_words),
             "reading": options,
             **{name: _fingerprint(Path(path)) for name, path in started.items()},
+            "start": _fingerprint(resolve_run(start))
+            if (start := dict(place.settings).get("from_pretrained"))
+            else None,
             **self._files_elsewhere(cell),
         }
         return {name: value for name, value in found.items() if value}

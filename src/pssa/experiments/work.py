@@ -121,7 +121,18 @@ def _train(job: CellJob, cell: Training) -> Record:
         "stages": timer.seconds,
         "curve": timer.curve,  # test scores after each epoch, for what choosing on test would report
         "testing_seconds": testing,
+        **_held_out_scores(job, classifier),
     }
+
+
+def _held_out_scores(job: CellJob, classifier: Classifier) -> Record:
+    """Return scores on the held-out part of train, which few instances leave out as well: settings are chosen by them."""
+    place = job.cell.place
+    if not place.instances or place.held_out:
+        return {}
+    _, judged = job.workspace.resources.corpora(replace(place, held_out=True))
+    scores = score([example.label or "" for example in judged], classifier.predicted_labels(judged), classifier.labels)
+    return {"held_out": {"accuracy": scores.accuracy, "macro_f1": scores.macro_f1}}
 
 
 def _train_one(job: CellJob, cell: Training, context: PlaceContext, timer: StageTimer) -> tuple[nn.Module, int]:
@@ -136,7 +147,7 @@ def _train_one(job: CellJob, cell: Training, context: PlaceContext, timer: Stage
         epochs = run.find_final_epochs(epochs, supervision)
     if cell.needs_weights:
         _load_baseline(job, model)
-    if not cell.place.held_out:
+    if not cell.place.held_out and not cell.place.instances:  # few instances have hundreds of epochs
         timer.test_each_epoch(context, model)
     return run.train("final" if cell.evidence else "initial", model, epochs, supervision=supervision), epochs
 

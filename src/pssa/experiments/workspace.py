@@ -26,6 +26,7 @@ from pssa.experiments.resources import Resources
 from pssa.runs.config import Config
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
+from pssa.runs.warm_start import merge_settings
 from pssa.training import NullObserver, Observer
 
 
@@ -98,7 +99,7 @@ class Workspace:
 def _prepare(workspace: Workspace, place: Place) -> PlaceContext:
     resources = workspace.resources
     corpus, test = resources.corpora(place)
-    config = Config().updated(resources.settings_in(place))
+    config = merge_settings(Config(), resources.settings_in(place))
     config, prepared_data = prepare(corpus, None, config, cache=workspace.folder / "vectors")
     human = resources.human(place, prepared_data.corpus)
     return PlaceContext(RunContext(config, None, prepared_data, NullObserver()), test, human)

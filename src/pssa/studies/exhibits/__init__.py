@@ -11,7 +11,7 @@ __all__ = ["find", "names", "reading_order"]
 _ORDER = (
     *("datasets", "mining", "overall", "claims", "epsilon", "random-masking", "corpus-size", "self-attention", "speed"),
     *("case-study", "strip-bug", "parameters", "human-agreement", "rare-words", "faithfulness"),
-    *("transfer", "stress", "correction", "readings", "readings-held-out", "selection"),
+    *("transfer", "stress", "correction", "few-labels", "readings", "readings-held-out", "selection"),
 )
 _REGISTRY = Registry(__name__, "exhibit", separator="-")
 

@@ -1,0 +1,248 @@
+"""Beyond the paper: 16 to 512 labelled instances. Our models, with the settings that `pssa train` chooses for few labels, and
+SetFit's `PolarityModel` on the same instances and, with an encoder, on the same one.
+
+The instances are drawn by the seed, fewer ones among more. A fifth of train is never drawn: it judges the settings, and the test
+set is read by those that it chose. Numbers of others come from `few_labels_others.jsonl`, which the scripts named there wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pssa.experiments.cells import Cell, Setting, Training, settings
+from pssa.experiments.comparison import METRICS, Row, gather, mean_and_std
+from pssa.experiments.ledger import Record, RecordLookup
+from pssa.experiments.resources import Scope
+from pssa.studies.exhibit import (
+    EncoderUse,
+    Exhibit,
+    Figure,
+    FormattedValue,
+    Part,
+    PlotLine,
+    Table,
+    TableRow,
+    format_count,
+    format_scores,
+    not_measured,
+)
+from pssa.studies.exhibits._rows import FEW_SEEDS, NAMES, mean_scores
+
+__all__ = ["EXHIBIT"]
+
+SIZES = (16, 32, 64, 128, 256, 512)
+DATA = ("laptop", "rest")
+_OTHERS = Path(__file__).with_name("few_labels_others.jsonl")
+_STEPS = settings(min_steps=400)  # of a training at least, as `pssa train` has it by default
+_HEAD = {"head_learning_rate": 1e-3}
+_BALANCED = {"class_weights": "balanced"}
+_STARTER: dict[str, Any] = {"from_pretrained": "starter", "vectors": None}
+
+
+@dataclass(frozen=True)
+class FewLabelsRow:
+    """A model of ours with its settings."""
+
+    name: str
+    model: str
+    settings: tuple[Setting, ...] = ()
+
+    def trainings(self, scope: Scope, data: str, size: int) -> dict[int, Training]:
+        """Return the trainings on `size` instances by seed; none if the scope lacks the model or the data."""
+        places = scope.places(self.model, data, FEW_SEEDS, tuple(sorted((*_STEPS, *self.settings))))
+        return {place.seed: Training(replace(place, instances=size)) for place in places}
+
+
+# What `pssa train` does by default.
+ROWS = (
+    FewLabelsRow("TNet-ATT, `--from starter`", "tnet_att", settings(**_STARTER)),
+    FewLabelsRow(NAMES["bertabsa_att"], "bertabsa_att", settings(**_HEAD, **_BALANCED)),
+    FewLabelsRow(NAMES["bertabsa_cls"], "bertabsa_cls", settings(**_HEAD, **_BALANCED)),
+    FewLabelsRow(NAMES["tnet_att"], "tnet_att"),
+    FewLabelsRow(NAMES["memnet"], "memnet"),
+)
+# Judged on the held-out part.
+TRIED = (
+    FewLabelsRow("BERTABSA-ATT, as with much data", "bertabsa_att"),
+    FewLabelsRow("BERTABSA-ATT, `head_learning_rate=0.001`", "bertabsa_att", settings(**_HEAD)),
+    FewLabelsRow("BERTABSA-ATT, `class_weights=balanced` too", "bertabsa_att", settings(**_HEAD, **_BALANCED)),
+    FewLabelsRow(
+        "BERTABSA-ATT, `learning_rate=5e-5` too", "bertabsa_att", settings(**_HEAD, **_BALANCED, learning_rate=5e-5)
+    ),
+    FewLabelsRow("`--from starter`", "tnet_att", settings(**_STARTER)),
+    FewLabelsRow("`--from starter`, `class_weights=balanced`", "tnet_att", settings(**_STARTER, **_BALANCED)),
+    FewLabelsRow("`--from starter`, `learning_rate=3e-5`", "tnet_att", settings(**_STARTER, learning_rate=3e-5)),
+    FewLabelsRow("`--from starter`, both", "tnet_att", settings(**_STARTER, **_BALANCED, learning_rate=3e-5)),
+)
+
+
+def cells(scope: Scope) -> Iterator[Cell]:
+    """Yield the trainings, those with the settings of `pssa train` first."""
+    places = ((row, size, data) for row in dict.fromkeys((*ROWS, *TRIED)) for size in SIZES for data in DATA)
+    return (cell for row, size, data in places for cell in row.trainings(scope, data, size).values())
+
+
+def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
+    """Return scores by size, how far ours are from SetFit's, curves, and what the held-out part says about settings."""
+    board = _Board(scope, lookup)
+    data = [each for each in DATA if each in scope.data]
+    return [_aim(board, data), _figure(board, data), *(_scores(board, each) for each in data), _settings(board, data)]
+
+
+_Scores = Mapping[int, Row]  # by size, then by seed
+_SETFIT = "SetFit"
+_RIVAL = NAMES["bertabsa_att"]  # whose encoder SetFit has too
+_WHERE = (
+    "SetFit's numbers were measured by `benchmarks/rivals/setfit_few_labels.py`, with the encoder that the row names."
+)
+
+
+class _Board:
+    """Records by row, data set and size."""
+
+    def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
+        self._scope, self._lookup = scope, lookup
+
+    def ours(self, row: FewLabelsRow, data: str) -> _Scores:
+        """Return the records of a row of ours."""
+        found = {size: gather(self._lookup, row.trainings(self._scope, data, size)) for size in SIZES}
+        return {size: records for size, records in found.items() if records}
+
+    def all(self, data: str) -> dict[str, _Scores]:
+        """Return the records of all rows by name, ours first."""
+        return {row.name: self.ours(row, data) for row in ROWS} | others(data)
+
+
+def others(data: str) -> dict[str, _Scores]:
+    """Return the scores on the test set that scripts measured, by name of the row."""
+    found: dict[str, dict[int, dict[int, Record]]] = {}
+    for record in _read_others():
+        if record["data"] == data:
+            by_size = found.setdefault(_name_of(record), {})
+            by_size.setdefault(record["size"], {})[record["seed"]] = record["test"]
+    return {name: dict(by_size) for name, by_size in found.items()}
+
+
+@cache
+def _read_others() -> tuple[Record, ...]:
+    return tuple(json.loads(line) for line in _OTHERS.read_text("utf-8").splitlines())
+
+
+def _name_of(record: Mapping[str, Any]) -> str:
+    steps = record.get("max_steps")
+    return f"{record['name']} on {record['encoder']}" + (f", {steps} steps" if steps else "")
+
+
+def _aim(board: _Board, data: Sequence[str]) -> Table:
+    """Return ours on an encoder against the best that SetFit reaches, whatever its number of steps."""
+    columns = ("data", "instances", _RIVAL, "SetFit, its best", f"{_RIVAL} - SetFit", "best of ours", "its scores")
+    rows = [_compare(board.all(each), each, size) for each in data for size in SIZES]
+    notes = (
+        "Accuracy / macro-F1 in points, means over the seeds. `SetFit, its best`: the number of steps with the higher macro-F1 on "
+        f"the test set, so the comparison is in its favour. {_WHERE} Our aim: at or above SetFit at every size.",
+    )
+    return Table("few-labels-aim", "Ours and SetFit", columns, tuple(rows), notes, columns[2:])
+
+
+def _compare(rows: Mapping[str, _Scores], data: str, size: int) -> TableRow:
+    means = {name: mean_scores(scores[size]) for name, scores in rows.items() if size in scores}
+    rivals = [each for name, each in means.items() if name.startswith(_SETFIT)]
+    ours = {name: each for name, each in means.items() if not name.startswith(_SETFIT)}
+    best_rival = max(rivals, key=_macro_f1, default=None)
+    name = max(ours, key=lambda name: _macro_f1(ours[name]), default="")
+    model = ours.get(_RIVAL)
+    gap = None
+    if model and best_rival:
+        gap = [_part(model, metric) - _part(best_rival, metric) for metric in ("accuracy", "macro-F1")]
+    empty = format_scores(None)
+    return (
+        data.upper(),
+        size,
+        model or empty,
+        best_rival or empty,
+        format_scores(gap, "+"),
+        name or None,
+        ours.get(name, empty),
+    )
+
+
+def _part(scores: FormattedValue, name: str) -> float:
+    value = scores.parts[name]
+    assert isinstance(value, float)
+    return value
+
+
+def _macro_f1(scores: FormattedValue) -> float:
+    return _part(scores, "macro-F1")
+
+
+def _scores(board: _Board, data: str) -> Table:
+    columns = ("model", "seeds", *map(str, SIZES))
+    rows = tuple(_row(name, scores) for name, scores in board.all(data).items())
+    notes = (
+        "Accuracy / macro-F1 in points on the test set, means over the seeds, by number of labelled instances; `seeds`: the "
+        "fewest of them. Models on an encoder have the one that SetFit has. MN and TNet-ATT start from word vectors, `--from "
+        f"starter` from the run that comes with the package. {_WHERE}",
+    )
+    return Table(f"few-labels-{data}", data.upper(), columns, rows, notes, columns[2:])
+
+
+def _row(name: str, scores: _Scores) -> TableRow:
+    seeds = min((len(row) for row in scores.values()), default=0)
+    return (name, seeds, *(mean_scores(scores.get(size, {})) for size in SIZES))
+
+
+def _settings(board: _Board, data: Sequence[str]) -> Table:
+    columns = ("settings", "measured", *map(str, SIZES), "mean")
+    rows = tuple(_tried(name, each) for name, each in _held_out(board, data).items())
+    notes = (
+        "Accuracy / macro-F1 in points on the fifth of train that is held out, means over seeds and data sets, by number of "
+        "labelled instances. `mean`: over all sizes, where all are measured.",
+    )
+    return Table("few-labels-settings", "Which settings, on held-out data", columns, rows, notes, columns[2:])
+
+
+def _held_out(board: _Board, data: Sequence[str]) -> dict[str, dict[int, Row]]:
+    """Return held-out scores by name of the tried settings and by size; data sets count as further seeds."""
+    found: dict[str, dict[int, Row]] = {}
+    for row in TRIED:
+        by_size = found.setdefault(row.name, {})
+        for number, each in enumerate(data):
+            for size, records in board.ours(row, each).items():
+                known = {len(DATA) * seed + number: record["held_out"] for seed, record in records.items()}
+                by_size[size] = {**by_size.get(size, {}), **known}
+    return found
+
+
+def _tried(name: str, scores: _Scores) -> TableRow:
+    measured = format_count(sum(map(len, scores.values())), len(SIZES) * len(DATA) * FEW_SEEDS)
+    every = dict(enumerate(record for row in scores.values() for record in row.values()))
+    whole = mean_scores(every) if len(scores) == len(SIZES) else not_measured("accuracy", "macro-F1")
+    return (name, measured, *(mean_scores(scores.get(size, {})) for size in SIZES), whole)
+
+
+def _figure(board: _Board, data: Sequence[str]) -> Figure:
+    panels = [(each.upper(), tuple(_lines(board.all(each)))) for each in data]
+    title = "Macro-F1 by number of labelled instances"
+    places = tuple(map(str, SIZES))
+    return Figure("few-labels", title, "labelled instances", "macro-F1", tuple(panels), places=places)
+
+
+def _lines(rows: Mapping[str, _Scores]) -> Iterator[PlotLine]:
+    for name, scores in rows.items():
+        if not scores:
+            continue
+        spots = {SIZES.index(size) + 1: row for size, row in sorted(scores.items())}
+        found = [mean_and_std([record[METRICS[1]] for record in row.values()]) for row in spots.values()]
+        means, spreads = zip(*found, strict=True)
+        yield PlotLine(name.replace("`", ""), tuple(map(float, spots)), means, spreads)
+
+
+EXHIBIT = Exhibit(
+    "few-labels", "Few labels", cells, show, beyond=True, encoders=EncoderUse(seeds=FEW_SEEDS, small=True)
+)
