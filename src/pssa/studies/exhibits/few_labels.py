@@ -143,8 +143,8 @@ def _aim(board: _Board, data: Sequence[str]) -> Table:
     columns = ("data", "instances", _RIVAL, "SetFit, its best", f"{_RIVAL} - SetFit", "best of ours", "its scores")
     rows = [_compare(board.all(each), each, size) for each in data for size in SIZES]
     notes = (
-        "Accuracy / macro-F1 in points, means over the seeds. `SetFit, its best`: the number of steps with the higher macro-F1 on "
-        f"the test set, so the comparison is in its favour. {_WHERE} Our aim: at or above SetFit at every size.",
+        "Accuracy / macro-F1 in points, means over the seeds. `SetFit, its best`: the number of steps with the higher macro-F1 "
+        f"on the test set, so the comparison is in its favour. {_WHERE} Our aim: at or above SetFit at every size.",
     )
     return Table("few-labels-aim", "Ours and SetFit", columns, tuple(rows), notes, columns[2:])
 
