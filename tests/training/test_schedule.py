@@ -63,8 +63,8 @@ def test_a_rate_that_is_a_number_is_replaced() -> None:
 
 
 def test_a_group_of_parameters_has_its_own_factor_of_the_rate() -> None:
-    groups = [{"params": [nn.Parameter(torch.zeros(1))]}, {"params": [nn.Parameter(torch.zeros(1))], "factor": 50.0}]
-    optimizer = torch.optim.SGD(groups)
+    one, other = ([nn.Parameter(torch.zeros(1))] for _ in range(2))
+    optimizer = torch.optim.SGD([{"params": one}, {"params": other, "factor": 50.0}])
     set_rate(optimizer, 0.25)
     assert [group["lr"] for group in optimizer.param_groups] == [0.25, 12.5]
 
