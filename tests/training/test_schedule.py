@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -64,7 +66,8 @@ def test_a_rate_that_is_a_number_is_replaced() -> None:
 
 def test_a_group_of_parameters_has_its_own_factor_of_the_rate() -> None:
     one, other = ([nn.Parameter(torch.zeros(1))] for _ in range(2))
-    optimizer = torch.optim.SGD([{"params": one}, {"params": other, "factor": 50.0}])
+    groups: list[dict[str, Any]] = [{"params": one}, {"params": other, "factor": 50.0}]
+    optimizer = torch.optim.SGD(groups)
     set_rate(optimizer, 0.25)
     assert [group["lr"] for group in optimizer.param_groups] == [0.25, 12.5]
 
