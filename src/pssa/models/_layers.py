@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -33,7 +33,56 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 def attend(scores: Tensor, mask: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
     """Weigh `words` (B, P, D) by the softmax of `scores` (B, P): o (B, D) and the weights (B, P)."""
     weights = masked_softmax(scores, mask)
+    if _needs_gradient(words):
+        return cast(Tensor, _WeightedSum.apply(weights, words)), weights
     return torch.einsum("bp,bpd->bd", weights, words), weights
+
+
+def match(query: Tensor, words: Tensor) -> Tensor:
+    """Return (B, P): the product of `query` (B, D) with each of `words` (B, P, D)."""
+    if _needs_gradient(words):
+        return cast(Tensor, _Match.apply(query, words))
+    return torch.einsum("bd,bpd->bp", query, words)
+
+
+def _needs_gradient(words: Tensor) -> bool:
+    """Whether the gradient of `words` is worth a formula of its own: on a CPU, where autograd's has its columns in rows."""
+    return words.device.type == "cpu" and words.requires_grad and torch.is_grad_enabled()
+
+
+# A row times a matrix, for each of the batch. The gradient of the matrix is an outer product: a multiplication of each element,
+# which gives the same bits as autograd's matrix product and leaves rows as rows, so that later sums run through memory in order.
+# Twice as fast, and most of the time of MN's attention.
+
+
+class _WeightedSum(torch.autograd.Function):
+    """(B, P) times (B, P, D): (B, D)."""
+
+    @staticmethod
+    def forward(ctx: Any, weights: Tensor, words: Tensor) -> Tensor:
+        ctx.save_for_backward(weights, words)
+        return torch.bmm(weights.unsqueeze(1), words).squeeze(1)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        weights, words = ctx.saved_tensors
+        to_weights = torch.bmm(gradient.unsqueeze(1), words.transpose(1, 2)).squeeze(1)
+        return to_weights, weights.unsqueeze(2) * gradient.unsqueeze(1)
+
+
+class _Match(torch.autograd.Function):
+    """(B, D) times the transpose of (B, P, D): (B, P)."""
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, words: Tensor) -> Tensor:
+        ctx.save_for_backward(query, words)
+        return torch.bmm(query.unsqueeze(1), words.transpose(1, 2)).squeeze(1)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor]:
+        query, words = ctx.saved_tensors
+        to_query = torch.bmm(gradient.unsqueeze(1), words).squeeze(1)
+        return to_query, gradient.unsqueeze(2) * query.unsqueeze(1)
 
 
 def pool_words(values: Tensor, word_of: Tensor, n_words: int) -> Tensor:
@@ -56,8 +105,10 @@ def dropout(values: Tensor, rate: float, training: bool) -> Tensor:
     dropped = min(round(rate * _STEPS), _STEPS - 1)
     draws = torch.empty(-(-values.numel() // 8), dtype=torch.int64)
     draws.random_(-(2**63), None, generator=_GENERATOR.get())
-    kept = draws.view(torch.uint8)[: values.numel()].view(values.shape) >= dropped
-    return values * (kept * (_STEPS / (_STEPS - dropped)))
+    # Compared into floats at once: to booleans and then to floats takes seven times as long.
+    kept = torch.empty(values.shape, dtype=values.dtype)
+    torch.ge(draws.view(torch.uint8)[: values.numel()].view(values.shape), dropped, out=kept)
+    return values * kept.mul_(_STEPS / (_STEPS - dropped))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from pssa.data.batch import Batch
-from pssa.models._layers import WordTable, attend, check_options, dropout, lookup, reset_parameters
+from pssa.models._layers import WordTable, attend, check_options, dropout, lookup, match, reset_parameters
 from pssa.models._protocol import Encoding, Prediction
 
 __all__ = ["MemoryNetwork"]
@@ -74,10 +74,10 @@ class MemoryNetwork(nn.Module):
     def classify(self, encoding: Encoding, batch: Batch) -> Prediction:
         """Attend to the memory with the aspect and classify o + v(t); the attention is that of the last hop."""
         assert encoding.memory is not None
-        query = encoding.aspect
+        query, candidates = encoding.aspect, batch.candidate_positions
         for _ in range(self.hops):
-            scores = torch.einsum("bd,bpd->bp", query @ self.match, encoding.memory) * self.scale
-            summary, weights = attend(scores, batch.candidate_positions, encoding.words)
+            scores = match(query @ self.match, encoding.memory) * self.scale
+            summary, weights = attend(scores, candidates, encoding.words)
             query = summary + (query if self.shift is None else query @ self.shift)
         feature = dropout(query, self.dropout, self.training)
         return Prediction(self.output(feature), weights)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from pssa.data.batch import Batch
-from pssa.models._layers import WordTable, attend, dropout, reset_parameters
+from pssa.models._layers import WordTable, attend, dropout, match, reset_parameters
 from pssa.models._protocol import Encoding, Prediction
 from pssa.models._tnet import TransformationEncoder, TransformationOptions
 
@@ -48,7 +48,7 @@ class TNetAttention(nn.Module):
         attended = batch.candidate_positions
         if self.attend_aspect:
             attended = attended | batch.aspect_positions
-        scores = torch.einsum("bd,bpd->bp", encoding.aspect, encoding.words)
+        scores = match(encoding.aspect, encoding.words)
         summary, weights = attend(scores, attended, encoding.words)
         feature = dropout(summary, self.dropout, self.training)
         return Prediction(self.output(feature), weights)
