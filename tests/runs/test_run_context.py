@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.runs.interrupted import Interrupting
 
 from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
 from pssa.data.example import Corpus
@@ -188,3 +189,37 @@ def test_trainings_beside_each_other_give_what_they_give_one_by_one(
     assert all(map(torch.equal, alone, together))
     assert seen_alone == seen_together
     assert not torch.equal(alone[0], alone[1])
+
+
+def train_initial(context: RunContext, epochs: int) -> torch.nn.Module:
+    return context.train("initial", context.new_model(), epochs)
+
+
+def test_a_training_that_begins_during_the_search_ends_like_one_that_waits(
+    new_context: NewContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {}
+    for n_threads in (1, 2):
+        monkeypatch.setattr(torch, "get_num_threads", lambda n_threads=n_threads: n_threads)
+        context = replace(new_context(max_epochs=6), directory=None, observer=(observer := Counting()))
+        epochs, model = context.search_and_train(train_initial)
+        found[n_threads] = (epochs, context.history, observer.stages, observer.ended), model.get_parameter("match")
+        assert ("initial" in context.early) == (n_threads == 2)
+    assert found[1][0] == found[2][0]
+    assert torch.equal(found[1][1], found[2][1])
+
+
+def test_a_search_that_is_interrupted_ends_the_training_beside_it_and_both_resume(
+    new_context: NewContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    epochs, model = new_context(max_epochs=4).search_and_train(train_initial)
+    for path in new_context().directory.root.rglob("*.safetensors"):
+        path.unlink()
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
+    stopped, resumed = new_context(max_epochs=4), new_context(max_epochs=4)
+    stopped.observer = Interrupting(2)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.search_and_train(train_initial)
+    found, again = resumed.search_and_train(train_initial)
+    assert found == epochs
+    assert torch.equal(again.get_parameter("match"), model.get_parameter("match"))

@@ -7,11 +7,21 @@ import json
 from collections.abc import Callable
 
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import nn
 
 from pssa.data.batch import IndexedCorpus
 from pssa.training import best_epoch
-from pssa.training.checkpoint import CheckpointStore, EpochRecord, epoch_seed, load_parameters, restore, take
+from pssa.training.checkpoint import (
+    CheckpointStore,
+    EpochRecord,
+    certain_epochs,
+    epoch_seed,
+    load_parameters,
+    restore,
+    take,
+)
 
 
 def records(*scores: float | None) -> list[EpochRecord]:
@@ -103,3 +113,16 @@ def test_the_seed_of_an_epoch_follows_from_run_stage_and_epoch() -> None:
     seeds = {epoch_seed(seed, stage, epoch) for seed in range(5) for stage in ("a", "b") for epoch in range(1, 6)}
     assert len(seeds) == 50
     assert all(0 <= seed < 2**63 for seed in seeds)
+
+
+@given(st.lists(st.sampled_from([0.1, 0.2, 0.3, 0.4]), min_size=1, max_size=12), st.sampled_from([1, 3, 5]))
+def test_the_best_epoch_is_never_before_those_that_were_certain(scores: list[float], window: int) -> None:
+    history = records(*scores)
+    certain = [certain_epochs(history[:count], window) for count in range(1, len(history) + 1)]
+    assert certain == sorted(certain)
+    assert certain[0] >= 1
+    assert certain[-1] <= best_epoch(history, window)
+
+
+def test_epochs_are_certain_once_their_window_is_full() -> None:
+    assert [certain_epochs(records(*[0.1, 0.5, 0.2, 0.3][:count]), 3) for count in (1, 2, 3, 4)] == [1, 1, 2, 3]

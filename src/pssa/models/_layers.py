@@ -34,20 +34,21 @@ def attend(scores: Tensor, mask: Tensor, words: Tensor) -> tuple[Tensor, Tensor]
     """Weigh `words` (B, P, D) by the softmax of `scores` (B, P): o (B, D) and the weights (B, P)."""
     weights = masked_softmax(scores, mask)
     if _needs_gradient(words):
-        return cast(Tensor, _WeightedSum.apply(weights, words)), weights
+        return cast(Tensor, _WeightedSum.apply(weights, words)), weights  # type: ignore[no-untyped-call]
     return torch.einsum("bp,bpd->bd", weights, words), weights
 
 
 def match(query: Tensor, words: Tensor) -> Tensor:
     """Return (B, P): the product of `query` (B, D) with each of `words` (B, P, D)."""
     if _needs_gradient(words):
-        return cast(Tensor, _Match.apply(query, words))
+        return cast(Tensor, _Match.apply(query, words))  # type: ignore[no-untyped-call]
     return torch.einsum("bd,bpd->bp", query, words)
 
 
 def _needs_gradient(words: Tensor) -> bool:
     """Whether the gradient of `words` is worth a formula of its own: on a CPU, where autograd's has its columns in rows."""
-    return words.device.type == "cpu" and words.requires_grad and torch.is_grad_enabled()
+    is_plain = words.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
+    return is_plain and words.requires_grad and torch.is_grad_enabled()
 
 
 # A row times a matrix, for each of the batch. The gradient of the matrix is an outer product: a multiplication of each element,

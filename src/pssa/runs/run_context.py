@@ -31,8 +31,20 @@ from pssa.runs.directory import FileStore, RunDirectory
 from pssa.runs.prepared_data import PreparedData
 from pssa.runs.saved_model import Description, save_weights
 from pssa.saliency import Observation
-from pssa.training import CheckpointStore, EpochRecord, Observer, Settings, Supervision, Task, Team, fit, search_epochs
-from pssa.training.concurrent import one_thread, run_concurrently
+from pssa.training import (
+    CheckpointStore,
+    EpochRecord,
+    Observer,
+    ObserverGroup,
+    Settings,
+    Supervision,
+    Task,
+    Team,
+    fit,
+    search_epochs,
+)
+from pssa.training.checkpoint import MemoryStore
+from pssa.training.concurrent import EpochLimit, LimitRaiser, one_thread, run_concurrently, train_beside
 from pssa.training.fit import count_steps
 from pssa.training.supervision import supervise
 
@@ -53,6 +65,8 @@ class RunContext:
     team: Team = field(default_factory=Team)  # the processes that train together; only the main one has a directory
     history: list[EpochRecord] = field(default_factory=list)  # of all stages, in order
     held_out: HeldOut | None = None  # predictions of models like the final one about instances that are new to them
+    early: dict[str, MemoryStore] = field(default_factory=dict)  # trainings that began during the search, by stage
+    goes_on: Callable[[int], bool] | None = None  # of such a training, see `Task`
 
     @cached_property
     def device(self) -> torch.device:
@@ -142,6 +156,27 @@ class RunContext:
         """Return the number of epochs: the known one, or the best on development data, which is searched once in a run."""
         return self.config.known_epochs or self._search("search")
 
+    def search_and_train(self, train: Callable[[RunContext, int], nn.Module]) -> tuple[int, nn.Module]:
+        """Return the number of epochs, as `find_epochs` does, and the model that `train` trains for so many.
+
+        A model on word vectors that has a second core begins while the search still runs, and goes no further than it is certain
+        to go: the first epochs of a training do not depend on how many there are.
+        """
+        is_early = not self.config.known_epochs and self._n_side_by_side > 1 and not self.config.supervision.ramp
+        if not is_early:
+            epochs = self.find_epochs()
+            return epochs, train(self, epochs)
+        (branch,), limit, observer = self._branches(1), EpochLimit(), self.observer
+        branch.goes_on, most = limit.wait, self.settings.max_epochs
+        work = partial(_run_branch, branch, lambda context: train(context, most))
+        with train_beside(work, limit):
+            self.observer = ObserverGroup((observer, LimitRaiser(limit, self.settings.smoothing)))
+            try:
+                epochs = self.find_epochs()
+            finally:
+                self.observer = observer
+        return epochs, train(self, epochs)
+
     def find_final_epochs(self, epochs: int, supervision: Supervision) -> int:
         """Return the number of epochs of the final training: that of the initial model, or what a search under supervision finds.
 
@@ -194,7 +229,7 @@ class RunContext:
     def _fit(self, model: nn.Module, task: Task, epochs: int) -> nn.Module:
         # A number of epochs that a search found holds under the schedule of the search.
         horizon = 0 if self.config.known_epochs else self.settings.max_epochs
-        task = replace(task, team=self.team, horizon=horizon)
+        task = replace(task, team=self.team, horizon=horizon, goes_on=self.goes_on)
         if task.supervision is not None:
             # A part of a step counts as a step.
             rising = math.ceil(self.config.supervision.ramp * count_steps(task, self.settings, epochs))
@@ -209,18 +244,30 @@ class RunContext:
 
         Models on word vectors are trained beside each other on a CPU: one for each thread that torch may use.
         """
-        n_threads = min(len(works), torch.get_num_threads() if self._is_light else 1)
-        if n_threads < 2 or self.team.size > 1:
+        n_threads = min(len(works), self._n_side_by_side)
+        if n_threads < 2:
             return [work(self) for work in works]
-        # What all of them need is made once, before there are several threads.
-        for name in ("device", "settings", "train_data", "class_weights"):
-            getattr(self, name)
-        branches = [copy(self) for _ in works]
+        branches = self._branches(len(works))
         calls = [partial(_run_branch, branch, work) for branch, work in zip(branches, works, strict=True)]
         results = list(run_concurrently(calls, self.observer, n_threads))
         for branch in branches:
             self.history.extend(branch.history)
         return results
+
+    def _branches(self, count: int) -> list[RunContext]:
+        """Return contexts for other threads, with histories of their own."""
+        # What all of them need is made once, before there are several threads.
+        for name in ("settings", "train_data", "class_weights", "contrast"):
+            getattr(self, name)
+        branches = [copy(self) for _ in range(count)]
+        for branch in branches:
+            branch.history = []
+        return branches
+
+    @property
+    def _n_side_by_side(self) -> int:
+        """Trainings that may run at once."""
+        return torch.get_num_threads() if self._is_light and self.team.size == 1 else 1
 
     @property
     def _is_light(self) -> bool:
@@ -231,7 +278,12 @@ class RunContext:
         return one_thread() if self._is_light else nullcontext()
 
     def _store(self, stage: str) -> CheckpointStore | None:
-        return FileStore(self.directory.stage_folder(stage) / "checkpoint.safetensors") if self.directory else None
+        if stage in self.early:
+            return self.early[stage]
+        store = FileStore(self.directory.stage_folder(stage) / "checkpoint.safetensors") if self.directory else None
+        if self.goes_on is None:
+            return store
+        return self.early.setdefault(stage, MemoryStore(store))
 
     def _note(self, stage: str, history: list[EpochRecord]) -> None:
         self.history.extend(history)
@@ -239,7 +291,7 @@ class RunContext:
 
 
 def _run_branch(branch: RunContext, work: Callable[[RunContext], Result], observer: Observer) -> Result:
-    branch.observer, branch.history = observer, []
+    branch.observer = observer
     return work(branch)
 
 

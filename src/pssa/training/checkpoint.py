@@ -68,13 +68,29 @@ def best_epoch(history: Sequence[EpochRecord], window: int = 1) -> int:
 
     Development data is small, so the best single epoch is as much luck as merit.
     """
+    means = _smoothed(history, window)
+    return history[means.index(max(means))].epoch
+
+
+def certain_epochs(history: Sequence[EpochRecord], window: int = 1) -> int:
+    """Return the number of epochs that `best_epoch` is sure to reach, whatever scores are still to come.
+
+    Later epochs change the mean of an epoch only while its window is cut off at the end. Among the others the first maximum
+    stays where it is, so that the best epoch is that one or a later one.
+    """
+    means = _smoothed(history, window)
+    settled = [mean for place, mean in enumerate(means) if len(means) - 1 - place >= min(window // 2, place)]
+    return history[settled.index(max(settled))].epoch if settled else 0
+
+
+def _smoothed(history: Sequence[EpochRecord], window: int) -> list[float]:
     scores = [record.dev_macro_f1 or 0.0 for record in history]
     means = []
     for place in range(len(scores)):
         # The window shrinks on both sides towards the ends, or a score that still rises would be held back.
         reach = min(window // 2, place, len(scores) - 1 - place)
         means.append(fmean(scores[place - reach : place + reach + 1]))
-    return history[means.index(max(means))].epoch
+    return means
 
 
 _MODEL, _OPTIMIZER, _DEV = "model.", "optimizer.", "dev."
@@ -98,6 +114,24 @@ class CheckpointStore(Protocol):
     def save(self, checkpoint: Checkpoint) -> None:
         """Replace the newest checkpoint."""
         ...
+
+
+class MemoryStore:
+    """The newest checkpoint of a training that goes on in this process, on its way to another store."""
+
+    def __init__(self, store: CheckpointStore | None) -> None:
+        self._store = store
+        self._newest: Checkpoint | None = None
+
+    def load(self) -> Checkpoint | None:
+        """Return the newest checkpoint, of this process or of an earlier one."""
+        return self._newest or (self._store.load() if self._store else None)
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Keep the checkpoint, and pass it on."""
+        self._newest = checkpoint
+        if self._store:
+            self._store.save(checkpoint)
 
 
 def take(model: nn.Module, optimizer: torch.optim.Optimizer | None, history: list[EpochRecord]) -> Checkpoint:

@@ -17,7 +17,7 @@ import torch
 from pssa.data.evidence import RoundReport
 from pssa.errors import RunError
 from pssa.execution import ThreadPool
-from pssa.training.checkpoint import EpochRecord, NullObserver, Observer
+from pssa.training.checkpoint import EpochRecord, NullObserver, Observer, certain_epochs
 
 Result = TypeVar("Result")
 _Call = Callable[[Observer], object]
@@ -97,6 +97,62 @@ def run_concurrently(
         finally:
             for relay in relays:
                 relay.stop()
+
+
+class EpochLimit:
+    """How many epochs a training is certain to need, while the search for their number goes on."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._epochs = 0
+        self._is_over = False
+
+    def raise_to(self, epochs: int) -> None:
+        """Let the training go on to this epoch."""
+        with self._changed:
+            self._epochs = max(self._epochs, epochs)
+            self._changed.notify_all()
+
+    def end(self) -> None:
+        """End the training after the epoch that it is in."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+
+    def wait(self, done: int) -> bool:
+        """Wait until the epoch after the first `done` is certain, and return True; return False if the training is to end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_over or self._epochs > done)
+            return not self._is_over
+
+
+class LimitRaiser(NullObserver):
+    """An observer of a search that raises the limit of a training beside it."""
+
+    def __init__(self, limit: EpochLimit, smoothing: int) -> None:
+        self._limit, self._smoothing = limit, smoothing
+        self._history: list[EpochRecord] = []
+
+    def on_epoch(self, record: EpochRecord) -> None:
+        """Raise the limit to the epochs that are certain by now."""
+        self._history.append(record)
+        self._limit.raise_to(certain_epochs(self._history, self._smoothing))
+
+
+@contextmanager
+def train_beside(work: Callable[[Observer], object], limit: EpochLimit) -> Iterator[None]:
+    """Run `work`, a training that keeps to `limit`, in a thread while the block runs; then end it after its epoch."""
+    relay = Relay()
+    with ThreadPool(1) as pool:
+        future = pool.submit(work, relay)
+        try:
+            yield
+        except BaseException:
+            relay.stop()
+            raise
+        finally:
+            limit.end()
+        future.result()
 
 
 @contextmanager

@@ -58,7 +58,7 @@ def fit(
     observer.on_stage(task.stage, epochs)
     for record in history:
         observer.on_epoch(record)
-    while len(history) < epochs and not (task.dev and _is_exhausted(history, settings)):
+    while len(history) < epochs and not _is_over(history, task, settings):
         history.append(run_epoch(model, step, schedule, task, settings, len(history) + 1))
         if store and team.is_main:
             store.save(take(model, optimizer if len(history) < epochs else None, history))
@@ -146,8 +146,11 @@ def count_steps(task: Task, settings: Settings, epochs: int) -> int:
     return sum(math.ceil(task.n_rows(epoch) / settings.batch_size) for epoch in range(1, epochs + 1))
 
 
-def _is_exhausted(history: Sequence[EpochRecord], settings: Settings) -> bool:
-    return bool(history) and len(history) - best_epoch(history, settings.smoothing) >= settings.patience
+def _is_over(history: Sequence[EpochRecord], task: Task, settings: Settings) -> bool:
+    """Whether a search has run out of patience, or somebody ends the training."""
+    if task.dev and history and len(history) - best_epoch(history, settings.smoothing) >= settings.patience:
+        return True
+    return task.goes_on is not None and not task.goes_on(len(history))
 
 
 def _score_dev(logits: Tensor, dev: IndexedCorpus) -> tuple[float, float]:

@@ -78,6 +78,7 @@ class Task:
     score: Callable[[nn.Module, IndexedCorpus], tuple[float, float]] | None = None  # accuracy and F1; None: of classes
     horizon: int = 0  # epochs over which a schedule falls, where these are more than are trained
     contrast: Contrast | None = None  # draws copies that each epoch trains on as well
+    goes_on: Callable[[int], bool] | None = None  # asked with the epochs done; may wait, and may end the training early
 
     @property
     def n_words(self) -> int:

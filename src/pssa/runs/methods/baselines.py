@@ -10,7 +10,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
+from torch import nn
 
 from pssa.evaluation import predict_classes
 from pssa.runs.methods import Method, Trained, train_final
@@ -22,15 +25,18 @@ _MEMBERS = 5  # of an ensemble
 
 
 def _train_base(context: RunContext) -> Trained:
-    epochs, evidence = context.find_epochs(), context.prepared_data.evidence
-    if evidence is not None:
-        return train_final(context, epochs, evidence)
-    return Trained((context.train("initial", context.new_model(), epochs),))
+    if (evidence := context.prepared_data.evidence) is not None:
+        return train_final(context, context.find_epochs(), evidence)
+    _, model = context.search_and_train(_train_initial)
+    return Trained((model,))
+
+
+def _train_initial(context: RunContext, epochs: int) -> nn.Module:
+    return context.train("initial", context.new_model(), epochs)
 
 
 def _train_longer(context: RunContext) -> Trained:
-    epochs = context.find_epochs()
-    model = context.train("initial", context.new_model(), epochs)
+    epochs, model = context.search_and_train(_train_initial)
     for number in range(2, _TRAININGS + 1):
         context.train(f"kt-{number}", model, epochs)
     return Trained((model,))
@@ -38,11 +44,12 @@ def _train_longer(context: RunContext) -> Trained:
 
 def _train_boosting(context: RunContext) -> Trained:
     epochs = context.find_epochs()
-    members = []
-    for number in range(1, _MEMBERS + 1):
-        model = context.new_model(context.member_seed(number - 1))
-        members.append(context.train(f"member-{number}", model, epochs))
+    members = context.run_all([partial(_train_member, number=number, epochs=epochs) for number in range(_MEMBERS)])
     return Trained(tuple(members), (1.0,) * _MEMBERS)
+
+
+def _train_member(context: RunContext, number: int, epochs: int) -> nn.Module:
+    return context.train(f"member-{number + 1}", context.new_model(context.member_seed(number)), epochs)
 
 
 def _train_adaboost(context: RunContext) -> Trained:

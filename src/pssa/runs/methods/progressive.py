@@ -52,7 +52,7 @@ class Progressive(Method):
         config, mining = context.config, context.config.mining
         judged = _judged_rows(context)
         if initial is None and not mining.folds:
-            initial = context.train_miner("initial", context.new_model(), epochs)
+            initial = _train_initial(context, epochs)
 
         def train(iteration: int, number: int, model: nn.Module, data: IndexedCorpus) -> nn.Module:
             stage = f"round-{iteration}" + (f"-fold-{number}" if mining.folds else "")
@@ -80,8 +80,7 @@ class Progressive(Method):
         return reason, f"raise it with {setting('epsilon')}"
 
     def _train(self, context: RunContext) -> Trained:
-        epochs = context.find_epochs()
-        initial = context.train_miner("initial", context.new_model(), epochs)
+        epochs, initial = context.search_and_train(_train_initial)
         context.keep("initial", initial)
         # Mining goes on to train the initial model itself.
         start = copy.deepcopy(initial) if context.config.supervision.final_start == "initial" else None
@@ -98,6 +97,10 @@ METHODS = {
 def method_for(saliency: str | None) -> str:
     """Return the method that mines by `saliency`, by default the gradient's."""
     return next((name for name, method in METHODS.items() if method.default_saliency == saliency), "pg-as")
+
+
+def _train_initial(context: RunContext, epochs: int) -> nn.Module:
+    return context.train_miner("initial", context.new_model(), epochs)
 
 
 def _judged_rows(context: RunContext) -> list[Tensor]:
