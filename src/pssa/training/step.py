@@ -51,16 +51,8 @@ class Step:
     def update(self) -> None:
         """Clip the gradients of the whole team and take the optimiser's step."""
         self.task.team.add_gradients(self.parameters)
-        self._clip()
+        nn.utils.clip_grad_norm_(self.parameters, self.settings.clip_norm)
         self.optimizer.step()
-
-    def _clip(self) -> None:
-        """Scale the gradients down where their norm exceeds the limit."""
-        gradients = [parameter.grad for parameter in self.parameters if parameter.grad is not None]
-        norm, limit = nn.utils.get_total_norm(gradients), self.settings.clip_norm
-        # On a CPU, the norm can be looked at without waiting: small gradients need not be multiplied by one.
-        if self.device.type != "cpu" or not float(norm) + 1e-6 <= limit:
-            nn.utils.clip_grads_with_norm_(self.parameters, limit, norm)
 
     def _backward(self, part: Batch, size: int) -> Tensor:
         task, half = self.task, self.settings.precision == "bfloat16"
