@@ -210,10 +210,10 @@ def test_a_training_that_begins_during_the_search_ends_like_one_that_waits(
 
 
 def test_a_search_that_is_interrupted_ends_the_training_beside_it_and_both_resume(
-    new_context: NewContext, monkeypatch: pytest.MonkeyPatch
+    new_context: NewContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     epochs, model = new_context(max_epochs=4).search_and_train(train_initial)
-    for path in new_context().directory.root.rglob("*.safetensors"):
+    for path in tmp_path.rglob("*.safetensors"):
         path.unlink()
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
     stopped, resumed = new_context(max_epochs=4), new_context(max_epochs=4)
