@@ -192,7 +192,16 @@ def test_a_setting_that_is_not_set_is_left_out_of_the_file() -> None:
     assert not {name.rpartition(".")[2] for name in unset} & written
 
 
-TRAINING = ("learning_rate", "batch_size", "clip_norm", "schedule", "warmup", "usual_epochs", "max_epochs")
+TRAINING = (
+    "learning_rate",
+    "head_learning_rate",
+    "batch_size",
+    "clip_norm",
+    "schedule",
+    "warmup",
+    "usual_epochs",
+    "max_epochs",
+)
 
 
 def test_values_that_meant_not_set_in_old_files_still_do(tmp_path: Path) -> None:
