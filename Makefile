@@ -1,16 +1,18 @@
 # make demo   the model in the box, and how it is made   make test   everything that CI runs
 # make check  format, lint, types, fast tests            make build  the wheel, tested as installed
+# make lock   renew the hashes of the pinned packages    make audit  look for known vulnerabilities in them
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-INPUTS := pyproject.toml constraints.txt
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(PIP_INSTALL) -c constraints.txt
+INPUTS := pyproject.toml constraints.txt requirements.lock
 PACKAGED := tests/cli tests/report tests/serve tests/data/test_embedded.py tests/test_public_surface.py tests/test_starter.py
 
 # Compiled files are kept, also where the environment says otherwise: hundreds of test processes begin with them.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo test check chromium build clean
+.PHONY: setup demo test check chromium build lock audit clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -20,7 +22,11 @@ $(VENV)/.demo: $(INPUTS) | $(BIN)/python
 	$(PIP) -e .
 	touch $@
 
+# Every package is checked against its hash, and the second command only adds this one. Where an index offers another file, such
+# as torch for GPUs, the second command installs what the first did not, by version alone.
 $(VENV)/.setup: $(INPUTS) | $(BIN)/python
+	@$(PIP_INSTALL) --require-hashes --no-deps -r requirements.lock \
+	  || echo "requirements.lock does not fit what is offered here (reason above): installing by version, without hashes"
 	$(PIP) -e '.[all,dev]'
 	touch $@ $(VENV)/.demo
 
@@ -52,6 +58,14 @@ build: $(VENV)/.setup
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist . > /dev/null
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target dist/installed dist/*.whl
 	PYTHONPATH=$(CURDIR)/dist/installed PSSA_EXPECT_INSTALLED=$(CURDIR)/dist/installed $(BIN)/pytest -m "not slow and not browser" -n 2 $(PACKAGED)
+
+lock: $(VENV)/.setup
+	$(BIN)/python scripts/lock.py
+
+# Strict: a package that cannot be looked up counts as a failure, not as harmless. It needs a network.
+audit: $(VENV)/.setup
+	$(PIP_INSTALL) pip-audit
+	$(BIN)/python -m pip_audit --strict --disable-pip --require-hashes -r requirements.lock
 
 clean:
 	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache
