@@ -22,12 +22,13 @@ $(VENV)/.demo: $(INPUTS) | $(BIN)/python
 	$(PIP) -e .
 	touch $@
 
-# Every package is checked against its hash, and the second command only adds this one. Where an index offers another file, such
-# as torch for GPUs, the second command installs what the first did not, by version alone.
+# Every package is checked against its hash, and the last command only adds this one. Where an index offers another file, such as
+# torch for GPUs, the last command installs everything, by version alone.
 $(VENV)/.setup: $(INPUTS) | $(BIN)/python
 	@$(PIP_INSTALL) --require-hashes --no-deps -r requirements.lock \
-	  || echo "requirements.lock does not fit what is offered here (reason above): installing by version, without hashes"
-	$(PIP) -e '.[all,dev]'
+	  || { echo "requirements.lock does not fit what is offered here (reason above): installing by version, without hashes"; \
+	       $(PIP) hatchling editables; }
+	$(PIP) --no-build-isolation -e '.[all,dev]'
 	touch $@ $(VENV)/.demo
 
 setup: $(VENV)/.setup
