@@ -74,7 +74,7 @@ def _rows(scope: Scope, lookup: RecordLookup, model: str) -> Iterator[TableRow]:
         for gamma in _gammas(model)
     }
     means = _means(found)
-    best = max(means, key=lambda gamma: means[gamma]) if means else None
+    best = max(means, key=lambda gamma: (means[gamma], gamma == _default(model))) if means else None
     for gamma, rows in found.items():
         epochs = [record["epochs"] for row in rows.values() for record in row.values()]
         name = f"{gamma:g}{' (default)' if gamma == _default(model) else ''}"
