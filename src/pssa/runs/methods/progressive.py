@@ -1,7 +1,8 @@
 """`aw-as`, `pg-as`, `rm-as`: the paper's method. Train, mine round by round, train the final model under supervision.
 
-Stages: `search`, `initial`, `round-2` to `round-K` (the trainings between extractions), `final`. With cross-fitting each miner
-has stages of its own, and the initial model is still trained on everything, to be compared with.
+Stages: `search`, `initial`, `round-2` to `round-K` (the trainings between extractions), `search-final` where the number of epochs
+is searched again under supervision, `final`. With cross-fitting each miner has stages of its own, and the initial model is still
+trained on everything, to be compared with.
 """
 
 from __future__ import annotations
