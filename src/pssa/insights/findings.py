@@ -217,14 +217,17 @@ class Analyst:
         return () if self.calendar is None else tuple(map(self.calendar.name, range(self.calendar.n_periods)))
 
     def _differences(self) -> tuple[GroupDifference, ...]:
-        """Test each share of each aspect in each group of reviews against all other groups."""
+        """Test each share of each aspect in each group of reviews against all other groups; of two groups, one against the
+        other, since both ways are the same test.
+        """
         if len(self.values) < 2:
             return ()
+        tested = self.values[:1] if len(self.values) == 2 else self.values
         found: list[GroupDifference] = []
         for name in sorted(self.tally.detailed & self.tally.aspects.keys()):
             rows = counts_by(self.tally.aspects[name].by_value, self.values, len(self.tally.labels))
             whole = [sum(column) for column in zip(*rows, strict=True)]
-            for value, row in zip(self.values, rows, strict=True):
+            for value, row in zip(tested, rows, strict=False):
                 rest = [all_ - here for all_, here in zip(whole, row, strict=True)]
                 if min(sum(row), sum(rest)) >= _LEAST_COMPARED:
                     found += self._compare(name, value, row, rest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -113,4 +113,12 @@ def _share(aspect: AspectFinding, kind: str) -> float:
 
 
 def _marks(findings: Findings) -> dict[Any, GroupDifference]:
-    return {(one.aspect, one.value, one.label): one for one in findings.differences}
+    """Return the differences by aspect, group and label; of two groups, both are marked."""
+    marks = {(one.aspect, one.value, one.label): one for one in findings.differences}
+    if len(findings.values) == 2:
+        other = findings.values[1]
+        marks |= {
+            (one.aspect, other, one.label): replace(one, value=other, share=one.elsewhere, elsewhere=one.share)
+            for one in findings.differences
+        }
+    return marks
