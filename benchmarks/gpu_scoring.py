@@ -1,12 +1,12 @@
-"""Rows per second of `pssa predict` in one process on a GPU, beside several processes and the pipeline, and what limits them.
+"""Rows per second of `pssa predict` in one process on a GPU, beside several processes and the pipeline, and what limits it.
 
-    python benchmarks/gpu_scoring.py --data DIR --encoder MPNET --out F.json --seconds 110
-    python benchmarks/gpu_scoring.py --data DIR --encoder BERT_LIKE --shape large --out F.json
+    python benchmarks/gpu_scoring.py --data DIR --encoder FOLDER --seconds 85 --out F.json
 
-The contenders are measured in turns. Then one process is measured again with a clock around each of its stages, and with other
-settings: without recorded encoders, other sizes of batches and windows, threads. It stops by itself when `--seconds` have passed;
-what was measured until then is in the file. With `--shape large` the encoder has BERT-large's shape and random weights, every row
-has a sentence of its own, and the share of the matrix peak that was measured in the same run is reported.
+The folder needs a configuration and a tokenizer; weights are random, which takes the same time. The processes start first and
+wait. All contenders score the same rows in turns; loading and starting do not count, reading and writing files does, except for
+the pipeline. Then one process is measured with a clock around each stage, and with other settings. Last comes an encoder of
+BERT-large's shape, each row a sentence of its own, with the share of the matrix peak that is measured in the same run, counting
+only pieces that are no padding. Every measurement is written at once, and nothing begins after `--seconds`.
 """
 
 from __future__ import annotations
@@ -14,69 +14,82 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
-import subprocess
 import tempfile
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import torch
-from harness import Request, machine, open_corpora, trained_run, write_rows
-from scoring import pipeline_contender, predict_seconds
+from harness import machine, write_rows
+from scoring import at_steady_rate, open_pipeline
 
-from pssa.bulk import Scoring, engines, job, partial_output, scorer, window
-from pssa.data import Corpus, plain_tokenizer
+from pssa import models
+from pssa.bulk import Job, LocalEngine, ProcessEngine, Progress, Scoring, engines, job, partial_output, scorer, window
+from pssa.bulk.output_format import OutputFormat
+from pssa.data import Corpus, plain_tokenizer, read
+from pssa.data.batch import IndexedCorpus
+from pssa.data.example import DEFAULT_LABELS
 from pssa.evaluation import predict as prediction
-from pssa.runs import classifier, load
+from pssa.evaluation.recorded import RecordedEncoder
+from pssa.execution import ProcessPool, WorkerSetup
+from pssa.models import Pretrained
+from pssa.runs import classifier
+from pssa.runs.classifier import Classifier
+from pssa.runs.featurizer import PieceFeaturizer
+from pssa.runs.input_profile import InputProfile
+from pssa.runs.saved_model import Description, save_weights
 
+_MODEL = "bertabsa_att"
 _LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
-_PIPELINE_ROWS, _TRIAL_ROWS = 1 << 14, 1 << 15
+_PIPELINE_BATCHES, _FEW = (64, 256), 512
 _PEAK_SIZE = 8192
+_WARM_WINDOWS = 3  # in which encoders are recorded; the steady rate is that of the others
 # Settings of one process that are tried, each with what differs from the default.
 _TRIALS: tuple[dict[str, int | bool], ...] = (
-    {},
     {"graphs": False},
-    {"batch": 256},
-    {"batch": 512},
-    {"batch": 2048},
-    {"window": 2048},
     {"window": 8192},
+    {"batch": 2048, "window": 8192},
     {"window": 16384},
+    {"batch": 512},
     {"ahead": 1},
-    {"ahead": 4},
-    {"threads": 1, "graphs": False},
     {"threads": 2, "graphs": False},
     {"threads": 4, "graphs": False},
-    {"threads": 8, "graphs": False},
     {"batch": 256, "graphs": False},
-    {"batch": 2048, "graphs": False, "window": 8192},
 )
+_LARGE_TRIALS: tuple[dict[str, int | bool], ...] = ({"graphs": False}, {"graphs": False, "window": 16384})
 
 
 class Results:
     """What was measured, written to a file after each measurement, until the time is over."""
 
     def __init__(self, path: Path, seconds: float) -> None:
-        self.path, self.end, self.found = path, time.perf_counter() + seconds, dict[str, Any](machine=machine())
+        self.path, self.began, self.seconds = path, time.perf_counter(), seconds
+        self.found: dict[str, Any] = {}
+        self.measure("machine", machine)
 
-    def measure(self, name: str, work: Callable[[], Any], least: float = 0) -> None:
+    def measure(self, name: str, work: Callable[[], Any], least: float = 0) -> Any:
         """Measure unless fewer than `least` seconds are left; an error is written down, and the next one is measured."""
-        left = self.end - time.perf_counter()
-        began = time.perf_counter()
+        began = time.perf_counter() - self.began
         try:
-            value = work() if left > least else f"left out: {left:.0f} s were left"
+            value = work() if self.seconds - began > least else None
         except Exception:
             value = traceback.format_exc()[-1500:]
         self.found.setdefault(name, []).append(value)
-        print(f"{name} [{time.perf_counter() - began:.1f} s]: {value}", flush=True)
+        print(f"{began:5.1f} s {name} [{time.perf_counter() - self.began - began:.1f} s]: {value}", flush=True)
         self.path.write_text(json.dumps(self.found, indent=1) + "\n")
+        return value
+
+    def best(self, name: str) -> float:
+        """Return the highest steady rate of a contender; 0 if it was not measured."""
+        values = [value["steady"] for value in self.found.get(name, ()) if isinstance(value, dict)]
+        return max(values, default=0.0)
 
 
 class Clock:
@@ -138,22 +151,26 @@ class Clock:
 
 @contextmanager
 def timed_stages(clock: Clock) -> Iterator[None]:
-    """Put a clock around the stages of a job in one thread."""
+    """Put a clock around the stages of a job in one thread; rows are written in another."""
     stages: tuple[tuple[Any, str, Callable[[Any], Any]], ...] = (
-        (engines.ScoringTask, "windows", lambda f: clock.around_items("read", f)),
-        (engines, "parse_given", lambda f: clock.around("parse", f)),
-        (plain_tokenizer.PlainTokenizer, "read", lambda f: clock.around("tokenise", f)),
-        (classifier.Classifier, "index", lambda f: clock.around("build tensors", f)),
-        (classifier, "start_logits", lambda f: clock.around("launch", clock.around_gpu(f))),
-        (prediction, "_fetch", lambda f: clock.around_result("wait for the GPU", f)),
-        (classifier.Classifier, "answers", lambda f: clock.around("make answers", f)),
-        (window, "_encoded", lambda f: clock.around("encode rows", f)),
-        (partial_output.PartialOutput, "append", lambda f: clock.around("write", f)),
+        (engines.ScoringTask, "windows", partial(clock.around_items, "read")),
+        (engines, "parse_given", partial(clock.around, "parse")),
+        (plain_tokenizer.PlainTokenizer, "read", partial(clock.around, "tokenise")),
+        (classifier.Classifier, "index", partial(clock.around, "build tensors")),
+        (classifier, "start_logits", lambda function: clock.around("launch", clock.around_gpu(function))),
+        (prediction, "_fetch", partial(clock.around_result, "wait for the GPU")),
+        (classifier.Classifier, "answers", partial(clock.around, "make answers")),
+        (window, "_encoded", partial(clock.around, "encode rows")),
+        (job, "_checked", partial(clock.around, "hand to the writer")),
     )
+    writing = Clock()
     with ExitStack() as stack:
         for place, name, wrap in stages:
             stack.enter_context(patch.object(place, name, wrap(getattr(place, name))))
+        append = writing.around("write, in another thread", partial_output.PartialOutput.append)
+        stack.enter_context(patch.object(partial_output.PartialOutput, "append", append))
         yield
+    clock.seconds.update(writing.seconds)
 
 
 @contextmanager
@@ -167,76 +184,146 @@ def other_settings(window: int = 0, ahead: int = 0, graphs: bool = True, threads
         if not graphs:
             stack.enter_context(patch.object(scorer, "_recorded_encoders", lambda classifier: []))
         if threads:
-            stack.enter_context(
-                patch.object(
-                    engines,
-                    "overlap_windows",
-                    lambda windows, scorer, form, parse: engines.score_windows(windows, scorer, threads, form, parse),
-                )
-            )
+            in_threads = lambda windows, scorer, *more: engines.score_windows(windows, scorer, threads, *more)  # noqa: E731
+            stack.enter_context(patch.object(engines, "overlap_windows", in_threads))
         yield
 
 
+class _WaitingPool(ProcessPool):
+    """Processes that are started before they are needed and outlive a job."""
+
+    def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
+        """Keep them."""
+
+
 class Bench:
-    """A run on a GPU, loaded once, and files of rows to score."""
+    """A classifier with random weights on the device, and files of rows to score."""
 
-    def __init__(self, run: Path, corpus: Corpus, folder: Path, n_rows: int) -> None:
-        self.run, self.folder = run, folder
-        self.rows = {
-            size: write_rows(corpus, size, folder / f"rows-{size}.jsonl")
-            for size in {n_rows, 2 * n_rows, min(n_rows, _PIPELINE_ROWS), min(n_rows, _TRIAL_ROWS)}
-        }
-        self.n_rows, self.n_many, self.n_trial = n_rows, 2 * n_rows, min(n_rows, _TRIAL_ROWS)
-        self.loaded = load(run)
+    def __init__(self, folder: Path, encoder: Pretrained, corpus: Corpus, saved: bool = False) -> None:
+        self.folder, self.corpus = folder, corpus
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        featurizer = PieceFeaturizer(encoder, pair=False)
+        model = models.build(_MODEL, encoder, len(DEFAULT_LABELS), {}, seed=0)
+        description, profile = Description(_MODEL, {"dropout": 0.1}, DEFAULT_LABELS), InputProfile.of(corpus)
+        self.run = folder / "run"
+        self.run.mkdir(parents=True)
+        if saved:
+            save_weights(self.run, model, description, featurizer)
+        else:
+            featurizer.save(self.run)
+            description.save(self.run)
+        profile.save(self.run)
+        self.pool: _WaitingPool | None = None
+        model = model.to(self.device)
+        if self.device == "cuda":
+            models.narrow(model)
+        self.loaded = Classifier(_MODEL, DEFAULT_LABELS, featurizer, (model,), (1.0,), profile=profile)
 
-    def rate(self, n_rows: int, batch: int = 0, workers: int = 0, **settings: Any) -> float:
-        """Return rows per second; recording encoders counts, loading and starting processes do not."""
-        with other_settings(**settings), patch.object(scorer, "load", lambda *given, **more: self.loaded):
-            scoring = Scoring(batch_size=batch or None)
-            out = self.folder / "out.jsonl"
-            # Each process records encoders for its first windows, of which it has few here.
-            return n_rows / predict_seconds(self.run, self.rows[n_rows], out, scoring, workers, 3 * workers)
+    def start_processes(self, count: int) -> None:
+        """Start processes that load the saved run; they go on starting when this returns."""
+        task = engines.ScoringTask(self.run, Scoring(device=self.device), (), 1, OutputFormat("json_lines"))
+        self.pool = _WaitingPool(count, WorkerSetup(engines._open_worker, (task, b""), uses_gpu=self.device != "cpu"))
+        self._starting = [self.pool.submit(time.sleep, 0.2) for _ in range(count)]
 
-    def stages(self) -> dict[str, float]:
+    def wait_for_processes(self) -> int:
+        """Wait until all processes have loaded the run; return how many there are."""
+        return len([future.result(timeout=60) for future in self._starting])
+
+    def rows(self, count: int) -> Path:
+        """Return a file of so many rows."""
+        path = self.folder / f"rows-{count}.jsonl"
+        return path if path.exists() else write_rows(self.corpus, count, path)
+
+    def rate(self, count: int, batch: int = 0, workers: int = 0, **settings: Any) -> dict[str, float]:
+        """Return rows per second: of the whole job once the run is loaded, and after the first windows."""
+        reports: list[tuple[float, int]] = []
+
+        def note(progress: Progress) -> None:
+            reports.append((time.perf_counter(), progress.rows))
+
+        scoring = Scoring(device=self.device, batch_size=batch or None)
+        files = (str(self.rows(count)),), str(self.folder / "out.jsonl")
+        given = Job(self.run, *files, begin="replace", scoring=scoring)
+        with (
+            other_settings(**settings),
+            patch.object(scorer, "load", lambda *given, **more: self.loaded),
+            patch.object(engines, "ProcessPool", lambda *given: self.pool),
+            patch.object(job, "job_fingerprint", lambda *given: {}),  # a digest of the weights takes a second
+        ):
+            job.predict(given, ProcessEngine(workers) if workers else LocalEngine(), note)
+        end = time.perf_counter()
+        steady = at_steady_rate(reports, end, workers or _WARM_WINDOWS)
+        return {"whole": count / (end - reports[0][0]), "steady": count / steady}
+
+    def stages(self, count: int) -> dict[str, float]:
         """Return microseconds a row of each stage, and the share of the time in which the GPU had work."""
         clock = Clock()
-        with timed_stages(clock), gpu_use() as use:
+        with timed_stages(clock):
             began = time.perf_counter()
-            rate = self.rate(self.n_trial)
+            rate = self.rate(count)
             passed = time.perf_counter() - began
-        found = {name: 1e6 * seconds / self.n_trial for name, seconds in clock.seconds.items()}
+        found = {name: 1e6 * seconds / count for name, seconds in clock.seconds.items()}
         on_gpu = sum(before.elapsed_time(after) for before, after in clock.gpu) / 1000
-        whole = {"rows/s": rate, "us a row": 1e6 * passed / self.n_trial, "GPU had work": on_gpu / passed}
-        return found | whole | {"nvidia-smi, % of the time": use()}
+        whole = {"rows/s": rate["whole"], "us a row": 1e6 * passed / count, "GPU had work": on_gpu / passed}
+        return found | whole
 
-    def pipeline(self) -> tuple[float, str]:
-        """Return rows per second of the Hugging Face pipeline with its best batch size."""
-        questions = [json.loads(line) for line in self.rows[min(self.n_rows, _PIPELINE_ROWS)].open(encoding="utf-8")]
-        contender = pipeline_contender(self.run / "encoder", len(self.loaded.labels), questions)
-        return contender.rows / contender.seconds(), contender.name
+    def pipeline(self, count: int) -> dict[str, float]:
+        """Return rows per second of the Hugging Face pipeline with the better of two batch sizes."""
+        classify = open_pipeline(self.run / "encoder", len(DEFAULT_LABELS))
+        with self.rows(count).open(encoding="utf-8") as lines:
+            questions = [json.loads(line) for line in islice(lines, count)]
+        pairs = [{"text": row["text"], "text_pair": row["aspect"]} for row in questions]
+        few = pairs[:_FEW]
+        classify(few[:64], batch_size=32)
+        times = {size: _seconds(partial(classify, few, batch_size=size)) for size in _PIPELINE_BATCHES}
+        best = min(times, key=times.__getitem__)
+        return {"steady": count / _seconds(partial(classify, pairs, batch_size=best)), "batch": best}
 
+    def largest_difference(self) -> dict[str, float]:
+        """Return by how much the logits of recorded encoders differ from those of others: one replay for each shape."""
+        member: Any = self.loaded.model
+        corpus = self.indexed(1024)
+        encoder = RecordedEncoder(member.encoder, self.loaded.featurizer.table.pad_id)  # type: ignore[union-attr]
+        plain = prediction.predict_logits(member, corpus, 256)
+        found = [prediction.start_logits(member, corpus, 256, encoder)() for _ in range(3)]
+        return {
+            "recorded": len(encoder._recordings),
+            "largest": max(float((each - plain).abs().max()) for each in found),
+        }
 
-@contextmanager
-def gpu_use() -> Iterator[Callable[[], float | None]]:
-    """Watch the GPU with nvidia-smi; the function returns the mean of what it says, in percent, None without it."""
-    name = shutil.which("nvidia-smi")
-    if name is None:
-        yield lambda: None
-        return
-    words = [name, "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "-lms", "100"]
-    with tempfile.TemporaryFile("w+") as lines:
-        watching = subprocess.Popen(words, stdout=lines, stderr=subprocess.DEVNULL)
+    def indexed(self, count: int) -> IndexedCorpus:
+        """Return so many rows as tensors, each a sentence of its own."""
+        examples = [example for _ in range(-(-count // len(self.corpus))) for example in self.corpus][:count]
+        indexed = self.loaded.index(examples)
+        indexed.table.positions[:, 1] = torch.arange(count) % 20_000 + 1000
+        return indexed
 
-        def mean() -> float | None:
-            lines.seek(0)
-            found = [float(line) for line in lines.read().splitlines() if line.strip().isdigit()]
-            return sum(found) / len(found) if found else None
+    def loop(self, count: int) -> dict[str, float]:
+        """Return rows per second of the model alone, on tensors that are ready."""
+        indexed, size = self.indexed(count), scorer.default_batch_size(_MODEL, "cuda")
+        work = partial(prediction.predict_logits, self.loaded.model, indexed, size)
+        work()
+        return {"steady": count / _seconds(work)}
 
-        try:
-            yield mean
-        finally:
-            watching.terminate()
-            watching.wait()
+    def operations(self) -> float:
+        """Return the floating-point operations of a row, without padding."""
+        member: Any = self.loaded.model
+        lengths, config = self.indexed(len(self.corpus)).widths[:, 0].double(), member.encoder.body.config
+        layers = sum(p.numel() for name, p in member.encoder.named_parameters() if "layer" in name and p.dim() == 2)
+        attention = 4 * config.num_hidden_layers * config.hidden_size * lengths.square().mean()
+        return float(2 * layers * lengths.mean() + attention)
+
+    def kernels(self) -> list[tuple[str, int, float]]:
+        """Return the kernels of one batch that take most of the time: name, calls, milliseconds."""
+        if self.device == "cpu":
+            return []
+        indexed, size = self.indexed(1024).to(torch.device("cuda")), 1024
+        prediction.predict_logits(self.loaded.model, indexed, size)
+        activities = [torch.profiler.ProfilerActivity.CUDA]
+        with torch.profiler.profile(activities=activities) as profile:
+            prediction.predict_logits(self.loaded.model, indexed, size)
+        found = [(e.key[:90], int(e.count), float(e.self_device_time_total) / 1000) for e in profile.key_averages()]
+        return sorted(found, key=lambda kernel: -kernel[2])[:20]
 
 
 def one_sentence_each(corpus: Corpus) -> Corpus:
@@ -245,100 +332,70 @@ def one_sentence_each(corpus: Corpus) -> Corpus:
     return corpus.select(sorted(seen.values()))
 
 
-def large_encoder(tokenizer: Path, folder: Path) -> Path:
-    """Write an encoder of BERT-large's shape with random weights."""
+def large(encoder: Pretrained) -> Pretrained:
+    """Return an encoder of BERT-large's shape with the same tokenizer."""
     import transformers
 
-    found = transformers.AutoTokenizer.from_pretrained(tokenizer)
-    config = transformers.BertConfig(vocab_size=len(found), **_LARGE)
-    transformers.AutoModel.from_config(config).save_pretrained(folder)
-    found.save_pretrained(folder)
-    return folder
+    return Pretrained(transformers.BertConfig(vocab_size=len(encoder.tokenizer), **_LARGE), encoder.tokenizer)
 
 
 def measure_peak() -> float:
     """Return the floating-point operations per second of a large bfloat16 product."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    size = _PEAK_SIZE if device == "cuda" else 1024
+    size = _PEAK_SIZE if device == "cuda" else 256
     left, right = (torch.randn(size, size, device=device, dtype=torch.bfloat16) for _ in range(2))
-    for _ in range(3):
-        left @ right
-    times = 20
-    began = _now()
-    for _ in range(times):
-        left @ right
-    return 2 * size**3 * times / (_now() - began)
+    _seconds(lambda: [left @ right for _ in range(3)])
+    return 2 * size**3 * 20 / _seconds(lambda: [left @ right for _ in range(20)])
 
 
-def operations_per_row(bench: Bench, corpus: Corpus) -> float:
-    """Return the floating-point operations that a row takes, counting only pieces that are no padding."""
-    member: Any = bench.loaded.members[0]
-    lengths = bench.loaded.index(list(corpus)).widths[:, 0].double()
-    config = member.encoder.body.config
-    layers = sum(p.numel() for name, p in member.encoder.named_parameters() if "layer" in name and p.dim() == 2)
-    attention = 4 * config.num_hidden_layers * config.hidden_size * lengths.square().mean()
-    return float(2 * layers * lengths.mean() + attention)
-
-
-def loop_rate(bench: Bench, corpus: Corpus, n_rows: int) -> float:
-    """Return rows per second of the model alone, on tensors that are ready."""
-    read = scorer.default_batch_size(bench.loaded.name, "cuda")
-    examples = [example for _ in range(-(-n_rows // len(corpus))) for example in corpus]
-    indexed = bench.loaded.index(examples)
-    indexed.table.positions[:, 1] = torch.arange(len(indexed)) % 20_000 + 1000  # every row is a sentence of its own
-    prediction.predict_logits(bench.loaded.model, indexed, read)
-    began = _now()
-    prediction.predict_logits(bench.loaded.model, indexed, read)
-    return len(indexed) / (_now() - began)
-
-
-def measure_base(results: Results, bench: Bench, workers: int, repeats: int) -> None:
+def measure_own(results: Results, bench: Bench, workers: int, count: int) -> None:
     """Measure the contenders in turns, the stages, and other settings."""
-    for _ in range(repeats):
-        results.measure("one process", lambda: bench.rate(bench.n_rows))
-        results.measure("pipeline", bench.pipeline)
-        results.measure(f"{workers} processes", lambda: bench.rate(bench.n_many, workers=workers), 30)
-    results.measure("ratios", lambda: ratios(results.found, workers))
-    results.measure("stages", bench.stages, 5)
-    results.measure("stages", bench.stages, 5)
-    for trial in _TRIALS:
-        shown = ", ".join(f"{name} {value}" for name, value in trial.items()) or "default"
-        results.measure(f"trial: {shown}", partial(bench.rate, bench.n_trial, **trial), 5)
-
-
-def ratios(found: Mapping[str, Any], workers: int) -> dict[str, float]:
-    """Return one process over the others; the best of all turns, of each."""
-    one, many = (max(_numbers(found[name])) for name in ("one process", f"{workers} processes"))
-    pipeline = max(rate for rate, _ in found["pipeline"])
-    return {
-        "times the pipeline": one / pipeline,
-        "share of many": one / many,
-        "many, times the pipeline": many / pipeline,
-    }
-
-
-def measure_large(results: Results, bench: Bench, corpus: Corpus) -> None:
-    """Measure the share of the matrix peak."""
-    per_row = operations_per_row(bench, corpus)
-    results.measure("operations a row", lambda: per_row)
-    results.measure("peak", measure_peak)
+    one, many = "one process", f"{workers} processes"
+    results.measure("recorded and plain logits", bench.largest_difference, 10)
+    results.measure("all processes started", bench.wait_for_processes)
+    results.measure("warm-up of all processes", partial(bench.rate, count, workers=workers), 25)
     for _ in range(2):
-        results.measure("predict: rows/s", lambda: bench.rate(bench.n_rows))
-        results.measure("loop: rows/s", lambda: loop_rate(bench, corpus, bench.n_trial))
-        results.measure("peak", measure_peak)
-    peak = max(_numbers(results.found["peak"]))
-    for name in ("predict", "loop"):
-        share = max(_numbers(results.found[f"{name}: rows/s"])) * per_row / peak
-        results.measure(f"{name}: share of the peak", partial(float, share))
-    results.measure("stages", bench.stages, 5)
-    for trial in _TRIALS[:10]:
-        shown = ", ".join(f"{name} {value}" for name, value in trial.items()) or "default"
-        results.measure(f"trial: {shown}", partial(bench.rate, bench.n_trial, **trial), 5)
+        results.measure(one, partial(bench.rate, count), 10)
+        results.measure("pipeline", partial(bench.pipeline, count // 8), 10)
+        results.measure(many, partial(bench.rate, 2 * count, workers=workers), 15)
+        results.measure("ratios", lambda: ratios(results, one, many))
+    results.measure("stages", partial(bench.stages, count // 2), 5)
 
 
-def _numbers(values: list[Any]) -> list[float]:
-    """Return the measurements without errors and what was left out."""
-    return [value for value in values if isinstance(value, float)]
+def ratios(results: Results, one: str, many: str) -> dict[str, float]:
+    """Return one process as a multiple of the others, by the best turn of each."""
+    rates = {name: results.best(name) or float("nan") for name in (one, "pipeline", many)}
+    return {name: rates[one] / rate for name, rate in rates.items() if name != one}
+
+
+def measure_large(results: Results, bench: Bench, count: int) -> None:
+    """Measure the share of the matrix peak."""
+    operations = results.measure("large: operations a row", bench.operations)
+    peaks = []
+    for _ in range(2):
+        peaks.append(results.measure("peak", measure_peak))
+        results.measure("large: predict", partial(bench.rate, count), 2)
+        results.measure("large: loop", partial(bench.loop, count // 4), 2)
+        for name in ("large: predict", "large: loop"):
+            results.measure(f"{name}, share of the peak", lambda: results.best(name) * operations / max(peaks))  # noqa: B023
+    results.measure("large: stages", partial(bench.stages, count), 3)
+    measure_trials(results, bench, count, _LARGE_TRIALS, "large, ")
+    results.measure("large: kernels", bench.kernels, 2)
+
+
+def measure_trials(
+    results: Results, bench: Bench, count: int, trials: Sequence[dict[str, Any]], prefix: str = ""
+) -> None:
+    """Measure one process with other settings."""
+    for trial in trials:
+        shown = ", ".join(f"{name} {value}" for name, value in trial.items())
+        results.measure(f"{prefix}{shown}", partial(bench.rate, count, **trial), 3)
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    began = _now()
+    work()
+    return _now() - began
 
 
 def _now() -> float:
@@ -350,13 +407,11 @@ def _now() -> float:
 def parse() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="folder with laptop/train.txt and laptop/test.txt")
-    parser.add_argument("--encoder", required=True, help="folder of an encoder; with --shape, of its tokenizer")
-    parser.add_argument("--shape", choices=("own", "large"), default="own")
-    parser.add_argument("--rows", type=int, default=1 << 17)
-    parser.add_argument("--workers", type=int, default=min(8, os.cpu_count() or 1))
-    parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=110, help="time after which nothing new is measured")
+    parser.add_argument("--data", type=Path, required=True, help="folder with laptop/test.txt")
+    parser.add_argument("--encoder", type=Path, required=True, help="folder with config.json and a tokenizer")
+    parser.add_argument("--rows", type=int, default=1 << 16, help="rows of the contenders (default 65536)")
+    parser.add_argument("--workers", type=int, default=min(8, os.cpu_count() or 1), help="processes (default 8)")
+    parser.add_argument("--seconds", type=float, default=85, help="time after which nothing new is measured")
     parser.add_argument("--out", type=Path, required=True)
     return parser.parse_args()
 
@@ -366,17 +421,16 @@ def main() -> None:
     arguments = parse()
     results = Results(arguments.out, arguments.seconds)
     with tempfile.TemporaryDirectory() as name:
-        folder, encoder = Path(name), arguments.encoder
-        if arguments.shape == "large":
-            encoder = str(large_encoder(Path(arguments.encoder), folder / "large"))
-        request = Request(arguments.data, encoder=encoder)
-        corpus = open_corpora(request)[1]
-        run = trained_run(request, folder)
-        if arguments.shape == "large":
-            corpus = one_sentence_each(corpus)
-            measure_large(results, Bench(run, corpus, folder, arguments.rows), corpus)
-        else:
-            measure_base(results, Bench(run, corpus, folder, arguments.rows), arguments.workers, arguments.repeats)
+        folder = Path(name)
+        encoder, corpus = Pretrained.load(arguments.encoder), read(arguments.data / "laptop" / "test.txt")
+        bench = Bench(folder / "own", encoder, corpus, saved=True)
+        results.measure("processes begin to start", lambda: bench.start_processes(arguments.workers))
+        measure_own(results, bench, arguments.workers, arguments.rows)
+        if bench.pool is not None:
+            bench.pool.close(now=True)
+        wide = Bench(folder / "large", large(encoder), one_sentence_each(corpus))
+        measure_large(results, wide, arguments.rows // 4)
+        measure_trials(results, bench, arguments.rows // 2, _TRIALS)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ _OURS = "pssa predict"
 
 
 @dataclass(frozen=True)
-class Contender:
+class _Contender:
     """One way to score rows."""
 
     name: str
@@ -61,25 +61,25 @@ def measure(request: Request) -> Measurement:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run, corpus = trained_run(request, folder), open_corpora(request)[1]
-        classifier = load(run)
+        classifier = load(run, device="auto")
         on_gpu = choose_device("auto").type != "cpu"
         count = request.one_size(_GPU_ROWS if on_gpu else _ROWS[uses_encoder(classifier.name)])
         rows = write_rows(corpus, min(count, _MAX_SINGLE), folder / "rows.jsonl")
         questions = [json.loads(line) for line in rows.read_text("utf-8").splitlines()]
         few, out = questions[:_FEW], folder / "out.jsonl"
         contenders = [
-            Contender("one call a row", len(few), partial(seconds_of, partial(_one_by_one, classifier, few))),
-            Contender(_OURS, len(questions), partial(predict_seconds, run, rows, out)),
+            _Contender("one call a row", len(few), partial(seconds_of, partial(_one_by_one, classifier, few))),
+            _Contender(_OURS, len(questions), partial(predict_seconds, run, rows, out)),
         ]
         if on_gpu:
             workers, many = min(_MAX_WORKERS, os.cpu_count() or 1), write_rows(corpus, count, folder / "many.jsonl")
             contenders.append(
-                Contender(
+                _Contender(
                     f"{_OURS} --workers {workers}", count, partial(predict_seconds, run, many, out, workers=workers)
                 )
             )
         if (run / "encoder").is_dir():
-            contenders.append(pipeline_contender(run / "encoder", len(classifier.labels), questions))
+            contenders.append(_pipeline_contender(run / "encoder", len(classifier.labels), questions))
         found = in_turns({each.name: each.seconds for each in contenders}, request.repeats)
     rates = {each.name: each.rows / medians(found)[each.name] for each in contenders}
     lines = tuple((each.name, rates[each.name], rates[_OURS] / rates[each.name]) for each in contenders)
@@ -125,21 +125,21 @@ def _one_by_one(classifier: Any, questions: list[dict[str, Any]]) -> None:
         classifier.predict(row["text"], (row["from"], row["to"]))
 
 
-def pipeline_contender(encoder: Path, n_labels: int, questions: list[dict[str, Any]]) -> Contender:
-    """Return the Hugging Face pipeline with the best of some batch sizes."""
-    classify = _pipeline(encoder, n_labels)
+def _pipeline_contender(encoder: Path, n_labels: int, questions: list[dict[str, Any]]) -> _Contender:
+    classify = open_pipeline(encoder, n_labels)
     pairs = [{"text": row["text"], "text_pair": row["aspect"]} for row in questions]
     few = pairs[:_FEW]
     times = {size: seconds_of(partial(classify, few, batch_size=size)) for size in _BATCHES}
     best = min(times, key=times.__getitem__)
-    return Contender(
+    return _Contender(
         f"Hugging Face pipeline, batches of {best}",
         len(pairs),
         partial(seconds_of, partial(classify, pairs, batch_size=best)),
     )
 
 
-def _pipeline(encoder: Path, n_labels: int) -> Any:
+def open_pipeline(encoder: Path, n_labels: int) -> Any:
+    """Return the pipeline for text classification with random weights, on a GPU in bfloat16."""
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
     from pssa.runs.defaults import choose_device

@@ -9,6 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -179,21 +180,36 @@ def _warn_of_no_rows(job: Job, summary: Summary) -> None:
 
 
 def _write(job: Job, output: Output, results: Iterable[Window], report: Callable[[], None]) -> None:
-    """Write every result.
+    """Write every result; a disk may take its time while the next is computed.
 
     :raises InputError: for what could not be read or written and, unless such rows are skipped, for the first rejected row.
     """
-    for result in results:
-        for text in result.warnings:
-            warnings.warn(PssaWarning(text), stacklevel=2)
-        if result.fault:
-            again = f"{_kept_rows(output)} once the same inputs can be read; with others {BEGIN_AGAIN}"
-            raise InputError(f"{result.fault}; {again}" if output.n_kept else result.fault)
-        fitted = output.fit(result)
-        if fitted.first_rejected and job.errors == "fail":
-            raise InputError(f"{fitted.first_rejected}; {_skip_advice(job, output)}")
-        output.append(fitted)
-        report()
+    with ThreadPoolExecutor(1, "writer") as writer:
+        written: Future[None] | None = None
+        for result in results:
+            if written is not None:
+                written.result()
+                report()
+            written = writer.submit(output.append, _checked(job, output, result))
+        if written is not None:
+            written.result()
+            report()
+
+
+def _checked(job: Job, output: Output, result: Window) -> Window:
+    """Return what is written of a window; all windows before it are written.
+
+    :raises InputError: as `_write`.
+    """
+    for text in result.warnings:
+        warnings.warn(PssaWarning(text), stacklevel=2)
+    if result.fault:
+        again = f"{_kept_rows(output)} once the same inputs can be read; with others {BEGIN_AGAIN}"
+        raise InputError(f"{result.fault}; {again}" if output.n_kept else result.fault)
+    fitted = output.fit(result)
+    if fitted.first_rejected and job.errors == "fail":
+        raise InputError(f"{fitted.first_rejected}; {_skip_advice(job, output)}")
+    return fitted
 
 
 def _skip_advice(job: Job, output: Output) -> str:

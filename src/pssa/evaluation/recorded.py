@@ -7,50 +7,56 @@ allocate what they need; the second is recorded and replayed, like all that foll
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from pssa.data.batch import PADDING, Batch
-from pssa.errors import PssaError
+from pssa.data.validation import format_error
+from pssa.errors import PssaWarning
 
 _MULTIPLE = 8  # of widths
 _LEAST_ROWS = 32
 
 _Shape = tuple[int, int]  # rows and positions
-_Recording = tuple[torch.cuda.CUDAGraph, Batch, Tensor]  # the graph, the batch it reads, and the states that it leaves
+
+
+class _Recording(NamedTuple):
+    replay: Callable[[], None]
+    batch: Batch  # that it reads
+    states: Tensor  # that it leaves
 
 
 class RecordedEncoder:
-    """An encoder that takes the place of `encoder` of a model on a GPU; its states are valid until the next call."""
+    """Takes the place of a model's `encoder` on a GPU; its states are valid until the next call."""
 
     def __init__(self, encoder: Any, pad_id: int) -> None:
         self._encoder, self._pad_id = encoder, pad_id
+        self._can_record = True
         self._seen: set[_Shape] = set()
         self._recordings: dict[_Shape, _Recording] = {}
-        self._pool = torch.cuda.graph_pool_handle()
         self._room = torch.empty(0)  # where recordings leave the states
-        self._like = torch.empty(0)  # (D,) one state
 
     def __call__(self, batch: Batch) -> tuple[Tensor, None]:
-        """Return h(x) (B, P, D), as wide as the batch."""
+        """Return h(x) (B, P, D)."""
         rows, width = batch.positions.shape
         shape = _rounded(rows, width)
-        if shape not in self._seen:
+        if shape in self._seen and shape not in self._recordings and self._can_record:
+            self._record(shape, batch)
+        recording = self._recordings.get(shape)
+        if recording is None:
             self._seen.add(shape)
-            found: Tensor = self._encoder(batch)[0]
-            self._like = found.new_empty(found.shape[-1])
-            return found, None
-        if shape not in self._recordings:
-            self._recordings[shape] = self._record(shape, batch)
-        graph, place, states = self._recordings[shape]
-        self._fill(place, batch)
-        graph.replay()
-        return states[:rows, :width], None
+            states: Tensor = self._encoder(batch)[0]
+            self._make_room(shape, states)
+            return states, None
+        self._fill(recording.batch, batch)
+        recording.replay()
+        return recording.states[:rows, :width], None
 
     def _fill(self, place: Batch, batch: Batch) -> None:
         """Copy a batch to where a recording reads it. Rows behind it are left: their states are not looked at."""
@@ -61,44 +67,53 @@ class RecordedEncoder:
         place.positions[:rows, :width] = batch.positions
         place.word_of[:rows, :width] = batch.word_of
 
-    def _record(self, shape: _Shape, batch: Batch) -> _Recording:
+    def _make_room(self, shape: _Shape, like: Tensor) -> None:
+        """Make room for the states, the same for all recordings: memory of their own would grow with their number."""
+        n_values = shape[0] * shape[1] * like.shape[-1]
+        if n_values > self._room.numel():
+            n_rows = 1 << (shape[0] * shape[1] - 1).bit_length()
+            self._room = like.new_empty(n_rows, like.shape[-1])
+
+    def _record(self, shape: _Shape, batch: Batch) -> None:
         device = batch.positions.device
         place = replace(
             batch,
             positions=torch.full(shape, self._pad_id, device=device),
             word_of=torch.zeros(shape, dtype=torch.long, device=device),
         )
-        room = self._states(shape)
-        graph = torch.cuda.CUDAGraph()
+        states = self._room[: shape[0] * shape[1]].view(*shape, -1)
         try:
-            # Some encoders make small tensors without naming a device, and a copy from the host cannot be recorded.
-            with torch.device(device), self._recording(graph):
-                room.copy_(self._encoder(place)[0])
+            replay = self._capture(lambda: states.copy_(self._encoder(place)[0]), device)
         except torch.OutOfMemoryError:
             raise
         except RuntimeError as error:
-            raise PssaError(f"this encoder cannot be recorded: {error}") from error
-        return graph, place, room
+            self._can_record = False
+            reason = f"the encoder cannot be recorded as a CUDA graph ({format_error(error)})"
+            warnings.warn(PssaWarning(f"{reason}; scoring is slower, with the same result"), stacklevel=2)
+        else:
+            self._recordings[shape] = _Recording(replay, place, states)
 
-    @contextmanager
-    def _recording(self, graph: torch.cuda.CUDAGraph) -> Iterator[None]:
-        """Record on a stream of its own. `torch.cuda.graph` would also release cached memory, which takes longer."""
-        stream, current = torch.cuda.Stream(), torch.cuda.current_stream()  # type: ignore[no-untyped-call]
+    def _capture(self, run: Callable[[], Any], device: torch.device) -> Callable[[], None]:
+        """Record what `run` launches on a stream of its own, and return what replays it.
+
+        `torch.cuda.graph` would also release cached memory, which takes longer than recording.
+        """
+        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        current = torch.cuda.current_stream()
         stream.wait_stream(current)
-        with torch.cuda.stream(stream):
+        # Some encoders make small tensors without naming a device, and a copy from the host cannot be recorded.
+        with torch.device(device), torch.cuda.stream(stream):
             graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
             try:
-                yield
+                run()
             finally:
                 graph.capture_end()
         current.wait_stream(stream)
+        return graph.replay
 
-    def _states(self, shape: _Shape) -> Tensor:
-        """Return room for the states, the same for all recordings: memory of their own would grow with their number."""
-        n_values = shape[0] * shape[1] * len(self._like)
-        if n_values > len(self._room):
-            self._room = self._like.new_empty(1 << (n_values - 1).bit_length())
-        return self._room[:n_values].view(*shape, len(self._like))
+    @cached_property
+    def _pool(self) -> Any:
+        return torch.cuda.graph_pool_handle()
 
 
 def _rounded(rows: int, width: int) -> _Shape:
