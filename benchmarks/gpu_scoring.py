@@ -46,22 +46,20 @@ from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.input_profile import InputProfile
 from pssa.runs.saved_model import Description, save_weights
 
-_MODEL = "bertabsa_att"
+_MODEL, _ONE, _PIPELINE = "bertabsa_att", "one process", "Hugging Face pipeline"
 _LARGE = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
 _PIPELINE_BATCHES, _FEW = (64, 256), 512
 _PEAK_SIZE = 8192
-_WARM_WINDOWS = 3  # in which encoders are recorded; the steady rate is that of the others
+_ENCODED = 1024  # rows of a batch
 # Settings of one process that are tried, each with what differs from the default.
 _TRIALS: tuple[dict[str, int | bool], ...] = (
     {"graphs": False},
     {"window": 8192},
-    {"batch": 2048, "window": 8192},
-    {"window": 16384},
-    {"batch": 512},
-    {"ahead": 1},
     {"threads": 2, "graphs": False},
-    {"threads": 4, "graphs": False},
+    {"window": 16384},
     {"batch": 256, "graphs": False},
+    {"threads": 4, "graphs": False},
+    {"ahead": 1},
 )
 _LARGE_TRIALS: tuple[dict[str, int | bool], ...] = ({"graphs": False}, {"graphs": False, "window": 16384})
 
@@ -87,8 +85,8 @@ class Results:
         return value
 
     def best(self, name: str) -> float:
-        """Return the highest steady rate of a contender; 0 if it was not measured."""
-        values = [value["steady"] for value in self.found.get(name, ()) if isinstance(value, dict)]
+        """Return the highest rate of a contender; 0 if it was not measured."""
+        values = [value["rows/s"] for value in self.found.get(name, ()) if isinstance(value, dict)]
         return max(values, default=0.0)
 
 
@@ -234,8 +232,11 @@ class Bench:
         path = self.folder / f"rows-{count}.jsonl"
         return path if path.exists() else write_rows(self.corpus, count, path)
 
-    def rate(self, count: int, batch: int = 0, workers: int = 0, **settings: Any) -> dict[str, float]:
-        """Return rows per second: of the whole job once the run is loaded, and after the first windows."""
+    def rate(self, count: int, batch: int = 0, workers: int = 0, **settings: Any) -> dict[str, Any]:
+        """Return rows per second once the run is loaded; recording encoders counts.
+
+        For processes, which have recorded before, it is the rate after the first windows.
+        """
         reports: list[tuple[float, int]] = []
 
         def note(progress: Progress) -> None:
@@ -252,8 +253,8 @@ class Bench:
         ):
             job.predict(given, ProcessEngine(workers) if workers else LocalEngine(), note)
         end = time.perf_counter()
-        steady = at_steady_rate(reports, end, workers or _WARM_WINDOWS)
-        return {"whole": count / (end - reports[0][0]), "steady": count / steady}
+        seconds = [0.0, *(round(moment - reports[0][0], 4) for moment, _ in reports[1:])]
+        return {"rows/s": count / at_steady_rate(reports, end, workers), "seconds of windows": seconds}
 
     def stages(self, count: int) -> dict[str, float]:
         """Return microseconds a row of each stage, and the share of the time in which the GPU had work."""
@@ -264,7 +265,7 @@ class Bench:
             passed = time.perf_counter() - began
         found = {name: 1e6 * seconds / count for name, seconds in clock.seconds.items()}
         on_gpu = sum(before.elapsed_time(after) for before, after in clock.gpu) / 1000
-        whole = {"rows/s": rate["whole"], "us a row": 1e6 * passed / count, "GPU had work": on_gpu / passed}
+        whole = {"rows/s": rate["rows/s"], "us a row": 1e6 * passed / count, "GPU had work": on_gpu / passed}
         return found | whole
 
     def pipeline(self, count: int) -> dict[str, float]:
@@ -277,7 +278,7 @@ class Bench:
         classify(few[:64], batch_size=32)
         times = {size: _seconds(partial(classify, few, batch_size=size)) for size in _PIPELINE_BATCHES}
         best = min(times, key=times.__getitem__)
-        return {"steady": count / _seconds(partial(classify, pairs, batch_size=best)), "batch": best}
+        return {"rows/s": count / _seconds(partial(classify, pairs, batch_size=best)), "batch": best}
 
     def largest_difference(self) -> dict[str, float]:
         """Return by how much the logits of recorded encoders differ from those of others: one replay for each shape."""
@@ -303,7 +304,7 @@ class Bench:
         indexed, size = self.indexed(count), scorer.default_batch_size(_MODEL, "cuda")
         work = partial(prediction.predict_logits, self.loaded.model, indexed, size)
         work()
-        return {"steady": count / _seconds(work)}
+        return {"rows/s": count / _seconds(work)}
 
     def operations(self) -> float:
         """Return the floating-point operations of a row, without padding."""
@@ -313,11 +314,27 @@ class Bench:
         attention = 4 * config.num_hidden_layers * config.hidden_size * lengths.square().mean()
         return float(2 * layers * lengths.mean() + attention)
 
+    def encoder_shares(self) -> dict[str, float]:
+        """Return operations per second of the encoder alone, by the width of 1,024 rows, with and without a mask."""
+        body: Any = self.loaded.model.encoder.body  # type: ignore[union-attr]
+        config, found = body.config, {}
+        for width in (16, 24, 25, 32):
+            ids = torch.full((_ENCODED, width), 2000, device=self.device)
+            present = torch.ones(_ENCODED, 1, 1, width, dtype=torch.bool, device=self.device)
+            layer = 4 * config.hidden_size**2 + 2 * config.hidden_size * config.intermediate_size
+            operations = config.num_hidden_layers * _ENCODED * width * (2 * layer + 4 * config.hidden_size * width)
+            for name, mask in (("mask", present.expand(-1, 1, width, -1)), ("no mask", None)):
+                with torch.no_grad():
+                    body(input_ids=ids, attention_mask=mask)
+                    passed = _seconds(lambda: [body(input_ids=ids, attention_mask=mask) for _ in range(3)])  # noqa: B023
+                found[f"width {width}, {name}"] = 3 * operations / passed
+        return found
+
     def kernels(self) -> list[tuple[str, int, float]]:
         """Return the kernels of one batch that take most of the time: name, calls, milliseconds."""
         if self.device == "cpu":
             return []
-        indexed, size = self.indexed(1024).to(torch.device("cuda")), 1024
+        indexed, size = self.indexed(_ENCODED).to(torch.device("cuda")), _ENCODED
         prediction.predict_logits(self.loaded.model, indexed, size)
         activities = [torch.profiler.ProfilerActivity.CUDA]
         with torch.profiler.profile(activities=activities) as profile:
@@ -348,38 +365,33 @@ def measure_peak() -> float:
     return 2 * size**3 * 20 / _seconds(lambda: [left @ right for _ in range(20)])
 
 
-def measure_own(results: Results, bench: Bench, workers: int, count: int) -> None:
-    """Measure the contenders in turns, the stages, and other settings."""
-    one, many = "one process", f"{workers} processes"
-    results.measure("recorded and plain logits", bench.largest_difference, 10)
-    results.measure("all processes started", bench.wait_for_processes)
-    results.measure("warm-up of all processes", partial(bench.rate, count, workers=workers), 25)
-    for _ in range(2):
-        results.measure(one, partial(bench.rate, count), 10)
-        results.measure("pipeline", partial(bench.pipeline, count // 8), 10)
-        results.measure(many, partial(bench.rate, 2 * count, workers=workers), 15)
-        results.measure("ratios", lambda: ratios(results, one, many))
-    results.measure("stages", partial(bench.stages, count // 2), 5)
+def measure_turn(results: Results, bench: Bench, workers: int, count: int) -> None:
+    """Measure each contender once."""
+    many = f"{workers} processes"
+    results.measure(_ONE, partial(bench.rate, count), 10)
+    results.measure(_PIPELINE, partial(bench.pipeline, count // 16), 5)
+    results.measure(many, partial(bench.rate, count, workers=workers), 5)
+    results.measure("one process as a multiple of", partial(ratios, results, (_PIPELINE, many)))
 
 
-def ratios(results: Results, one: str, many: str) -> dict[str, float]:
-    """Return one process as a multiple of the others, by the best turn of each."""
-    rates = {name: results.best(name) or float("nan") for name in (one, "pipeline", many)}
-    return {name: rates[one] / rate for name, rate in rates.items() if name != one}
+def ratios(results: Results, others: Sequence[str]) -> dict[str, float]:
+    """Return one process as a multiple of others, by the best turn of each."""
+    return {name: results.best(_ONE) / (results.best(name) or float("nan")) for name in others}
 
 
 def measure_large(results: Results, bench: Bench, count: int) -> None:
     """Measure the share of the matrix peak."""
     operations = results.measure("large: operations a row", bench.operations)
     peaks = []
-    for _ in range(2):
+    for batch in (1024, 2048):
         peaks.append(results.measure("peak", measure_peak))
-        results.measure("large: predict", partial(bench.rate, count), 2)
-        results.measure("large: loop", partial(bench.loop, count // 4), 2)
+        results.measure("large: predict", partial(bench.rate, count, batch=batch), 2)
+        results.measure("large: loop", partial(bench.loop, count // 2), 2)
         for name in ("large: predict", "large: loop"):
             results.measure(f"{name}, share of the peak", lambda: results.best(name) * operations / max(peaks))  # noqa: B023
     results.measure("large: stages", partial(bench.stages, count), 3)
     measure_trials(results, bench, count, _LARGE_TRIALS, "large, ")
+    results.measure("large: encoder alone", bench.encoder_shares, 2)
     results.measure("large: kernels", bench.kernels, 2)
 
 
@@ -409,7 +421,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with laptop/test.txt")
     parser.add_argument("--encoder", type=Path, required=True, help="folder with config.json and a tokenizer")
-    parser.add_argument("--rows", type=int, default=1 << 16, help="rows of the contenders (default 65536)")
+    parser.add_argument("--rows", type=int, default=1 << 17, help="rows of the contenders (default 131072)")
     parser.add_argument("--workers", type=int, default=min(8, os.cpu_count() or 1), help="processes (default 8)")
     parser.add_argument("--seconds", type=float, default=85, help="time after which nothing new is measured")
     parser.add_argument("--out", type=Path, required=True)
@@ -424,13 +436,19 @@ def main() -> None:
         folder = Path(name)
         encoder, corpus = Pretrained.load(arguments.encoder), read(arguments.data / "laptop" / "test.txt")
         bench = Bench(folder / "own", encoder, corpus, saved=True)
-        results.measure("processes begin to start", lambda: bench.start_processes(arguments.workers))
-        measure_own(results, bench, arguments.workers, arguments.rows)
+        workers, count = arguments.workers, arguments.rows
+        results.measure("processes begin to start", lambda: bench.start_processes(workers))
+        results.measure("recorded and plain logits", bench.largest_difference, 10)
+        results.measure("all processes started", bench.wait_for_processes)
+        results.measure("warm-up of all processes", partial(bench.rate, count // 2, workers=workers), 20)
+        measure_turn(results, bench, workers, count)
+        results.measure("stages", partial(bench.stages, count // 4), 5)
+        wide = Bench(folder / "large", large(encoder), one_sentence_each(corpus))
+        measure_large(results, wide, count // 4)
+        measure_trials(results, bench, count // 4, _TRIALS)
+        measure_turn(results, bench, workers, count)
         if bench.pool is not None:
             bench.pool.close(now=True)
-        wide = Bench(folder / "large", large(encoder), one_sentence_each(corpus))
-        measure_large(results, wide, arguments.rows // 4)
-        measure_trials(results, bench, arguments.rows // 2, _TRIALS)
 
 
 if __name__ == "__main__":

@@ -94,16 +94,15 @@ class RecordedEncoder:
             self._recordings[shape] = _Recording(replay, place, states)
 
     def _capture(self, run: Callable[[], Any], device: torch.device) -> Callable[[], None]:
-        """Record what `run` launches on a stream of its own, and return what replays it.
+        """Record what `run` launches, and return what replays it.
 
         `torch.cuda.graph` would also release cached memory, which takes longer than recording.
         """
-        graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        current = torch.cuda.current_stream()
+        graph, (pool, stream), current = torch.cuda.CUDAGraph(), self._place, torch.cuda.current_stream()
         stream.wait_stream(current)
         # Some encoders make small tensors without naming a device, and a copy from the host cannot be recorded.
         with torch.device(device), torch.cuda.stream(stream):
-            graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
+            graph.capture_begin(pool=pool, capture_error_mode="thread_local")
             try:
                 run()
             finally:
@@ -112,8 +111,9 @@ class RecordedEncoder:
         return graph.replay
 
     @cached_property
-    def _pool(self) -> Any:
-        return torch.cuda.graph_pool_handle()
+    def _place(self) -> tuple[Any, torch.cuda.Stream]:
+        """Memory and a stream for all recordings: libraries allocate room for each stream that they meet."""
+        return torch.cuda.graph_pool_handle(), torch.cuda.Stream()  # type: ignore[no-untyped-call]
 
 
 def _rounded(rows: int, width: int) -> _Shape:
