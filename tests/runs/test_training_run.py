@@ -133,7 +133,7 @@ def test_data_that_the_configuration_names_is_used(corpus: Corpus, tmp_path: Pat
     train_file, dev_file = tmp_path / "train.jsonl", tmp_path / "dev.jsonl"
     pssa.write(corpus, train_file)
     pssa.write(corpus.select([0, 4, 8]), dev_file)
-    config = Config().updated({"train": str(train_file), "dev": str(dev_file)})
+    config = Config().updated({"train": str(train_file), "dev": str(dev_file), "from_pretrained": "none"})
     resolved, prepared_data = prepare(None, None, config)
     assert prepared_data.corpus.hash() == corpus.hash()
     assert prepared_data.dev is not None
@@ -142,7 +142,7 @@ def test_data_that_the_configuration_names_is_used(corpus: Corpus, tmp_path: Pat
 
 
 def test_data_that_is_given_goes_before_what_the_configuration_names(corpus: Corpus) -> None:
-    config = Config().updated({"train": "nowhere.jsonl", "dev": "nowhere.jsonl"})
+    config = Config().updated({"train": "nowhere.jsonl", "dev": "nowhere.jsonl", "from_pretrained": "none"})
     resolved, prepared_data = prepare(corpus, corpus.select([0, 4, 8]), config)
     assert prepared_data.corpus == corpus
     assert (resolved.data.train, resolved.data.dev) == (None, None)
@@ -209,7 +209,7 @@ def test_too_few_sentences_for_a_search_write_nothing(train_tiny: TrainTiny, cor
     assert not (tmp_path / "run").exists()
     # Neither a given number of epochs nor development data of its own needs a part of train.
     prepare(alike, None, Config(epochs=1))
-    prepare(alike, corpus, Config())
+    prepare(alike, corpus, Config().updated({"from_pretrained": "none"}))
 
 
 def test_a_taken_place_is_refused_before_vectors_are_read(train_tiny: TrainTiny, finished_run: Path) -> None:

@@ -13,11 +13,11 @@ from tests.runs.interrupted import Interrupting, contents
 
 import pssa
 from pssa.data.example import Corpus, Example
-from pssa.errors import InputError
+from pssa.errors import InputError, PssaWarning
 from pssa.runs import Config, resume, train
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.prepared_data import PreparedData, prepare
-from pssa.runs.warm_start import merge_settings
+from pssa.runs.warm_start import merge_settings, start_few_labels
 
 # Two of the labels that the run knows, at other places, and a new one.
 LABELS = ("mixed", "negative", "positive")
@@ -59,6 +59,22 @@ def test_known_words_keep_their_rows_and_new_ones_are_added(finished_run: Path, 
         assert torch.equal(prepared.start[name][places], weights[name][known])
     assert prepared.start["words"][after.index("gadget")].abs().max() > 0
     assert torch.equal(prepared.start["match"], weights["match"])
+
+
+def test_few_labels_start_from_the_starter_unless_something_else_is_set(corpus: Corpus) -> None:
+    with pytest.warns(PssaWarning, match="from_pretrained='none'"):
+        started = start_few_labels(Config(), corpus)
+    assert (started.data.from_pretrained, started.data.from_digest is None) == ("starter", False)
+    assert started == merge_settings(Config(), {"from_pretrained": "starter"})
+    for settings in ({"vectors": "glove.txt"}, {"model": "memnet"}, {"dimension": 8}, {"hidden": 4}):
+        given = Config().updated(settings)
+        assert start_few_labels(given, corpus) is given
+
+
+def test_few_labels_that_the_starter_does_not_understand_start_from_scratch(corpus: Corpus, further: Corpus) -> None:
+    assert start_few_labels(Config(), further).data.from_pretrained is None
+    foreign = Corpus(tuple(Example.from_text("qwertz uiopü", (0, 6), label=one.label) for one in corpus), corpus.labels)
+    assert start_few_labels(Config(), foreign).data.from_pretrained is None
 
 
 def test_labels_are_matched_by_name(finished_run: Path, further: Corpus) -> None:

@@ -114,10 +114,10 @@ class DataConfig:
     encoder: str | None = setting_field(None, "folder or hub name of a pretrained encoder", group="model", unset="")
     from_pretrained: str | None = setting_field(
         None,
-        "trained run to start from, or starter",
+        "trained run to start from, starter, or none",
         option="from",
         group="model",
-        default_text="a new model is trained from scratch",
+        default_text="starter for few labels, unless something else is set; else from scratch",
     )
     from_digest: str | None = None  # of that run, written by pssa; another run of the same name is refused
     unit: str = setting_field(

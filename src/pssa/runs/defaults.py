@@ -75,6 +75,23 @@ def resolve(config: Config) -> Config:
     return config
 
 
+def has_few_labels(config: Config, n_instances: int) -> bool:
+    """Return whether the data is so small that the model's usual number of epochs would make fewer than `min_steps` steps.
+
+    :param config: a configuration with its defaults filled in.
+    """
+    training = config.training
+    assert training.batch_size
+    assert training.max_epochs
+    epochs = training.usual_epochs or training.max_epochs
+    return epochs * math.ceil(n_instances / training.batch_size) < training.min_steps
+
+
+def has_length(given: Config) -> bool:
+    """Return whether a configuration, before its defaults are filled in, says how long to train."""
+    return bool(given.epochs or given.training.usual_epochs or given.training.max_epochs)
+
+
 def lengthen_training(config: Config, given: Config, n_instances: int) -> Config:
     """Return the configuration with more epochs where the data is so small that the defaults would be too few steps.
 
@@ -84,15 +101,10 @@ def lengthen_training(config: Config, given: Config, n_instances: int) -> Config
     :param given: the configuration before its defaults were filled in; what it sets is kept.
     """
     training, mining = config.training, config.mining
-    is_set = config.epochs or given.training.usual_epochs or given.training.max_epochs
-    if is_set or not training.min_steps:
+    if has_length(given) or not has_few_labels(config, n_instances):
         return config
     assert training.batch_size
-    assert training.max_epochs
-    assert training.usual_epochs is not None
     epochs = math.ceil(training.min_steps / math.ceil(n_instances / training.batch_size))
-    if epochs <= (training.usual_epochs or training.max_epochs):
-        return config
     if given.training.usual_epochs == 0:
         patience = max(training.patience, epochs // 5)
         names = ("training.max_epochs", *(["training.patience"] if patience > training.patience else []))

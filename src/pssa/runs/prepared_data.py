@@ -33,13 +33,15 @@ from pssa.runs.defaults import (
     choose_device,
     choose_penalty,
     default_options,
+    has_few_labels,
+    has_length,
     lengthen_training,
     resolve,
 )
 from pssa.runs.directory import RunDirectory, read_json, read_tensors, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window, open_featurizer, reopen_featurizer
 from pssa.runs.run_names import resolve_run
-from pssa.runs.warm_start import open_warm_start
+from pssa.runs.warm_start import SCRATCH, open_warm_start, start_few_labels
 
 Source = str | Path | Corpus | Table
 _MIN_INSTANCES = 10
@@ -134,6 +136,7 @@ def prepare(
     if supervised:
         check_supervision(config)
     corpus = _read(train_source, config)
+    given, config = _choose_start(given, config, corpus)
     dev_corpus = None if dev_source is None else _read(dev_source, config)
     config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
     corpus, kept = _keep_out(corpus, config)
@@ -148,6 +151,18 @@ def prepare(
         evidence.check_corpus(corpus)
         config = replace(config, supervision=replace(config.supervision, gamma=_gamma(given, evidence)))
     return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept, start)
+
+
+def _choose_start(given: Config, config: Config, corpus: Corpus) -> tuple[Config, Config]:
+    """Return the configurations without and with defaults; few labels start from the starter, where nothing else is set."""
+    if config.data.from_pretrained == SCRATCH:
+        plain = replace(given, data=replace(given.data, from_pretrained=None))
+        return plain, _resolve_checked(plain)
+    is_few = len(corpus) >= _MIN_INSTANCES and has_few_labels(config, len(corpus))
+    if not is_few or has_length(given):
+        return given, config
+    started = start_few_labels(given, corpus)
+    return started, config if started is given else _resolve_checked(started)
 
 
 def _open_start(

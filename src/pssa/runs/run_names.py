@@ -22,12 +22,17 @@ def resolve_run(run: str | Path) -> Path:
     return starter_run() if str(run) == STARTER and not path.exists() else path
 
 
+def has_starter() -> bool:
+    """Return whether the package was built with its run."""
+    return (_PACKAGED / "model.json").is_file()
+
+
 def starter_run() -> Path:
     """Return the folder of the run that comes with the package.
 
     :raises InputError: if the package was built without it.
     """
-    if not (_PACKAGED / "model.json").is_file():
+    if not has_starter():
         where = "install a released wheel of pssa, or build it with scripts/build_starter.py"
         raise InputError(f"this copy of pssa comes without the run {STARTER}; {where}")
     return _PACKAGED

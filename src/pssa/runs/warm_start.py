@@ -28,13 +28,15 @@ from pssa.runs.classifier import Classifier
 from pssa.runs.config import Config, flatten
 from pssa.runs.directory import RunDirectory, resume_hint
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window
-from pssa.runs.run_names import STARTER, resolve_run, run_name
+from pssa.runs.run_names import STARTER, has_starter, resolve_run, run_name, starter_run
 from pssa.runs.saved_model import Description, load
 from pssa.training import Team
 
 # Options that may differ from those of the run: its weights mean the same with other values.
 _FREE_OPTIONS = ("dropout", "embedding_dropout", "initial_bound", "train_embeddings")
 _FILES = ("model.safetensors", PACKED, "vocabulary.json", "model.json")
+SCRATCH = "none"  # in place of a run: start from scratch, however few the labels
+_MIN_KNOWN = 0.5  # share of the words of few labels that the starter knows; texts in another language have less
 _DIGEST = 16  # characters
 _UNSEEN = "unseen"  # how the name of the tensor ends that holds the vectors that are not trained
 
@@ -46,7 +48,7 @@ def merge_settings(config: Config, settings: Mapping[str, Any]) -> Config:
     """
     given = {name.rpartition(".")[2]: value for name, value in flatten(settings).items()}
     source = given.get("from_pretrained", config.data.from_pretrained)
-    if not isinstance(source, str | Path) or not source:
+    if not isinstance(source, str | Path) or not source or str(source) == SCRATCH:
         return config.updated(settings)
     run = _find_run(source)
     described, usual = Description.load(run), Config()
@@ -68,6 +70,33 @@ def merge_settings(config: Config, settings: Mapping[str, Any]) -> Config:
         max_pieces=described.max_pieces or None,
     )
     return replace(config, data=data, options=described.options | config.options)
+
+
+def start_few_labels(config: Config, corpus: Corpus) -> Config:
+    """Return the configuration of a training on few labels: it starts from the starter, unless something else is set.
+
+    Few labels are not enough to learn what words mean. Labels and language must be those of the starter.
+    """
+    usual = Config()
+    names = ("from_pretrained", "vectors", "encoder", "dimension", "unit", "max_pieces")
+    is_set = config.options or any(getattr(config.data, name) != getattr(usual.data, name) for name in names)
+    if is_set or config.model != usual.model or not has_starter():
+        return config
+    run = starter_run()
+    if not set(corpus.labels) <= set(Description.load(run).labels) or not _knows_words(run, corpus):
+        return config
+    if Team.from_environment().is_main:
+        scratch = setting("from_pretrained", SCRATCH, option=f"--from {SCRATCH}")
+        what = f"{len(corpus)} labelled instances are few, so the training starts from the starter"
+        warnings.warn(PssaWarning(f"{what}; to train from scratch, use {scratch}"), stacklevel=2)
+    return merge_settings(config, {"from_pretrained": STARTER})
+
+
+def _knows_words(run: Path, corpus: Corpus) -> bool:
+    """Return whether a run knows enough of the words of a corpus."""
+    known = Vocabulary.load(run / "vocabulary.json")
+    words = [word for example in corpus for word in example.words]
+    return sum(known.index(word) != known.unk_id for word in words) >= _MIN_KNOWN * len(words)
 
 
 def open_warm_start(
