@@ -122,6 +122,9 @@ def note_kind(note: str) -> str:
 
 def _plain_words(text: str, spans: Sequence[Span]) -> list[str]:
     """Return the words that are letters alone, in lower case: numbers and names with signs are new in any text."""
+    if text.isascii():  # in lower case of the same length
+        text = text.lower()
+        return [word for start, end in spans if (word := text[start:end]).isalpha()]
     return [word.lower() for start, end in spans if (word := text[start:end]).isalpha()]
 
 
