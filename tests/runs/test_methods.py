@@ -12,11 +12,17 @@ import pytest
 import torch
 
 import pssa
+from pssa import saliency
 from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus
 from pssa.errors import InputError
-from pssa.runs import methods
+from pssa.runs import Config, methods
+from pssa.runs.methods.consensus import judge_unseen
+from pssa.runs.prepared_data import prepare
+from pssa.runs.run_context import RunContext
 from pssa.runs.training_run import mine
+from pssa.saliency import observe
+from pssa.training import NullObserver
 
 TrainTiny = Callable[..., Path]
 
@@ -171,3 +177,15 @@ def test_a_gate_trains_with_evidence_only_where_that_does_no_harm(
         gate, penalty = trained(str(is_open), gate="held-out")
         assert gate["supervised"] == is_open == (penalty > 0)
     assert trained("always")[0] is None
+
+
+def test_a_judge_names_words_only_where_it_is_right(corpus: Corpus) -> None:
+    config, prepared = prepare(corpus, None, Config().updated(SETTINGS))
+    context = RunContext(config, None, prepared, NullObserver())
+    unseen, attention = context.train_data.select(range(1, 20)), saliency.build("attention", {})
+    model = context.new_model()
+    observed, whole = judge_unseen(model, unseen, [attention]), observe(model, unseen, attention)
+    right = whole.predicted == unseen.labels
+    assert 0 < right.sum() < len(unseen)
+    torch.testing.assert_close(observed.probabilities, whole.probabilities)
+    torch.testing.assert_close(observed.scores, whole.scores * right[:, None])

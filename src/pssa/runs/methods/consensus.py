@@ -5,7 +5,7 @@ Stages: `search`, then `seed-S-fold-F` for every seed and fold, with a gate `gat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -99,11 +99,7 @@ class Consensus(Method):
     def _judgements(self, context: RunContext, epochs: int) -> list[Observation]:
         """Return one judgement of every instance for each seed, by models that were trained on the other folds."""
         config, data = context.config, context.train_data
-        judges = [
-            _Judge(number, fold, torch.tensor(rows))
-            for number in range(config.mining.consensus_models)
-            for fold, rows in enumerate(self._folds(context, context.member_seed(number)), start=1)
-        ]
+        judges = self._judges(context, range(config.mining.consensus_models))
         epochs = choose_consensus_epochs(config) or epochs
         observed = context.run_all([partial(self._observe, judge=judge, epochs=epochs) for judge in judges])
         n_words, n_labels = data.table.candidates.shape[1], len(config.data.labels)
@@ -112,8 +108,14 @@ class Consensus(Method):
             wholes[judge.number].fill(judge.rows, part)
         return [context.share(whole) for whole in wholes]
 
-    def _folds(self, context: RunContext, seed: int) -> list[list[int]]:
-        return folds(context.prepared_data.corpus, context.config.mining.consensus_folds, seed)
+    def _judges(self, context: RunContext, numbers: Iterable[int]) -> list[_Judge]:
+        """Return the judges of some seeds."""
+        corpus, n_folds = context.prepared_data.corpus, context.config.mining.consensus_folds
+        return [
+            _Judge(number, fold, torch.tensor(rows))
+            for number in numbers
+            for fold, rows in enumerate(folds(corpus, n_folds, context.member_seed(number)), start=1)
+        ]
 
     def _observe(self, context: RunContext, judge: _Judge, epochs: int) -> Observation:
         """Train a judge, and return what it says about the instances that it has not seen."""
@@ -162,15 +164,13 @@ class Consensus(Method):
 
     def _gate(self, context: RunContext, epochs: int, evidence: Evidence, plain: Observation) -> Gate:
         """Compare the first judges with models of the same seed and folds that the evidence supervises."""
-        config, data, seed = context.config, context.train_data, context.member_seed(0)
-        epochs = choose_consensus_epochs(config) or epochs
-        supervision = context.supervise(evidence)
+        config, data = context.config, context.train_data
+        judges = self._judges(context, [0])
+        supervised = partial(_predict, epochs=choose_consensus_epochs(config) or epochs, evidence=evidence)
+        found = context.run_all([partial(supervised, judge=judge) for judge in judges])
         predicted = torch.empty_like(data.labels)
-        for fold, judged in enumerate(self._folds(context, seed), start=1):
-            rows = torch.tensor(judged)
-            model = context.new_model(seed)
-            context.train_miner(f"gate-fold-{fold}", model, epochs, all_but(data, rows), supervision)
-            predicted[rows] = context.team.share(predict_classes(model, data.select(rows)))
+        for judge, part in zip(judges, found, strict=True):
+            predicted[judge.rows] = context.team.share(part)
         labels = config.data.labels
         gold, ours, theirs = (
             [labels[each] for each in ids.tolist()] for ids in (data.labels, predicted, plain.predicted)
@@ -186,6 +186,14 @@ def judge_unseen(model: nn.Module, unseen: IndexedCorpus, saliencies: Sequence[S
     if len(right):
         observed.fill(right, blend([observe(model, unseen.select(right), each) for each in saliencies]))
     return observed
+
+
+def _predict(context: RunContext, judge: _Judge, epochs: int, evidence: Evidence) -> Tensor:
+    """Train a judge again, supervised by the evidence, and return its classes of the instances that it has not seen."""
+    data, model = context.train_data, context.new_model(context.member_seed(judge.number))
+    supervision, taught = context.supervise(evidence), all_but(data, judge.rows)
+    context.train_miner(f"gate-fold-{judge.fold}", model, epochs, taught, supervision)
+    return predict_classes(model, data.select(judge.rows))
 
 
 def _lower(name: str) -> str:
