@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -196,15 +197,18 @@ def train_initial(context: RunContext, epochs: int) -> torch.nn.Module:
 
 
 def test_a_training_that_begins_during_the_search_ends_like_one_that_waits(
-    new_context: NewContext, monkeypatch: pytest.MonkeyPatch
+    new_context: NewContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = {}
     for n_threads in (1, 2):
         monkeypatch.setattr(torch, "get_num_threads", lambda n_threads=n_threads: n_threads)
-        context = replace(new_context(max_epochs=6), directory=None, observer=(observer := Counting()))
-        epochs, model = context.search_and_train(train_initial)
+        context = new_context(max_epochs=6)
+        context.observer = observer = Counting()
+        epochs = context.find_epochs([train_initial])
+        assert (tmp_path / "stages" / "initial").exists() == (n_threads == 2)
+        model = train_initial(context, epochs)
         found[n_threads] = (epochs, context.history, observer.stages, observer.ended), model.get_parameter("match")
-        assert ("initial" in context.early) == (n_threads == 2)
+        shutil.rmtree(tmp_path / "stages")
     assert found[1][0] == found[2][0]
     assert torch.equal(found[1][1], found[2][1])
 
@@ -212,14 +216,15 @@ def test_a_training_that_begins_during_the_search_ends_like_one_that_waits(
 def test_a_search_that_is_interrupted_ends_the_training_beside_it_and_both_resume(
     new_context: NewContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    epochs, model = new_context(max_epochs=4).search_and_train(train_initial)
-    for path in tmp_path.rglob("*.safetensors"):
-        path.unlink()
+    undisturbed = new_context(max_epochs=4)
+    epochs = undisturbed.find_epochs()
+    model = train_initial(undisturbed, epochs)
+    shutil.rmtree(tmp_path / "stages")
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
     stopped, resumed = new_context(max_epochs=4), new_context(max_epochs=4)
     stopped.observer = Interrupting(2)
     with pytest.raises(KeyboardInterrupt):
-        stopped.search_and_train(train_initial)
-    found, again = resumed.search_and_train(train_initial)
-    assert found == epochs
+        stopped.find_epochs([train_initial])
+    assert resumed.find_epochs([train_initial]) == epochs
+    again = train_initial(resumed, epochs)
     assert torch.equal(again.get_parameter("match"), model.get_parameter("match"))

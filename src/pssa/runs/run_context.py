@@ -43,8 +43,7 @@ from pssa.training import (
     fit,
     search_epochs,
 )
-from pssa.training.checkpoint import MemoryStore
-from pssa.training.concurrent import EpochLimit, LimitRaiser, one_thread, run_concurrently, train_beside
+from pssa.training.concurrent import EpochLimit, LimitRaiser, one_thread, run_concurrently, train_meanwhile
 from pssa.training.fit import count_steps
 from pssa.training.supervision import supervise
 
@@ -65,8 +64,7 @@ class RunContext:
     team: Team = field(default_factory=Team)  # the processes that train together; only the main one has a directory
     history: list[EpochRecord] = field(default_factory=list)  # of all stages, in order
     held_out: HeldOut | None = None  # predictions of models like the final one about instances that are new to them
-    early: dict[str, MemoryStore] = field(default_factory=dict)  # trainings that began during the search, by stage
-    goes_on: Callable[[int], bool] | None = None  # of such a training, see `Task`
+    goes_on: Callable[[int], bool] | None = None  # of a training that begins during the search, see `Task`
 
     @cached_property
     def device(self) -> torch.device:
@@ -152,30 +150,26 @@ class RunContext:
         description = Description.of(self.config, featurizer)
         save_weights(self.directory.stage_folder(stage), model, description, featurizer)
 
-    def find_epochs(self) -> int:
-        """Return the number of epochs: the known one, or the best on development data, which is searched once in a run."""
-        return self.config.known_epochs or self._search("search")
+    def find_epochs(self, meanwhile: Sequence[Callable[[RunContext, int], object]] = ()) -> int:
+        """Return the number of epochs: the known one, or the best on development data, which is searched once in a run.
 
-    def search_and_train(self, train: Callable[[RunContext, int], nn.Module]) -> tuple[int, nn.Module]:
-        """Return the number of epochs, as `find_epochs` does, and the model that `train` trains for so many.
-
-        A model on word vectors that has a second core begins while the search still runs, and goes no further than it is certain
-        to go: the first epochs of a training do not depend on how many there are.
+        :param meanwhile: trainings of so many epochs, to be called afterwards. Those of models on word vectors begin while the
+            search still runs, if there is a second core, and continue from their checkpoints when they are called. They go no
+            further than they are certain to go: the first epochs of a training do not depend on how many there are.
         """
-        is_early = not self.config.known_epochs and self._n_side_by_side > 1 and not self.config.supervision.ramp
-        if not is_early:
-            epochs = self.find_epochs()
-            return epochs, train(self, epochs)
+        if known := self.config.known_epochs:
+            return known
+        if not meanwhile or self.directory is None or self._n_side_by_side < 2:
+            return self._search("search")
         (branch,), limit, observer = self._branches(1), EpochLimit(), self.observer
-        branch.goes_on, most = limit.wait, self.settings.max_epochs
-        work = partial(_run_branch, branch, lambda context: train(context, most))
-        with train_beside(work, limit):
+        branch.goes_on, most = limit.allows, self.settings.max_epochs
+        works = [partial(_run_branch, branch, partial(_call, train, most)) for train in meanwhile]
+        with train_meanwhile(works, limit):
             self.observer = ObserverGroup((observer, LimitRaiser(limit, self.settings.smoothing)))
             try:
-                epochs = self.find_epochs()
+                return self._search("search")
             finally:
                 self.observer = observer
-        return epochs, train(self, epochs)
 
     def find_final_epochs(self, epochs: int, supervision: Supervision) -> int:
         """Return the number of epochs of the final training: that of the initial model, or what a search under supervision finds.
@@ -278,16 +272,15 @@ class RunContext:
         return one_thread() if self._is_light else nullcontext()
 
     def _store(self, stage: str) -> CheckpointStore | None:
-        if stage in self.early:
-            return self.early[stage]
-        store = FileStore(self.directory.stage_folder(stage) / "checkpoint.safetensors") if self.directory else None
-        if self.goes_on is None:
-            return store
-        return self.early.setdefault(stage, MemoryStore(store))
+        return FileStore(self.directory.stage_folder(stage) / "checkpoint.safetensors") if self.directory else None
 
     def _note(self, stage: str, history: list[EpochRecord]) -> None:
         self.history.extend(history)
         self.observer.on_stage_end(stage)
+
+
+def _call(train: Callable[[RunContext, int], Result], epochs: int, context: RunContext) -> Result:
+    return train(context, epochs)
 
 
 def _run_branch(branch: RunContext, work: Callable[[RunContext], Result], observer: Observer) -> Result:

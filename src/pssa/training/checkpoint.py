@@ -116,24 +116,6 @@ class CheckpointStore(Protocol):
         ...
 
 
-class MemoryStore:
-    """The newest checkpoint of a training that goes on in this process, on its way to another store."""
-
-    def __init__(self, store: CheckpointStore | None) -> None:
-        self._store = store
-        self._newest: Checkpoint | None = None
-
-    def load(self) -> Checkpoint | None:
-        """Return the newest checkpoint, of this process or of an earlier one."""
-        return self._newest or (self._store.load() if self._store else None)
-
-    def save(self, checkpoint: Checkpoint) -> None:
-        """Keep the checkpoint, and pass it on."""
-        self._newest = checkpoint
-        if self._store:
-            self._store.save(checkpoint)
-
-
 def take(model: nn.Module, optimizer: torch.optim.Optimizer | None, history: list[EpochRecord]) -> Checkpoint:
     """Return the state after the last epoch of `history`; a finished training needs no optimiser, two thirds of the size."""
     tensors = {_MODEL + name: parameter.detach() for name, parameter in model.named_parameters()}

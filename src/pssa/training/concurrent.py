@@ -108,22 +108,26 @@ class EpochLimit:
         self._is_over = False
 
     def raise_to(self, epochs: int) -> None:
-        """Let the training go on to this epoch."""
+        """Let trainings go on to this epoch."""
         with self._changed:
             self._epochs = max(self._epochs, epochs)
             self._changed.notify_all()
 
     def end(self) -> None:
-        """End the training after the epoch that it is in."""
+        """End trainings after the epoch that they are in."""
         with self._changed:
             self._is_over = True
             self._changed.notify_all()
 
-    def wait(self, done: int) -> bool:
-        """Wait until the epoch after the first `done` is certain, and return True; return False if the training is to end."""
+    def allows(self, done: int) -> bool:
+        """Return whether a training may go on after its first `done` epochs."""
+        return not self._is_over and self._epochs > done
+
+    def wait_beyond(self, epochs: int) -> int:
+        """Wait until more than `epochs` are certain, and return how many; 0: the search is over."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_over or self._epochs > done)
-            return not self._is_over
+            self._changed.wait_for(lambda: self._is_over or self._epochs > epochs)
+            return 0 if self._is_over else self._epochs
 
 
 class LimitRaiser(NullObserver):
@@ -140,11 +144,21 @@ class LimitRaiser(NullObserver):
 
 
 @contextmanager
-def train_beside(work: Callable[[Observer], object], limit: EpochLimit) -> Iterator[None]:
-    """Run `work`, a training that keeps to `limit`, in a thread while the block runs; then end it after its epoch."""
+def train_meanwhile(works: Sequence[Callable[[Observer], object]], limit: EpochLimit) -> Iterator[None]:
+    """Call `works` in turn in a thread while the block runs, again whenever `limit` was raised.
+
+    Each is a training that stops where `limit` says and goes on from there at its next call.
+    """
     relay = Relay()
+
+    def run() -> None:
+        epochs = 0
+        while epochs := limit.wait_beyond(epochs):
+            for work in works:
+                work(relay)
+
     with ThreadPool(1) as pool:
-        future = pool.submit(work, relay)
+        future = pool.submit(run)
         try:
             yield
         except BaseException:

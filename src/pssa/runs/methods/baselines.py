@@ -27,8 +27,7 @@ _MEMBERS = 5  # of an ensemble
 def _train_base(context: RunContext) -> Trained:
     if (evidence := context.prepared_data.evidence) is not None:
         return train_final(context, context.find_epochs(), evidence)
-    _, model = context.search_and_train(_train_initial)
-    return Trained((model,))
+    return Trained((_train_initial(context, context.find_epochs([_train_initial])),))
 
 
 def _train_initial(context: RunContext, epochs: int) -> nn.Module:
@@ -36,19 +35,21 @@ def _train_initial(context: RunContext, epochs: int) -> nn.Module:
 
 
 def _train_longer(context: RunContext) -> Trained:
-    epochs, model = context.search_and_train(_train_initial)
+    epochs = context.find_epochs([_train_initial])
+    model = _train_initial(context, epochs)
     for number in range(2, _TRAININGS + 1):
         context.train(f"kt-{number}", model, epochs)
     return Trained((model,))
 
 
 def _train_boosting(context: RunContext) -> Trained:
-    epochs = context.find_epochs()
-    members = context.run_all([partial(_train_member, number=number, epochs=epochs) for number in range(_MEMBERS)])
+    trainings = [partial(_train_member, number=number) for number in range(_MEMBERS)]
+    epochs = context.find_epochs(trainings)
+    members = context.run_all([partial(train, epochs=epochs) for train in trainings])
     return Trained(tuple(members), (1.0,) * _MEMBERS)
 
 
-def _train_member(context: RunContext, number: int, epochs: int) -> nn.Module:
+def _train_member(context: RunContext, epochs: int, number: int) -> nn.Module:
     return context.train(f"member-{number + 1}", context.new_model(context.member_seed(number)), epochs)
 
 

@@ -119,11 +119,9 @@ class Consensus(Method):
 
     def _observe(self, context: RunContext, judge: _Judge, epochs: int) -> Observation:
         """Train a judge, and return what it says about the instances that it has not seen."""
-        data, seed = context.train_data, context.member_seed(judge.number)
-        taught, unseen = all_but(data, judge.rows), data.select(judge.rows)
-        model = context.train_miner(judge.stage, context.new_model(seed), epochs, taught)
+        model = _train_judge(context, epochs, judge)
         saliencies = [build_saliency(context.config, name) for name in self.saliencies(context.config)]
-        return judge_unseen(model, unseen, saliencies)
+        return judge_unseen(model, context.train_data.select(judge.rows), saliencies)
 
     def _agree(self, context: RunContext, judgements: Sequence[Observation]) -> Evidence:
         config = context.config
@@ -151,7 +149,11 @@ class Consensus(Method):
         return f"no word exceeded consensus_threshold {threshold:g} where {right}", _lower("consensus_threshold")
 
     def _train(self, context: RunContext) -> Trained:
-        epochs = context.find_epochs()
+        judges = self._judges(context, range(context.config.mining.consensus_models))
+        meanwhile = (
+            [] if choose_consensus_epochs(context.config) else [partial(_train_judge, judge=one) for one in judges]
+        )
+        epochs = context.find_epochs(meanwhile)
         judgements = self._judgements(context, epochs)
         evidence = self._agree(context, judgements)
         if context.config.supervision.gate == "none":
@@ -186,6 +188,11 @@ def judge_unseen(model: nn.Module, unseen: IndexedCorpus, saliencies: Sequence[S
     if len(right):
         observed.fill(right, blend([observe(model, unseen.select(right), each) for each in saliencies]))
     return observed
+
+
+def _train_judge(context: RunContext, epochs: int, judge: _Judge) -> nn.Module:
+    model = context.new_model(context.member_seed(judge.number))
+    return context.train_miner(judge.stage, model, epochs, all_but(context.train_data, judge.rows))
 
 
 def _predict(context: RunContext, judge: _Judge, epochs: int, evidence: Evidence) -> Tensor:

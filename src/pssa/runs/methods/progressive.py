@@ -81,7 +81,8 @@ class Progressive(Method):
         return reason, f"raise it with {setting('epsilon')}"
 
     def _train(self, context: RunContext) -> Trained:
-        epochs, initial = context.search_and_train(_train_initial)
+        epochs = context.find_epochs([_train_initial])
+        initial = _train_initial(context, epochs)
         context.keep("initial", initial)
         # Mining goes on to train the initial model itself.
         start = copy.deepcopy(initial) if context.config.supervision.final_start == "initial" else None
