@@ -79,10 +79,8 @@ def test_labels_that_take_all_that_were_found_are_proposed_once(
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1].startswith("  expected labels positive, negative, neutral;")
     assert lines[-1].endswith(f" {said}")
-    rejected = [(line, label) for line, label in enumerate(labels, 2) if label != "positive"]
-    assert [line for line in lines if "rejected" in line] == [
-        f"  rejected   line {line}: unknown label {label!r}" for line, label in rejected
-    ]
+    (rejected,) = [line for line in lines if "rejected" in line]
+    assert all(f"{label!r}: {labels.count(label)}" in rejected for label in labels if label != "positive")
     assert _run("check", path, *shlex.split(said)) == 0
 
 

@@ -105,11 +105,11 @@ def test_points_stand_where_their_values_are() -> None:
 
 def test_every_point_has_its_number_in_a_title_and_the_last_is_said() -> None:
     found = draw_chart("Loss <of> it", [FALLING], "%")
-    assert [title.text for title in found.all("title")] == ["final 1: 1%", "final 2: 0.5%", "final 3: 0.25%"]
+    assert [title.text for title in found.all("title")] == ["final 1: 1.0%", "final 2: 0.5%", "final 3: 0.2%"]
     (drawing,) = found.all("svg")
     assert (drawing.attributes["role"], drawing.attributes["aria-label"]) == (
         "img",
-        "Loss <of> it: final ends at 0.25%",
+        "Loss <of> it: final ends at 0.2%",
     )
     assert found.all("figcaption")[0].text == "Loss <of> it"
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -231,14 +232,19 @@ def _show(name: str, report: Report) -> None:
         f"  repeated   {report.duplicates}",
         f"  dropped    {_counts(report.dropped) or 'none'}",
     ]
-    for problem in report.problems[:_SHOWN_PROBLEMS]:
+    # Unknown labels are counted, and the advice on them follows once.
+    unknown = Counter(shorten(problem.unknown_label) for problem in report.problems if problem.unknown_label)
+    is_counted = bool(unknown and report.labels_to_declare)
+    if is_counted:
+        first = next(problem.line for problem in report.problems if problem.unknown_label)
+        found = f"{counted(unknown.total(), 'line')} with unknown labels, the first line {first}: {_counts(unknown)}"
+        lines.append(f"  rejected   {found}")
+    listed = [problem for problem in report.problems if not (is_counted and problem.unknown_label)]
+    for problem in listed[:_SHOWN_PROBLEMS]:
         place = "" if problem.line is None else f"line {problem.line}: "
-        # The advice on unknown labels follows once, for all of them.
-        brief = problem.unknown_label and report.labels_to_declare
-        what = f"unknown label {shorten(problem.unknown_label)}" if brief else for_command_line(problem.message)
-        lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{what}")
-    if len(report.problems) > _SHOWN_PROBLEMS:
-        lines.append(f"  ... and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them all")
+        lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{for_command_line(problem.message)}")
+    if len(listed) > _SHOWN_PROBLEMS:
+        lines.append(f"  ... and {len(listed) - _SHOWN_PROBLEMS} more; --json lists them all")
     if report.labels_to_declare:
         expected = ", ".join(report.labels)
         declared = shlex.join(option_arguments("labels", ",".join(report.labels_to_declare)))

@@ -115,19 +115,23 @@ def lay_out_chart(title: str, axis: str, curves: Sequence[Curve], unit: str = ""
             "name": name,
             "colour": _GREYS[(number - 1) % len(_GREYS)] if number else ACCENT,
             "dash": _DASHES[number % len(_DASHES)],
-            "points": [(x_of(x), y_of(y), f"{name} {x:g}: {y:.4g}{unit}") for x, y in points],
+            "points": [(x_of(x), y_of(y), f"{name} {x:.3g}: {_shown(y, unit)}") for x, y in points],
             "name_y": name_places[number],
         }
         for number, (name, points) in enumerate(curves)
     ]
     width = max(_WIDTH, _RIGHT + 26 + round(_LETTER * max(len(name) for name, _ in curves)))
-    ends = "; ".join(f"{name} ends at {points[-1][1]:.4g}{unit}" for name, points in curves)
+    ends = "; ".join(f"{name} ends at {_shown(points[-1][1], unit)}" for name, points in curves)
     return {
         **{"title": title, "label": f"{title}: {ends}", "axis": axis, "lines": lines},
         **{"width": width, "height": _HEIGHT, "left": _LEFT, "right": _RIGHT, "bottom": _BOTTOM},
         "y_ticks": [(y_of(tick), f"{tick:.4g}{unit}") for tick in ticks],
         "x_ticks": [(x_of(tick), tick) for tick in sorted({1, round((1 + last) / 2), round(last)})],
     }
+
+
+def _shown(value: float, unit: str) -> str:
+    return f"{value:.1f}{unit}" if unit else f"{value:.4g}"
 
 
 def _ticks(low: float, high: float) -> list[float]:

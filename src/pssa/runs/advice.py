@@ -48,7 +48,9 @@ def _better_start(config: Config, metrics: Mapping[str, Any]) -> list[str]:
     coverage = metrics.get("vector_coverage")
     if coverage is None:
         vectors = setting("vectors", "glove.840B.300d.zip")
-        found.append(f"word vectors, with {vectors}: without them a model knows only the words of its training data")
+        ours = setting("vectors", "starter")
+        what = f"word vectors, with {vectors}, or {ours} for those that come with pssa"
+        found.append(f"{what}: without them a model knows only the words of its training data")
     elif coverage["tokens"] < _MIN_COVERAGE:
         found.append(f"word vectors that know these texts: yours cover {percent(coverage['tokens'])} of their words")
     encoder = setting("model='bertabsa_att', encoder=DIR", option="--model bertabsa_att --encoder DIR")
@@ -78,4 +80,5 @@ def _f1_by_label(confusion: Sequence[Sequence[int]]) -> list[float]:
 
 def _more_labels(metrics: Mapping[str, Any]) -> list[str]:
     few = metrics["instances"] < _FEW
-    return [f"more labelled data: {metrics['instances']} instances are few"] if few else []
+    chosen = setting("pssa.choose_next(run, POOL)", option="pssa data next RUN --input POOL")
+    return [f"more labelled data: {metrics['instances']} instances are few; {chosen} says which texts"] if few else []

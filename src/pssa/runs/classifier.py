@@ -186,7 +186,11 @@ class Classifier:
         :param errors: what to do with a row of a table that cannot be scored: `fail`, or `skip` it, without a label.
         :raises InputError: if the aspect is not in the text.
         """
-        if aspect is None and not isinstance(text, str):
+        is_text = isinstance(text, str) or (isinstance(text, list) and bool(text) and isinstance(text[0], str))
+        if aspect is None and is_text:
+            advice = "name it, as in predict(text, 'screen'), or find aspects with pssa.pipeline(run)(text)"
+            raise InputError(f"no aspect is given; {advice}")
+        if aspect is None:
             return predict_table(self, text, columns, errors)
         answers = self.answer(_examples(text, aspect, ordinal))
         return answers[0] if isinstance(text, str) else answers
