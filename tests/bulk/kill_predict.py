@@ -22,7 +22,7 @@ import pyarrow.parquet  # noqa: F401 - else every attempt would import it
 from pssa.bulk import job
 from pssa.cli import main
 
-KILLS = 8
+KILLS = 5
 WINDOW = 16  # rows
 LOOK = 0.0005  # seconds between two looks at the folder, and that the disk takes
 

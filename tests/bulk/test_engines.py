@@ -220,7 +220,7 @@ ON_CPU = Scoring(device="cpu")
 
 @pytest.fixture(scope="module")
 def cluster(one_ray_cluster: None) -> Iterator[Any]:
-    """A head that does no work and three nodes of two CPUs, all on this machine."""
+    """A head that does no work and two nodes of two CPUs, all on this machine."""
     ray = pytest.importorskip("ray")
     from ray.cluster_utils import Cluster
 
@@ -231,7 +231,7 @@ def cluster(one_ray_cluster: None) -> Iterator[Any]:
         patch.setenv("RAY_health_check_period_ms", "500")
         patch.setenv("RAY_health_check_timeout_ms", "20000")
         made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-        for _ in range(3):
+        for _ in range(2):
             made.add_node(num_cpus=2)
         made.wait_for_nodes(timeout=300)
         yield made
@@ -266,7 +266,7 @@ def test_a_cluster_writes_the_bytes_of_one_machine_though_a_node_is_lost(
             cluster.remove_node(held, allow_graceful=False)
 
     far = replace(job, output=str(tmp_path / "far.csv.gz"), scoring=Scoring())
-    assert predict(far, RayEngine(cluster.address, actors=3), lose_a_node) == summary
+    assert predict(far, RayEngine(cluster.address, actors=2), lose_a_node) == summary
     assert 0 < lost[0] < 100
     for name in ("local.csv.gz", "local.csv.gz.rejected.jsonl"):
         assert (tmp_path / name.replace("local", "far")).read_bytes() == (tmp_path / name).read_bytes()
@@ -292,7 +292,7 @@ def test_a_job_begun_on_one_machine_is_ended_by_a_cluster(cluster: Any, run: Pat
     far = replace(job, output=str(tmp_path / "far.csv.gz"))
     with pytest.raises(KeyboardInterrupt):
         predict(far, LocalEngine(), interrupt)
-    predict(replace(far, begin="resume"), RayEngine(cluster.address))
+    predict(replace(far, begin="resume"), RayEngine(cluster.address, actors=1))
     assert (tmp_path / "far.csv.gz").read_bytes() == (tmp_path / "local.csv.gz").read_bytes()
 
 

@@ -29,9 +29,9 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         demo,
         "_SETTINGS",
-        {"model": "memnet", "epochs": 1, "device": "cpu"},
+        {"model": "memnet", "hops": 1, "epochs": 1, "device": "cpu"},
     )
-    monkeypatch.setitem(demo._METHODS, "pg-as", {"iterations": 2, "epsilon": 9.0})
+    monkeypatch.setitem(demo._METHODS, "pg-as", {"iterations": 1, "epsilon": 9.0})
 
 
 def test_the_demonstration_trains_as_a_training_without_options_does_but_for_the_search() -> None:

@@ -297,7 +297,7 @@ def test_a_ray_cluster_gives_what_this_process_gives(tmp_path: Path, monkeypatch
 @pytest.mark.slow
 def test_a_process_that_is_killed_takes_its_job_along_and_no_later_one(tmp_path: Path) -> None:
     job = job_in(tmp_path)
-    with open_pool("local", 2) as pool:
+    with open_pool("local", 1) as pool:
         assert pool.submit(execute_cell, job).result()["epochs"] == 2
         for process in multiprocessing.active_children():
             process.kill()
