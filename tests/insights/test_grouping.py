@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pssa.errors import InputError
-from pssa.insights.grouping import group, normalize, read_groups, singular
+from pssa.insights.grouping import group, normalize, read_groups
 
 _KNOWN = {"service", "battery", "life", "longevity", "food", "wine"}
 
@@ -32,25 +32,6 @@ def test_number_case_articles_and_marks_do_not_divide() -> None:
     assert normalize("  The “Batteries” ") == "batteries"
     counts = {normalize(one): 1 for one in ("the battery", "Batteries", "battery.")}
     assert {*of(counts).values()} == {"batteries"} or {*of(counts).values()} == {"battery"}
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    {
-        "batteries": "battery",
-        "dishes": "dish",
-        "glasses": "glass",
-        "menus": "menu",
-        "prices": "price",
-        "tables": "table",
-        "service": "service",
-        "bus": "bus",
-        "us": "us",
-        "pasta": "pasta",
-    }.items(),
-)
-def test_singular(word: str, expected: str) -> None:
-    assert singular(word) == expected
 
 
 def test_properties_belong_to_their_thing_and_kinds_to_their_head() -> None:

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pssa.aspects.tagger import cut_words
+from pssa.data.plurals import number_forms
 from pssa.data.text_file import read_text
 from pssa.data.tokenize import Span
 from pssa.data.validation import shorten
@@ -30,18 +31,6 @@ _UNSPACED = (
     "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _PART = re.compile(f"[{_UNSPACED}]|[^{_UNSPACED}]+")
-_IRREGULAR = {
-    "child": "children",
-    "foot": "feet",
-    "man": "men",
-    "mouse": "mice",
-    "person": "people",
-    "tooth": "teeth",
-    "woman": "women",
-}
-_IRREGULAR |= {plural: singular for singular, plural in _IRREGULAR.items()}
-# Words in -s whose rest is another word.
-_NO_PLURALS = ("customs", "goods", "lens", "means", "news", "series", "species", "thanks")
 
 
 @dataclass(frozen=True)
@@ -72,7 +61,7 @@ class NameFinder:
             (*words, form)
             for name in self.names
             for *words, last in [tuple(word for word, _ in _words(name))]
-            for form in _numbers(last)
+            for form in number_forms(last)
         )
 
     @cached_property
@@ -161,37 +150,3 @@ def _words(text: str) -> Iterator[tuple[str, Span]]:
 
 def _spelling(word: str) -> str:
     return unicodedata.normalize("NFKC", word).casefold().replace("’", "'")
-
-
-def _numbers(word: str) -> Iterator[str]:
-    """Yield a word, and what may be its singular and its plural."""
-    yield word
-    if word in _IRREGULAR:
-        yield _IRREGULAR[word]
-    if len(word) < 3 or not word.isalpha() or word in _NO_PLURALS:
-        return
-    yield from _plurals(word)
-    yield from _singulars(word)
-
-
-def _plurals(word: str) -> Iterator[str]:
-    if word.endswith(("s", "x", "z", "ch", "sh", "o")):
-        yield word + "es"
-    if not word.endswith("s"):
-        yield word + "s"
-    if word.endswith("y") and word[-2] not in "aeiou":
-        yield word[:-1] + "ies"
-    if word.endswith(("f", "fe")):
-        yield word.removesuffix("e")[:-1] + "ves"
-
-
-def _singulars(word: str) -> Iterator[str]:
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
-        return
-    yield word[:-1]
-    if word.endswith("es"):
-        yield word[:-2]
-    if word.endswith("ies"):
-        yield word[:-3] + "y"
-    if word.endswith("ves"):
-        yield from (word[:-3] + "f", word[:-3] + "fe")

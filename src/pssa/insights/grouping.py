@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pssa.data.files import read_bounded, write_atomically
+from pssa.data.plurals import singular
 from pssa.data.validation import format_error, join_names, shorten
 from pssa.errors import InputError
 
@@ -55,15 +56,6 @@ _CLOSE = 0.7  # least cosine with one of them
 _LEAST_LETTERS = 6  # of a word that may be misspelled
 _MISSPELLED_SHARE = 0.1  # at most so often as the right word
 # Plurals that the rules below would get wrong, and words that only look like one.
-_IRREGULAR = {
-    "men": "man",
-    "women": "woman",
-    "people": "person",
-    "children": "child",
-    "knives": "knife",
-    "menus": "menu",
-}
-_NOT_PLURAL = re.compile(r"(?:ss|us|is|os|[^aeiou]as)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,20 +145,6 @@ def normalize(aspect: str) -> str:
     while len(words) > 1 and words[0] in _ARTICLES:
         del words[0]
     return " ".join(words)
-
-
-@lru_cache(maxsize=1 << 14)
-def singular(word: str) -> str:
-    """Return the singular of an English noun; a word that is none, or of another language, as it is."""
-    if word in _IRREGULAR:
-        return _IRREGULAR[word]
-    if len(word) < 4 or not word.endswith("s") or not word.isascii() or _NOT_PLURAL.search(word):
-        return word
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("ches", "shes", "sses", "xes", "zzes", "toes")):
-        return word[:-2]
-    return word[:-1]
 
 
 @dataclass

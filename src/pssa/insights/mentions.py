@@ -20,11 +20,8 @@ from pssa.insights.grouping import normalize
 from pssa.runs.classifier import Answer
 from pssa.runs.explain import Explanation
 from pssa.runs.input_profile import LONG_TEXT, OTHER_SCRIPT, UNKNOWN_WORDS, note_kind
+from pssa.stress.negation import is_negator
 
-_NEGATOR_WORDS = """
-not no never nor neither without hardly barely scarcely cannot lacks lacked lacking n't
-"""
-_NEGATORS = frozenset(_NEGATOR_WORDS.split())
 _STRENGTHENER_WORDS = """
 absolutely completely especially extraordinarily extremely fairly frankly highly incredibly particularly pretty real
 seriously severely simply super terribly too totally truly unbelievably utterly
@@ -117,10 +114,10 @@ def find_drivers(words: Sequence[tuple[str, int, int, float]], own: Sequence[str
     for place, (_, _, _, share) in enumerate(words):
         if share < _LEAST_SHARE:
             continue
-        passes_on = lowered[place] in _STRENGTHENERS or _is_negator(lowered, place)
+        passes_on = lowered[place] in _STRENGTHENERS or is_negator(lowered, place)
         target = _next_driver(lowered, place) if passes_on else place
         word = lowered[target]
-        if _is_driver(word) and word not in left_out and not _is_negator(lowered, target):
+        if _is_driver(word) and word not in left_out and not is_negator(lowered, target):
             driver = f"not {word}" if _is_negated(lowered, target) else word
             shares[driver] = shares.get(driver, 0.0) + share
     return sorted(shares.items(), key=lambda item: (-item[1], item[0]))
@@ -171,21 +168,11 @@ def _is_driver(word: str) -> bool:
     return is_content_word(word) and not word.isdigit() and (len(word) > 1 or not word.isascii())
 
 
-def _is_negator(words: Sequence[str], place: int) -> bool:
-    """Return whether a word turns others around; `isn't` is one word or three."""
-    word = words[place]
-    if word in _NEGATORS or word.endswith("n't"):
-        return True
-    first = place if word.endswith("n") else place - 2 if word == "t" else place - 1
-    parts = words[max(0, first) : first + 3]
-    return len(parts) == 3 and parts[0].endswith("n") and parts[1] == "'" and parts[2] == "t"
-
-
 def _is_negated(words: Sequence[str], place: int) -> bool:
     for before in range(place - 1, max(-1, place - 1 - _REACH), -1):
         if words[before] in _BORDERS:
             return False
-        if _is_negator(words, before):
+        if is_negator(words, before):
             return True
     return False
 
@@ -195,6 +182,6 @@ def _next_driver(words: Sequence[str], place: int) -> int:
     for after in range(place + 1, min(len(words), place + 1 + _REACH)):
         if words[after] in _BORDERS:
             break
-        if _is_driver(words[after]) and words[after] not in _STRENGTHENERS and not _is_negator(words, after):
+        if _is_driver(words[after]) and words[after] not in _STRENGTHENERS and not is_negator(words, after):
             return after
     return place

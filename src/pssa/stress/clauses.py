@@ -14,6 +14,7 @@ from itertools import islice
 from random import Random
 
 from pssa.data.example import Example
+from pssa.data.plurals import looks_plural
 from pssa.stress.draft import Draft, append, ends_sentence
 from pssa.stress.lexicon import find_opinion_word, lines_of, words_by_name, words_of
 from pssa.stress.negation import INTENSIFIERS
@@ -134,9 +135,8 @@ def _subject(words: Sequence[str], start: int, end: int) -> tuple[str, ...]:
     first = start - has_determiner
     before = words[first - 1] if first else "."
     is_plural = words[end] in ("are", "were")
-    looks_plural = words[end - 1].endswith("s") and not words[end - 1].endswith(("ss", "us", "is"))
     # After a comma or `and`, the verb may belong to several nouns; and writers err.
-    if before not in _STARTS or (is_plural and before in ("and", ",")) or looks_plural > is_plural:
+    if before not in _STARTS or (is_plural and before in ("and", ",")) or looks_plural(words[end - 1]) > is_plural:
         return ()
     return (*(("the",) if has_determiner else ()), *words[start:end])
 

@@ -25,6 +25,7 @@ BE = frozenset(
 _DO = frozenset(("do", "does", "did"))
 _AUXILIARIES = _DO | words_of("auxiliaries")
 _WORDS = frozenset(("no", "without", "never"))
+_NEGATORS = words_of("negators")
 
 INTENSIFIERS = words_of("intensifiers")
 # Words between a negation and the word that it reverses.
@@ -78,6 +79,19 @@ def _contraction(words: Sequence[str], number: int) -> Negation | None:
     if short == "n" and number > 2:
         return Negation(number - 3, number + 1, _CONTRACTED.get(words[number - 3], words[number - 3]))
     return None
+
+
+def is_negator(words: Sequence[str], place: int) -> bool:
+    """Return whether a word turns others around; each part of `isn ' t` does.
+
+    :param words: in lower case.
+    """
+    word = words[place]
+    if word in _NEGATORS or word.endswith(("n't", "n’t")):
+        return True
+    first = place if word.endswith("n") else place - 2 if word == "t" else place - 1
+    parts = words[max(0, first) : first + 3]
+    return len(parts) == 3 and parts[0].endswith("n") and parts[1] in _APOSTROPHES and parts[2] == "t"
 
 
 def negation_of(words: Sequence[str], place: int, negations: Sequence[Negation]) -> Negation | None:
