@@ -78,7 +78,7 @@ def _loop(options: argparse.Namespace, name: str, seed: int, way: str) -> list[d
         for size in map(int, options.sizes.split(",")):
             waiting = [group for group in groups if group not in labelled]
             run = Path(folder) / str(size)
-            chosen = iter(waiting) if not labelled else _order(options, way, train, waiting, Path(folder))
+            chosen = iter(waiting) if not labelled else _order(way, train, waiting, Path(folder), size)
             while sum(map(len, labelled)) < size and (group := next(chosen, None)):
                 labelled.append(group)
             corpus = train.select(place for group in labelled for place in group)
@@ -115,10 +115,8 @@ def _train(options: argparse.Namespace, corpus: Corpus, run: Path, seed: int) ->
     pssa.train(corpus, run, model=options.model, seed=seed, device="cpu", progress=False, **starts)
 
 
-def _order(
-    options: argparse.Namespace, way: str, train: Corpus, waiting: Sequence[list[int]], folder: Path
-) -> Iterator[list[int]]:
-    """Yield the sentences that wait, the next one to label first."""
+def _order(way: str, train: Corpus, waiting: Sequence[list[int]], folder: Path, size: int) -> Iterator[list[int]]:
+    """Yield the sentences that wait, the next one to label first; at least as many as lead to `size` instances."""
     if way == "random":
         yield from waiting
         return
@@ -128,7 +126,8 @@ def _order(
     pool = [
         {"text": example.text, "from": example.aspect_chars[0], "to": example.aspect_chars[1]} for _, example in rows
     ]
-    found = choose_next(folder / newest, pool, count=len(waiting), judges=judges).texts
+    count = len(waiting) if way == "doubt" else size
+    found = choose_next(folder / newest, pool, count=count, judges=judges).texts
     proposals = sorted(found, key=lambda each: -each.doubt) if way == "doubt" else found
     seen: set[int] = set()
     for proposal in proposals:

@@ -266,7 +266,9 @@ async function showColumns() {
     const choice = document.getElementById(`column-${field}`);
     const likely = guess(names, field);
     const options = names.map((name) => make("option", { value: name, textContent: name, selected: name === likely }));
-    choice.replaceChildren(...(likely ? [] : [make("option", { value: "", textContent: "(none)" })]), ...options);
+    const isFound = field === "aspect" && state.findsAspects;
+    const none = make("option", { value: "", textContent: isFound ? "(find aspects)" : "(none)" });
+    choice.replaceChildren(...(likely && !isFound ? [] : [none]), ...options);
     choice.parentElement.hidden = !names.length;
   }
 }
@@ -301,7 +303,7 @@ async function start() {
   state.maxCharacters = model.limits.characters;
   state.maxAspects = model.limits.aspects;
   state.findsAspects = model.finds_aspects;
-  document.getElementById("finding").hidden = !model.finds_aspects;
+  for (const id of ["finding", "table-finding"]) document.getElementById(id).hidden = !model.finds_aspects;
   state.runs = Object.fromEntries(Object.entries(model.runs).filter(([, run]) => run));
   const runs = Object.entries(state.runs).map(([run, { model: kind, labels }]) => `${runName(run)} (${kind}: ${labels.join(", ")})`);
   document.getElementById("about").textContent = runs.join(" compared with ");
