@@ -181,7 +181,7 @@ class StripPlot:
 
 
 @dataclass(frozen=True)
-class Finding:
+class KeyFinding:
     """What an exhibit says, for the first page of results."""
 
     question: str

@@ -9,7 +9,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from pssa.studies.exhibit import Finding, StripPlot, StripRow, TableLookup, Value, number_in, numbers_in
+from pssa.studies.exhibit import KeyFinding, StripPlot, StripRow, TableLookup, Value, number_in, numbers_in
 from pssa.studies.paper import OVERALL, RANDOM_MASKING, SPEED, PaperRow, Scores
 
 _F1 = "macro-F1"
@@ -19,7 +19,7 @@ _PAPER = "paper"
 _Row = Mapping[str, Value]
 
 
-def transfer(tables: TableLookup) -> Finding:
+def transfer(tables: TableLookup) -> KeyFinding:
     """Return what evidence gains in another domain."""
     shown = {
         "+Random": "random words",
@@ -45,10 +45,10 @@ def transfer(tables: TableLookup) -> Finding:
     pairs = [row for row in tables.rows("transfer-gains") if row["tested on"] != "TWITTER" and _is_complete(row)]
     strips = _strips(shown, {name: numbers_in(pairs, name, _F1) for name in shown}, means)
     plot = StripPlot("macro-F1 in another domain, over a second training", strips)
-    return Finding("Does mined evidence help in another domain?", answer, plot, more=more)
+    return KeyFinding("Does mined evidence help in another domain?", answer, plot, more=more)
 
 
-def stress(tables: TableLookup) -> Finding:
+def stress(tables: TableLookup) -> KeyFinding:
     """Return how many more instances are right in every variant, with word vectors and with an encoder."""
     every = [row for name in tables.names("stress-") for row in tables.rows(name) if "over again" in row]
     families = {
@@ -84,14 +84,14 @@ def stress(tables: TableLookup) -> Finding:
     at_random = tuple(value for family in measured for value in single["+Random", family])
     rows.append(StripRow("random words", _mean(at_random), at_random, kind="control"))
     plot = StripPlot("right in every variant, points over a second training", tuple(rows))
-    return Finding("Does it help where opinions are reversed or others distract?", answer, plot, more=more)
+    return KeyFinding("Does it help where opinions are reversed or others distract?", answer, plot, more=more)
 
 
 def _has_encoder(row: _Row) -> bool:
     return str(row["model"]).startswith("BERTABSA")
 
 
-def correction(tables: TableLookup) -> Finding:
+def correction(tables: TableLookup) -> KeyFinding:
     """Return what correcting evidence buys."""
     shown = {
         "random over none": "25 to 400, at random",
@@ -112,14 +112,14 @@ def correction(tables: TableLookup) -> Finding:
         for column, name in shown.items()
     ]
     plot = StripPlot("right in every variant, points over no correction", tuple(rows))
-    return Finding("What does correcting evidence buy?", answer, plot, more=more)
+    return KeyFinding("What does correcting evidence buy?", answer, plot, more=more)
 
 
 def _pair(field: Value) -> str:
     return f"{number_in(field, 'mean'):+.1f} ± {number_in(field, 'error'):.1f}"
 
 
-def overall(tables: TableLookup) -> Finding:
+def overall(tables: TableLookup) -> KeyFinding:
     """Return what supervision gains at home, beside the paper's gains."""
     shown = {
         _PAPER: "the paper, +PG-AS",
@@ -141,10 +141,34 @@ def overall(tables: TableLookup) -> Finding:
     more = f"A consensus has {means['+Consensus']:+.1f}, training twice {means['again']:+.1f}."
     claim = f"The paper's +PG-AS has {means[_PAPER]:+.1f} points of macro-F1 over the same model, on average."
     plot = StripPlot("macro-F1 at home, points over the same model", _strips(shown, single, means))
-    return Finding("Does supervision with mined words help at home?", answer, plot, claim, more)
+    return KeyFinding("Does supervision with mined words help at home?", answer, plot, claim, more)
 
 
-def random_masking(tables: TableLookup) -> Finding:
+def selection(tables: TableLookup) -> KeyFinding:
+    """Return what choosing on the test set is worth without any evidence, beside the paper's gain."""
+    shown = {
+        _PAPER: "the paper, +PG-AS",
+        "best of 6": "best of six trainings",
+        "best of 5": "best of five trainings",
+        "epoch": "best epoch",
+    }
+    columns = {name: "paper, +PG-AS" if name == _PAPER else name for name in shown}
+    places = [row for row in tables.rows("selection-choices") if row["model"] != "mean"]
+    single = {name: numbers_in(places, column, _F1) for name, column in columns.items()}
+    means = {
+        name: tables.number("selection-choices", "mean", column=column, part=_F1) for name, column in columns.items()
+    }
+    answer = (
+        f"Without any evidence, taking the best of six trainings by their test scores has {means['best of 6']:+.1f} over taking "
+        "one, which is what choosing 0 to 5 rounds on test gains if no round does anything."
+    )
+    more = f"The best epoch on test adds {means['epoch']:+.1f}, to every row of a table."
+    claim = f"The paper's +PG-AS has {means[_PAPER]:+.1f} points of macro-F1 in these {len(places)} places."
+    plot = StripPlot("macro-F1 by choosing on test, points, no evidence", _strips(shown, single, means))
+    return KeyFinding("What is choosing on the test set worth?", answer, plot, claim, more)
+
+
+def random_masking(tables: TableLookup) -> KeyFinding:
     """Return whether mined words are better evidence than random ones."""
     shown = {_PAPER: "the paper, gradients", "+PG-AS": "ours, gradients", "+AW-AS": "ours, attention"}
     every = [row for name in tables.names("random-masking-") for row in tables.rows(name)]
@@ -158,10 +182,10 @@ def random_masking(tables: TableLookup) -> Finding:
     )
     claim = f"The paper's gradients have {means[_PAPER]:+.1f} points of macro-F1 over random words, with BERTABSA-ATT."
     plot = StripPlot("macro-F1, points over random words", _strips(shown, single, means))
-    return Finding("Are mined words better than random ones?", answer, plot, claim)
+    return KeyFinding("Are mined words better than random ones?", answer, plot, claim)
 
 
-def human_agreement(tables: TableLookup) -> Finding:
+def human_agreement(tables: TableLookup) -> KeyFinding:
     """Return how many of the mined words people mark, early and late."""
     every = [row for name in tables.names("mined-") for row in tables.rows(name) if "coverage" in row]
     chosen = {
@@ -182,10 +206,10 @@ def human_agreement(tables: TableLookup) -> Finding:
     )
     names = {name: name for name in chosen}
     plot = StripPlot("mined words that people marked, in %", _strips(names, single, means), "{:.0f} %")
-    return Finding("Are mined words those that people mark?", answer, plot)
+    return KeyFinding("Are mined words those that people mark?", answer, plot)
 
 
-def claims(tables: TableLookup) -> Finding:
+def claims(tables: TableLookup) -> KeyFinding:
     """Return how many of the paper's sentences hold."""
     counts = Counter(str(row["verdict"]) for row in tables.rows("claims"))
     total = sum(counts.values())
@@ -195,10 +219,10 @@ def claims(tables: TableLookup) -> Finding:
         f"{counts['undecided']} are undecided: chance explains the numbers, or the seeds disagree."
     )
     plot = StripPlot("claims, each for one model", tuple(StripRow(said[name], counts[name]) for name in said), "{:.0f}")
-    return Finding("Which claims of the paper hold here?", answer, plot)
+    return KeyFinding("Which claims of the paper hold here?", answer, plot)
 
 
-def speed(tables: TableLookup) -> Finding:
+def speed(tables: TableLookup) -> KeyFinding:
     """Return what supervision costs, in plain trainings."""
     shown = {
         "+PG-AS": "ours, +PG-AS",
@@ -219,7 +243,7 @@ def speed(tables: TableLookup) -> Finding:
     )
     claim = f"The paper's +PG-AS takes {_interval(single[_PAPER])} times as long as a plain training."
     plot = StripPlot("training time, in plain trainings", _strips(shown, single, means), "{:.1f}", origin=1.0)
-    return Finding("What does it cost?", answer, plot, claim)
+    return KeyFinding("What does it cost?", answer, plot, claim)
 
 
 def _of(rows: Sequence[_Row], method: str) -> list[_Row]:
@@ -264,11 +288,12 @@ def _unmeasured(count: float, of: float, what: str) -> str:
 
 # By name of the exhibit, in the order of the page: where evidence pays, or does not; then what the paper says. A function raises
 # LookupError where its numbers are not measured.
-FINDINGS: dict[str, Callable[[TableLookup], Finding]] = {
+FINDINGS: dict[str, Callable[[TableLookup], KeyFinding]] = {
     "transfer": transfer,
     "stress": stress,
     "correction": correction,
     "overall": overall,
+    "selection": selection,
     "random-masking": random_masking,
     "claims": claims,
     "human-agreement": human_agreement,

@@ -16,7 +16,7 @@ from pathlib import Path
 from markupsafe import escape
 
 from pssa.data.files import write_atomically
-from pssa.studies.exhibit import Figure, Finding, Part, Table, TableLookup
+from pssa.studies.exhibit import Figure, KeyFinding, Part, Table, TableLookup
 from pssa.studies.exhibits import reading_order
 from pssa.studies.findings import FINDINGS
 from pssa.studies.pages import FILES, LEGEND, SECTION, read_section
@@ -51,7 +51,7 @@ class ShownExhibit:
         return cls(stored["name"], stored["title"], stored["beyond"], tables)
 
     @property
-    def finding(self) -> Finding | None:
+    def finding(self) -> KeyFinding | None:
         """What it says; None if it says nothing in short, or its numbers are not measured."""
         return find_finding(self.name, self.tables)
 
@@ -62,7 +62,7 @@ def read_exhibits(folder: Path) -> list[ShownExhibit]:
     return sorted(found, key=lambda each: reading_order(each.name))
 
 
-def find_finding(exhibit: str, tables: Mapping[str, Table]) -> Finding | None:
+def find_finding(exhibit: str, tables: Mapping[str, Table]) -> KeyFinding | None:
     """Return what the tables of an exhibit say in short; None if nothing, or if the numbers are not measured."""
     try:
         return FINDINGS[exhibit](TableLookup(tables))
@@ -77,13 +77,13 @@ def in_short(exhibit: str, parts: Iterable[Part]) -> list[Part]:
     return [f"In short: {finding.text}"] if finding else []
 
 
-def findings_of(shown: Sequence[ShownExhibit]) -> dict[str, Finding]:
+def findings_of(shown: Sequence[ShownExhibit]) -> dict[str, KeyFinding]:
     """Return the findings by exhibit, in the order of the page."""
     found = {each.name: finding for each in shown if (finding := each.finding)}
     return {name: found[name] for name in FINDINGS if name in found}
 
 
-def write_front_page(folder: Path) -> dict[str, Finding]:
+def write_front_page(folder: Path) -> dict[str, KeyFinding]:
     """Write the first page of a folder and its pictures; return the findings by exhibit, in its order."""
     page = folder / "README.md"
     text = page.read_text("utf-8") if page.is_file() else _NEW
@@ -93,7 +93,7 @@ def write_front_page(folder: Path) -> dict[str, Finding]:
     return write_pictures(folder)
 
 
-def write_pictures(folder: Path) -> dict[str, Finding]:
+def write_pictures(folder: Path) -> dict[str, KeyFinding]:
     """Write the picture of every finding and remove old ones; return the findings by exhibit."""
     shown = read_exhibits(folder)
     findings = findings_of(shown)
@@ -122,21 +122,21 @@ def front_page(shown: Sequence[ShownExhibit]) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _finding_block(name: str, finding: Finding) -> str:
+def _finding_block(name: str, finding: KeyFinding) -> str:
     # A float: beside the text on a wide screen, above it on a narrow one.
     alt = escape(describe(finding.plot))
     picture = f'<img align="left" width="{WIDTH}" src="{name}/{PICTURE}" alt="{alt}">'
     return f'{picture}\n\n{_linked(name, finding)} {escape_markdown(finding.text)}<br clear="left">'
 
 
-def headline(name: str, finding: Finding, folder: str) -> str:
+def headline(name: str, finding: KeyFinding, folder: str) -> str:
     """Return a finding as one line of Markdown without its details, for a page outside of the folder."""
     return (
         f"{_linked(name, finding, folder)} {escape_markdown(' '.join(filter(None, (finding.claim, finding.answer))))}"
     )
 
 
-def _linked(name: str, finding: Finding, folder: str = "") -> str:
+def _linked(name: str, finding: KeyFinding, folder: str = "") -> str:
     return f"**[{escape_markdown(finding.question)}]({folder}{name}.md)**"
 
 

@@ -23,7 +23,7 @@ from pssa.errors import InputError, MissingExtra, PssaWarning, setting
 from pssa.report.heat_map import clean
 from pssa.report.html import make_environment
 from pssa.studies import tables
-from pssa.studies.exhibit import Exhibit, Figure, Finding, Part, Picture, Table, Value
+from pssa.studies.exhibit import Exhibit, Figure, KeyFinding, Part, Picture, Table, Value
 from pssa.studies.exhibits import reading_order
 from pssa.studies.figures import draw
 from pssa.studies.strip_plot import draw_strip_plot
@@ -78,7 +78,7 @@ def write_page(
     folder: Path,
     notes: Sequence[str] = (),
     about: Sequence[PageSection] = (),
-    findings: Mapping[str, Finding] | None = None,
+    findings: Mapping[str, KeyFinding] | None = None,
 ) -> Path:
     """Write the page of all exhibits that have been shown in this folder, findings first; return its path."""
     found = {path.parent.name: read_section(path) for path in sorted(folder.glob(f"*/{SECTION}"))}
@@ -162,7 +162,7 @@ def make_page(
     sections: Sequence[PageSection],
     notes: Sequence[str] = (),
     about: Sequence[PageSection] = (),
-    findings: Mapping[str, Finding] | None = None,
+    findings: Mapping[str, KeyFinding] | None = None,
 ) -> str:
     """Return the page.
 
@@ -177,7 +177,7 @@ def make_page(
     return _render("results.html.jinja", title=_TITLE, notes=notes, groups=groups)
 
 
-def _findings_section(findings: Mapping[str, Finding]) -> PageSection:
+def _findings_section(findings: Mapping[str, KeyFinding]) -> PageSection:
     drawings = {name: Markup(draw_strip_plot(finding.plot)) for name, finding in findings.items()}  # noqa: S704  escaped
     html = _render("findings.html.jinja", title=_FINDINGS, findings=findings, drawings=drawings, legend=LEGEND)
     return {"name": "findings", "title": _FINDINGS, "html": html.strip(), "beyond": False}

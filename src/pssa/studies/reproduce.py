@@ -216,7 +216,7 @@ class _Results:
         broken = {}
         for exhibit, cells in self.selection.exhibits.items():
             try:
-                parts = list(exhibit.show(exhibit.encoders.within(self.scope), lookup))
+                parts = drop_empty_rows(exhibit.show(exhibit.encoders.within(self.scope), lookup))
             except Exception as error:
                 # A fault in one exhibit must not cost the others, which may have taken days.
                 broken[exhibit.name] = f"{type(error).__name__}: {error}"
@@ -224,7 +224,7 @@ class _Results:
             origin = provenance.paragraph(contributions(_records(lookup, with_needs(cells))))
             try:
                 about = [*in_short(exhibit.name, parts), *self._starting_points(cells), *_missing(lookup, cells)]
-                write_exhibit(self.out, exhibit, [*about, *drop_empty_rows(parts), origin])
+                write_exhibit(self.out, exhibit, [*about, *parts, origin])
             except ValueError as error:
                 broken[exhibit.name] = str(error)
         return broken

@@ -27,14 +27,14 @@ _ENVIRONMENT = make_environment(Path(__file__).parent / "templates")
 
 def draw_strip_plot(plot: StripPlot) -> str:
     """Return the drawing as SVG, as high as its rows need."""
-    layout = _Layout.of(plot)
+    axis = _Axis.of(plot)
     bottom = _HEAD + _LINE * len(plot.rows)
     return _ENVIRONMENT.get_template("strip_plot.svg.jinja").render(
         axis=plot.axis,
         label=describe(plot),
-        rows=[_row(plot, layout, number) for number in range(len(plot.rows))],
-        ticks=[(layout.place(tick), _tick_text(plot, tick)) for tick in layout.ticks],
-        origin=layout.place(plot.origin),
+        rows=[_row(plot, axis, number) for number in range(len(plot.rows))],
+        ticks=[(axis.place(tick), _tick_text(plot, tick)) for tick in axis.ticks],
+        origin=axis.place(plot.origin),
         size=(WIDTH, bottom + _FOOT),
         letters=(_SIZE, _SMALL),
         box=(_MARGIN, _HEAD, WIDTH - _MARGIN, bottom),
@@ -51,7 +51,7 @@ def _tick_text(plot: StripPlot, tick: float) -> str:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _Axis:
     """The axis: its ends in numbers and on the drawing, and its ticks."""
 
     low: float
@@ -61,7 +61,7 @@ class _Layout:
     ticks: tuple[float, ...]
 
     @classmethod
-    def of(cls, plot: StripPlot) -> _Layout:
+    def of(cls, plot: StripPlot) -> _Axis:
         spots = [plot.origin, *(spot for row in plot.rows for spot in _spots(row))]
         low, high = min(spots), max(spots)
         step = _step((high - low) or 1.0)
@@ -94,16 +94,16 @@ def _step(spread: float) -> float:
     return float(power * min((factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.999), default=10))
 
 
-def _row(plot: StripPlot, layout: _Layout, number: int) -> dict[str, Any]:
+def _row(plot: StripPlot, axis: _Axis, number: int) -> dict[str, Any]:
     """Return what the template draws for one row."""
     row = plot.rows[number]
     far = row.error or 0.0
     return {
         "name": row.name,
         "kind": row.kind,
-        "x": layout.place(row.mean),
+        "x": axis.place(row.mean),
         "y": _HEAD + _LINE * number + _LINE // 2,
-        "dots": [layout.place(value) for value in row.values],
-        "bar": (layout.place(row.mean - far), layout.place(row.mean + far)) if far else None,
+        "dots": [axis.place(value) for value in row.values],
+        "bar": (axis.place(row.mean - far), axis.place(row.mean + far)) if far else None,
         "number": plot.number(row),
     }
