@@ -41,8 +41,7 @@ class Relay(NullObserver):
 
     def on_step(self, step: int, steps: int) -> None:
         """Keep it if somebody looks on; end the training if it was stopped."""
-        if self._is_stopped.is_set():
-            raise TrainingStopped("the training was stopped")
+        self.raise_if_stopped()
         if self._is_live.is_set():
             self._calls.put(lambda observer: _on_step(observer, step, steps))
 
@@ -71,6 +70,11 @@ class Relay(NullObserver):
     def stop(self) -> None:
         """End the training before its next step."""
         self._is_stopped.set()
+
+    def raise_if_stopped(self) -> None:
+        """End work that reports no steps."""
+        if self._is_stopped.is_set():
+            raise TrainingStopped("the training was stopped")
 
 
 def run_concurrently(

@@ -12,19 +12,22 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus
+from pssa.data.batch import Batch, IndexedCorpus
 from pssa.data.evidence import Evidence
 from pssa.data.split import folds
 from pssa.errors import InputError, setting
 from pssa.evaluation import predict_classes, predict_logits, score
 from pssa.mining import agree
 from pssa.mining.consensus import blend
+from pssa.models import AspectModel
 from pssa.runs.calibration import HeldOut
 from pssa.runs.config import Config
 from pssa.runs.defaults import RANDOM, build_saliency, choose_consensus_epochs, choose_consensus_rule, choose_epsilon
 from pssa.runs.methods import Gate, Method, Trained, record_evidence, train_final
 from pssa.runs.run_context import RunContext, all_but
 from pssa.saliency import Observation, Saliency, observe
+from pssa.training import Observer
+from pssa.training.concurrent import Relay
 
 # Settings of the rounds of mining, which a consensus does not have.
 _OF_ROUNDS = ("epsilon", "iterations", "round_epochs", "start", "folds", "random_mask", "stop_drop")
@@ -120,7 +123,8 @@ class Consensus(Method):
     def _observe(self, context: RunContext, judge: _Judge, epochs: int) -> Observation:
         """Train a judge, and return what it says about the instances that it has not seen."""
         model = _train_judge(context, epochs, judge)
-        saliencies = [build_saliency(context.config, name) for name in self.saliencies(context.config)]
+        names = self.saliencies(context.config)
+        saliencies = [_Stoppable(build_saliency(context.config, name), context.observer) for name in names]
         return judge_unseen(model, context.train_data.select(judge.rows), saliencies)
 
     def _agree(self, context: RunContext, judgements: Sequence[Observation]) -> Evidence:
@@ -188,6 +192,20 @@ def judge_unseen(model: nn.Module, unseen: IndexedCorpus, saliencies: Sequence[S
     if len(right):
         observed.fill(right, blend([observe(model, unseen.select(right), each) for each in saliencies]))
     return observed
+
+
+@dataclass(frozen=True)
+class _Stoppable:
+    """A saliency that ends with the trainings beside it: leaving out each word of a large corpus takes long."""
+
+    saliency: Saliency
+    observer: Observer
+
+    def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
+        """Return the raw scores."""
+        if isinstance(self.observer, Relay):
+            self.observer.raise_if_stopped()
+        return self.saliency(model, batch)
 
 
 def _train_judge(context: RunContext, epochs: int, judge: _Judge) -> nn.Module:
