@@ -16,6 +16,7 @@ from pssa.studies.front_page import (
     find_finding,
     findings_of,
     front_page,
+    incomplete_text,
     read_exhibits,
     write_front_page,
 )
@@ -82,6 +83,32 @@ def test_the_page_follows_the_tables_and_leaves_other_text_alone(tmp_path: Path)
     assert "-0.7" in second
     assert "+1.5" not in second
     assert (tmp_path / "transfer" / PICTURE).read_text("utf-8").count("<circle") == 8
+
+
+def test_the_page_says_which_tables_are_incomplete(tmp_path: Path) -> None:
+    write_exhibit(tmp_path, TRANSFER, [incomplete_text(3, 40), *transfer_tables()])
+    assert "3 of 40 cells missing" in front_page(read_exhibits(tmp_path))
+    write_exhibit(tmp_path, TRANSFER, transfer_tables())
+    assert "missing" not in front_page(read_exhibits(tmp_path))
+
+
+def stress_table(model: str, gains: dict[str, float]) -> Table:
+    rows = tuple((f"{model} ({method})", FormattedValue("x", {"all right": gain})) for method, gain in gains.items())
+    return Table(f"stress-laptop-{model}", model, ("model", "over again"), rows)
+
+
+def test_word_vectors_and_encoders_are_told_apart_and_half_measured_ones_left_out() -> None:
+    gains = {"+Contrast": 9.0, "+Human": 4.0, "+Consensus": 1.0, "+Random": -0.5}
+    places = FormattedValue("1 of 1", {"count": 1, "of": 1})
+    above = Table("stress-gains", "G", ("row", "places above again"), tuple((method, places) for method in gains))
+    tables = {"stress-gains": above, "stress-laptop-MN": stress_table("MN", gains)}
+    found = find_finding("stress", {**tables, "stress-laptop-B": stress_table("BERTABSA-ATT", {"+Contrast": 2.0})})
+    assert found is not None
+    assert re.findall(r"[+-]\d\.\d", found.answer) == ["+9.0", "+4.0", "+1.0", "-0.5"]
+    both = {method: gain / 2 for method, gain in gains.items()}
+    found = find_finding("stress", {**tables, "stress-laptop-B": stress_table("BERTABSA-ATT", both)})
+    assert found is not None
+    assert "by +9.0 with word vectors and +4.5 with an encoder" in found.answer
 
 
 def test_a_page_without_marks_is_somebodys_own(tmp_path: Path) -> None:

@@ -50,41 +50,47 @@ def transfer(tables: TableLookup) -> KeyFinding:
 
 def stress(tables: TableLookup) -> KeyFinding:
     """Return how many more instances are right in every variant, with word vectors and with an encoder."""
-    every = [row for name in tables.names("stress-") for row in tables.rows(name) if "over again" in row]
-    families = {
-        "word vectors": [row for row in every if not _has_encoder(row)],
-        "an encoder": [row for row in every if _has_encoder(row)],
-    }
-    single = {
-        (method, family): numbers_in(_of(rows, method), "over again", "all right")
-        for family, rows in families.items()
-        for method in ("+Contrast", "+Human", "+Consensus", "+Random")
-    }
-    measured = [family for family in families if all(values for key, values in single.items() if key[1] == family)]
-
-    def means(method: str) -> list[str]:
-        return [f"{_mean(single[method, family]):+.1f}" for family in measured]
-
-    contrast = [f"{mean} with {family}" for mean, family in zip(means("+Contrast"), measured, strict=True)]
-    human, consensus, random = (" and ".join(means(method)) for method in ("+Human", "+Consensus", "+Random"))
+    gains = _stress_gains(tables)
+    contrast = [f"{_mean(values):+.1f} with {family}" for family, values in gains["+Contrast"].items()]
+    human, consensus, random = (
+        " and ".join(f"{_mean(values):+.1f}" for values in gains[method].values())
+        for method in ("+Human", "+Consensus", "+Random")
+    )
     answer = (
         "Over a second training, contrast (`--augment contrast`) changes the share of instances that are right in every variant "
         f"by {' and '.join(contrast)}, in points; words that people marked change it by {human}, those of a consensus by "
         f"{consensus}, random words by {random}."
     )
-    above = {
-        method: tables.rows("stress-gains", method)[0]["places above again"] for method in ("+Contrast", "+Consensus")
-    }
-    more = f"Contrast is above it in {above['+Contrast']} places, a consensus in {above['+Consensus']}."
+    above = [tables.rows("stress-gains", method)[0]["places above again"] for method in ("+Contrast", "+Consensus")]
+    more = f"Contrast is above it in {above[0]} places, a consensus in {above[1]}."
     rows = [
-        StripRow(f"{name}, {family.removeprefix('an ')}", _mean(single[method, family]), single[method, family])
+        StripRow(f"{name}, {family.removeprefix('an ')}", _mean(values), values)
         for name, method in (("contrast", "+Contrast"), ("consensus", "+Consensus"))
-        for family in measured
+        for family, values in gains[method].items()
     ]
-    at_random = tuple(value for family in measured for value in single["+Random", family])
+    at_random = tuple(value for values in gains["+Random"].values() for value in values)
     rows.append(StripRow("random words", _mean(at_random), at_random, kind="control"))
     plot = StripPlot("right in every variant, points over a second training", tuple(rows))
     return KeyFinding("Does it help where opinions are reversed or others distract?", answer, plot, more=more)
+
+
+def _stress_gains(tables: TableLookup) -> dict[str, dict[str, tuple[float, ...]]]:
+    """Return gains over a second training by method and family of models, for families in which all methods are measured."""
+    every = [row for name in tables.names("stress-") for row in tables.rows(name) if "over again" in row]
+    families = {
+        "word vectors": [row for row in every if not _has_encoder(row)],
+        "an encoder": [row for row in every if _has_encoder(row)],
+    }
+    methods = ("+Contrast", "+Human", "+Consensus", "+Random")
+    measured = [rows for rows in families.values() if all(_all_right(rows, method) for method in methods)]
+    return {
+        method: {family: _all_right(rows, method) for family, rows in families.items() if rows in measured}
+        for method in methods
+    }
+
+
+def _all_right(rows: Sequence[_Row], method: str) -> tuple[float, ...]:
+    return numbers_in(_of(rows, method), "over again", "all right")
 
 
 def _has_encoder(row: _Row) -> bool:

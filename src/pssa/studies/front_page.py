@@ -25,6 +25,7 @@ from pssa.studies.tables import escape_markdown, points_table, read_table
 
 PICTURE = "finding.svg"
 _BEGIN, _END = "<!-- begin findings -->\n", "<!-- end findings -->"
+_INCOMPLETE = re.compile(r"Incomplete: (\d+ of \d+) cells")
 _MARKED = re.compile(f"({re.escape(_BEGIN)}).*?({re.escape(_END)})", re.DOTALL)
 _NEW = f"# Results\n\n{_BEGIN}{_END}\n"
 _FILES = (
@@ -41,6 +42,7 @@ class ShownExhibit:
     title: str
     beyond: bool
     tables: Mapping[str, Table]  # and figures, as tables of their points
+    missing: str = ""  # how many of its cells have no outcome, such as `3 of 40`
 
     @classmethod
     def read(cls, section: Path) -> ShownExhibit:
@@ -48,7 +50,8 @@ class ShownExhibit:
         stored, home = read_section(section), section.parent
         names = [name.removesuffix(".json") for name in stored.get(FILES, ()) if name.endswith(".json")]
         tables = {name: read_table(home / f"{name}.json") for name in names if (home / f"{name}.json").is_file()}
-        return cls(stored["name"], stored["title"], stored["beyond"], tables)
+        found = _INCOMPLETE.search(stored["html"])
+        return cls(stored["name"], stored["title"], stored["beyond"], tables, found[1] if found else "")
 
     @property
     def finding(self) -> KeyFinding | None:
@@ -68,6 +71,11 @@ def find_finding(exhibit: str, tables: Mapping[str, Table]) -> KeyFinding | None
         return FINDINGS[exhibit](TableLookup(tables))
     except LookupError:
         return None
+
+
+def incomplete_text(count: int, total: int) -> str:
+    """Return the paragraph of an exhibit's page that says how many cells have no outcome, which `_INCOMPLETE` finds."""
+    return f"Incomplete: {count} of {total} cells have no outcome yet, or failed; their fields are empty or left out."
 
 
 def in_short(exhibit: str, parts: Iterable[Part]) -> list[Part]:
@@ -143,4 +151,5 @@ def _linked(name: str, finding: KeyFinding, folder: str = "") -> str:
 def _exhibit_row(shown: ShownExhibit) -> str:
     name = shown.name
     titles = "; ".join(escape_markdown(table.title).replace("|", "\\|") for table in shown.tables.values())
-    return f"| [{name}]({name}.md) | {escape_markdown(shown.title)} | {titles} |"
+    missing = f"; {shown.missing} cells missing" if shown.missing else ""
+    return f"| [{name}]({name}.md) | {escape_markdown(shown.title)}{missing} | {titles} |"

@@ -29,7 +29,7 @@ from pssa.experiments.workspace import Workspace
 from pssa.models import uses_encoder
 from pssa.studies.exhibit import Exhibit, Part, Table
 from pssa.studies.filters import Selection, choose, untrainable_models
-from pssa.studies.front_page import in_short, write_front_page
+from pssa.studies.front_page import in_short, incomplete_text, write_front_page
 from pssa.studies.pages import drop_empty_rows, make_section, write_exhibit, write_page
 from pssa.studies.tables import cells_csv
 
@@ -273,10 +273,7 @@ def _records(lookup: RecordLookup, cells: Iterable[Cell]) -> list[Record]:
 
 def _missing(lookup: RecordLookup, cells: Sequence[Cell]) -> list[Part]:
     count = len(cells) - len(_records(lookup, cells))
-    text = (
-        f"Incomplete: {count} of {len(cells)} cells have no outcome yet, or failed; their fields are empty or left out."
-    )
-    return [text] if count else []
+    return [incomplete_text(count, len(cells))] if count else []
 
 
 def _write_cells(out: Path, ledger: Ledger) -> None:
