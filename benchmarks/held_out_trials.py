@@ -1,7 +1,8 @@
-"""Held-out trials behind results/defaults.md: options of word-vector models, and how long to train on few labels.
+"""Held-out trials behind results/defaults.md: options of word-vector models, how long to train on few labels, batch order.
 
     python benchmarks/held_out_trials.py options --data DIR --vectors F --workers 14 --out options.jsonl
     python benchmarks/held_out_trials.py few-labels --data DIR --vectors F --encoder FOLDER --workers 14 --out few.jsonl
+    python benchmarks/held_out_trials.py batch-order --data DIR --encoder FOLDER --workers 4 --out order.jsonl
 
 A fifth of train, held out by sentence, judges; no test file is opened. A line is written as soon as a training is done, and a
 training whose line is there already is left out, so a trial that was stopped goes on.
@@ -76,6 +77,17 @@ def try_options(arguments: argparse.Namespace) -> Iterator[tuple[Record, Callabl
                 yield {"key": workspace.key(cell)}, partial(run_cell, CellJob(cell, workspace))
 
 
+def try_batch_orders(arguments: argparse.Namespace) -> Iterator[tuple[Record, Callable[[], Record]]]:
+    """Yield trainings whose batches hold rows of like length, and others whose rows are shuffled alone."""
+    resources = Resources.find(arguments.data, arguments.vectors, arguments.encoder, arguments.device)
+    workspace = Workspace(Path(tempfile.gettempdir()) / "pssa-held-out", resources)
+    models = [model for model in ("memnet", "tnet_att", "bertabsa_att") if resources.can_train(model)]
+    for seed, data, model in ((s, d, m) for s in range(5) for d in ("laptop", "rest") for m in models):
+        for changed in (settings(), settings(bucket_batches=1)):
+            cell = Training(Place(data, model, seed, held_out=True, settings=changed))
+            yield {"key": workspace.key(cell)}, partial(run_cell, CellJob(cell, workspace))
+
+
 def run_cell(job: CellJob) -> Record:
     """Train and judge, without what the page does not show."""
     record = execute_cell(job)
@@ -125,10 +137,13 @@ def length_of(trial: FewLabels, batch_size: int) -> dict[str, int]:
     return {"epochs": math.ceil(int(trial.steps) / math.ceil(trial.size / batch_size))} if trial.steps else {}
 
 
+TRIALS = {"options": try_options, "few-labels": try_few_labels, "batch-order": try_batch_orders}
+
+
 def main() -> None:
     """Run what is missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("trial", choices=("options", "few-labels"))
+    parser.add_argument("trial", choices=tuple(TRIALS))
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--encoder", type=Path)
@@ -136,8 +151,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
-    trials = try_options if arguments.trial == "options" else try_few_labels
-    run_missing(trials(arguments), arguments)
+    run_missing(TRIALS[arguments.trial](arguments), arguments)
 
 
 if __name__ == "__main__":

@@ -154,6 +154,9 @@ def test_rows_of_like_length_share_a_batch() -> None:
     corpus = of_lengths([1 + number % 4 for number in range(64)])
     for batch in corpus.shuffled_batches(4, torch.Generator().manual_seed(0)):
         assert len(set(batch.lengths.tolist())) == 1
+    alone = list(corpus.shuffled_batches(4, torch.Generator().manual_seed(0), bucket_batches=1))
+    assert any(len(set(batch.lengths.tolist())) > 1 for batch in alone)
+    assert sorted(row for batch in alone for row in batch.index.tolist()) == list(range(64))
 
 
 def test_the_length_order_starts_with_the_longest_and_keeps_equals_in_place() -> None:

@@ -26,7 +26,7 @@ SPECIAL = -2  # the first segment's own tokens: [CLS], [SEP]
 SECOND = -3  # all of the second segment: the aspect again and the closing [SEP]
 
 # Number of batches whose rows are sorted by length together: enough for little padding, few enough to keep epochs shuffled.
-_BUCKET = 16
+BUCKET_BATCHES = 16
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,16 @@ class IndexedCorpus:
         """Return (n,): rows from the longest to the shortest, for batches with little padding."""
         return self.widths[:, 0].argsort(descending=True, stable=True)
 
-    def shuffled_batches(self, size: int, generator: torch.Generator, multiple: int = 1) -> Iterator[Batch]:
-        """Yield every example once, in random batches of rows of similar length; `multiple` as in `batch`."""
+    def shuffled_batches(
+        self, size: int, generator: torch.Generator, multiple: int = 1, bucket_batches: int = BUCKET_BATCHES
+    ) -> Iterator[Batch]:
+        """Yield every example once, in random batches of rows of similar length; `multiple` as in `batch`.
+
+        :param bucket_batches: batches whose rows are sorted by length together; 1: rows are shuffled alone.
+        """
         shuffled = iter(torch.randperm(len(self), generator=generator).tolist())
         batches: list[Tensor] = []
-        while bucket := list(islice(shuffled, size * _BUCKET)):
+        while bucket := list(islice(shuffled, size * bucket_batches)):
             rows = torch.tensor(bucket)
             batches.extend(torch.split(rows[self.widths[rows, 0].argsort(stable=True)], size))
         for place in torch.randperm(len(batches), generator=generator).tolist():

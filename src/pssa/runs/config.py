@@ -148,6 +148,7 @@ class TrainingConfig:
     schedule: str | None = None
     warmup: float | None = None
     accumulation: int = 1  # parts of a batch whose gradients are added up before a step
+    bucket_batches: int = 16  # batches whose rows are sorted by length together; 1: rows are shuffled alone
     # float32, or bfloat16 autocast over float32 weights; auto: bfloat16 for encoders on a GPU.
     precision: str = setting_field("auto", choices=PRECISIONS)
     compile: bool = False

@@ -99,7 +99,8 @@ def run_epoch(
     first = count_steps(task, settings, epoch - 1) + 1
     train = rows_of_epoch(task, epoch)
     with _seeded(epoch_seed(task.seed, task.stage, epoch), model, task.team.rank) as generator:
-        batches = train.shuffled_batches(settings.batch_size, generator, multiple=settings.pad_multiple)
+        order = (settings.batch_size, generator, settings.pad_multiple, settings.bucket_batches)
+        batches = train.shuffled_batches(*order)
         for number, batch in enumerate(batches, start=first):
             schedule(number)
             totals += step(batch)

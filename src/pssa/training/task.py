@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus
+from pssa.data.batch import BUCKET_BATCHES, IndexedCorpus
 from pssa.data.contrast import Contrast
 from pssa.errors import InputError
 from pssa.training.parallel import Team
@@ -18,6 +18,7 @@ _POSITIVE = (
     "learning_rate",
     "head_learning_rate",
     "batch_size",
+    "bucket_batches",
     "clip_norm",
     "max_epochs",
     "patience",
@@ -50,6 +51,7 @@ class Settings:
     precision: str = "float32"  # or "bfloat16": of what a model computes; its parameters stay float32
     compile: bool = False  # let torch.compile make kernels for the model
     graphs: bool = False  # on a GPU, record a step once for each width of batches and replay it
+    bucket_batches: int = BUCKET_BATCHES  # batches whose rows are sorted by length together; 1: rows are shuffled alone
     pad_multiple: int = 1  # widths of batches are rounded up to a multiple of this, so that there are fewer of them
 
     def __post_init__(self) -> None:
