@@ -48,6 +48,7 @@ _OPINION = "opinion"  # how labels of spans begin that mark opinion words
 _HEAD = 1 << 16  # bytes that tell whether a file is one of these
 _TASK = re.compile(rb'"(?:annotations|completions|predictions|annotation_id)"\s*:|"data"\s*:\s*\{')
 _MAX_REGIONS = 1000  # of one annotation
+_MAX_SEARCHED = 1000  # characters of a span that is looked for
 _ADVICE = "export the project again as JSON"
 _OURS = "pssa"  # key of what we keep in `data` beside the text
 _KEPT = ("sentence_id", "words", "tags")
@@ -72,8 +73,8 @@ def labelling_config(labels: Sequence[str] = DEFAULT_LABELS) -> str:
 
 def claims(path: Path) -> bool:
     """Whether a file in `.json` is a list of tasks."""
-    name = path.name.lower().removesuffix(".gz")
-    if not name.endswith(".json"):
+    is_json = path.name.lower().removesuffix(".gz").endswith(".json")
+    if not is_json or not path.is_file() or not path.stat().st_size:  # a pipe can be read only once
         return False
     with open_text(path) as stream:
         head = stream.read(_HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -323,7 +324,8 @@ def _spaced(text: str) -> str:
 
 def _search(text: str, region: _Region) -> Span:
     """Return where the text of a span is, if it is there once: its offsets are of a text with other white space."""
-    words = [re.escape(word) for word in (region.quoted or "").split()]
+    quoted = region.quoted or ""
+    words = [re.escape(word) for word in quoted.split()] if len(quoted) <= _MAX_SEARCHED else []
     found = [each.span() for each in re.finditer(r"\s+".join(words), text)] if words else []
     if len(found) == 1:
         return found[0]
