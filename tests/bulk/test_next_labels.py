@@ -11,7 +11,8 @@ import pytest
 
 import pssa
 from pssa.bulk import next_labels
-from pssa.bulk.next_labels import choose_next
+from pssa.bulk.job import Progress
+from pssa.bulk.next_labels import PoolOptions, choose_next, propose
 from pssa.data import embedded
 from pssa.data.io import write
 from pssa.errors import InputError
@@ -134,3 +135,11 @@ def test_annotated_tasks_are_no_longer_proposed(run: Path, tmp_path: Path) -> No
     path = tmp_path / "tasks.json"
     write(embedded.load("test").select([0]), path, format="label_studio")
     assert choose_next(run, path, aspects="screen").labelled == 1
+
+
+def test_progress_ends_at_the_end_of_the_pool(run: Path, pool: list[dict[str, Any]], tmp_path: Path) -> None:
+    path = tmp_path / "pool.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in pool), "utf-8")
+    seen: list[Progress] = []
+    propose(run, path, 1, PoolOptions(), seen.append)
+    assert (seen[-1].read, seen[-1].total) == (path.stat().st_size,) * 2

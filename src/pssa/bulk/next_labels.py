@@ -11,18 +11,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from pssa.aspects.find import FIND_ADVICE
 from pssa.aspects.names import parse_names
+from pssa.bulk.job import Observer, Progress
 from pssa.bulk.proposals import Proposal, Proposals
 from pssa.bulk.row_finder import FindingOptions, parse_given
 from pssa.bulk.rows import ParsedRows, RejectedRow, ScorableRow
-from pssa.bulk.scorer import default_batch_size, default_window_rows, start_by_length
+from pssa.bulk.scorer import count_threads, default_batch_size, default_window_rows, start_by_length
 from pssa.bulk.source import find_sources
 from pssa.bulk.window import AddedFields, read_windows
 from pssa.data.example import Example, sentence_key
@@ -41,6 +43,7 @@ from pssa.evaluation.active_learning import (
     embed,
     margin_doubt,
 )
+from pssa.execution import ThreadPool, map_ordered
 from pssa.runs import Answer, Classifier, load
 from pssa.runs.defaults import choose_device
 from pssa.runs.evaluate import require_same_labels
@@ -52,13 +55,15 @@ _MAX_COUNT = 100_000
 
 @dataclass(frozen=True)
 class PoolOptions:
-    """How a pool is read, and how the aspects of rows without any are found; see `choose_next`."""
+    """How a pool is read, how the aspects of rows without any are found, and who judges them; see `choose_next`."""
 
     columns: ColumnNames | None = None
     format: str | None = None
     encoding: str | None = None
     errors: str = "fail"
     finding: FindingOptions = field(default_factory=FindingOptions)
+    judges: tuple[str | Path, ...] = ()
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         if self.errors not in ("fail", "skip"):
@@ -86,11 +91,9 @@ def choose_next(
     :param reading: `columns`, `format`, `encoding` and `errors` as for `pssa.read`, and `device` as for `pssa.load`.
     :raises InputError: if the pool cannot be read, or the run has no tagger and its rows have no aspects.
     """
-    device = reading.pop("device", "cpu")
     tagger = None if aspects_from is None else resolve_run(aspects_from)
     finding = FindingOptions(tagger, () if aspects is None else parse_names(aspects))
-    options = PoolOptions(finding=finding, **reading)
-    return propose(resolve_run(run), pool, count, options, judges=judges, device=device)
+    return propose(resolve_run(run), pool, count, PoolOptions(finding=finding, judges=tuple(judges), **reading))
 
 
 def propose(
@@ -98,24 +101,43 @@ def propose(
     pool: str | Path | Sequence[str] | Table,
     count: int,
     options: PoolOptions,
-    *,
-    judges: Sequence[str | Path] = (),
-    device: str = "cpu",
+    observer: Observer | None = None,
 ) -> Proposals:
-    """Choose the texts to label next; see `choose_next`."""
+    """Choose the texts to label next; see `choose_next`.
+
+    :param observer: is called with the progress after each window.
+    """
     if not is_integer(count) or not 0 < count <= _MAX_COUNT:
         raise InputError(f"{setting('count')} is {shorten(count)}; it must be between 1 and {_MAX_COUNT}")
-    device = choose_device(device).type
+    device = choose_device(options.device).type
     classifier = load(run, device)
-    committee = _committee(run, classifier, judges, device)
+    committee = _committee(run, classifier, options.judges, device)
     finding = options.finding.resolve(run, Columns.of(options.columns))
     parse = parse_given if finding is None else finding.open(device)
-    named = replace(Columns.of(options.columns), text_only=finding is not None)
+    named = replace(Columns.of(options.columns), text_only=finding is not None, advice="" if finding else FIND_ADVICE)
     kept = _Candidates(_trained_texts(run), max(_LEAST_KEPT, _KEPT * count), options.errors, named)
-    for source, rows in _windows(pool, options, named, default_window_rows(classifier.name, device) // 4):
-        parsed = parse(rows)
-        kept.add(source, parsed, _judge(committee, parsed))
+
+    def judge(window: _PoolWindow) -> tuple[_PoolWindow, ParsedRows, list[_Judged]]:
+        parsed = parse(window.rows)
+        return window, parsed, _judge(committee, parsed)
+
+    windows = _windows(pool, options, named, default_window_rows(classifier.name, device) // 4)
+    with ThreadPool(count_threads(classifier)) as threads:
+        for window, parsed, judged in map_ordered(threads, judge, windows):
+            kept.add(window.source, parsed, judged)
+            if observer is not None:
+                observer(kept.progress(window.read, window.total))
     return kept.choose(classifier, count, run.name)
+
+
+@dataclass(frozen=True)
+class _PoolWindow:
+    """Some rows of a pool, and how much of it has been read."""
+
+    source: str
+    rows: Sequence[Row | Problem]
+    read: int = 0  # bytes
+    total: int = 0  # bytes; 0 if unknown
 
 
 def _committee(run: Path, classifier: Classifier, judges: Sequence[str | Path], device: str) -> list[Classifier]:
@@ -129,14 +151,16 @@ def _committee(run: Path, classifier: Classifier, judges: Sequence[str | Path], 
 
 def _windows(
     pool: str | Path | Sequence[str] | Table, options: PoolOptions, columns: Columns, n_rows: int
-) -> Iterator[tuple[str, Sequence[Row | Problem]]]:
-    """Yield the name of the source and some of its rows at a time."""
+) -> Iterator[_PoolWindow]:
+    """Yield some rows at a time."""
     files = [pool] if isinstance(pool, (str, Path)) else pool
     if isinstance(files, list) and files and (files[0] is pool or all(isinstance(each, Path) for each in files)):
         sources = find_sources([str(each) for each in files], options.format, columns, options.encoding)
         added = AddedFields(aspect=options.finding.fields if columns.text_only else ())
+        before = [0, *accumulate(source.size for source in sources)]
+        total = before[-1] if all(source.size for source in sources) else 0
         for window in read_windows(sources, n_rows, added=added):
-            yield window.source, window.rows
+            yield _PoolWindow(window.source, window.rows, before[window.end[0]] + window.read, total)
             if window.fault:
                 raise InputError(window.fault)
         return
@@ -147,7 +171,7 @@ def _windows(
         raise InputError(f"the pool is a {type(pool).__name__}; {expected}")
     events = (event for event in scan_table(pool, columns) if isinstance(event, (Row, Problem)))
     while rows := list(islice(events, n_rows)):
-        yield name_of(pool), rows
+        yield _PoolWindow(name_of(pool), rows)
 
 
 @dataclass(frozen=True)
@@ -263,6 +287,10 @@ class _Candidates:
                 self._take(key, text, each)
         if len(self._kept) > 2 * self._most:
             self._prune()
+
+    def progress(self, read: int, total: int) -> Progress:
+        """Return how far the pool is read."""
+        return Progress(self._read, self._rejected, read, total)
 
     def _take(self, key: str, text: str, judged: _Judged) -> None:
         known = self._kept.get(key)

@@ -150,16 +150,23 @@ def run_next(arguments: argparse.Namespace) -> int:
     """
     from pssa.bulk.next_labels import PoolOptions, propose
     from pssa.bulk.proposals import is_label_studio
+    from pssa.cli._progress import row_observer
+    from pssa.training.progress import StderrProgress
 
     if arguments.out is not None:
         require_new_file(arguments.out, force=arguments.force)
     options = PoolOptions(
-        arguments.columns, arguments.format, arguments.encoding, arguments.errors, finding_options(arguments)
+        arguments.columns,
+        arguments.format,
+        arguments.encoding,
+        arguments.errors,
+        finding_options(arguments),
+        tuple(arguments.judges),
+        arguments.device,
     )
-    pool = [Path(name) for name in arguments.input]
-    found = propose(
-        arguments.run_path, pool, arguments.count, options, judges=arguments.judges, device=arguments.device
-    )
+    with StderrProgress("data next") as bar:
+        pool = [Path(name) for name in arguments.input]
+        found = propose(arguments.run_path, pool, arguments.count, options, row_observer(bar))
     if arguments.out is not None:
         found.save(arguments.out, format=arguments.target)
     if arguments.json:
