@@ -8,7 +8,17 @@ import pytest
 import torch
 from torch import nn
 
-from pssa.models._layers import WordTable, attend, dropout, lookup, masked_softmax, pool_words, reset_parameters
+from pssa.models._layers import (
+    WordTable,
+    _WeightedSum,
+    attend,
+    dropout,
+    lookup,
+    masked_softmax,
+    match,
+    pool_words,
+    reset_parameters,
+)
 
 LN3 = math.log(3)
 
@@ -37,6 +47,21 @@ def test_words_are_summed_by_their_weights() -> None:
     summary, weights = attend(torch.tensor([[LN3, 0.0, 5.0]]), torch.tensor([[True, True, False]]), words)
     torch.testing.assert_close(weights, torch.tensor([[0.75, 0.25, 0.0]]))
     torch.testing.assert_close(summary, torch.tensor([[3.0, 2.0]]))
+
+
+def test_our_own_gradients_of_attention_are_those_of_autograd() -> None:
+    # Whole numbers, so that no order of adding rounds. Without gradients, attention is a plain product of tensors.
+    generator = torch.Generator().manual_seed(0)
+    query, weights, words = (
+        torch.randint(-8, 9, shape, generator=generator).float().requires_grad_()
+        for shape in ((2, 3), (2, 4), (2, 4, 3))
+    )
+    ours = match(query, words), _WeightedSum.apply(weights, words)  # type: ignore[no-untyped-call]
+    plain = torch.einsum("bd,bpd->bp", query, words), torch.einsum("bp,bpd->bd", weights, words)
+    for own, expected, row in zip(ours, plain, (query, weights), strict=True):
+        assert torch.equal(own, expected)
+        pairs = (torch.autograd.grad(each.square().sum(), (row, words)) for each in (own, expected))
+        assert all(map(torch.equal, *pairs))
 
 
 def test_the_pieces_of_a_word_are_added_up_and_special_tokens_left_out() -> None:
