@@ -48,6 +48,7 @@ from pssa.training.fit import count_steps
 from pssa.training.supervision import supervise
 
 FINAL_SEARCH = "search-final"  # the stage that searches a number of epochs under supervision
+BEGIN_EARLY = 2  # trainings that a core has time for while another searches; more would only fill the disk
 Result = TypeVar("Result")
 # Layers draw values that ours replace, from the global generator, which is then as it was before.
 _BUILDING = threading.Lock()

@@ -17,7 +17,7 @@ from torch import nn
 
 from pssa.evaluation import predict_classes
 from pssa.runs.methods import Method, Trained, train_final
-from pssa.runs.run_context import RunContext
+from pssa.runs.run_context import BEGIN_EARLY, RunContext
 from pssa.training.ensembles import samme_round
 
 _TRAININGS = 5  # of kt
@@ -44,7 +44,7 @@ def _train_longer(context: RunContext) -> Trained:
 
 def _train_boosting(context: RunContext) -> Trained:
     trainings = [partial(_train_member, number=number) for number in range(_MEMBERS)]
-    epochs = context.find_epochs(trainings)
+    epochs = context.find_epochs(trainings[:BEGIN_EARLY])
     members = context.run_all([partial(train, epochs=epochs) for train in trainings])
     return Trained(tuple(members), (1.0,) * _MEMBERS)
 

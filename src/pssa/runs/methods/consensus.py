@@ -24,7 +24,7 @@ from pssa.runs.calibration import HeldOut
 from pssa.runs.config import Config
 from pssa.runs.defaults import RANDOM, build_saliency, choose_consensus_epochs, choose_consensus_rule, choose_epsilon
 from pssa.runs.methods import Gate, Method, Trained, record_evidence, train_final
-from pssa.runs.run_context import RunContext, all_but
+from pssa.runs.run_context import BEGIN_EARLY, RunContext, all_but
 from pssa.saliency import Observation, Saliency, observe
 from pssa.training import Observer
 from pssa.training.concurrent import Relay
@@ -153,11 +153,8 @@ class Consensus(Method):
         return f"no word exceeded consensus_threshold {threshold:g} where {right}", _lower("consensus_threshold")
 
     def _train(self, context: RunContext) -> Trained:
-        judges = self._judges(context, range(context.config.mining.consensus_models))
-        meanwhile = (
-            [] if choose_consensus_epochs(context.config) else [partial(_train_judge, judge=one) for one in judges]
-        )
-        epochs = context.find_epochs(meanwhile)
+        early = [] if choose_consensus_epochs(context.config) else self._judges(context, [0])[:BEGIN_EARLY]
+        epochs = context.find_epochs([partial(_train_judge, judge=judge) for judge in early])
         judgements = self._judgements(context, epochs)
         evidence = self._agree(context, judgements)
         if context.config.supervision.gate == "none":
