@@ -149,7 +149,7 @@ def _choices_table(found: Mapping[_Place, Sequence[_Curve]]) -> Table:
     for (model, data), curves in found.items():
         gains = _choices(curves) | _reported(model, data)
         one = _mean([_last(curve) for curve in curves]) if curves else None
-        rows.append((NAMES[model], data.upper(), len(curves), format_scores(one), *_formatted(gains)))
+        rows.append((NAMES[model], data.upper(), len(curves) or None, format_scores(one), *_formatted(gains)))
         added += [gains] if curves else []
     if added:
         rows.append(("mean", None, sum(map(len, found.values())), format_scores(None), *_formatted(_means(added))))
