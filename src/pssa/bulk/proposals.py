@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pssa.bulk.output_format import choose_output_format
-from pssa.data.example import Example
+from pssa.data.example import Example, sentence_key
 from pssa.data.files import write_atomically
 from pssa.data.formats import format_named
 from pssa.data.formats.label_studio import encode_tasks, predicted_task
@@ -53,8 +53,9 @@ class Proposal:
 
     def task(self, model: str) -> dict[str, Any]:
         """Return a task of Label Studio."""
+        name = sentence_key(self.text)[:8]
         examples = [
-            Example.from_text(self.text, (answer.start, answer.end), label=answer.label, id=str(number))
+            Example.from_text(self.text, (answer.start, answer.end), label=answer.label, id=f"{name}-{number}")
             for number, answer in enumerate(self.answers, start=1)
         ]
         data = {"text": self.text, "reason": self.reason, **self.fields}

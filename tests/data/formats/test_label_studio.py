@@ -131,6 +131,11 @@ def test_skipped_and_unannotated_tasks_are_counted_and_texts_without_aspects_are
     assert [row.fields.get("aspect") for row in rows] == [None, None, "screen"]
 
 
+def test_spans_of_two_tasks_may_have_the_same_id(tmp_path: Path) -> None:
+    tasks = [_task(_span(4, 10)) | {"id": number} for number in (1, 2)]
+    assert not check(_file(tmp_path, *tasks)).problems
+
+
 def test_the_text_may_have_another_name(tmp_path: Path) -> None:
     task = _task(_span(4, 10, "screen"))
     task["data"] = {"review": TEXT, "label": "7", "stars": 4}

@@ -197,7 +197,9 @@ def _events(number: int, task: Mapping[str, Any], columns: Columns) -> Iterator[
         yield Dropped(number, "no_aspect", text, own.get("sentence_id"))
     yield from (Dropped(number, "annotators_disagree") for _ in range(disputed))
     for start, end, region, label in agreed:
-        aspect = {"aspect": text[start:end], "from": start, "to": end, "label": label, "id": region}
+        # Spans that were imported may have the same ids in every task.
+        own_id = f"{task['id']}-{region}" if isinstance(task.get("id"), int | str) else region
+        aspect = {"aspect": text[start:end], "from": start, "to": end, "label": label, "id": own_id}
         yield columns.row(number, {**own, name: text, **aspect})
 
 
