@@ -121,6 +121,26 @@ def correction(tables: TableLookup) -> KeyFinding:
     return KeyFinding("What does correcting evidence buy?", answer, plot, more=more)
 
 
+def few_labels(tables: TableLookup) -> KeyFinding:
+    """Return how far ours are from SetFit's, by number of labelled instances."""
+    best, same_encoder = "it over SetFit", "BERTABSA-ATT over SetFit"
+    every = tables.rows("few-labels-aim")
+    measured = [row for row in every if numbers_in([row], best, _F1)]
+    gaps, on_encoder = (numbers_in(measured, column, _F1) for column in (best, same_encoder))
+    sizes = list(dict.fromkeys(str(row["instances"]) for row in measured))
+    answer = (
+        f"With {' or '.join(sizes)} labelled instances, the best of ours on held-out data has {_mean(gaps):+.1f} points of "
+        f"macro-F1 over SetFit on the same instances; BERTABSA-ATT, on the encoder that SetFit has, {_mean(on_encoder):+.1f}."
+    )
+    rows = []
+    for size in sizes:
+        values = numbers_in([row for row in measured if str(row["instances"]) == size], best, _F1)
+        rows.append(StripRow(f"{size} labels", _mean(values), values))
+    plot = StripPlot("macro-F1, points over SetFit", tuple(rows))
+    more = _unmeasured(len(measured), len(every), "places").strip()
+    return KeyFinding("What do few labels give?", answer, plot, more=more)
+
+
 def _pair(field: Value) -> str:
     return f"{number_in(field, 'mean'):+.1f} ± {number_in(field, 'error'):.1f}"
 
@@ -298,6 +318,7 @@ FINDINGS: dict[str, Callable[[TableLookup], KeyFinding]] = {
     "transfer": transfer,
     "stress": stress,
     "correction": correction,
+    "few-labels": few_labels,
     "overall": overall,
     "selection": selection,
     "random-masking": random_masking,

@@ -44,7 +44,8 @@ def test_ours_stand_beside_the_best_that_setfit_reaches(tmp_path: Path, monkeypa
     record = {**knowing(), "held_out": {"accuracy": 0.75, "macro_f1": 0.75}}
     cell = row.trainings(scope, "laptop", 16)[0]
     aim, figure, scores, _ = EXHIBIT.show(scope, FakeLookup({cell: record}))
-    assert row_of(aim, "LAPTOP", 16) == (None, "50.00 / 50.00", None, "MN", "100.00 / 100.00")
+    scores_of_mn = ("MN", "100.00 / 100.00", "+50.00 / +50.00")
+    assert row_of(aim, "LAPTOP", 16) == ("50.00 / 50.00", None, None, *scores_of_mn)
     assert str(row_of(scores, "SetFit PolarityModel on minilm, 400 steps")[1]) == "50.00 / 50.00"
     assert isinstance(figure, Figure)
     ((name, lines),) = figure.panels
