@@ -84,11 +84,12 @@ def _targets(folder: Path) -> dict[str, Target]:
     with _instrumented(), contextlib.redirect_stderr(io.StringIO()):
         from fuzzing.aspects import aspect_targets
         from fuzzing.bulk import bulk_targets
+        from fuzzing.commands import command_targets
         from fuzzing.folders import folder_targets
         from fuzzing.readers import reader_targets
         from fuzzing.service import service_targets
-    readers = reader_targets(folder) | aspect_targets()
-    return readers | folder_targets(folder) | service_targets(folder) | bulk_targets(folder)
+    readers = reader_targets(folder) | aspect_targets() | folder_targets(folder)
+    return readers | service_targets(folder) | bulk_targets(folder) | command_targets(folder)
 
 
 def _attack(targets: Mapping[str, Target], arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:

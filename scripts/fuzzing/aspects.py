@@ -11,9 +11,10 @@ from fuzzing.target import Target
 from pssa.aspects import NameFinder, find_in_texts, read_names, read_sentences
 from pssa.aspects.spans import check_text
 
-__all__ = ["aspect_targets"]
+__all__ = ["TEXT_PARTS", "aspect_targets"]
 
-_TEXT = ("The front desk", " was rude", ".", "...", "\u2026", "!", "?", " ", "\n", "\r\n", "\n\n", "- ", "1. ", "Dr. ", "e.g. ",
+TEXT_PARTS = (
+    "The front desk", " was rude", ".", "...", "\u2026", "!", "?", " ", "\n", "\r\n", "\n\n", "- ", "1. ", "Dr. ", "e.g. ",
     "etc.", "food", "Foods", "wi-fi", "Wi Fi", "\U0001f600", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "屏幕很好。",
     "\u0916\u093e\u0928\u093e", "cafe\u0301", '"', ")", "<br>", "<br />", "good.The", "\u2028", "\x0b", "a-", "/")  # fmt: skip
 _NAMES = ("food\n", "front desk\n", "# no name\n", "\n", " ", "屏幕\n", "wi-fi\n", "...\n", "é", "\ufeff")
@@ -29,7 +30,7 @@ def aspect_targets() -> dict[str, Target]:
     rows = b'{"text": "The screen is great", "aspects": [{"from": 4, "to": 10}]}\n{"text": "Never", "aspects": []}\n'
     xml = b'<sentences><sentence id="1"><text>A fan</text></sentence></sentences>'
     return {
-        "raw_text": Target(using("case.txt", _find), ("".join(_TEXT).encode(),), grown=pieces_of(*_TEXT)),
+        "raw_text": Target(using("case.txt", _find), ("".join(TEXT_PARTS).encode(),), grown=pieces_of(*TEXT_PARTS)),
         "aspect_names": Target(using("case.txt", read_names), ("".join(_NAMES).encode(),), grown=pieces_of(*_NAMES)),
         "aspect_lists": Target(using("case.jsonl", read_sentences), (rows,), grown=json_rows(_SENTENCES)),
         "aspect_xml": Target(using("case.xml", read_sentences), (xml,)),

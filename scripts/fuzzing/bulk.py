@@ -26,13 +26,13 @@ from pssa.data import embedded
 from pssa.data.formats import FORMATS
 from pssa.runs import train
 
-__all__ = ["bulk_targets"]
+__all__ = ["NAMED", "ON_CPU", "OneThreadEngine", "bulk_targets"]
 
 _COLUMNS = ("text", "aspect", "from", "to", "label", "gold", "probabilities", "note")
 _OUTPUTS = ("out.jsonl", "out.csv", "out.parquet")
 _BEGUN = "begun"  # the part of a job as it was left
-_ON_CPU = Scoring(device="cpu", batch_size=8)
-_NAMED = FindingOptions(names=("screen", "the", "battery life"), keep_empty=True)
+ON_CPU = Scoring(device="cpu", batch_size=8)
+NAMED = FindingOptions(names=("screen", "the", "battery life"), keep_empty=True)
 
 
 class _Left(BaseException):
@@ -40,16 +40,18 @@ class _Left(BaseException):
 
 
 @dataclass(frozen=True)
-class _Engine:
+class OneThreadEngine:
     """Scores in this thread, by a run that is loaded once; the process ends after so many windows."""
 
     score: Score
     most: int | None = None
 
     def resolve(self, scoring: Scoring) -> Scoring:
+        """Return it as it is."""
         return scoring
 
     def results(self, task: ScoringTask) -> Generator[Window]:
+        """Yield scored windows."""
         for window in islice(task.windows(), self.most):
             yield score_window(window, self.score, task.output_format, task.open_parser())
         if self.most is not None:
@@ -72,7 +74,7 @@ def bulk_targets(folder: Path) -> dict[str, Target]:
     }
     for kind, name in (("json_lines", "case.jsonl"), ("csv", "case.csv")):
         grown = json_rows(rows) if kind == "json_lines" else table(_COLUMNS)
-        found[f"bulk/raw {name}"] = Target(_scoring(run, name, _NAMED), (sound[kind],), grown=grown, share=0.25)
+        found[f"bulk/raw {name}"] = Target(_scoring(run, name, NAMED), (sound[kind],), grown=grown, share=0.25)
     for name in ("out.jsonl", "out.parquet"):
         left = _left(run, folder / f"left-{name}", name)
         header, _, _ = _window(left / f"{name}.part").read_bytes().partition(b"\n")
@@ -87,13 +89,13 @@ def _scoring(run: Path, name: str, finding: FindingOptions | None = None) -> Cal
     found = finding or FindingOptions()
 
     def prepare(folder: Path) -> Attack:
-        engine = _Engine(open_scorer(run, _ON_CPU)[0])
+        engine = OneThreadEngine(open_scorer(run, ON_CPU)[0])
 
         def attack(content: bytes) -> None:
             (folder / name).write_bytes(content)
             output = folder / _OUTPUTS[len(content) % len(_OUTPUTS)]
             job = Job(
-                run, (str(folder / name),), str(output), errors="skip", begin="replace", scoring=_ON_CPU, finding=found
+                run, (str(folder / name),), str(output), errors="skip", begin="replace", scoring=ON_CPU, finding=found
             )
             summary = predict(job, engine)
             written = _rows(output)
@@ -122,7 +124,7 @@ def _left(run: Path, folder: Path, name: str) -> Path:
     for part in (1, 2):
         (folder / f"in{part}.jsonl").write_bytes(FORMATS.module("json_lines").encode(CORPUS))
     with suppress(_Left):
-        predict(_job(run, folder, name, "new"), _Engine(open_scorer(run, _ON_CPU)[0], 1))
+        predict(_job(run, folder, name, "new"), OneThreadEngine(open_scorer(run, ON_CPU)[0], 1))
     # Those who go on with it may finish it, and others come after them.
     shutil.copytree(folder / f"{name}.part", folder / _BEGUN)
     return folder
@@ -130,7 +132,7 @@ def _left(run: Path, folder: Path, name: str) -> Path:
 
 def _resuming(run: Path, left: Path, name: str) -> Callable[[Path], Attack]:
     def prepare(_: Path) -> Attack:
-        engine = _Engine(open_scorer(run, _ON_CPU)[0])
+        engine = OneThreadEngine(open_scorer(run, ON_CPU)[0])
 
         def attack(content: bytes) -> None:
             shutil.rmtree(left / f"{name}.part", ignore_errors=True)
@@ -154,4 +156,4 @@ def _window(folder: Path) -> Path:
 
 def _job(run: Path, folder: Path, name: str, begin: str) -> Job:
     inputs = tuple(str(folder / f"in{part}.jsonl") for part in (1, 2))
-    return Job(run, inputs, str(folder / name), errors="skip", begin=begin, scoring=_ON_CPU)
+    return Job(run, inputs, str(folder / name), errors="skip", begin=begin, scoring=ON_CPU)

@@ -38,6 +38,7 @@ EVIDENCE = Evidence.from_findings(
 _NAMES = {
     "csv": "case.csv",
     "json_lines": "case.jsonl",
+    "label_studio": "case.json",
     "parquet": "case.parquet",
     "semeval_xml": "case.xml",
     "tagged": "case.txt",
@@ -65,11 +66,12 @@ _VECTORS = (
 
 def reader_targets(folder: Path) -> dict[str, Target]:
     """By name; `folder` is for files that only a library can write."""
-    sound = {name: FORMATS.module(name).encode(CORPUS) for name in FORMATS.names() if name != "hugging_face"}
+    sound = {name: FORMATS.module(name).encode(CORPUS) for name in _NAMES}
     rows = [json.loads(line) for line in sound["json_lines"].splitlines()]
     grown = {
         "csv": table(_COLUMNS),
         "json_lines": json_rows(rows),
+        "label_studio": json_document(json.loads(sound["label_studio"])),
         "semeval_xml": pieces_of(*_XML),
         "tagged": pieces_of(*_TAGGED),
         "three_line": pieces_of(*_THREE),

@@ -1,0 +1,93 @@
+"""Targets of commands that read raw reviews: `insights`, `try` and `data next`; those of `stress` are among the readers."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from fuzzing.aspects import TEXT_PARTS
+from fuzzing.bulk import NAMED, ON_CPU, OneThreadEngine
+from fuzzing.grammars import pieces_of, table
+from fuzzing.readers import using
+from fuzzing.target import Attack, Target
+from pssa.aspects.find import examples_of, find_in_texts, load_finder
+from pssa.aspects.spans import check_text
+from pssa.bulk.next_labels import choose_next
+from pssa.bulk.scorer import open_scorer
+from pssa.cli.try_ import as_dict, show
+from pssa.data import embedded
+from pssa.insights.grouping import read_groups
+from pssa.insights.job import InsightsJob, make_insights
+from pssa.runs import load, train
+from pssa.runs.explain import explain
+from pssa.runs.run_names import starter_run
+
+__all__ = ["command_targets"]
+
+_REVIEWS = ("text", "branch", "date", "aspect", "note")
+_GROUPS = ("group", "spelling", "reason")
+_SOUND = (
+    b"text,branch,date\n"
+    b'"The screen is great, but the battery life is short.",North,2024-05-01\n'
+    b"The battery life,South,31.12.2024\n"
+)
+_SOUND_GROUPS = b"group,spelling,reason\nscreen,screens,plural\n,battery,\n"
+
+
+def command_targets(folder: Path) -> dict[str, Target]:
+    """By name; a run is trained in `folder`."""
+    corpus = embedded.load("train").select(range(24))
+    run = train(corpus, folder / "commands", model="memnet", dimension=4, epochs=1, device="cpu")
+    text = "".join(TEXT_PARTS).encode()
+    return {
+        "insights/reviews": Target(_surveying(run), (_SOUND,), grown=table(_REVIEWS), share=0.1),
+        "insights/groups": Target(using("case.csv", read_groups), (_SOUND_GROUPS,), grown=table(_GROUPS)),
+        "data next/csv": Target(using("case.csv", _choosing(run)), (_SOUND,), grown=table(_REVIEWS), share=0.1),
+        "data next/txt": Target(using("case.txt", _choosing(run)), (text,), grown=pieces_of(*TEXT_PARTS), share=0.1),
+        "try": Target(_trying, (text,), grown=pieces_of(*TEXT_PARTS), share=0.1),
+    }
+
+
+def _surveying(run: Path) -> Callable[[Path], Attack]:
+    def prepare(folder: Path) -> Attack:
+        engine = OneThreadEngine(open_scorer(run, ON_CPU)[0])
+
+        def attack(content: bytes) -> None:
+            (folder / "case.csv").write_bytes(content)
+            job = InsightsJob(
+                (str(folder / "case.csv"),),
+                folder / "page.html",
+                run,
+                by="branch",
+                date="date",
+                begin="replace",
+                finding=NAMED,
+                scoring=ON_CPU,
+            )
+            make_insights(job, engine)
+
+        return attack
+
+    return prepare
+
+
+def _choosing(run: Path) -> Callable[[Path], object]:
+    return lambda path: choose_next(run, path, count=2, aspects=NAMED.names, errors="skip").as_dict()
+
+
+def _trying(_: Path) -> Attack:
+    run = starter_run()
+    classifier, finder = load(run), load_finder(run)
+
+    def attack(content: bytes) -> None:
+        text = check_text(content.decode("utf-8", "replace"))
+        (found,) = find_in_texts(finder, [text])
+        judged = list(zip(found, explain(classifier, examples_of(found)), strict=True))
+        json.dumps(as_dict(text, judged), allow_nan=False).encode()
+        with contextlib.redirect_stdout(io.StringIO()):
+            show(text, judged)
+
+    return attack
