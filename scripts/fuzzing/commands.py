@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from fuzzing.aspects import TEXT_PARTS
@@ -53,7 +54,7 @@ def command_targets(folder: Path) -> dict[str, Target]:
 
 def _surveying(run: Path) -> Callable[[Path], Attack]:
     def prepare(folder: Path) -> Attack:
-        engine = OneThreadEngine(open_scorer(run, ON_CPU)[0])
+        engine = OneThreadEngine(open_scorer(run, replace(ON_CPU, saliency=""))[0])  # with the usual saliency
 
         def attack(content: bytes) -> None:
             (folder / "case.csv").write_bytes(content)

@@ -208,7 +208,6 @@ def test_a_missing_library_is_named_with_its_extra(
         {"model": "tnet_att", "tied": True},
         {"model": "tnet_att", "gating": "lossless", "attend_aspect": True},
         {"model": "memnet", "aspect_matrix": True, "scale_scores": False},
-        {"model": "memnet", "method": "boosting"},
         {"model": "memnet", "method": "adaboost"},
     ],
     ids=lambda settings: "-".join(map(str, settings.values())),
