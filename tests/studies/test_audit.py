@@ -32,10 +32,14 @@ def is_of_this_plan(page: str) -> bool:
     return re.search(r"\(at most \d+ seed", page) is not None
 
 
+def fingerprints(page: str) -> dict[str, str]:
+    """The vectors and encoders that a page names."""
+    return dict(re.findall(r"(vectors|small encoder|encoder) `([0-9a-f]{16})`", page))
+
+
 def audit_of(page: str, data: Path) -> Audit:
     """An audit with the files that the page names."""
-    text = (RESULTS / f"{page}.md").read_text("utf-8")
-    files = dict(re.findall(r"(vectors|small encoder|encoder) `([0-9a-f]{16})`", text))
+    files = fingerprints((RESULTS / f"{page}.md").read_text("utf-8"))
     encoders = tuple(files[name] for name in ("encoder", "small encoder") if name in files)
     return Audit(RESULTS, data, files.get("vectors", ""), encoders)
 
