@@ -4,7 +4,7 @@
 
 A training is all that `pssa train` does after its start: preparing the data, searching the number of epochs, every stage, saving
 the run. The methods take turns. `--rows`: instances to train on. To compare with another version of the package, run the script
-with its sources in PYTHONPATH, in turns with this one.
+with its sources in PYTHONPATH at the same time.
 """
 
 from __future__ import annotations
@@ -14,11 +14,18 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from harness import Measurement, Request, Table, in_turns, main, medians, open_corpora, seconds_of
 
 _PLAIN = "base"
-_METHODS = (_PLAIN, "pg-as", "boosting", "consensus")
+_METHODS: dict[str, dict[str, Any]] = {
+    _PLAIN: {"method": _PLAIN},
+    "pg-as": {"method": "pg-as"},
+    "boosting": {"method": "boosting"},
+    "consensus, 2 folds": {"method": "consensus", "consensus_folds": 2},
+    "consensus": {"method": "consensus"},
+}
 _MODELS = ("memnet", "tnet_att")
 
 
@@ -36,7 +43,7 @@ def measure(request: Request) -> Measurement:
 
         def work(model: str, method: str) -> float:
             out = folder / str(next(numbers))
-            config = Config().updated({"model": model, "method": method, "device": "cpu", **vectors})
+            config = Config().updated({"model": model, "device": "cpu", **_METHODS[method], **vectors})
             seconds = seconds_of(partial(train, corpus, out, config=config))
             print(f"{time.strftime('%H:%M:%S')} {model} {method}: {seconds:.1f} s", file=sys.stderr, flush=True)
             return seconds
