@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from operator import mul
 from pathlib import Path
@@ -29,6 +29,7 @@ from pssa.execution import (
     WorkerSetup,
     connect_ray,
     map_ordered,
+    overlap_ordered,
     ray_cluster,
 )
 
@@ -89,6 +90,18 @@ def test_results_keep_their_order_and_few_items_are_held() -> None:
             done.append(result)
             assert len(taken) - len(done) <= 4
     assert done == [2 * number for number in range(12)]
+
+
+def test_overlapped_work_is_started_ahead_and_finished_in_order() -> None:
+    events: list[str] = []
+
+    def start(number: int) -> Callable[[], int]:
+        events.append(f"start {number}")
+        return lambda: 10 * number
+
+    for result in overlap_ordered(start, range(4), 2):
+        events.append(f"done {result}")
+    assert events == ["start 0", "start 1", "start 2", "done 0", "start 3", "done 10", "done 20", "done 30"]
 
 
 @pytest.mark.parametrize("pool", [WorkerPool(), ThreadPool(2)])

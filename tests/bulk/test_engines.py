@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import signal
 import subprocess
@@ -22,8 +23,9 @@ import torch
 from tests.bulk.made_rows import sentences, write_rows
 
 from pssa.bulk import Job, LocalEngine, ProcessEngine, Progress, RayEngine, Scoring, engines, predict
-from pssa.bulk.engines import rare_garbage_collection, score_windows
+from pssa.bulk.engines import overlap_windows, rare_garbage_collection, score_windows
 from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.scorer import Scorer
 from pssa.bulk.window import Window
 from pssa.data.example import Example
 from pssa.data.rows import Row
@@ -70,6 +72,42 @@ def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> Non
         list(score_windows(iter(windows), broken, 2, OutputFormat("json_lines")))
     assert torch.get_num_threads() == threads
     assert not set(threading.enumerate()) - before
+
+
+def test_the_bytes_are_the_same_where_a_gpu_computes_while_rows_are_read(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = write_rows(tmp_path / "in.jsonl", sentences(100))
+    rows.write_text(rows.read_text("utf-8") + '{"text": "a bad one", "aspect": "missing"}\n', "utf-8")
+    scoring = Scoring(device="cpu", batch_size=8)
+    outputs = [tmp_path / "threads.jsonl", tmp_path / "overlapped.jsonl"]
+    for on_gpu, output in enumerate(outputs):
+        monkeypatch.setattr("pssa.bulk.scorer._is_on_gpu", lambda classifier, on_gpu=on_gpu: bool(on_gpu))
+        predict(Job(run, (str(rows),), str(output), errors="skip", scoring=scoring), LocalEngine())
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    assert len(outputs[1].read_text("utf-8").splitlines()) == 100
+
+
+def test_what_cannot_be_scored_is_rejected_wherever_the_error_comes_from() -> None:
+    def start(examples: Sequence[Example]) -> Callable[[], Callable[[], list[Answer]]]:
+        def compute() -> Callable[[], list[Answer]]:
+            if any("early" in example.text for example in examples):
+                raise InputError("cannot be cut")
+            return lambda: fetch(examples)
+
+        return compute
+
+    def fetch(examples: Sequence[Example]) -> list[Answer]:
+        if any("late" in example.text for example in examples):
+            raise InputError("cannot be explained")
+        return positive(examples)
+
+    texts = ("screen", "early screen", "a screen", "late screen")
+    rows = tuple(Row(line, {"text": text, "aspect": "screen"}) for line, text in enumerate(texts))
+    windows = (Window("in", (0, number), 0, rows, ()) for number in range(4))
+    for result in overlap_windows(windows, Scorer(start, overlaps=True), OutputFormat("json_lines")):
+        assert (result.summary.rows, result.summary.rejected) == (2, 2)
+        assert [json.loads(line)["line"] for line in result.rejected.splitlines()] == [1, 3]
 
 
 @pytest.fixture

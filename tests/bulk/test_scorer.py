@@ -113,8 +113,8 @@ def test_one_long_text_does_not_make_every_row_as_wide(
     examples = [*EXAMPLES[:4], long, *EXAMPLES[4:], *EXAMPLES]
     tables, index = list[int](), WordFeaturizer.index
 
-    def watched(featurizer: WordFeaturizer, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
-        corpus = index(featurizer, examples, labels)
+    def watched(featurizer: WordFeaturizer, examples: Sequence[Example], *more: Any) -> IndexedCorpus:
+        corpus = index(featurizer, examples, *more)
         tables.append(corpus.table.positions.numel())
         return corpus
 

@@ -27,6 +27,7 @@ from pssa.runs.input_profile import FILE as PROFILE
 # A window is tens of thousands of small objects, none of them in a cycle. Python's own threshold of 700 new objects makes the
 # garbage collector take a quarter of the time of scoring where the model is small.
 _GC_THRESHOLD = 50_000
+_OVERLAPPED_GC_THRESHOLD = 1_000_000  # a tenth of the time where a GPU computes, and several large windows are held
 # Half of what an actor uses: those of a lost node find room on nodes that were full before.
 _ACTOR_CPUS = 0.5
 _WINDOWS_AHEAD = 2  # that a GPU computes while the host prepares the next
@@ -170,13 +171,15 @@ def score_windows(
 def overlap_windows(
     windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat, parse: Parse = parse_rows
 ) -> Generator[Window]:
-    """Score windows in this thread, which reads and cuts the next ones while a GPU computes; yield the results in order.
+    """Score windows in this thread: it parses the next while the tokenizer cuts one and a GPU computes others.
 
     More threads would gain nothing: Python runs one at a time, and one that launches kernels would wait for its turn each time.
+    The results are in order.
     """
-    with rare_garbage_collection():
-        work = partial(start_window, start=scorer.start, output_format=output_format, parse=parse)
-        yield from overlap_ordered(work, windows, _WINDOWS_AHEAD)
+    with rare_garbage_collection(_OVERLAPPED_GC_THRESHOLD):
+        start = partial(start_window, start=scorer.start, output_format=output_format, parse=parse)
+        launched = overlap_ordered(start, windows, 1)
+        yield from overlap_ordered(lambda finish: finish, launched, _WINDOWS_AHEAD)
 
 
 def _worker_setup(task: ScoringTask) -> WorkerSetup:
@@ -205,13 +208,13 @@ def _score_in_worker(output_format: OutputFormat, window: Window) -> Window:
 
 
 @contextmanager
-def rare_garbage_collection() -> Iterator[None]:
+def rare_garbage_collection(threshold: int = _GC_THRESHOLD) -> Iterator[None]:
     """Collect garbage rarely in this process, unless it collects still more rarely, or never."""
     before = gc.get_threshold()
-    if not 0 < before[0] < _GC_THRESHOLD:
+    if not 0 < before[0] < threshold:
         yield
         return
-    gc.set_threshold(_GC_THRESHOLD, *before[1:])
+    gc.set_threshold(threshold, *before[1:])
     try:
         yield
     finally:

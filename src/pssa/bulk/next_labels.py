@@ -24,7 +24,7 @@ from pssa.bulk.job import Observer, Progress
 from pssa.bulk.proposals import Proposal, Proposals
 from pssa.bulk.row_finder import FindingOptions, parse_given
 from pssa.bulk.rows import ParsedRows, RejectedRow, ScorableRow
-from pssa.bulk.scorer import count_threads, default_batch_size, default_window_rows, start_by_length
+from pssa.bulk.scorer import count_threads, default_batch_size, default_window_rows, score_by_length
 from pssa.bulk.source import find_sources
 from pssa.bulk.window import AddedFields, read_windows
 from pssa.data.example import Example, sentence_key
@@ -207,8 +207,8 @@ def _judge(committee: Sequence[Classifier], parsed: ParsedRows) -> list[_Judged]
 
 def _answers(classifier: Classifier, examples: Sequence[Example]) -> list[Answer]:
     device = next(classifier.model.parameters()).device.type
-    start = partial(classifier.start_answers, batch_size=default_batch_size(classifier.name, device))
-    return [answer for answer in start_by_length(start, examples)() if isinstance(answer, Answer)]
+    score = partial(classifier.answer, batch_size=default_batch_size(classifier.name, device))
+    return [answer for answer in score_by_length(score, examples) if isinstance(answer, Answer)]
 
 
 def _trained_texts(run: Path) -> frozenset[str]:

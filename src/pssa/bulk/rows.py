@@ -25,7 +25,9 @@ from pssa.runs.input_profile import notes_column
 
 Value = Answer | Explanation  # what a model says of an example
 Score = Callable[[Sequence[Example]], Sequence[Value]]  # in the order of the examples
-Start = Callable[[Sequence[Example]], Callable[[], Sequence[Value]]]  # begins; what it returns waits for the values
+# The same in three steps, between which other work can be done: begin to cut the texts, compute, fetch the values.
+Fetch = Callable[[], Sequence[Value]]
+Start = Callable[[Sequence[Example]], Callable[[], Fetch]]
 
 _CONTAINERS = (dict, list, tuple)
 _MAX_DEPTH = 64  # containers inside each other
@@ -179,17 +181,20 @@ def score_each(
     return [value if _is_finite(value) else _NOT_FINITE for value in values]
 
 
-def start_each(start: Start, examples: Sequence[Example]) -> Callable[[], list[Value | str]]:
-    """Begin to score; return a function that waits for what `score_each` returns."""
+def start_each(start: Start, examples: Sequence[Example]) -> Callable[[], Callable[[], list[Value | str]]]:
+    """Take the first of three steps; the last returns what `score_each` returns."""
+    if not examples:
+        return lambda: list
+    compute = start(examples)
 
-    def score(part: Sequence[Example]) -> Sequence[Value]:
-        return started() if part is examples else start(part)()
+    def launch() -> Callable[[], list[Value | str]]:
+        try:
+            fetch = compute()
+        except InputError as error:
+            fetch = partial(_raise, error)
+        return partial(score_each, lambda part: fetch() if part is examples else start(part)()(), examples)
 
-    try:
-        started = start(examples) if examples else list
-    except InputError as error:
-        started = partial(_raise, error)
-    return partial(score_each, score, examples)
+    return launch
 
 
 def _raise(error: InputError) -> Sequence[Value]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -19,7 +20,7 @@ import torch
 
 from pssa import models
 from pssa import saliency as saliencies
-from pssa.bulk.rows import Score, Start, Value
+from pssa.bulk.rows import Fetch, Score, Start, Value
 from pssa.data.example import Example
 from pssa.data.validation import format_error
 from pssa.errors import InputError, import_extra, setting
@@ -126,11 +127,11 @@ class Scorer:
     """A loaded run: a function that scores examples."""
 
     start: Start
-    overlaps: bool = False  # whether a GPU computes after `start` has returned; one thread may call it then
+    overlaps: bool = False  # whether other work can be done between its steps, by the one thread that takes them
 
     def __call__(self, examples: Sequence[Example]) -> Sequence[Value]:
         """Score the examples."""
-        return self.start(examples)()
+        return self.start(examples)()()
 
 
 def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> tuple[Scorer, int]:
@@ -152,16 +153,32 @@ def open_scorer(run: Path, scoring: Scoring, exported: bytes = b"") -> tuple[Sco
         batch_size = scoring.batch_size or min(batch_size, _MAX_EXPLAINED_BATCH)
         start = _at_once(partial(_explain, classifier, name, batch_size))
         return Scorer(partial(start_by_length, start, n_copies=_EXPLANATION_COPIES)), count_threads(classifier)
-    start = partial(classifier.start_answers, batch_size=batch_size, encoders=_recorded_encoders(classifier))
-    return Scorer(partial(start_by_length, start), _is_on_gpu(classifier)), count_threads(classifier)
+    if not _is_on_gpu(classifier):
+        score = partial(classifier.answer, batch_size=batch_size)
+        return Scorer(partial(start_by_length, _at_once(score))), count_threads(classifier)
+    return Scorer(partial(start_by_length, _start_on_gpu(classifier, batch_size)), True), count_threads(classifier)
 
 
 def _at_once(score: Score) -> Start:
-    """Return a function that has scored when it returns."""
+    """Return a function whose second step does everything."""
 
-    def start(examples: Sequence[Example]) -> Callable[[], Sequence[Value]]:
-        values = score(examples)
-        return lambda: values
+    def start(examples: Sequence[Example]) -> Callable[[], Fetch]:
+        def compute() -> Fetch:
+            values = score(examples)
+            return lambda: values
+
+        return compute
+
+    return start
+
+
+def _start_on_gpu(classifier: Classifier, batch_size: int) -> Start:
+    """Return a function that cuts texts in another thread, in which the tokenizer leaves Python to the others."""
+    cutting, encoders = ThreadPoolExecutor(1, "tokenizer"), _recorded_encoders(classifier)
+
+    def start(examples: Sequence[Example]) -> Callable[[], Fetch]:
+        read = cutting.submit(classifier.featurizer.read, examples)
+        return lambda: classifier.start_answers(examples, batch_size, encoders, read.result())
 
     return start
 
@@ -177,8 +194,8 @@ def _recorded_encoders(classifier: Classifier) -> list[RecordedEncoder]:
     return [RecordedEncoder(encoder, pad_id) for encoder in encoders]
 
 
-def start_by_length(start: Start, examples: Sequence[Example], n_copies: int = 1) -> Callable[[], Sequence[Value]]:
-    """Begin to score in tables of bounded size, so that one long text does not widen all rows.
+def start_by_length(start: Start, examples: Sequence[Example], n_copies: int = 1) -> Callable[[], Fetch]:
+    """Take the first step of scoring in tables of bounded size, so that one long text does not widen all rows.
 
     :param n_copies: of a table that are held.
     """
@@ -187,8 +204,18 @@ def start_by_length(start: Start, examples: Sequence[Example], n_copies: int = 1
     if len(examples) * longest <= max_words:
         return start(examples)
     slices = list(_slices(examples, max_words))
-    started = [start([examples[row] for row in rows]) for rows in slices]
-    return lambda: _in_order(slices, [values() for values in started])
+
+    def compute() -> Fetch:
+        # One after the other: together their tables are as large as one of all rows.
+        fetched = [start([examples[row] for row in rows])()() for rows in slices]
+        return lambda: _in_order(slices, fetched)
+
+    return compute
+
+
+def score_by_length(score: Score, examples: Sequence[Example]) -> Sequence[Value]:
+    """Score in tables of bounded size."""
+    return start_by_length(_at_once(score), examples)()()
 
 
 def _in_order(slices: Sequence[Sequence[int]], values: Sequence[Sequence[Value]]) -> list[Value]:

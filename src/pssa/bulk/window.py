@@ -132,16 +132,21 @@ def read_windows(
 
 def score_window(window: Window, score: Score, output_format: OutputFormat, parse: Parse = parse_rows) -> Window:
     """Do all that can be done without knowing other windows: parse, score and encode the rows."""
-    return start_window(window, lambda examples: partial(score, examples), output_format, parse)()
+    return start_window(window, lambda examples: lambda: partial(score, examples), output_format, parse)()()
 
 
 def start_window(
     window: Window, start: Start, output_format: OutputFormat, parse: Parse = parse_rows
-) -> Callable[[], Window]:
-    """Parse the rows and begin to score them; return a function that waits for the values and encodes the rows."""
+) -> Callable[[], Callable[[], Window]]:
+    """Parse the rows and take the first step of scoring them; the last encodes them."""
     parsed = parse(window.rows)
-    values = start_each(start, [row.example for row in parsed.rows if isinstance(row, ScorableRow)])
-    return lambda: _encoded(window, parsed, values(), output_format)
+    compute = start_each(start, [row.example for row in parsed.rows if isinstance(row, ScorableRow)])
+
+    def launch() -> Callable[[], Window]:
+        fetch = compute()
+        return lambda: _encoded(window, parsed, fetch(), output_format)
+
+    return launch
 
 
 def _encoded(window: Window, parsed: ParsedRows, scored: Sequence[Value | str], output_format: OutputFormat) -> Window:

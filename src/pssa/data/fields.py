@@ -270,6 +270,8 @@ def _fold(text: str) -> str:
 def _string(fields: Mapping[str, Any], name: str) -> str | None:
     """Return the text of a field, or of a whole number; None if it is absent or blank."""
     value = fields.get(name)
+    if value is None:
+        return None
     if not isinstance(value, str):
         if isinstance(value, int) and is_integer(value):
             return str(value)
@@ -284,7 +286,7 @@ def _string(fields: Mapping[str, Any], name: str) -> str | None:
 def _integer(fields: Mapping[str, Any], name: str) -> int | None:
     """Return the whole number in a field; None if it is absent or blank."""
     value = fields.get(name)
-    if type(value) is int:
+    if value is None or type(value) is int:
         return value
     if _is_absent(value):
         return None
@@ -323,7 +325,9 @@ def _spans(fields: Mapping[str, Any], name: str, length: int) -> tuple[Span, ...
 
 def _tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the tags, given as a list or as text with `|` between them."""
-    value = _as_list(fields.get("tags"))
+    if fields.get("tags") is None:
+        return ()
+    value = _as_list(fields["tags"])
     if _is_absent(value):
         return ()
     if isinstance(value, str):

@@ -66,19 +66,27 @@ class PieceCutter:
         if self.max_positions < least:
             raise InputError(f"{self.max_positions} positions are too few for a sentence; give at least {least}")
 
-    def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
+    def read(self, examples: Sequence[Example]) -> ReadPieces:
+        """Tokenise the texts; other threads of Python can run meanwhile."""
+        return self._reader.read([example.text for example in examples], [()] * len(examples))
+
+    def index(
+        self, examples: Sequence[Example], labels: Sequence[str], read: ReadPieces | None = None
+    ) -> IndexedCorpus:
         """Turn examples into tensors for models whose positions are pieces.
 
         Of a sentence that is too long the encoder reads a window around the aspect; one warning counts these sentences.
+
+        :param read: what `read` returned for the examples, if that is known.
         """
         if not examples:
             raise InputError("the corpus is empty; give at least one example")
         aspects = _aspects(examples)
-        cut = self._cut(examples)
-        read = self._windows(cut, aspects)
-        if read is not cut:
-            warnings.warn(PssaWarning(self._describe_lost(cut, read, aspects)), stacklevel=2)
-        table, widths = self._table(examples, read, aspects)
+        cut = self._cut(examples, read)
+        seen = self._windows(cut, aspects)
+        if seen is not cut:
+            warnings.warn(PssaWarning(self._describe_lost(cut, seen, aspects)), stacklevel=2)
+        table, widths = self._table(examples, seen, aspects)
         words = torch.tensor([len(example.spans) for example in examples])
         table = replace(table, labels=label_ids(examples, labels))
         return IndexedCorpus(table, torch.stack([*widths, words], dim=1), self.tokenizer.mask_token_id)
@@ -121,13 +129,15 @@ class PieceCutter:
     def _n_special(self) -> int:
         return sum(map(len, self._template))
 
-    def _cut(self, examples: Sequence[Example]) -> _Pieces:
+    def _cut(self, examples: Sequence[Example], read: ReadPieces | None = None) -> _Pieces:
         """Return the pieces of each example, each within one word and, if possible, at least one for each word."""
         texts, cuts = _Texts(examples), dict[int, set[int]]()
         done, left = [], np.arange(len(examples))
         while len(left):
-            places = [sorted(cuts.get(row, ())) for row in left.tolist()]
-            pieces = texts.place(self._reader.read([examples[row].text for row in left.tolist()], places), left)
+            if read is None:
+                places = [sorted(cuts.get(row, ())) for row in left.tolist()]
+                read = self._reader.read([examples[row].text for row in left.tolist()], places)
+            pieces, read = texts.place(read, left), None
             again = [row for row in texts.suspects(pieces, left) if _add_cuts(cuts, pieces, row, texts)]
             done.append(pieces.take(~np.isin(pieces.rows, again)) if again else pieces)
             left = np.array(again, dtype=np.int64)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Example
 from pssa.data.fields import example_from_fields
+from pssa.data.plain_tokenizer import ReadPieces
 from pssa.data.rows import ColumnNames
 from pssa.data.tables import Table
 from pssa.data.tokenize import Span
@@ -82,21 +83,23 @@ class Classifier:
         """The first member, whose attention explains answers; the only one outside ensembles."""
         return self.members[0]
 
-    def index(self, examples: Sequence[Example]) -> IndexedCorpus:
-        """Return the examples as tensors for the members; their words are those of `featurizer.cut`."""
+    def index(self, examples: Sequence[Example], read: ReadPieces | None = None) -> IndexedCorpus:
+        """Return the examples as tensors for the members; their words are those of `featurizer.cut`.
+
+        :param read: what `featurizer.read` returned for the examples, if it was called before.
+        """
         for example in examples:
             if not isinstance(example, Example):
                 expected = "expected Examples, which Example.from_text makes; predict takes a text and its aspect"
                 raise InputError(f"one of the examples is {shorten(example)}; {expected}")
-        return self.featurizer.index(self.featurizer.cut(examples), self.labels)
+        return self.featurizer.index(self.featurizer.cut(examples), self.labels, read)
 
     def probabilities(self, examples: Sequence[Example], batch_size: int = 256) -> Tensor:
         """Return the (n, C) probability of each label."""
-        return self._start(examples, batch_size, ())()
+        return self._start(self.index(examples), batch_size)()
 
-    def _start(self, examples: Sequence[Example], batch_size: int, encoders: Sequence[Encoder]) -> Callable[[], Tensor]:
+    def _start(self, corpus: IndexedCorpus, batch_size: int, encoders: Sequence[Encoder] = ()) -> Callable[[], Tensor]:
         """Begin to compute the probabilities; return a function that waits for them."""
-        corpus = self.index(examples)
         started = [
             start_logits(member, corpus, batch_size, encoder) for member, encoder in zip_longest(self.members, encoders)
         ]
@@ -131,15 +134,20 @@ class Classifier:
         return self.start_answers(examples, batch_size)()
 
     def start_answers(
-        self, examples: Sequence[Example], batch_size: int = 256, encoders: Sequence[Encoder] = ()
+        self,
+        examples: Sequence[Example],
+        batch_size: int = 256,
+        encoders: Sequence[Encoder] = (),
+        read: ReadPieces | None = None,
     ) -> Callable[[], list[Answer]]:
         """Begin to answer; return a function that waits for the answers. A GPU computes meanwhile.
 
         :param encoders: of the members, in place of their own.
+        :param read: what `featurizer.read` returned for the examples, if it was called before.
         """
         if not examples:
             return list
-        probabilities = self._start(examples, batch_size, encoders)
+        probabilities = self._start(self.index(examples, read), batch_size, encoders)
         return lambda: self.answers(examples, probabilities())
 
     def answers(self, examples: Sequence[Example], probabilities: Tensor) -> list[Answer]:

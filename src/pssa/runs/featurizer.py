@@ -18,6 +18,7 @@ from pssa import models
 from pssa.data.batch import IndexedCorpus, index_words
 from pssa.data.example import Corpus, Example
 from pssa.data.pieces import PieceCutter
+from pssa.data.plain_tokenizer import ReadPieces
 from pssa.data.vectors import PACKED, Coverage, embedding_matrix, load_matrix, read_vectors_once
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
@@ -45,7 +46,12 @@ class WordFeaturizer:
         """Return the examples as they are."""
         return examples
 
-    def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
+    def read(self, examples: Sequence[Example]) -> None:
+        """Do nothing: words are looked up by `index`."""
+
+    def index(
+        self, examples: Sequence[Example], labels: Sequence[str], read: ReadPieces | None = None
+    ) -> IndexedCorpus:
         """Return the examples as tensors in which a position is a word."""
         return index_words(examples, self.vocabulary, labels, self.max_positions)
 
@@ -92,9 +98,18 @@ class PieceFeaturizer:
         """
         return [self.cutter.recut(example) for example in examples] if self.unit == "piece" else examples
 
-    def index(self, examples: Sequence[Example], labels: Sequence[str]) -> IndexedCorpus:
-        """Return the examples, once cut, as tensors in which a position is a piece of a word."""
-        return self.cutter.index(examples, labels)
+    def read(self, examples: Sequence[Example]) -> ReadPieces | None:
+        """Tokenise the examples, once cut, ahead of `index`; other threads of Python can run meanwhile."""
+        return self.cutter.read(examples)
+
+    def index(
+        self, examples: Sequence[Example], labels: Sequence[str], read: ReadPieces | None = None
+    ) -> IndexedCorpus:
+        """Return the examples, once cut, as tensors in which a position is a piece of a word.
+
+        :param read: what `read` returned, if it was called before.
+        """
+        return self.cutter.index(examples, labels, read)
 
     def save(self, folder: Path) -> None:
         """Write the encoder's configuration and tokenizer; its weights are among the model's."""
