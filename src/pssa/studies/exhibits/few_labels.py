@@ -201,7 +201,8 @@ def _scores(board: _FewLabelsBoard, data: str) -> Table:
     notes = (
         "Accuracy / macro-F1 in points on the test set, means over the seeds, by number of labelled instances; `seeds`: the "
         "fewest of them. Models on an encoder have the one that SetFit has. MN and TNet-ATT start from word vectors, `--from "
-        f"starter` from the run that comes with the package. {_WHERE}",
+        "starter` from the run that comes with the package, which has seen other restaurant reviews: MAMS, without the sentences "
+        f"of REST's test set. {_WHERE}",
     )
     return Table(f"few-labels-{data}", data.upper(), columns, rows, notes, columns[2:])
 
