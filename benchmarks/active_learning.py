@@ -5,7 +5,8 @@
 
 A loop begins with a few random sentences of train with their labels. In every step a model is trained on the labelled ones and
 scored, and then sentences of the rest are chosen and labelled, until the next size is reached. All loops of a seed begin with the
-same sentences. Scores are on a quarter of train that is held out; with `--test`, on the test set. One JSON line per training.
+same sentences; with `--start`, a run such as `starter` makes the first choice, and trainings start from it. Scores are on a
+quarter of train that is held out; with `--test`, on the test set. One JSON line per training.
 
 Ways to choose: `random`; `doubt`, the sentences in which the model is most in doubt; `next`, what `pssa data next` proposes;
 `judges`, the same with two further models as judges.
@@ -32,6 +33,7 @@ from pssa.data.split import hold_out, sentence_groups
 
 _WAYS = ("random", "doubt", "next", "judges")
 _SHARE = 0.25  # of train that is held out
+_MOST = 300  # sentences that are asked for at once
 
 
 def main() -> None:
@@ -55,6 +57,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--vectors", default=None)
     parser.add_argument("--encoder", default=None)
     parser.add_argument("--model", default="tnet_att")
+    parser.add_argument("--start", default="", help="run that makes the first choice and that trainings start from")
     parser.add_argument("--sets", default="laptop,rest,twitter")
     parser.add_argument("--ways", default=",".join(_WAYS))
     parser.add_argument("--sizes", default="64,128,256", help="labelled instances at which a model is trained")
@@ -78,7 +81,8 @@ def _loop(options: argparse.Namespace, name: str, seed: int, way: str) -> list[d
         for size in map(int, options.sizes.split(",")):
             waiting = [group for group in groups if group not in labelled]
             run = Path(folder) / str(size)
-            chosen = iter(waiting) if not labelled else _order(way, train, waiting, Path(folder), size)
+            is_cold = not labelled and not options.start
+            chosen = iter(waiting) if is_cold else _order(options, way, train, waiting, Path(folder))
             while sum(map(len, labelled)) < size and (group := next(chosen, None)):
                 labelled.append(group)
             corpus = train.select(place for group in labelled for place in group)
@@ -112,22 +116,27 @@ def _data(options: argparse.Namespace, name: str) -> tuple[Corpus, Corpus]:
 
 def _train(options: argparse.Namespace, corpus: Corpus, run: Path, seed: int) -> None:
     starts = {key: value for key in ("vectors", "encoder", "epochs") if (value := getattr(options, key))}
+    if options.start:
+        starts["from_pretrained"] = options.start
     pssa.train(corpus, run, model=options.model, seed=seed, device="cpu", progress=False, **starts)
 
 
-def _order(way: str, train: Corpus, waiting: Sequence[list[int]], folder: Path, size: int) -> Iterator[list[int]]:
-    """Yield the sentences that wait, the next one to label first; at least as many as lead to `size` instances."""
+def _order(
+    options: argparse.Namespace, way: str, train: Corpus, waiting: Sequence[list[int]], folder: Path
+) -> Iterator[list[int]]:
+    """Yield the sentences that wait, the next one to label first."""
     if way == "random":
         yield from waiting
         return
-    newest = (folder / "newest").read_text()
-    judges = [folder / f"{newest}-{number}" for number in (1, 2)] if way == "judges" else []
+    name = folder / "newest"
+    newest = folder / name.read_text() if name.exists() else Path(options.start)
+    judges = [folder / f"{newest.name}-{number}" for number in (1, 2)] if way == "judges" and name.exists() else []
     rows = [(group, train[place]) for group in waiting for place in group]
     pool = [
         {"text": example.text, "from": example.aspect_chars[0], "to": example.aspect_chars[1]} for _, example in rows
     ]
-    count = len(waiting) if way == "doubt" else size
-    found = choose_next(folder / newest, pool, count=count, judges=judges).texts
+    count = len(waiting) if way == "doubt" else _MOST
+    found = choose_next(newest, pool, count=count, judges=judges).texts
     proposals = sorted(found, key=lambda each: -each.doubt) if way == "doubt" else found
     seen: set[int] = set()
     for proposal in proposals:
