@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.studies.audit import Audit, Row, audit_table
+from tests.studies.audit import Audit, Row
+from tests.studies.audit_tables import audit_table
 
 RESULTS = Path(__file__).parents[2] / "results"
 # Tables without figures of a test set, or with sums of the figures of others.

@@ -16,11 +16,10 @@ from pssa.experiments.ledger import Record
 from pssa.experiments.resources import Resources
 from pssa.models import uses_encoder
 
-_Kind = tuple[
-    str, ...
-]  # what the model starts from, the kind of cell and its method, then the model; likeness by beginning
+# What the model starts from, the kind of cell, its method, and the model; like cells have the beginning in common.
+_Kind = tuple[str, ...]
 _Means = dict[str, dict[_Kind, float]]  # by device
-_LEAST = 2  # parts of a kind that like cells have in common
+_LEAST = 2  # parts that like cells have in common
 _LAST = 20  # like cells whose mean counts: earlier ones may be of slower code
 
 
