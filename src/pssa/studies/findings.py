@@ -174,8 +174,8 @@ def selection(tables: TableLookup) -> KeyFinding:
     """Return what choosing on the test set is worth without any evidence, beside the paper's gain."""
     shown = {
         _PAPER: "the paper, +PG-AS",
-        "best of 6": "best of six trainings",
-        "best of 5": "best of five trainings",
+        "best of 6": "best of six, best epochs",
+        "best of 5": "best of five",
         "epoch": "best epoch",
     }
     columns = {name: "paper, +PG-AS" if name == _PAPER else name for name in shown}
