@@ -154,11 +154,11 @@ def cells(scope: Scope) -> Iterator[Cell]:
 
 def show(scope: Scope, lookup: RecordLookup) -> Sequence[Part]:
     """Return what was found in a sentence, every reading, and the release by number of rounds."""
-    board = _Board(scope, lookup)
+    board = _ReadingBoard(scope, lookup)
     return [board.summary(), board.table(), _release_table(scope, lookup)]
 
 
-class _Board:
+class _ReadingBoard:
     """Scores and gains of the readings."""
 
     def __init__(self, scope: Scope, lookup: RecordLookup) -> None:
