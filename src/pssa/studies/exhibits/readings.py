@@ -190,8 +190,24 @@ class _ReadingBoard:
         return (
             f"{len(gains)} rows with evidence have a control without any. {len(better)} of them gain in macro-F1 over it, "
             f"{mean:+.2f} points on average over all; {len(sure)} beyond chance (p < .05){f': {named}' if named else ''}. "
-            f"With so many rows, {0.05 * len(gains):.1f} would by chance alone."
+            f"Of so many rows, {0.05 * len(gains):.1f} would do so by chance alone.{self._apart(list(gains))}"
         )
+
+    def _apart(self, rows: Sequence[tuple[str, str]]) -> str:
+        """Return a sentence about the rows that were measured on other devices than their controls."""
+        apart = [
+            f"{NAMES[model]}: {name}"
+            for model, name in rows
+            if self._devices(model, name) != self._devices(model, self._readings[model, name].control)
+        ]
+        listed = "; ".join(apart)
+        return (
+            f" Measured on other devices than their controls, so with other random numbers: {listed}." if apart else ""
+        )
+
+    def _devices(self, model: str, name: str) -> set[str]:
+        records = (record for data in self._scope.data for record in self.row(model, name, data).values())
+        return {str(record.get("made", {}).get("device")) for record in records}
 
     def table(self) -> Table:
         """Return the table of readings."""
