@@ -263,7 +263,7 @@ def _resume_hints(job: Job, output: Output) -> Generator[None]:
             raise RunError(f"{_describe(end)}; {_kept_rows(output)}") from end
         if isinstance(end, _OUT_OF_MEMORY):
             raise RunError(_describe(end)) from end
-        if isinstance(end, OSError) and job.output != STANDARD and output.summary.rows:
+        if isinstance(end, OSError) and output.is_removed:
             raise RunError(f"{_describe(end)}; somebody has removed the unfinished job, and no row is kept") from end
         raise
 

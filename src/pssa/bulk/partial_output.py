@@ -81,7 +81,12 @@ class PartialOutput:
     @property
     def n_kept(self) -> int:
         """Rows after which the job can be resumed; 0 if somebody has removed the folder."""
-        return self.summary.rows if (self.folder / _JOB).exists() else 0
+        return 0 if self.is_removed else self.summary.rows
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether somebody has removed the folder of an unfinished job."""
+        return not (self.folder / _JOB).exists()
 
     def is_settled(self) -> bool:
         """Return whether a job to be resumed has its output and nothing left to do; remove what a kill at its very end left.
@@ -329,6 +334,7 @@ class StandardOutput:
     columns: tuple[str, ...] = ()
     summary: Summary = field(default_factory=Summary)
     n_kept: int = 0
+    is_removed: bool = False
     is_complete: bool = False
     _is_empty: bool = True
 
