@@ -167,7 +167,7 @@ def test_a_directory_in_place_of_a_file_gives_one_line_that_names_it(
     command: Command, tmp_path: Path, train_file: Path, option: str, name: str
 ) -> None:
     (tmp_path / name).mkdir()
-    words = ("train", "--train", train_file, "--from", "none", option, tmp_path / name, "--out", tmp_path / "run")
+    words = ("train", "--train", train_file, option, tmp_path / name, "--out", tmp_path / "run")
     assert str(tmp_path / name) in command(*words).refusal
     assert not (tmp_path / "run").exists()
 

@@ -136,8 +136,10 @@ def prepare(
     if supervised:
         check_supervision(config)
     corpus = _read(train_source, config)
-    given, config = _choose_start(given, config, corpus)
     dev_corpus = None if dev_source is None else _read(dev_source, config)
+    evidence = read_evidence(config.supervision.evidence) if config.supervision.evidence else None
+    # Only now, when every file could be read: it may warn.
+    given, config = _choose_start(given, config, corpus)
     config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
     corpus, kept = _keep_out(corpus, config)
     config = lengthen_training(config, given, len(corpus))
@@ -145,9 +147,7 @@ def prepare(
     featurizer, coverage, start = _open_start(config, corpus, on_vectors, cache)
     corpus = _cut(corpus, featurizer)
     dev_corpus, kept = (each and _cut(each, featurizer) for each in (dev_corpus, kept))
-    evidence = None
-    if config.supervision.evidence:
-        evidence = read_evidence(config.supervision.evidence)
+    if evidence is not None:
         evidence.check_corpus(corpus)
         config = replace(config, supervision=replace(config.supervision, gamma=_gamma(given, evidence)))
     return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept, start)
