@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -33,6 +34,7 @@ Result = TypeVar("Result")
 
 _AHEAD = 2  # calls beyond those that are being computed, so that no worker waits for the caller
 _RETRIES = 3  # of a call whose Ray worker died: a call that kills every worker must end
+_UNREACHABLE_SECONDS = 60  # that an actor may take to answer again before its next call fails
 _CONNECT_SECONDS = 10  # until an address counts as dead
 _LONGEST_REASON = 500  # characters of an error of Ray's
 _RAY_VARIABLES = {
@@ -218,7 +220,7 @@ class RayPool(WorkerPool):
 
         super().__init__(n_workers)
         setup = setup or WorkerSetup()
-        needs: dict[str, Any] = {"num_cpus": n_cpus, "max_restarts": -1, "max_task_retries": _RETRIES}
+        needs: dict[str, Any] = {"num_cpus": n_cpus, "max_restarts": -1}
         n_gpus = ray.cluster_resources().get("GPU", 0) if setup.uses_gpu else 0
         if n_gpus:
             needs["num_gpus"] = min(1.0, int(1000 * n_gpus / n_workers) / 1000)
@@ -246,20 +248,45 @@ class RayPool(WorkerPool):
         worker = self._own.worker = self._open()
         self._workers.append(worker)
         with suppress(ray.exceptions.RayError):  # its first call fails as well, and says why
-            ray.get(worker.wait.remote())
+            self._wait(worker)
 
     def _call(self, call: Callable[[], Result]) -> Result:
         import ray
 
         try:
-            result: Result = ray.get(self._own.worker.call.remote(call))
+            return self._retry(call)
         except ray.exceptions.RayError as error:
             cause = getattr(error, "cause", None)
             if isinstance(cause, Exception):  # that the call raised
                 raise cause from error
             *_, last = str(error).splitlines() or [""]
             raise WorkerLost(f"the Ray cluster failed ({last[:_LONGEST_REASON]})") from error
-        return result
+
+    def _retry(self, call: Callable[[], Result]) -> Result:
+        """Make a call, again where the actor was lost: Ray's own retries may all meet the node that just died."""
+        import ray
+
+        worker = self._own.worker
+        for _ in range(_RETRIES):
+            try:
+                result: Result = ray.get(worker.call.remote(call))
+            except ray.exceptions.RayActorError:
+                self._wait(worker)
+            else:
+                return result
+        last: Result = ray.get(worker.call.remote(call))
+        return last
+
+    @staticmethod
+    def _wait(worker: Any) -> None:
+        """Return once the actor answers, on whatever node; Ray needs a while to notice that a node died."""
+        import ray
+
+        for _ in range(_UNREACHABLE_SECONDS):
+            with suppress(ray.exceptions.RayActorError):
+                ray.get(worker.wait.options(max_task_retries=_RETRIES).remote())
+                return
+            time.sleep(1)
 
 
 class _RayWorker:
