@@ -33,27 +33,27 @@ _OVERALL_ROWS = {
     "MN": "MN",
     "TNet-ATT": "TNet-ATT",
     "TNet-ATT, attention supervised (`pg-as`)": "TNet-ATT (+PG-AS)",
-    "TNet-ATT, trained a second time": "TNet-ATT (again)",
+    "TNet-ATT, trained again": "TNet-ATT (again)",
     "BERTABSA-ATT": "BERTABSA-ATT",
     "BERTABSA-ATT, attention supervised (`aw-as`)": "BERTABSA-ATT (+AW-AS)",
-    "BERTABSA-ATT, trained a second time": "BERTABSA-ATT (again)",
+    "BERTABSA-ATT, trained again": "BERTABSA-ATT (again)",
     "BERTABSA": "BERTABSA",
 }
 
-# Rows of the README's table: model and method, as in the tables of results/transfer and results/stress, and names there.
-_README_TRANSFER = {
+# Rows of the table of other domains and variants: model and method, as in results/transfer and results/stress, and names there.
+_TRANSFER_ROWS = {
     ("TNet-ATT", "tnet_att"): {
         "": "TNet-ATT",
-        " (again)": "the same, trained a second time",
-        " (+Consensus)": "mined evidence (`--method consensus`)",
+        " (again)": "the same, trained again",
+        " (+Consensus)": "consensus evidence (`--method consensus`)",
         " (+Contrast)": "contrast (`--augment contrast`)",
         " (+Consensus+Contrast)": "both",
         " (+Human)": "words that people marked",
     },
     ("BERTABSA-ATT", "bertabsa_att"): {
         "": "BERTABSA-ATT on MPNet",
-        " (again)": "the same, trained a second time",
-        " (+Consensus)": "mined evidence",
+        " (again)": "the same, trained again",
+        " (+Consensus)": "consensus evidence",
         " (+Contrast)": "contrast",
     },
 }
@@ -134,10 +134,10 @@ def _overall_scores(data: str, row: str) -> str:
 
 
 def transfer_table() -> str:
-    """Return the README's table: macro-F1 in the other domain, instances that are right in every variant, macro-F1 at home."""
+    """Return macro-F1 in the other domain, the share of instances right in every variant, and macro-F1 in domain."""
     columns = ("LAPTOP → REST", "REST → LAPTOP", "variants of LAPTOP", "variants of REST", "LAPTOP", "REST")
     lines = [f"| {' | '.join(('', *columns))} |", "|---" * (len(columns) + 1) + "|"]
-    for (model, file), methods in _README_TRANSFER.items():
+    for (model, file), methods in _TRANSFER_ROWS.items():
         for method, name in methods.items():
             row = (f"{model}{method}",)
             pairs = [cells(f"transfer/transfer-{pair}", row) for pair in ("laptop-rest", "rest-laptop")]
@@ -150,8 +150,11 @@ def transfer_table() -> str:
 
 
 def contrast_table() -> str:
-    """Return what contrast changes over a second training: instances that are right in every variant, and macro-F1."""
-    lines = ["| over a second training | right in every variant | at home | in the other domain |", "|---|---|---|---|"]
+    """Return what contrast changes, compared with training again: instances that are right in every variant, and macro-F1."""
+    lines = [
+        "| points over training again | right in every variant | in domain | in the other domain |",
+        "|---|---|---|---|",
+    ]
     for model, file in (("MN", "memnet"), ("TNet-ATT", "tnet_att"), ("BERTABSA-ATT", "bertabsa_att")):
         row = (f"{model} (+Contrast)",)
         variants = [cells(f"stress/stress-{data}-{file}", row) for data in ("laptop", "rest")]
@@ -164,7 +167,7 @@ def contrast_table() -> str:
 
 
 def headlines() -> str:
-    """Return the README's sentences about results: other domains, variants and corrections first, then scores at home."""
+    """Return the README's sentences about results: other domains, variants and corrections first, then scores in domain."""
     findings = findings_of(read_exhibits(RESULTS))
     return "".join(f"- {headline(name, findings[name], 'results/')}\n" for name in _README_FINDINGS)
 

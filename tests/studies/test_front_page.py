@@ -108,7 +108,7 @@ def test_word_vectors_and_encoders_are_told_apart_and_half_measured_ones_left_ou
     both = {method: gain / 2 for method, gain in gains.items()}
     found = find_finding("stress", {**tables, "stress-laptop-B": stress_table("BERTABSA-ATT", both)})
     assert found is not None
-    assert "by +9.0 with word vectors and +4.5 with an encoder" in found.answer
+    assert "+9.0 with word vectors and +4.5 with an encoder" in found.answer
 
 
 def test_a_page_without_marks_is_somebodys_own(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ def transfer(tables: TableLookup) -> KeyFinding:
     """Return what evidence gains in another domain."""
     shown = {
         "+Random": "random words",
-        "+PG-AS": "the paper's way",
+        "+PG-AS": "the paper's method",
         "+Consensus": "consensus",
         "+Human": "words people marked",
     }
@@ -32,19 +32,20 @@ def transfer(tables: TableLookup) -> KeyFinding:
     ours = rows["+Consensus"]
     measured, of = (number_in(ours["measured"], part) for part in ("count", "of"))
     answer = (
-        "Trained on laptops and tested on restaurants, or the reverse, a model with the words of a consensus has "
-        f"{means['+Consensus']:+.1f} points of macro-F1 over a second training without them, with random words "
-        f"{means['+Random']:+.1f}."
+        "We train on laptops and test on restaurants, and the other way round. Consensus evidence changes macro-F1 by "
+        f"{means['+Consensus']:+.1f} points, compared with the same model trained again without evidence; random words change it "
+        f"by {means['+Random']:+.1f}."
     )
     more = (
-        f"It is above the second training in {ours['above again']} of {measured:.0f} pairs of model and direction, with p < .05 "
-        f"in {ours['p < .05']}, and has {number_in(ours['over the first'], 'points'):+.1f} over the first."
+        f"Consensus scores higher than the model trained again in {ours['above again']} of {measured:.0f} pairs of model and "
+        f"direction, with p < .05 in {ours['p < .05']}. Compared with the first training it changes macro-F1 by "
+        f"{number_in(ours['over the first'], 'points'):+.1f}."
         f"{_unmeasured(measured, of, 'pairs')}"
     )
     # The mean is over pairs of these two domains in which every row is measured.
     pairs = [row for row in tables.rows("transfer-gains") if row["tested on"] != "TWITTER" and _is_complete(row)]
     strips = _strips(shown, {name: numbers_in(pairs, name, _F1) for name in shown}, means)
-    plot = StripPlot("macro-F1 in another domain, over a second training", strips)
+    plot = StripPlot("macro-F1 in another domain, points over training again", strips)
     return KeyFinding("Does mined evidence help in another domain?", answer, plot, more=more)
 
 
@@ -57,12 +58,12 @@ def stress(tables: TableLookup) -> KeyFinding:
         for method in ("+Human", "+Consensus", "+Random")
     )
     answer = (
-        "Over a second training, contrast (`--augment contrast`) changes the share of instances that are right in every variant "
-        f"by {' and '.join(contrast)}, in points; words that people marked change it by {human}, those of a consensus by "
-        f"{consensus}, random words by {random}."
+        "We count the test instances that a model gets right in every variant of their sentence. Compared with the same model "
+        f"trained again, contrast (`--augment contrast`) changes this share by {' and '.join(contrast)}, in points. Words that "
+        f"people marked change it by {human}, consensus evidence by {consensus}, random words by {random}."
     )
     above = [tables.rows("stress-gains", method)[0]["places above again"] for method in ("+Contrast", "+Consensus")]
-    more = f"Contrast is above it in {above[0]} places, a consensus in {above[1]}."
+    more = f"Contrast scores higher in {above[0]} pairs of model and data set, consensus in {above[1]}."
     rows = [
         StripRow(f"{name}, {family.removeprefix('an ')}", _mean(values), values)
         for name, method in (("contrast", "+Contrast"), ("consensus", "+Consensus"))
@@ -70,12 +71,12 @@ def stress(tables: TableLookup) -> KeyFinding:
     ]
     at_random = tuple(value for values in gains["+Random"].values() for value in values)
     rows.append(StripRow("random words", _mean(at_random), at_random, kind="control"))
-    plot = StripPlot("right in every variant, points over a second training", tuple(rows))
-    return KeyFinding("Does it help where opinions are reversed or others distract?", answer, plot, more=more)
+    plot = StripPlot("right in every variant, points over training again", tuple(rows))
+    return KeyFinding("Does it help if opinions are reversed, or other opinions distract?", answer, plot, more=more)
 
 
 def _stress_gains(tables: TableLookup) -> dict[str, dict[str, tuple[float, ...]]]:
-    """Return gains over a second training by method and family of models, for families in which all methods are measured."""
+    """Return gains over the model trained again by method and family of models, for families with all methods measured."""
     every = [row for name in tables.names("stress-") for row in tables.rows(name) if "over again" in row]
     families = {
         "word vectors": [row for row in every if not _has_encoder(row)],
@@ -98,7 +99,7 @@ def _has_encoder(row: _Row) -> bool:
 
 
 def correction(tables: TableLookup) -> KeyFinding:
-    """Return what correcting evidence buys."""
+    """Return how much correcting evidence by hand gains."""
     shown = {
         "random over none": "25 to 400, at random",
         "useful over none": "25 to 400, useful first",
@@ -106,39 +107,40 @@ def correction(tables: TableLookup) -> KeyFinding:
     }
     home, variants = (tables.rows("correction-orders", score)[0] for score in ("in domain", "all right"))
     answer = (
-        f"Correcting 25 to 400 instances changes macro-F1 at home by {_pair(home['random over none'])} points (± standard "
-        f"error), correcting all that people marked by {_pair(home['all over none'])}."
+        f"Correcting the evidence of 25 to 400 instances changes macro-F1 by {_pair(home['random over none'])} points (± "
+        "standard error). Correcting it for all instances with words that people marked changes it by "
+        f"{_pair(home['all over none'])}."
     )
     more = (
-        f"With the most useful first, 25 to 400 change it by {_pair(home['useful over none'])}. All change the share that is "
-        f"right in every variant by {_pair(variants['all over none'])}."
+        f"If the most useful instances come first, 25 to 400 change it by {_pair(home['useful over none'])}. Correcting all of "
+        f"them changes the share that is right in every variant by {_pair(variants['all over none'])}."
     )
     rows = [
         StripRow(name, number_in(variants[column], "mean"), error=number_in(variants[column], "error"))
         for column, name in shown.items()
     ]
     plot = StripPlot("right in every variant, points over no correction", tuple(rows))
-    return KeyFinding("What does correcting evidence buy?", answer, plot, more=more)
+    return KeyFinding("Is it worth correcting evidence by hand?", answer, plot, more=more)
 
 
 def few_labels(tables: TableLookup) -> KeyFinding:
-    """Return how far ours are from SetFit's, by number of labelled instances."""
+    """Return how our models compare with SetFit, by number of labelled instances."""
     best, same_encoder = "it over SetFit", "BERTABSA-ATT over SetFit"
     every = tables.rows("few-labels-aim")
     measured = [row for row in every if numbers_in([row], best, _F1)]
     gaps, on_encoder = (numbers_in(measured, column, _F1) for column in (best, same_encoder))
     sizes = list(dict.fromkeys(str(row["instances"]) for row in measured))
     answer = (
-        f"With {' or '.join(sizes)} labelled instances, the best of ours on held-out data has {_mean(gaps):+.1f} points of "
-        f"macro-F1 over SetFit on the same instances; BERTABSA-ATT, on the encoder that SetFit has, {_mean(on_encoder):+.1f}."
+        f"With {' or '.join(sizes)} labelled instances, our best model on held-out data differs from SetFit by "
+        f"{_mean(gaps):+.1f} points of macro-F1; BERTABSA-ATT on the same encoder as SetFit, by {_mean(on_encoder):+.1f}."
     )
     rows = []
     for size in sizes:
         values = numbers_in([row for row in measured if str(row["instances"]) == size], best, _F1)
         rows.append(StripRow(f"{size} labels", _mean(values), values))
     plot = StripPlot("macro-F1, points over SetFit", tuple(rows))
-    more = _unmeasured(len(measured), len(every), "places").strip()
-    return KeyFinding("What do few labels give?", answer, plot, more=more)
+    more = _unmeasured(len(measured), len(every), "pairs of data set and size").strip()
+    return KeyFinding("How far do a few labels get you?", answer, plot, more=more)
 
 
 def _pair(field: Value) -> str:
@@ -146,12 +148,12 @@ def _pair(field: Value) -> str:
 
 
 def overall(tables: TableLookup) -> KeyFinding:
-    """Return what supervision gains at home, beside the paper's gains."""
+    """Return what supervision gains in domain, beside the paper's gains."""
     shown = {
         _PAPER: "the paper, +PG-AS",
         "+PG-AS": "ours, +PG-AS",
         "+Consensus": "ours, consensus",
-        "again": "ours, trained twice",
+        "again": "ours, trained again",
     }
     gains, control = tables.rows("overall-gains"), tables.rows("overall-control")
     models = ("memnet", "tnet_att", "bertabsa_att")
@@ -161,13 +163,15 @@ def overall(tables: TableLookup) -> KeyFinding:
     over_again = _mean(numbers_in(control, "+PG-AS", _F1))
     significant = sum(p < _SIGNIFICANT for p in numbers_in(control, "+PG-AS", f"p {_F1}"))
     answer = (
-        f"Ours has {means['+PG-AS']:+.1f}, and {over_again:+.1f} over a second training of the same model, with p < .05 in "
-        f"{significant} of {len(single['+PG-AS'])} places."
+        f"We measure {means['+PG-AS']:+.1f}, and {over_again:+.1f} compared with the same model trained again, with p < .05 in "
+        f"{significant} of {len(single['+PG-AS'])} pairs of model and data set."
     )
-    more = f"A consensus has {means['+Consensus']:+.1f}, training twice {means['again']:+.1f}."
-    claim = f"The paper's +PG-AS has {means[_PAPER]:+.1f} points of macro-F1 over the same model, on average."
-    plot = StripPlot("macro-F1 at home, points over the same model", _strips(shown, single, means))
-    return KeyFinding("Does supervision with mined words help at home?", answer, plot, claim, more)
+    more = (
+        f"Consensus evidence changes macro-F1 by {means['+Consensus']:+.1f}, training again by {means['again']:+.1f}."
+    )
+    claim = f"The paper reports {means[_PAPER]:+.1f} points of macro-F1 for its method (+PG-AS), on average."
+    plot = StripPlot("macro-F1 in domain, points over the same model", _strips(shown, single, means))
+    return KeyFinding("Does mined evidence help in the same domain?", answer, plot, claim, more)
 
 
 def selection(tables: TableLookup) -> KeyFinding:
@@ -185,13 +189,16 @@ def selection(tables: TableLookup) -> KeyFinding:
         name: tables.number("selection-choices", "mean", column=column, part=_F1) for name, column in columns.items()
     }
     answer = (
-        f"Without any evidence, taking the best of six trainings by their test scores has {means['best of 6']:+.1f} over taking "
-        "one, which is what choosing 0 to 5 rounds on test gains if no round does anything."
+        f"Without any evidence, the best of six trainings on the test set has {means['best of 6']:+.1f} points over a single "
+        "training. Choosing 0 to 5 rounds on the test set gains that much even if no round does anything."
     )
-    more = f"The best epoch on test adds {means['epoch']:+.1f}, to every row of a table."
-    claim = f"The paper's +PG-AS has {means[_PAPER]:+.1f} points of macro-F1 in these {len(places)} places."
-    plot = StripPlot("macro-F1 by choosing on test, points, no evidence", _strips(shown, single, means))
-    return KeyFinding("What is choosing on the test set worth?", answer, plot, claim, more)
+    more = f"Choosing the epoch on the test set adds {means['epoch']:+.1f} to every row of a table."
+    claim = (
+        f"The paper reports {means[_PAPER]:+.1f} points of macro-F1 for +PG-AS, on average over {len(places)} pairs of model and "
+        "data set."
+    )
+    plot = StripPlot("macro-F1 gained by choosing on the test set, points", _strips(shown, single, means))
+    return KeyFinding("How much does choosing on the test set gain?", answer, plot, claim, more)
 
 
 def random_masking(tables: TableLookup) -> KeyFinding:
@@ -203,10 +210,13 @@ def random_masking(tables: TableLookup) -> KeyFinding:
     means = {name: _mean(values) for name, values in single.items()}
     above = [f"{sum(gain > 0 for gain in single[name])} of {len(single[name])}" for name in ("+PG-AS", "+AW-AS")]
     answer = (
-        f"Ours have {means['+PG-AS']:+.1f}, above random words in {above[0]} places; attention has {means['+AW-AS']:+.1f}, above "
-        f"them in {above[1]}."
+        f"We measure {means['+PG-AS']:+.1f} for gradients, which score higher in {above[0]} pairs of model and data set, and "
+        f"{means['+AW-AS']:+.1f} for attention, which scores higher in {above[1]}."
     )
-    claim = f"The paper's gradients have {means[_PAPER]:+.1f} points of macro-F1 over random words, with BERTABSA-ATT."
+    claim = (
+        f"The paper reports {means[_PAPER]:+.1f} points of macro-F1 for words found by gradients over random words, with "
+        "BERTABSA-ATT."
+    )
     plot = StripPlot("macro-F1, points over random words", _strips(shown, single, means))
     return KeyFinding("Are mined words better than random ones?", answer, plot, claim)
 
@@ -227,12 +237,12 @@ def human_agreement(tables: TableLookup) -> KeyFinding:
     means = {name: _mean(values) for name, values in single.items()}
     answer = (
         f"People marked {means['first round']:.0f} % of the words that gradients find in the first round, "
-        f"{means['fifth round']:.0f} % of the fifth round's, {means['consensus']:.0f} % of a consensus's, and "
-        f"{means['nearest word']:.0f} % of the words that stand nearest to the aspect."
+        f"{means['fifth round']:.0f} % of those in the fifth round, and {means['consensus']:.0f} % of the consensus words. Of "
+        f"the words next to the aspect, they marked {means['nearest word']:.0f} %."
     )
     names = {name: name for name in chosen}
     plot = StripPlot("mined words that people marked, in %", _strips(names, single, means), "{:.0f} %")
-    return KeyFinding("Are mined words those that people mark?", answer, plot)
+    return KeyFinding("Do people mark the words that mining finds?", answer, plot)
 
 
 def claims(tables: TableLookup) -> KeyFinding:
@@ -241,8 +251,8 @@ def claims(tables: TableLookup) -> KeyFinding:
     total = sum(counts.values())
     said = {"holds": "hold", "undecided": "are undecided", "does not hold": "do not hold"}
     answer = (
-        f"Of {total} claims, each about one model, {counts['holds']} hold, {counts['does not hold']} do not, and "
-        f"{counts['undecided']} are undecided: chance explains the numbers, or the seeds disagree."
+        f"We tested {total} claims, each about one model: {counts['holds']} hold, {counts['does not hold']} do not, and "
+        f"{counts['undecided']} are undecided, because chance could explain the numbers or the seeds disagree."
     )
     plot = StripPlot("claims, each for one model", tuple(StripRow(said[name], counts[name]) for name in said), "{:.0f}")
     return KeyFinding("Which claims of the paper hold here?", answer, plot)
@@ -264,8 +274,8 @@ def speed(tables: TableLookup) -> KeyFinding:
     )
     means = {name: _mean(values) for name, values in single.items()}
     answer = (
-        f"Ours takes {_interval(single['+PG-AS'])} times as long, because its rounds of mining take one epoch each; a consensus "
-        f"{_interval(single['+Consensus'])} times."
+        f"Ours takes {_interval(single['+PG-AS'])} times as long, because each round of mining takes one epoch. Consensus takes "
+        f"{_interval(single['+Consensus'])} times as long."
     )
     claim = f"The paper's +PG-AS takes {_interval(single[_PAPER])} times as long as a plain training."
     plot = StripPlot("training time, in plain trainings", _strips(shown, single, means), "{:.1f}", origin=1.0)

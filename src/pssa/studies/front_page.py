@@ -29,7 +29,7 @@ _INCOMPLETE = re.compile(r"Incomplete: (\d+ of \d+) cells")
 _MARKED = re.compile(f"({re.escape(_BEGIN)}).*?({re.escape(_END)})", re.DOTALL)
 _NEW = f"# Results\n\n{_BEGIN}{_END}\n"
 _FILES = (
-    "[index.html](index.html) shows everything on one page, [cells.jsonl](cells.jsonl) has every single outcome, and each page "
+    "[index.html](index.html) shows everything on one page, [cells.jsonl](cells.jsonl) has every measurement, and each page "
     "below ends with the command that made it."
 )
 

@@ -31,7 +31,8 @@ from pssa.studies.strip_plot import draw_strip_plot
 _TITLE = "Experiments"
 _FINDINGS = "What we found"
 LEGEND = (  # of the pictures of findings
-    "Large dots are means, small ones single models on single data sets; hollow dots are controls, diamonds the paper's numbers."
+    "In the pictures, a large dot is a mean, a small dot one model on one data set, a hollow dot a control, and a diamond the "
+    "paper's number."
 )
 _FILE_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*", re.IGNORECASE)
 SECTION = "section.json"
