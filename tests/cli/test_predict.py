@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tests.cli.command import Command
 import pssa
 from pssa.bulk import Job, LocalEngine, Progress, Scoring, Summary, predict
 from pssa.cli._progress import progress_text
+from pssa.runs import Config
 
 # Of different lengths, so that batches of like length would give themselves away.
 TEXTS = [f"{'so ' * (7 * number % 11)}the screen number {number} is huge" for number in range(20)]
@@ -97,6 +99,17 @@ def test_a_file_with_other_names_keeps_them(command: Command, run: Path, tmp_pat
     (same,) = rows_of(tmp_path / "out.jsonl")
     assert (same["polarity"], same["label"]) == (row["polarity"], row["label"])
     assert row["probability_positive"] == str(same["probabilities"]["positive"])
+
+
+def test_a_file_is_read_like_the_training_data_of_the_run(command: Command, run: Path, tmp_path: Path) -> None:
+    source, trained = tmp_path / "in.csv", tmp_path / "trained"
+    source.write_text("Review,Term\nhuge screen,screen\n")
+    shutil.copytree(run, trained)
+    config = Config.from_toml(trained / "config.toml").updated({"columns": {"text": "review", "aspect": "term"}})
+    (trained / "config.toml").write_text(config.to_toml())
+    result = command("predict", trained, "--input", source, "--output", tmp_path / "out.csv")
+    assert result.code == 0
+    assert "--columns text=review,aspect=term" in result.err
 
 
 @pytest.mark.filterwarnings("always:.*no row up to here:UserWarning")

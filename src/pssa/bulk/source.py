@@ -118,6 +118,14 @@ def find_sources(
     return found
 
 
+def peeked_paths(inputs: Sequence[str]) -> list[Path]:
+    """Return the paths of the inputs for a look at how they begin; none if one of them can be read only once."""
+    names = [name for given in inputs for name in _expand(given)]
+    if any(name == STANDARD or Path(name).is_fifo() for name in names):
+        return []
+    return [_WatchedPath(name) for name in names]
+
+
 def find_delimiter(sources: Sequence[Source]) -> str:
     """Return the delimiter of the first file that is CSV; a comma if there is none."""
     source = next((source for source in sources if source.format == "csv" and not source.is_stream), None)

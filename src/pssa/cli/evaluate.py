@@ -8,9 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_abstain, add_device, add_run, add_run_data, label_names, reading
+from pssa.cli._options import add_abstain, add_device, add_run, add_run_data, label_names
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
+from pssa.cli._run_data import read_run_data
 from pssa.data.numbers import p_value, percent, points
 from pssa.runs.run_names import run_name
 
@@ -53,7 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
     pssa evaluate runs/reviews --data test.csv --versus runs/base
     pssa evaluate runs/reviews --data test.csv --faithfulness --saliency attention,gradient
     """
-    from pssa.data.io import read_for
     from pssa.runs import load
     from pssa.runs.evaluate import compare, count_train_overlap, evaluate, require_same_labels
 
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         classifiers = [each.abstaining(**given) for each in classifiers]
     if len(classifiers) > 1:
         require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
-    corpus = read_for(arguments.run_path, arguments.data, **reading(arguments, classifiers[0].labels))
+    corpus = read_run_data(arguments, classifiers[0].labels)
     results = [evaluate(classifier, corpus) for classifier in classifiers]
     test = compare(*results, resamples=arguments.resamples, seed=arguments.seed) if len(results) > 1 else None
     trusts = _trusts(arguments, classifiers, corpus)

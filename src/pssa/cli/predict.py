@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pssa.cli._jobs import add_finding, add_job, finding_options, job_settings
 from pssa.cli._options import add_abstain, add_device, add_engine, add_run
 from pssa.cli._parser import Commands, add_command, option
+from pssa.cli._run_data import recall_row_options
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.cli._progress import row_observer
     from pssa.training.progress import StderrProgress
 
+    recall_row_options(arguments, arguments.input)
     job, engine = _job(arguments), _engine(arguments)
     # Rows that go to a terminal would be mixed with the bar.
     with StderrProgress("predict", visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:

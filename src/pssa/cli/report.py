@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from pssa.cli._options import add_run, add_run_data, reading
+from pssa.cli._options import add_run, add_run_data
 from pssa.cli._output import print_json, require_new_file, say
 from pssa.cli._parser import Commands, add_command, option
+from pssa.cli._run_data import read_run_data
 from pssa.errors import InputError
 
 
@@ -29,7 +30,6 @@ def run(arguments: argparse.Namespace) -> int:
     pssa report runs/reviews --data test.csv --out report.html
     pssa report runs/reviews --versus runs/base --data test.csv --sample 30 --out versus.html
     """
-    from pssa.data.io import read_for
     from pssa.report.run_report import write_report
     from pssa.runs.saved_model import Description
 
@@ -38,8 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"--sample is {arguments.sample}; it must be at least 1")
     data = None
     if arguments.data is not None:
-        labels = Description.load(arguments.run_path).labels
-        data = read_for(arguments.run_path, arguments.data, **reading(arguments, labels))
+        data = read_run_data(arguments, Description.load(arguments.run_path).labels)
     written = write_report(arguments.run_path, arguments.out, arguments.versus, data, arguments.sample)
     if arguments.json:
         print_json({"report": str(written), "bytes": written.stat().st_size})

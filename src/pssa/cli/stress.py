@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_device, add_run, add_run_data, reading
+from pssa.cli._options import add_device, add_run, add_run_data
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
+from pssa.cli._run_data import read_run_data
 from pssa.errors import InputError
 from pssa.runs.run_names import run_name
 
@@ -40,7 +41,6 @@ def run(arguments: argparse.Namespace) -> int:
     pssa stress runs/reviews --data test.csv --versus runs/base
     pssa stress runs/reviews --data test.csv --variants variants.jsonl
     """
-    from pssa.data.io import read_for
     from pssa.runs import load
     from pssa.runs.evaluate import require_same_labels
     from pssa.stress import stress, write_variants
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     classifiers = [load(path, device=arguments.device, precision="float32") for path in runs]
     if len(classifiers) > 1:
         require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
-    corpus = read_for(arguments.run_path, arguments.data, **reading(arguments, classifiers[0].labels))
+    corpus = read_run_data(arguments, classifiers[0].labels)
     variants = _variants(arguments, corpus)
     results = [stress(classifier, variants) for classifier in classifiers]
     is_new = arguments.variants is not None and not arguments.variants.exists()

@@ -140,6 +140,13 @@ class Columns:
                 spelled[name] = found[0]
         return replace(Columns.of(spelled), text_only=self.text_only, advice=self.advice)
 
+    def fitting(self, found: Iterable[str]) -> Columns:
+        """Return the names that a table with the columns `found` has, whatever the case; none if texts are elsewhere."""
+        present = {column.lower() for column in found}
+        if self.column_of("text").lower() not in present:
+            return replace(self, pairs=())
+        return replace(self, pairs=tuple(pair for pair in self.pairs if (pair[1] or pair[0]).lower() in present))
+
     def column_of(self, name: str) -> str:
         """Return the column that holds the field."""
         return dict(self.pairs).get(name, name)

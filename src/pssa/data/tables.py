@@ -15,6 +15,8 @@ from pssa.data.rows import FIELDS, Columns, Event, Row
 from pssa.data.validation import shorten
 from pssa.errors import InputError, setting
 
+_SEARCHED = 100  # dicts that may have a key
+
 Table = Any  # a frame that narwhals knows, a `datasets.Dataset`, or a sequence of dicts
 
 _NOTHING = ("NAType", "NaTType")  # what pandas has for a missing value beside None and NaN
@@ -28,6 +30,13 @@ def is_table(data: object) -> bool:
 def name_of(table: Table) -> str:
     """Return how messages call a table: `DataFrame`, `Dataset`, or `records` for a list of dicts."""
     return "records" if isinstance(table, (list, tuple)) else type(table).__name__
+
+
+def table_columns(table: Table) -> list[str]:
+    """Return the names of a table's columns."""
+    if isinstance(table, (list, tuple)):
+        return list(dict.fromkeys(name for row in table[:_SEARCHED] if isinstance(row, Mapping) for name in row))
+    return [str(name) for name in (table.column_names if _is_dataset(table) else _as_frame(table).columns)]
 
 
 def scan_table(table: Table, columns: Columns) -> Iterator[Event]:

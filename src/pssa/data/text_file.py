@@ -33,6 +33,7 @@ Observer = Callable[[int, int], None]  # bytes of the file read so far, bytes of
 
 _MAX_LINE = 1 << 22  # bytes
 _BUFFER = 1 << 16
+_PEEKED = 1 << 20
 _NOT_TEXT = re.compile("[\0\ud800\udc80-\udcff]")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
@@ -128,6 +129,16 @@ def open_text(path: Path) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, stream)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError.at(path, None, f"cannot be read: {format_error(error)}") from error
+
+
+def begins_as_utf8(path: Path) -> bool:
+    """Whether a text file, as far as its first megabyte tells, is UTF-8."""
+    try:
+        with open_text(path) as stream:
+            codecs.getincrementaldecoder("utf-8")().decode(stream.read(_PEEKED))
+    except (InputError, UnicodeDecodeError):
+        return False
+    return True
 
 
 class _RecodedStream(io.RawIOBase):

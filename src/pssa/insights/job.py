@@ -23,7 +23,6 @@ from pssa.bulk.row_finder import FindingOptions
 from pssa.bulk.scorer import Scoring
 from pssa.bulk.source import Source, find_sources
 from pssa.data.files import atomic_path, require_writable, write_atomically
-from pssa.data.io import read_for
 from pssa.data.rows import ColumnNames, Columns, Row
 from pssa.data.validation import join_names, shorten
 from pssa.errors import InputError, setting
@@ -39,6 +38,7 @@ from pssa.insights.scored_rows import ScoredRows, write_rows
 from pssa.report.run_reader import name_run
 from pssa.runs import Classifier, load
 from pssa.runs.featurizer import WordFeaturizer
+from pssa.runs.recalled_reading import read_as_trained
 from pssa.runs.run_names import STARTER, is_starter, resolve_run
 from pssa.runs.saved_model import Description
 
@@ -159,7 +159,7 @@ class _Work:
             choose_output_format(str(job.rows), None, self.labels)
         if job.groups is not None and job.groups.exists():
             self.given_groups = read_groups(job.groups)
-        self._corpus = read_for(job.run, job.held_out, labels=self.labels) if job.held_out is not None else None
+        self._corpus = read_as_trained(job.run, job.held_out, labels=self.labels) if job.held_out is not None else None
         columns = replace(Columns.of(job.columns), text_only=True)
         self.sources = find_sources(job.inputs, job.format, columns, job.encoding)
         self._check_files()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.files import write_atomically
-from pssa.data.io import read, read_for
+from pssa.data.io import read
 from pssa.errors import InputError
 from pssa.report.confidence import confidence_section
 from pssa.report.html import render
@@ -32,6 +32,7 @@ from pssa.report.training_curves import training_section
 from pssa.runs import Classifier, load
 from pssa.runs.evaluate import Evaluation, count_train_overlap, evaluate, require_same_labels
 from pssa.runs.explain import Trust
+from pssa.runs.recalled_reading import read_as_trained
 
 _MAX_TRAINING = 1000  # instances to compare predictions on if there is no test data
 
@@ -60,7 +61,7 @@ def make_report(
     """Return the page; see `write_report`."""
     reported = ReportedRun.open(Path(run))
     classifiers = _load_both(reported, Path(versus) if versus is not None else reported.initial)
-    test = read_for(run, data, labels=_labels(reported)) if isinstance(data, (str, Path)) else data
+    test = read_as_trained(run, data, labels=_labels(reported)) if isinstance(data, (str, Path)) else data
     results: dict[str, Evaluation] = {}
     trusts: dict[str, Trust] | str = {}
     overlap = None

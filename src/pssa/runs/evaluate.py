@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pssa.data.example import Corpus
-from pssa.data.io import read, read_for
+from pssa.data.io import read
 from pssa.data.numbers import percent
 from pssa.data.validation import brief_repr
 from pssa.display import to_html
@@ -19,6 +19,8 @@ from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
 from pssa.evaluation.calibration import confidence_error
 from pssa.runs.classifier import Classifier
 from pssa.runs.prepared_data import Source
+from pssa.runs.recalled_reading import read_as_trained
+from pssa.runs.run_names import whole_run
 from pssa.runs.saved_model import load
 
 
@@ -78,12 +80,13 @@ def evaluate(run: str | Path | Classifier, data: Source, **reading: Any) -> Eval
     """Score the predictions of a run or a classifier on labelled data.
 
     :param data: labelled instances: a file, a frame, a Hugging Face dataset, a list of dicts or a `Corpus`.
-    :param reading: how a file or a table is read: `format`, `columns` and `conflict` of `pssa.read`.
+    :param reading: how a file or a table is read: `format`, `columns` and the other options of `pssa.read`; by default like the
+        training data of the run, where that fits.
     :raises InputError: if an example has no label to compare with, or one that the run does not know.
     """
     # Full precision, so that a score does not depend on the machine.
     name, classifier = (run, load(run, precision="float32")) if isinstance(run, (str, Path)) else ("", run)
-    corpus = data if isinstance(data, Corpus) else read_for(name, data, labels=classifier.labels, **reading)
+    corpus = data if isinstance(data, Corpus) else read_as_trained(name, data, labels=classifier.labels, **reading)
     if not corpus:
         raise InputError("the corpus is empty; give at least one labelled instance")
     gold = tuple(example.label or "" for example in corpus)
@@ -142,9 +145,7 @@ def count_train_overlap(run: str | Path, corpus: Corpus) -> int | None:
 
     :param run: the run, one of its stages or one of its members.
     """
-    folder = Path(run).absolute()
-    root = folder.parent.parent if folder.parent.name in ("stages", "members") else folder
-    path = root / "stages" / "corpus.jsonl"
+    path = whole_run(Path(run)) / "stages" / "corpus.jsonl"
     if not path.is_file():
         return None
     try:

@@ -43,6 +43,12 @@ def is_starter(path: Path) -> bool:
     return path == _PACKAGED
 
 
+def whole_run(path: Path) -> Path:
+    """Return the run that a stage or a member of it belongs to; any other folder as it is."""
+    folder = path.absolute()
+    return folder.parent.parent if folder.parent.name in ("stages", "members") else path
+
+
 def run_name(path: Path) -> str:
     """Return the name of a run for messages: its path, or `starter`."""
     return STARTER if is_starter(path) else str(path)

@@ -6,6 +6,7 @@ To add a format, add its module here; nothing else names it. A module defines:
     scan(path)              yield the file's events (`pssa.data.rows`), in file order
     encode(examples)        return the bytes of a file; or save(examples, path) for a format that is a folder. Optional.
     HAS_COLUMNS             True if the file has named columns; scan then takes (path, columns)
+    column_names(path)      return these names; of rows that each have their own, those of the first rows
     HAS_ENCODING            False if the file says itself how its text is encoded, or is not text
     EXTENSIONS              file extensions, for reading and for writing
     WRITE_EXTENSIONS        extensions for writing only: files with them are recognised by their content
@@ -22,7 +23,7 @@ All but `scan` have defaults. A fault of a row is an event, a fault of the whole
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -57,6 +58,13 @@ def scan(path: Path, format: str, columns: Columns = SAME_NAMES) -> Iterator[Eve
     takes_columns = bool(columns) or (_is_special(columns) and getattr(module, "HAS_COLUMNS", False))
     events: Iterator[Event] = module.scan(path, columns) if takes_columns else module.scan(path)
     return events
+
+
+def column_names(path: Path, format: str) -> Sequence[str]:
+    """Return the names of a file's columns; none for a format that has no named columns."""
+    module = FORMATS.module(format)
+    names: Sequence[str] = module.column_names(path) if getattr(module, "HAS_COLUMNS", False) else ()
+    return names
 
 
 def _is_special(columns: Columns) -> bool:

@@ -101,6 +101,11 @@ def likelihood(lines: Sequence[str]) -> float:
     return 0.6 * ("text" in map(str.lower, CsvHeader.read(iter(lines)).names))
 
 
+def column_names(path: Path) -> list[str]:
+    """Return the names in the header."""
+    return CsvHeader.read(content for _, content in read_text_leniently(path)).names
+
+
 def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each record; its line is the one on which the record starts."""
     source = RecordLines((content for _, content in read_text_leniently(path)), _MAX_RECORD)

@@ -35,6 +35,11 @@ def is_folder(path: Path) -> bool:
     return any((path / mark).is_file() for mark in _MARKS)
 
 
+def column_names(path: Path) -> list[str]:
+    """Return the names of the dataset's columns."""
+    return list(_load(str(path).removeprefix(PREFIX)).column_names)
+
+
 def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each row of the dataset; its line is its number."""
     return rows_of(_load(str(path).removeprefix(PREFIX)), path, columns)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pssa.data.example import Example
 from pssa.data.fields import fields_of
-from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
+from pssa.data.rows import SAME_NAMES, Columns, Event, Problem, Row
 from pssa.data.text_file import describe_damage, read_text_leniently
 from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError
@@ -20,6 +20,8 @@ from pssa.errors import InputError
 EXTENSIONS = (".json", ".jsonl", ".ndjson")
 SHORT_NAMES = ("jsonl",)
 HAS_COLUMNS = True
+
+_SEARCHED = 100  # objects that may have a key
 
 _EXPECTED = 'expected one object per line, such as {"text": ..., "aspect": ...}'
 _LIST = (
@@ -32,6 +34,12 @@ _KEY_END = re.compile(r'"\s*:')
 def likelihood(lines: Sequence[str]) -> float:
     """Certain if the first line begins an object."""
     return float(lines[0].lstrip().startswith("{"))
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the keys of the first objects."""
+    first = islice((_parse(line, content, SAME_NAMES) for line, content in _filled_lines(path)), _SEARCHED)
+    return list(dict.fromkeys(name for row in first if isinstance(row, Row) for name in row.fields))
 
 
 def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:

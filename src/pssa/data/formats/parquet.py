@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -26,17 +27,30 @@ _MAX_UNPACKED = 1 << 24  # bytes that any file may unpack to at once
 _MAX_GROWTH = 200  # times its own size, beyond that
 
 
+def column_names(path: Path) -> list[str]:
+    """Return the names of the table's columns."""
+    with _opened(path) as table:
+        return list(table.schema_arrow.names)
+
+
 def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
     """Yield a row for each row of the table; its line is its number."""
+    with _opened(path) as table:
+        columns.check_header(path, table.schema_arrow.names)
+        _refuse_bomb(path, table.metadata)
+        records = chain.from_iterable(_rows(path, batch) for batch in table.iter_batches(_BATCH))
+        for line, (fields, arrow) in enumerate(records, 1):
+            yield replace(columns.row(line, fields), arrow=arrow)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """Open a Parquet file; what is wrong with it, now or while it is read, is an `InputError`."""
     _, parquet = _pyarrow()
     require_file(path)
     try:
         with parquet.ParquetFile(path) as table:
-            columns.check_header(path, table.schema_arrow.names)
-            _refuse_bomb(path, table.metadata)
-            records = chain.from_iterable(_rows(path, batch) for batch in table.iter_batches(_BATCH))
-            for line, (fields, arrow) in enumerate(records, 1):
-                yield replace(columns.row(line, fields), arrow=arrow)
+            yield table
     except InputError:
         raise
     except Exception as error:  # Arrow's own, and Python's for text that is not UTF-8

@@ -1,0 +1,98 @@
+"""How the training data of a run was read, for other data of the same kind.
+
+A run remembers its columns, label map and encoding, and what it did with aspects that occur several times. They are used again
+where they fit: columns that the data has, and the encoding if the data is not UTF-8. What a caller gives wins.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pssa.data.example import Corpus
+from pssa.data.formats import FORMATS, column_names
+from pssa.data.io import format_of, read_for
+from pssa.data.rows import Columns
+from pssa.data.tables import Table, is_table, table_columns
+from pssa.data.text_file import EncodedPath, begins_as_utf8
+from pssa.errors import InputError, option_arguments
+from pssa.runs.config import Config
+from pssa.runs.run_names import whole_run
+
+__all__ = ["describe_recalled", "read_as_trained", "recall_for_rows", "recall_reading"]
+
+_OF_LABELLED = ("columns", "label_map", "encoding", "occurrence")
+_OF_ROWS = ("columns", "encoding")  # of rows that need no label
+
+
+def read_as_trained(run: str | Path, data: str | Path | Table, **given: Any) -> Corpus:
+    """Read labelled instances for a run, like its training data where nothing else is given; see `read`."""
+    return read_for(run, data, **given | recall_reading(run, data, given))
+
+
+def recall_reading(run: str | Path, data: str | Path | Table, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `read` that the run was trained with, that fit `data`, and that are not given."""
+    return _recall(run, data, given, _OF_LABELLED)
+
+
+def recall_for_rows(run: str | Path, inputs: Sequence[Path], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns and the encoding of files of rows, labelled or not, that are not given and fit all of them."""
+    found = [_recall(run, path, given, _OF_ROWS) for path in inputs]
+    for each in found:
+        if "columns" in each:  # rows keep their label as it is
+            each["columns"].pop("label", None)
+    first = found[0] if found else {}
+    return {name: value for name, value in first.items() if value and all(each.get(name) == value for each in found)}
+
+
+def describe_recalled(recalled: Mapping[str, Any]) -> str:
+    """Return the options as they would be given on the command line."""
+    texts: dict[str, str] = {}
+    for name, value in recalled.items():
+        texts[name] = ",".join(f"{key}={to}" for key, to in value.items()) if isinstance(value, dict) else value
+    return shlex.join(argument for name, text in texts.items() for argument in option_arguments(name, text))
+
+
+def _recall(
+    run: str | Path, data: str | Path | Table, given: Mapping[str, Any], names: Sequence[str]
+) -> dict[str, Any]:
+    try:
+        trained = Config.from_toml(whole_run(Path(run)) / "config.toml").read_options.changed if run else {}
+        known = {name: value for name, value in trained.items() if name in names and given.get(name) is None}
+        return _fitting(known, data, given) if known else {}
+    except InputError:  # the run has no configuration, or the data cannot be read: reading it says why
+        return {}
+
+
+def _fitting(known: dict[str, Any], data: str | Path | Table, given: Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(data, str | Path):
+        found, known = _columns_in(Path(data) if isinstance(data, str) else data, known, given)
+    else:
+        found, known = table_columns(data) if is_table(data) else (), _without(known, "encoding")
+    if "columns" in known:
+        known["columns"] = dict(Columns.of(known["columns"]).fitting(found).pairs)
+    return {name: value for name, value in known.items() if value}
+
+
+def _columns_in(path: Path, known: dict[str, Any], given: Mapping[str, Any]) -> tuple[Sequence[str], dict[str, Any]]:
+    """Return the columns of a file, and what is known without an encoding that the file does not need."""
+    if begins_as_utf8(path):
+        known = _without(known, "encoding")
+    encoding = given.get("encoding") or known.get("encoding")
+    format = format_of(_encoded(path, encoding), given.get("format"))
+    if not getattr(FORMATS.module(format), "HAS_ENCODING", True):
+        return column_names(path, format), _without(known, "encoding")
+    return column_names(_encoded(path, encoding), format), known
+
+
+def _encoded(path: Path, encoding: str | None) -> Path:
+    if not isinstance(path, EncodedPath):
+        return EncodedPath.of(path, encoding)
+    path.encoding = encoding or ""
+    return path
+
+
+def _without(known: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in known.items() if key != name}
