@@ -15,7 +15,7 @@ from pssa.data import embedded, write
 __all__ = ["kill_reproducing"]
 
 _EXHIBIT = "random-masking"
-_TIMED = ("seconds", "stages", "testing_seconds")
+_TIMED = ("seconds", "stages", "testing_seconds", "finished")
 _SHOWN = (".md", ".tex", ".csv", ".json", ".svg", ".png")
 _OF_TIMES = ("cells.csv", "provenance.json")
 _KILLS_OF_ONE = 3

@@ -14,18 +14,20 @@ from typing import Any
 import pytest
 
 from pssa import __version__
-from pssa.experiments import provenance
+from pssa.experiments import provenance, sources
+from pssa.experiments.cells import Analysis, Cell, Place, Training
 from pssa.experiments.ledger import Ledger, Record
 from pssa.experiments.provenance import (
     Environment,
     Provenance,
-    commit,
     contributions,
     device_name,
+    files_read,
     is_from_this_code,
-    source_digest,
+    sources_without_commit,
     this_environment,
 )
+from pssa.experiments.sources import commit, find_commits, source_digest
 
 MAKER = Environment("abc", "c0ffee", "2.9", "a CPU")
 OTHER = Environment("def", None, "2.8", "a GPU")
@@ -69,23 +71,16 @@ def test_plain_values_hold_everything() -> None:
     json.dumps(found)
 
 
-def test_the_paragraph_is_the_same_for_the_same_outcomes() -> None:
-    made = [contribution(MAKER, 3, 4.5), contribution(OTHER, 1, 2.0)]
-    quick, slow = (Provenance("pssa x", MAKER, {"rest/train": "0123"}, range(1), spent) for spent in (1.0, 99.0))
-    assert quick.paragraph(made) == slow.paragraph(made)
-    assert quick.paragraph(made).startswith(f"Made by `pssa x`, pssa {__version__}, python {platform.python_version()}")
-    assert quick.paragraph(made).endswith(
-        "; 1 seed at most. Outcomes: 3 cells by commit `c0ffee`, sources `abc`, torch 2.9 on a CPU; 1 cell by sources "
-        "`def`, torch 2.8 on a GPU. Files, by the beginning of their SHA-256: rest/train `0123`."
-    )
+def test_the_sentence_is_the_same_however_long_it_took() -> None:
+    quick, slow = (Provenance("pssa x", MAKER, {}, range(1), spent) for spent in (1.0, 99.0))
+    assert quick.sentence() == slow.sentence()
+    assert quick.sentence().startswith(f"Made by `pssa x`, pssa {__version__}, python {platform.python_version()}")
+    assert quick.sentence().endswith("; 1 seed at most.")
 
 
 def test_what_was_only_shown_names_no_libraries_and_took_no_time() -> None:
-    shown = Provenance("pssa x", MAKER, {"rest/train": "0123"}, range(2), None)
-    assert shown.paragraph([contribution(OTHER, 1, 2.0)]) == (
-        f"Shown by `pssa x`, pssa {__version__}; 2 seeds at most. Outcomes: 1 cell by sources `def`, torch 2.8 on a GPU. "
-        "Files, by the beginning of their SHA-256: rest/train `0123`."
-    )
+    shown = Provenance("pssa x", MAKER, {}, range(2), None)
+    assert shown.sentence() == f"Shown by `pssa x`, pssa {__version__}; 2 seeds at most."
     assert shown.as_dict([])["wall_seconds"] is None
 
 
@@ -107,12 +102,40 @@ def test_outcomes_are_counted_by_who_made_them() -> None:
     ]
 
 
+def test_records_say_when_they_were_finished_and_old_ones_do_not() -> None:
+    days = ("2026-11-03T23:59:59Z", "2026-11-02T00:00:00Z")
+    made = contributions([*({**record("abc"), "finished": day} for day in days), record("abc"), record("def")])
+    assert [(each["first_day"], each["last_day"]) for each in made] == [("2026-11-02", "2026-11-03"), (None, None)]
+
+
+def test_a_commit_that_the_history_knows_is_filled_in() -> None:
+    known = {**record("def"), "made": asdict(MAKER)}
+    assert sources_without_commit([record("abc"), record(None), known]) == {"abc"}
+    made = contributions([record("abc"), known], {"abc": "decade", "def": "other"})
+    assert {each["sources"]: each["commit"] for each in made} == {"abc": "decade"}
+
+
+def test_files_that_were_read_have_the_names_of_the_data_sets() -> None:
+    place = Place("rest", "bertabsa", 0, small_encoder=True)
+    files = {"train": "01 text=a", "words": "02", "encoder": "03", "reading": {"conflict": "keep"}}
+    elsewhere = Analysis(Training(place), "transfer", on="laptop")
+    other = {"other test": "04", "other words": "05"}
+    found: list[tuple[Cell, Record]] = [(Training(place), {"files": files}), (elsewhere, {"files": other})]
+    assert files_read(found) == {
+        "laptop/opinion_words": "05",
+        "laptop/test": "04",
+        "rest/opinion_words": "02",
+        "rest/train": "01",
+        "small encoder": "03",
+    }
+
+
 def copy_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     package = tmp_path / "src" / "pssa"
     (package / "cli").mkdir(parents=True)
     (package / "__init__.py").write_text("x = 1\n")
     (package / "cli" / "train.py").write_text("y = 1\n")
-    monkeypatch.setattr(provenance, "_PACKAGE", package)
+    monkeypatch.setattr(sources, "_PACKAGE", package)
     return package
 
 
@@ -158,6 +181,25 @@ def test_the_commit_is_the_packages_own(tmp_path: Path, monkeypatch: pytest.Monk
     assert found() == head
     (package / "__init__.py").write_text("x = 3\n")
     assert found() == f"{head} with changes"
+
+
+def test_the_history_tells_the_first_commit_with_the_same_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = copy_of_a_package(tmp_path, monkeypatch)
+    git(tmp_path, "init", "-q")
+    heads, digests = [], []
+    (package / "data.py").write_text("z = 'ä'\n", "utf-8")
+    for change in ("__init__.py", "cli/train.py", "data.py"):
+        (package / change).unlink() if change == "data.py" else (package / change).write_text(f"{change!r}\n")
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-qm", change)
+        heads.append(git(tmp_path, "rev-parse", "HEAD").strip()[:12])
+        source_digest.cache_clear()
+        digests.append(source_digest())
+    # The second commit changes only what cannot change an outcome.
+    assert digests[0] == digests[1] != digests[2]
+    assert find_commits({*digests, "unheard"}) == {digests[0]: heads[0], digests[2]: heads[2]}
 
 
 def test_without_git_there_is_no_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from pssa.execution import WorkerLost
 from pssa.experiments import provenance, schedule
 from pssa.experiments.cells import Place, Training, cell_name
 from pssa.experiments.ledger import Ledger, RecordLookup
+from pssa.experiments.provenance import now
 from pssa.experiments.resources import Scope
 from pssa.experiments.workspace import Workspace
 from pssa.studies.exhibit import Part
@@ -76,6 +77,26 @@ def test_the_page_keeps_what_was_shown_before(scope: Scope, stand_in: StandIn, t
     page = reproduce([MORE], scope, tmp_path, ONE).page.read_text("utf-8")
     assert 'id="quick"' in page
     assert 'id="more"' in page
+
+
+def test_every_exhibit_keeps_where_its_numbers_come_from(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:
+    (tmp_path / "provenance.json").write_text('{"command": "of an older version"}')
+    reproduce([QUICK], scope, tmp_path, ONE, command="first")
+    page = reproduce([MORE], scope, tmp_path, ONE, command="second").page.read_text("utf-8")
+    stored = json.loads((tmp_path / "provenance.json").read_text("utf-8"))
+    assert stored["command"] == "second"
+    assert {name: each["command"] for name, each in stored["exhibits"].items()} == {"quick": "first", "more": "second"}
+    assert [each["cells"] for each in stored["exhibits"]["quick"]["made_by"]] == [3]
+    today = now()[:10]
+    for name in ("quick", "more"):
+        foot = (tmp_path / f"{name}.md").read_text("utf-8").partition("<details>")[2]
+        assert today in foot
+        assert foot.rstrip().endswith("</details>")
+    assert "first" in page
+    # What somebody broke is left out, and the rest is written.
+    (tmp_path / "quick" / "provenance.json").write_text("[]")
+    reproduce([MORE], scope, tmp_path, ONE)
+    assert set(json.loads((tmp_path / "provenance.json").read_text("utf-8"))["exhibits"]) == {"more"}
 
 
 def test_a_failing_cell_is_told_and_the_others_go_on(scope: Scope, stand_in: StandIn, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from pssa.studies.reproduce import ExecutionOptions, reproduce
 
 ROOT = Path(__file__).resolve().parents[2]
 ONE = ExecutionOptions(workers=1)
-_SHOWN_BY = re.compile(rb"(Made|Shown) by .*? seeds? at most", re.S)
+_SHOWN_BY = re.compile(rb"(Made|Shown) by .*? seeds? at most|\b\d{4}-\d\d-\d\d\b", re.S)
 
 
 def start(files: Path, out: Path, workers: int) -> subprocess.Popen[str]:
@@ -51,7 +51,7 @@ def finish(process: subprocess.Popen[str]) -> None:
 
 
 def shown(out: Path) -> dict[str, bytes]:
-    """Everything that people read, but for the table with times and for whether the last process had anything to carry out."""
+    """Everything that people read, but for times, days and whether the last process had anything to carry out."""
     kinds = {".md", ".tex", ".csv", ".json", ".svg", ".png"}
     files = {
         path for path in out.rglob("*") if path.suffix in kinds and path.name not in ("cells.csv", "provenance.json")
@@ -62,7 +62,7 @@ def shown(out: Path) -> dict[str, bytes]:
 def outcomes(out: Path) -> list[dict[str, Any]]:
     """The ledger's lines without times, in the order of their keys."""
     lines = [json.loads(line) for line in (out / "cells.jsonl").read_text("utf-8").splitlines()]
-    timed = ("seconds", "stages", "testing_seconds")
+    timed = ("seconds", "stages", "testing_seconds", "finished")
     kept = [{name: value for name, value in line.items() if name not in timed} for line in lines]
     return sorted(kept, key=lambda line: str(line["key"]))
 

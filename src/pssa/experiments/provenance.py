@@ -1,30 +1,32 @@
 """Provenance of numbers: the command, the code, the libraries, the machine and the files; never the user or a path.
 
-Every record names the environment that made it, so one ledger can hold records of several machines and versions.
+Every record names the environment that made it, and when it was finished, so one ledger can hold records of several machines
+and versions. Where a copy of the sources outside a repository made it, the history of the repository tells the commit.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import os
 import platform
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pssa import __version__
+from pssa.experiments.cells import Cell
 from pssa.experiments.ledger import Record
+from pssa.experiments.sources import commit, source_digest
 
-_PACKAGE = Path(__file__).parents[1]
-# Rooms that only show, serve or use a run and cannot change an outcome.
-_OUTSIDE = ("aspects", "bulk", "cli", "serve", "report", "studies")
+_PARTS = {"train": "train", "test": "test", "words": "opinion_words"}  # of a data set, as records name them
 _LIBRARIES = ("torch", "transformers", "numpy")
 _UNKNOWN = "unknown"
-Contribution = dict[str, Any]  # an environment, and the number of its cells and their seconds
+Contribution = dict[
+    str, Any
+]  # an environment, the number of its cells, their seconds, and the days on which they were finished
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,10 @@ class Provenance:
             "made_by": list(made),
         }
 
-    def paragraph(self, made: Sequence[Contribution]) -> str:
-        """Return the same as text, without times, so that the same records always give the same text."""
-        files = ", ".join(f"{name} `{digest}`" for name, digest in self.files.items())
+    def sentence(self) -> str:
+        """Return the call as text, without times, so that the same records always give the same text."""
         count = len(self.seeds)
-        sentences = [f"{self._made_by()}; {count} {'seed' if count == 1 else 'seeds'} at most."]
-        if made:
-            sentences.append(f"Outcomes: {'; '.join(_describe(share) for share in made)}.")
-        return " ".join([*sentences, f"Files, by the beginning of their SHA-256: {files}."])
+        return f"{self._made_by()}; {count} {'seed' if count == 1 else 'seeds'} at most."
 
     def _made_by(self) -> str:
         command = f"`{self.command}`, " if self.command else ""
@@ -82,13 +80,6 @@ class Provenance:
         known = versions()
         libraries = (f"{name} {known[name]}" for name in ("python", *_LIBRARIES) if known[name])
         return ", ".join([f"Made by {command}pssa {__version__}", *libraries])
-
-
-def _describe(made: Contribution) -> str:
-    commit = f"commit `{made['commit']}`, " if made["commit"] else ""
-    library = f", torch {made['torch']}" if made["torch"] else ""
-    where = f" on {made['device']}" if made["device"] else ""
-    return f"{made['cells']} {'cell' if made['cells'] == 1 else 'cells'} by {commit}sources `{made['sources']}`{library}{where}"
 
 
 def this_environment(device: str) -> Environment:
@@ -101,13 +92,60 @@ def is_from_this_code(record: Record) -> bool:
     return _environment_of(record).sources == source_digest()
 
 
-def contributions(records: Iterable[Record]) -> list[Contribution]:
-    """Return what each environment contributed, most cells first."""
-    found: dict[Environment, list[float]] = {}
+def now() -> str:
+    """Return the time in UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def contributions(records: Iterable[Record], commits: Mapping[str, str] | None = None) -> list[Contribution]:
+    """Return what each environment contributed, most cells first.
+
+    :param commits: of sources whose records name none, as `find_commits` returns them.
+    """
+    found: dict[Environment, list[Record]] = {}
     for record in records:
-        found.setdefault(_environment_of(record), []).append(float(record.get("seconds", 0.0)))
-    made = [{**asdict(by), "cells": len(each), "seconds": round(sum(each), 3)} for by, each in found.items()]
+        found.setdefault(_environment_of(record), []).append(record)
+    made = [_contribution(by, each, commits or {}) for by, each in found.items()]
     return sorted(made, key=lambda each: (-each["cells"], each["sources"], each["torch"] or "", each["device"] or ""))
+
+
+def _contribution(by: Environment, records: Sequence[Record], commits: Mapping[str, str]) -> Contribution:
+    days = sorted(str(record["finished"])[:10] for record in records if "finished" in record)
+    return {
+        **asdict(by),
+        "commit": by.commit or commits.get(by.sources),
+        "cells": len(records),
+        "seconds": round(sum(float(record.get("seconds", 0.0)) for record in records), 3),
+        "first_day": days[0] if days else None,
+        "last_day": days[-1] if days else None,
+    }
+
+
+def files_read(found: Iterable[tuple[Cell, Record]]) -> dict[str, str]:
+    """Return the fingerprints of the files that cells have read, by the names that `Resources.fingerprints` has for them."""
+    files = {
+        _file_name(cell, kind): value.partition(" ")[0]  # after it, names of columns
+        for cell, record in found
+        for kind, value in record.get("files", {}).items()
+        if isinstance(value, str)
+    }
+    return dict(sorted(files.items(), key=lambda each: ("/" not in each[0], each[0])))
+
+
+def _file_name(cell: Cell, kind: str) -> str:
+    """Return the name of a file, such as `laptop/train`, for its name in a record, such as `train`."""
+    part = kind.removeprefix("other ")
+    if part in _PARTS:
+        return f"{cell.place.data if part == kind else getattr(cell, 'on', '')}/{_PARTS[part]}"
+    if kind == "start":
+        return f"start {Path(dict(cell.place.settings).get('from_pretrained', '')).name}"
+    return "small encoder" if kind == "encoder" and cell.place.small_encoder else kind
+
+
+def sources_without_commit(records: Iterable[Record]) -> set[str]:
+    """Return the digests of the sources that made records outside a repository."""
+    makers = {_environment_of(record) for record in records}
+    return {by.sources for by in makers if by.commit is None and by.sources != _UNKNOWN}
 
 
 def _environment_of(record: Record) -> Environment:
@@ -116,37 +154,6 @@ def _environment_of(record: Record) -> Environment:
     return Environment(
         str(known.get("sources", _UNKNOWN)), *(known.get(name) for name in ("commit", "torch", "device"))
     )
-
-
-@cache
-def source_digest() -> str:
-    """Return a digest of all code that can change an outcome."""
-    digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        name = path.relative_to(_PACKAGE).as_posix()
-        if not name.startswith(tuple(f"{room}/" for room in _OUTSIDE)):
-            digest.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return digest.hexdigest()[:16]
-
-
-@cache
-def commit() -> str | None:
-    """Return the commit of the package, and whether it has changes; None outside a repository of its own."""
-    # An installed package may lie, untracked, in somebody else's repository.
-    if _git("ls-files", "--error-unmatch", "__init__.py") is None:
-        return None
-    found = _git("rev-parse", "--short=12", "HEAD")
-    return f"{found} with changes" if found and _git("status", "--porcelain", "--", ".") else found
-
-
-def _git(*words: str) -> str | None:
-    command = ["git", "-C", str(_PACKAGE), *words]
-    try:
-        # Nothing of the command comes from outside.
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
 
 
 @cache

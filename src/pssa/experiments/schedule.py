@@ -17,7 +17,7 @@ from pssa.errors import InputError, setting
 from pssa.execution import ProcessPool, RayPool, WorkerLost, WorkerPool, WorkerSetup, ray_cluster
 from pssa.experiments.cells import Cell, Mining, Timing, Training, cell_name
 from pssa.experiments.ledger import Ledger, Record
-from pssa.experiments.provenance import Environment
+from pssa.experiments.provenance import Environment, now
 from pssa.experiments.work import CellJob, execute_cell
 from pssa.experiments.workspace import Workspace
 
@@ -159,7 +159,7 @@ class CellSchedule:
     def _append(self, cell: Cell, record: Record) -> None:
         # A model that was trained again for its parameters keeps the record that others were compared with.
         if not isinstance(cell, Training) or self.ledger.find(record["key"]) is None:
-            self.ledger.append({**record, **self._made})
+            self.ledger.append({**record, **self._made, "finished": now()})
 
     def _outcomes(self, pool: WorkerPool) -> Iterator[tuple[Cell, Record | None]]:
         """Yield every cell with its record as it finishes, or None if it fails; the caller releases each before the next."""

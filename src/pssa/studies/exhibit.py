@@ -115,6 +115,14 @@ class Picture:
     svg: str
 
 
+@dataclass(frozen=True)
+class Details:
+    """Tables and paragraphs that are folded away below one line; they have no files of their own."""
+
+    summary: str
+    parts: tuple[Table | str, ...]
+
+
 class TableLookup:
     """The tables of an exhibit, to look numbers up by names of rows and columns; what is not there raises LookupError."""
 
@@ -196,7 +204,7 @@ class KeyFinding:
         return " ".join(filter(None, (self.claim, self.answer, self.more)))
 
 
-Part = Table | Figure | Picture | str  # a paragraph is a text; `code` in it stands between backticks
+Part = Table | Figure | Picture | Details | str  # a paragraph is a text; `code` in it stands between backticks
 
 
 @dataclass(frozen=True)

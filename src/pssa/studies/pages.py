@@ -23,7 +23,7 @@ from pssa.errors import InputError, MissingExtra, PssaWarning, setting
 from pssa.report.heat_map import clean
 from pssa.report.html import make_environment
 from pssa.studies import tables
-from pssa.studies.exhibit import Exhibit, Figure, KeyFinding, Part, Picture, Table, Value
+from pssa.studies.exhibit import Details, Exhibit, Figure, KeyFinding, Part, Picture, Table, Value
 from pssa.studies.exhibits import reading_order
 from pssa.studies.figures import draw
 from pssa.studies.strip_plot import draw_strip_plot
@@ -99,7 +99,7 @@ def drop_empty_rows(parts: Iterable[Part]) -> list[Part]:
             left = None
         if left is not None:
             kept.append(left)
-        elif not isinstance(part, str):
+        elif isinstance(part, Table | Figure):
             empty.append(part.title)
     return [*kept, *([f"No outcome yet: {'; '.join(empty)}."] if empty else [])]
 
@@ -134,6 +134,12 @@ def markdown_document(exhibit: Exhibit, parts: Sequence[Part], drawn: Container[
 def _markdown_blocks(part: Part, folder: str, drawn: Container[str]) -> Iterator[str]:
     if isinstance(part, str):
         yield _markdown_paragraph(part)
+        return
+    if isinstance(part, Details):
+        yield f"<details>\n<summary>{escape(part.summary)}</summary>"
+        for inner in part.parts:
+            yield _markdown_paragraph(inner) if isinstance(inner, str) else tables.markdown_table(inner)
+        yield "</details>"
         return
     yield f"## {tables.escape_markdown(part.title)}"
     if isinstance(part, Picture) or part.name in drawn:
@@ -188,6 +194,9 @@ def _block(part: Part, anchor: str, drawings: Mapping[str, str]) -> dict[str, An
     """Return the values from which the template builds one part."""
     if isinstance(part, str):
         return {"text": part}
+    if isinstance(part, Details):
+        inner = [{"text": each} if isinstance(each, str) else {"table": _html_table(each)} for each in part.parts]
+        return {"summary": part.summary, "inner": inner}
     values: dict[str, Any] = {"kind": type(part).__name__, **vars(part), "svg": ""}
     if isinstance(part, Picture):
         values["notes"] = ()
@@ -242,7 +251,7 @@ def _files_of(part: Part, within: str, has_pandas: bool) -> dict[str, str | byte
 
     :param within: title of the exhibit.
     """
-    if isinstance(part, str):
+    if isinstance(part, str | Details):
         return {}
     if isinstance(part, Picture):
         page = _render("picture.html.jinja", title=part.title, html=part.html)
@@ -270,7 +279,7 @@ def _written_before(home: Path) -> Iterator[str]:
 
 
 def _check_names(exhibit: Exhibit, parts: Sequence[Part]) -> None:
-    names = [part.name for part in parts if not isinstance(part, str)]
+    names = [part.name for part in parts if not isinstance(part, str | Details)]
     for name in (exhibit.name, *names):
         if not _FILE_NAME.fullmatch(name):
             raise ValueError(f"{name!r} in exhibit {exhibit.name} cannot name a file; use letters, digits, - and _")

@@ -3,18 +3,17 @@
     OUT/cells.jsonl        the ledger: the record of every cell; cells.csv has the main columns
     OUT/README.md          what they say in short, and the list of tables
     OUT/index.html         every exhibit; NAME.md and NAME/ have one each
-    OUT/provenance.json    where the numbers come from
+    OUT/provenance.json    where the numbers come from, by exhibit
 
 After a kill or an interrupt the same call resumes: cells with a record are not executed again.
 """
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +21,26 @@ from pssa.data.files import write_atomically
 from pssa.errors import InputError, MissingExtra, PssaWarning, setting
 from pssa.experiments.cells import Cell, Place, cell_name, with_needs
 from pssa.experiments.ledger import LEDGER, Ledger, Record, RecordLookup
-from pssa.experiments.provenance import Provenance, contributions, device_name, is_from_this_code, this_environment
+from pssa.experiments.provenance import (
+    Contribution,
+    Provenance,
+    contributions,
+    device_name,
+    files_read,
+    is_from_this_code,
+    sources_without_commit,
+    this_environment,
+)
 from pssa.experiments.resources import Scope
 from pssa.experiments.schedule import CellSchedule, Progress, ScheduleResult, check_engine, open_pool, plan
+from pssa.experiments.sources import find_commits
 from pssa.experiments.workspace import Workspace
 from pssa.models import uses_encoder
 from pssa.studies.exhibit import Exhibit, Part, Table
 from pssa.studies.filters import Selection, choose, untrainable_models
 from pssa.studies.front_page import in_short, incomplete_text, write_front_page
 from pssa.studies.pages import drop_empty_rows, make_section, write_exhibit, write_page
+from pssa.studies.provenance_notes import describe_provenance, write_exhibit_provenance, write_provenance
 from pssa.studies.tables import cells_csv
 
 
@@ -194,12 +204,14 @@ class _Results:
             range(self.scope.seeds),
             time.perf_counter() - self.began if outcome.done else None,
         )
-        broken = {**selection.broken, **self._write_exhibits(lookup, provenance)}
+        unnamed = sources_without_commit(record for _, record in _recorded(lookup, selection.cells))
+        origins = _Origins(lookup, provenance, find_commits(unnamed))
+        broken = {**selection.broken, **self._write_exhibits(lookup, origins)}
         left_out = {**selection.skipped, **{name: f"failed: {reason}" for name, reason in broken.items()}}
         notes = [f"Left out: {'; '.join(f'{name} {reason}' for name, reason in left_out.items())}."] if left_out else []
         _write_cells(self.out, ledger)
         return Reproduction(
-            page=self._write_page(lookup, provenance, notes, outcome.failures),
+            page=self._write_page(origins, notes, outcome.failures),
             shown=tuple(exhibit.name for exhibit in selection.exhibits if exhibit.name not in broken),
             skipped=selection.skipped,
             left_out=untrainable_models(self.scope),
@@ -211,7 +223,7 @@ class _Results:
             seconds=time.perf_counter() - self.began,
         )
 
-    def _write_exhibits(self, lookup: RecordLookup, provenance: Provenance) -> dict[str, str]:
+    def _write_exhibits(self, lookup: RecordLookup, origins: _Origins) -> dict[str, str]:
         """Show and write every exhibit; return those that could not be shown, with the reason."""
         broken = {}
         for exhibit, cells in self.selection.exhibits.items():
@@ -221,21 +233,18 @@ class _Results:
                 # A fault in one exhibit must not cost the others, which may have taken days.
                 broken[exhibit.name] = f"{type(error).__name__}: {error}"
                 continue
-            origin = provenance.paragraph(contributions(_records(lookup, with_needs(cells))))
+            provenance, made = origins.of(cells)
             try:
                 about = [*in_short(exhibit.name, parts), *self._starting_points(cells), *_missing(lookup, cells)]
-                write_exhibit(self.out, exhibit, [*about, *parts, origin])
+                write_exhibit(self.out, exhibit, [*about, *parts, describe_provenance(provenance, made)])
+                write_exhibit_provenance(self.out, exhibit.name, provenance, made)
             except ValueError as error:
                 broken[exhibit.name] = str(error)
         return broken
 
-    def _write_page(
-        self, lookup: RecordLookup, provenance: Provenance, notes: Sequence[str], failures: Mapping[Cell, str]
-    ) -> Path:
-        made = contributions(_records(lookup, with_needs(self.selection.cells)))
-        text = json.dumps(provenance.as_dict(made), ensure_ascii=False, indent=1) + "\n"
-        write_atomically(self.out / "provenance.json", text.encode())
-        about = [make_section("provenance", "Provenance", [provenance.paragraph(made)])]
+    def _write_page(self, origins: _Origins, notes: Sequence[str], failures: Mapping[Cell, str]) -> Path:
+        shown = write_provenance(self.out, origins.call, origins.contributions(self.selection.cells))
+        about = [make_section("provenance", "Provenance", shown)]
         if failures:
             rows = tuple((cell_name(cell), reason) for cell, reason in failures.items())
             table = Table("failed", "Reasons", ("cell", "reason"), rows)
@@ -263,16 +272,38 @@ class _Results:
         return f"{kind} `{name or path.name}`" if path else ""
 
 
+@dataclass(frozen=True)
+class _Origins:
+    """Where the records of cells come from."""
+
+    lookup: RecordLookup
+    call: Provenance  # of this reproduction
+    commits: Mapping[str, str]  # of sources whose records name none
+
+    def of(self, cells: Iterable[Cell]) -> tuple[Provenance, list[Contribution]]:
+        """Return the provenance of an exhibit that shows these cells: only the files and seeds of its own records."""
+        found = list(_recorded(self.lookup, cells))
+        if not found:  # it shows the files themselves
+            return self.call, []
+        seeds = sorted({cell.place.seed for cell, _ in found})
+        return replace(self.call, files=files_read(found), seeds=seeds), self.contributions(cells)
+
+    def contributions(self, cells: Iterable[Cell]) -> list[Contribution]:
+        """Return who made the records of cells and of what they need."""
+        return contributions((record for _, record in _recorded(self.lookup, cells)), self.commits)
+
+
+def _recorded(lookup: RecordLookup, cells: Iterable[Cell]) -> Iterator[tuple[Cell, Record]]:
+    """Yield the cells, and those that they need, that have a record, with it."""
+    return ((cell, record) for cell in with_needs(cells) if (record := lookup(cell)) is not None)
+
+
 def _at_most(seeds: int) -> str:
     return f"at most {seeds} {'seed' if seeds == 1 else 'seeds'}"
 
 
-def _records(lookup: RecordLookup, cells: Iterable[Cell]) -> list[Record]:
-    return [record for cell in cells if (record := lookup(cell)) is not None]
-
-
 def _missing(lookup: RecordLookup, cells: Sequence[Cell]) -> list[Part]:
-    count = len(cells) - len(_records(lookup, cells))
+    count = sum(lookup(cell) is None for cell in cells)
     return [incomplete_text(count, len(cells))] if count else []
 
 

@@ -1,17 +1,19 @@
-"""The methods: ways from a corpus to a classifier, by the names that `--method` takes. Each family has a file.
+"""The methods: ways from a corpus to a classifier, by the names that `--method` takes.
 
-`find("pg-as")` is a `Method`, which knows how it trains, whether and how it mines, and which settings it uses. Nothing else in
-the package compares the names of methods.
+A file is a method, such as `consensus.py`, or a family of several, such as `baselines.py`; its table `METHODS` holds them.
+`find("pg-as")` is a `Method`, which knows how it trains, whether and how it mines, and which settings it uses. Nothing
+else in the package compares the names of methods.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from pssa.errors import InputError
+from pssa.registry import Registry
 
 if TYPE_CHECKING:
     from torch import nn
@@ -23,17 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Gate", "Method", "Trained", "find", "mining_names", "names", "record_evidence", "train_final"]
 
-# The family of each method, which is the module that defines it in its table `METHODS`.
+# The files of several methods: names are listed without importing them, since they import torch.
 _FAMILIES = {
-    "base": "baselines",
-    "kt": "baselines",
-    "boosting": "baselines",
-    "adaboost": "baselines",
-    "aw-as": "progressive",
-    "pg-as": "progressive",
-    "rm-as": "progressive",
-    "consensus": "consensus",
+    "baselines": ("base", "kt", "boosting", "adaboost"),
+    "progressive": ("aw-as", "pg-as", "rm-as"),
 }
+_FILES = Registry(__name__, "method", separator="-")
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ class Method:
     @property
     def family(self) -> str:
         """The name of the family, such as "progressive"."""
-        return _FAMILIES[self.name]
+        return _family_of(self.name)
 
     def uses(self, config: Config, section: str, key: str) -> bool:
         """Return whether a training with `config` uses the setting `key` of `section`."""
@@ -128,13 +125,18 @@ class Method:
 
 
 def names() -> tuple[str, ...]:
-    """Return every method."""
-    return tuple(_FAMILIES)
+    """Return every method: those of the families, and the other files of this folder."""
+    alone = (name for name in _FILES.names() if name not in _FAMILIES)
+    return (*chain.from_iterable(_FAMILIES.values()), *alone)
 
 
 def mining_names() -> tuple[str, ...]:
     """Return the methods that mine."""
-    return tuple(name for name in _FAMILIES if find(name).mines)
+    return tuple(name for name in names() if find(name).mines)
+
+
+def _family_of(name: str) -> str:
+    return next((family for family, members in _FAMILIES.items() if name in members), name)
 
 
 def find(name: str) -> Method:
@@ -142,10 +144,9 @@ def find(name: str) -> Method:
 
     :raises InputError: if there is none; the message lists those that exist.
     """
-    if name not in _FAMILIES:
-        raise InputError(f"unknown method {name!r}; known: {', '.join(_FAMILIES)}")
-    module = importlib.import_module(f"{__name__}.{_FAMILIES[name]}")
-    return cast(Method, module.METHODS[name])
+    if name not in names():
+        raise InputError(f"unknown method {name!r}; known: {', '.join(names())}")
+    return cast(Method, _FILES.module(_family_of(name)).METHODS[name])
 
 
 def train_final(context: RunContext, epochs: int, evidence: Evidence, start: nn.Module | None = None) -> Trained:
