@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 
-from pssa import models
+from pssa import models, saliency
 from pssa.cli import build_parser
-from pssa.runs import Config
+from pssa.data.formats import FORMATS
+from pssa.runs import Config, methods
 from pssa.studies import exhibits
 
 ROOT = Path(__file__).parents[2]
@@ -71,9 +72,26 @@ def test_every_setting_is_in_the_configuration_reference() -> None:
     assert sorted(setting_names() - set(re.findall(r"`([a-z_]+)`", " ".join(rows)))) == []
 
 
-def test_every_exhibit_is_documented() -> None:
-    section = PAGES["docs/how-to/reproduce-the-paper.md"].partition("## Exhibits")[2].partition("\n## ")[0]
-    assert sorted(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == sorted(exhibits.names())
+@pytest.mark.parametrize(
+    ("names", "page", "heading"),
+    [
+        (exhibits.names, "docs/how-to/reproduce-the-paper.md", "Exhibits"),
+        (models.names, "docs/explanation/method.md", "Models"),
+        (methods.names, "docs/explanation/method.md", "Methods"),
+        (saliency.names, "docs/explanation/method.md", "Saliency: which word counted"),
+        (FORMATS.names, "docs/reference/file-formats.md", "Instances"),
+    ],
+    ids=("exhibits", "models", "methods", "saliencies", "formats"),
+)
+def test_everything_that_has_a_name_is_in_its_table(
+    names: Callable[[], tuple[str, ...]], page: str, heading: str
+) -> None:
+    section = PAGES[page].partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    tables = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
+    columns = [" ".join(re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)) for table in tables]
+    listed = [set(re.findall(r"`([a-z][a-z_-]*)`", column)) for column in columns]
+    missing, gone = set(names()) - set().union(*listed), listed[0] - set(names())
+    assert (missing, gone) == (set(), set()), f"{page}: the tables of {heading!r} lack a row, or have one too many"
 
 
 @pytest.mark.slow

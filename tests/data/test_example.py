@@ -99,3 +99,10 @@ def test_the_digest_knows_texts_words_aspects_labels_and_order_but_not_ids(examp
     )
     assert digest not in {Corpus((other,)).hash() for other in others}
     assert Corpus((example, others[0])).hash() != Corpus((others[0], example)).hash()
+
+
+def test_a_slice_of_a_corpus_is_a_corpus_with_its_labels() -> None:
+    examples = tuple(Example.from_text("a menu", (2, 6), label="good", id=str(number)) for number in range(5))
+    corpus = Corpus(examples, ("good", "bad"), {"conflict": 1})
+    assert corpus[1:4:2] == Corpus((examples[1], examples[3]), ("good", "bad"))
+    assert corpus[-1] == examples[4]

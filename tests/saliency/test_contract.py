@@ -31,12 +31,13 @@ EXAMPLES = [
 EXAMPLES[2] = EXAMPLES[2].hide([1])
 HIDDEN, NO_CANDIDATE = 2, 3
 # No word but the aspect's, or none at all, reaches a logit through its own state: nothing to differentiate there.
-BLIND = set(product(("bertabsa", "bertabsa_cls"), ("gradient", "integrated_gradients")))
-NEEDS = {"attention": ATTENDING, "self_attention": REFINED}
+STATELESS = ("bertabsa", "bertabsa_cls")
+ABLE = {"attention": ATTENDING, "refined": REFINED}  # by what a saliency needs
 # To a saliency that does not ask for attention, one refined model is like the other.
 ALIKE = [model for model in VARIANTS if model not in REFINED or model.endswith("-average")]
-PAIRS = [(model, name) for model, name in product(VARIANTS, saliency.names()) if model in NEEDS.get(name, ALIKE)]
-REFUSED = [(model, name) for name, able in NEEDS.items() for model in VARIANTS if model not in able]
+EVERY = list(product(VARIANTS, saliency.names()))
+PAIRS = [(model, name) for model, name in EVERY if model in ABLE.get(saliency.needs(name), ALIKE)]
+REFUSED = [(model, name) for model, name in EVERY if model not in ABLE.get(saliency.needs(name), VARIANTS)]
 
 
 @pytest.fixture
@@ -65,7 +66,8 @@ def test_every_saliency_keeps_its_contract_with_every_model(model_name: str, nam
 
     totals = scores.sum(dim=1)
     assert ((totals - 1).abs().lt(1e-5) | totals.eq(0)).all()
-    assert totals.gt(0).any() != ((model_name, name) in BLIND)
+    is_blind = saliency.needs(name) == "states" and model_name in STATELESS
+    assert totals.gt(0).any() != is_blind, "a saliency that is zero there differentiates: does it say what it `needs`?"
     assert (scores >= 0).all()
     assert (scores[~corpus.table.candidates] == 0).all()
     assert scores[HIDDEN, 1] == 0
@@ -102,5 +104,5 @@ def test_raw_scores_carry_no_gradient_in_any_mode(model_name: str, name: str, co
 def test_a_saliency_of_attention_is_refused_where_there_is_none(
     model_name: str, name: str, corpus: IndexedCorpus
 ) -> None:
-    with pytest.raises(InputError, match="no attention" if name == "attention" else "is not refined"):
+    with pytest.raises(InputError, match=r"no attention|is not refined"):
         scores_of(build_model(model_name, corpus), name, corpus, [0])

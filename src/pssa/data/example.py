@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import overload
 
 from pssa.data.tokenize import Span, tokenize
 from pssa.data.validation import brief_repr, shorten
@@ -105,8 +106,15 @@ class Corpus(Sequence[Example]):
     def __iter__(self) -> Iterator[Example]:
         return iter(self.examples)
 
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204
-        return self.examples[index]
+    @overload
+    def __getitem__(self, index: int) -> Example: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Corpus: ...
+
+    def __getitem__(self, index: int | slice) -> Example | Corpus:
+        """Return an example, or for a slice the corpus of its examples."""
+        return self.select(range(len(self))[index]) if isinstance(index, slice) else self.examples[index]
 
     def select(self, indices: Iterable[int]) -> Corpus:
         """Return the corpus of the examples at these positions, with the same labels."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pssa.data.example import Example
 from pssa.data.formats import FORMATS
 from pssa.data.rows import FIELDS, Columns, Event, Row
 from pssa.data.validation import shorten
@@ -57,7 +58,9 @@ def rows_of_records(rows: Any, columns: Columns) -> Iterator[Row]:
     """Yield the rows of dicts."""
     for line, fields in enumerate(rows, 1):
         if not isinstance(fields, Mapping):
-            raise InputError(f"record {line} is {shorten(fields)}; expected a dict with text, aspect and label")
+            advice = "; make a corpus of examples: Corpus(tuple(examples))" if isinstance(fields, Example) else ""
+            expected = f"expected a dict with text, aspect and label{advice}"
+            raise InputError(f"record {line} is {shorten(fields)}; {expected}")
         yield columns.row(line, fields)
 
 

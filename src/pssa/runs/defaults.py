@@ -28,8 +28,8 @@ from pssa.training.supervision import PENALTIES, Penalty, check_use
 
 # Mining with this saliency gates and routes on gradient scores and takes a random word.
 RANDOM = "random"
-# Saliencies of what a model passes on from the states of words.
-OF_STATES = ("gradient", "integrated_gradients")
+# Settings of mining that a saliency takes if it has an option of the same name.
+_SALIENCY_SETTINGS = ("samples", "sigma", "target", "signed_shift", "average")
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}  # of saliencies other than the gradient
 _RELEASE_GAMMA = {"memnet": 1.0}  # of the released code, where it is another than 0.1
@@ -163,14 +163,11 @@ def _training_defaults(config: Config) -> dict[str, Any]:
 
 def build_saliency(config: Config, name: str) -> Saliency:
     """Return the saliency `name` with its options; `random` scores by gradient and differs in the word it takes."""
-    mining = config.mining
-    if name == "self_attention" or (name == RANDOM and refines(config)):
-        options = {"samples": mining.samples, "sigma": mining.sigma, "seed": config.seed}
-        return saliencies.build("self_attention", options)
-    if name not in (RANDOM, "gradient"):
-        return saliencies.build(name, {})
-    options = {key: getattr(mining, key) for key in ("samples", "sigma", "target", "signed_shift", "average")}
-    return saliencies.build("gradient", options | {"seed": config.seed})
+    if name == RANDOM:
+        name = "self_attention" if refines(config) else "gradient"
+    options = {key: getattr(config.mining, key) for key in _SALIENCY_SETTINGS} | {"seed": config.seed}
+    known = saliencies.option_names(name)
+    return saliencies.build(name, {key: value for key, value in options.items() if key in known})
 
 
 def refines(config: Config) -> bool:
@@ -269,13 +266,14 @@ def check_mining(config: Config) -> None:
 def _check_saliency(config: Config, name: str) -> None:
     """Refuse a saliency that scores nothing in this model."""
     attends = models.attends(config.model, config.options)
-    if name == "attention" and not attends:
+    needed = "states" if name == RANDOM else saliencies.needs(name)
+    if needed == "attention" and not attends:
         raise InputError(f"model {config.model} has no attention to mine; {_attending(config)}")
-    if name in (*OF_STATES, RANDOM) and models.uses_encoder(config.model) and not attends:
+    if needed == "states" and models.uses_encoder(config.model) and not attends:
         reason = f"model {config.model} passes nothing on from the states of words, so gradients there are zero"
         raise InputError(f"{reason}; {_attending(config)}")
-    if name == "self_attention" and not refines(config):
-        raise InputError(f"saliency self_attention needs a model whose self-attention is refined; {_attending(config)}")
+    if needed == "refined" and not refines(config):
+        raise InputError(f"saliency {name} needs a model whose self-attention is refined; {_attending(config)}")
 
 
 def _attending(config: Config) -> str:

@@ -34,7 +34,6 @@ from pssa.evaluation import (
     predict_logits,
 )
 from pssa.runs.classifier import Answer, Classifier
-from pssa.runs.defaults import OF_STATES
 from pssa.saliency import build as build_saliency
 from pssa.saliency import observe
 
@@ -109,17 +108,11 @@ def require_usable(classifier: Classifier, name: str) -> str:
 
 def usable_saliencies(classifier: Classifier) -> tuple[str, ...]:
     """Return the saliencies that apply to the classifier's model, the default first."""
-    default = usual_saliency(classifier)
-    passes_states_on = not models.uses_encoder(classifier.name) or models.attends(classifier.name)
-    refined = _refined(classifier)
-    unusable = {default}
-    if not (refined or models.attends(classifier.name)):
-        unusable.add("attention")
-    if not refined:
-        unusable.add("self_attention")
-    if not (passes_states_on or refined):
-        unusable.update(OF_STATES)
-    return default, *(name for name in saliencies.names() if name not in unusable)
+    default, refined = usual_saliency(classifier), _refined(classifier)
+    attends = refined or models.attends(classifier.name)
+    has = {"attention": attends, "refined": refined, "states": attends or not models.uses_encoder(classifier.name)}
+    usable = (name for name in saliencies.names() if has.get(saliencies.needs(name), True))
+    return default, *(name for name in usable if name != default)
 
 
 def usual_saliency(classifier: Classifier) -> str:

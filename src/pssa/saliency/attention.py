@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -18,6 +19,8 @@ __all__ = ["Attention"]
 @dataclass(frozen=True)
 class Attention:
     """Attention weights, summed over a word's positions."""
+
+    needs: ClassVar[str] = "attention"
 
     @torch.no_grad()
     def __call__(self, model: AspectModel, batch: Batch) -> Tensor:

@@ -9,6 +9,7 @@ The encoder runs once, and the samples go through the head as one batch of n * B
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -28,6 +29,8 @@ _AVERAGES = ("scores", "raw")
 @dataclass(frozen=True)
 class Gradient:
     """Gradient times representation; the released code is `target="gold", signed_shift=True, average="raw"`."""
+
+    needs: ClassVar[str] = "states"
 
     samples: int = 10  # 0: one pass without noise
     sigma: float = 0.15

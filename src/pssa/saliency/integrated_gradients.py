@@ -8,6 +8,7 @@ Only h(x) moves: v(t) and, in a memory network, m stay as they are. Attributions
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -26,6 +27,8 @@ _MOST_POSITIONS = 1 << 16  # that go through the head at once, padding included,
 @dataclass(frozen=True)
 class IntegratedGradients:
     """Absolute attributions, summed over a word's positions; as many steps as memory allows go through the head together."""
+
+    needs: ClassVar[str] = "states"
 
     steps: int = 20  # points of the path, each in the middle of its piece
 

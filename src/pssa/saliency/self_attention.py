@@ -10,6 +10,7 @@ batch.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -26,6 +27,8 @@ __all__ = ["SelfAttention"]
 @dataclass(frozen=True)
 class SelfAttention:
     """Attention times gradient of the refined heads; which heads those are is decided without noise."""
+
+    needs: ClassVar[str] = "refined"
 
     samples: int = 10  # 0: one pass without noise
     sigma: float = 0.15

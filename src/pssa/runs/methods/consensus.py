@@ -25,7 +25,7 @@ from pssa.runs.config import Config
 from pssa.runs.defaults import RANDOM, build_saliency, choose_consensus_epochs, choose_consensus_rule, choose_epsilon
 from pssa.runs.methods import Gate, Method, Trained, record_evidence, train_final
 from pssa.runs.run_context import BEGIN_EARLY, RunContext, all_but
-from pssa.saliency import Observation, Saliency, observe
+from pssa.saliency import Observation, Saliency, needs, observe
 from pssa.training import Observer
 from pssa.training.concurrent import Relay
 
@@ -85,7 +85,7 @@ class Consensus(Method):
         if config.options.get("refine") != "random_head" or n_judges == 1:
             return
         for name in self.saliencies(config):
-            if name in ("attention", "self_attention", RANDOM):
+            if name == RANDOM or needs(name) in ("attention", "refined"):
                 raise InputError(
                     f"refine is random_head, and each of the {n_judges} models of a consensus would score by {name} of a head "
                     "of its own; set refine to average or smallest_entropy, or saliency to leave_one_out"
