@@ -131,9 +131,7 @@ def test_an_input_without_rows_makes_an_output_without_rows(job: Job, content: s
 
 def test_where_no_row_can_be_used_a_warning_says_so(job: Job) -> None:
     write_rows(Path(job.inputs[0]), [BAD, BAD])
-    with pytest.warns(
-        UserWarning, match=r"out\.jsonl has no rows: none of 2 can be used; .*\.rejected\.jsonl says why$"
-    ):
+    with pytest.warns(UserWarning, match=r"out\.jsonl has no rows: .*2 .*; .*\.rejected\.jsonl says why$"):
         assert predict(replace(job, errors="skip"), LocalEngine()).rejected == 2
 
 

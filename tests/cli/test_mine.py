@@ -206,7 +206,7 @@ def test_an_existing_file_is_refused(command: Command, tiny: Tiny, tmp_path: Pat
         (("--set", "config=3"), "unknown setting 'config'; known: model, method"),
         (("--set", "observer=3"), "unknown setting 'observer'; known: model, method"),
         (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),
-        (("--set", "method=base"), "method base does not mine; take aw-as"),
+        (("--set", "method=base"), "method base does not mine; use aw-as"),
         (("--evidence", "e.jsonl"), "evidence is a setting of the final training"),
         (("--words", "activ"), "words is a setting of the final training"),
         (("--set", "supervision.gamma=2"), "gamma is a setting of the final training"),

@@ -71,7 +71,7 @@ def test_every_exhibit_that_there_is_can_be_listed(command: Command) -> None:
         (("quick",), "pssa reproduce needs --data DIR"),
         (("quick", "--data", "D"), "pssa reproduce needs --out DIR"),
         (("quick", "--data", "D", "--out", "O", "--seeds", "0"), "--seeds is 0; it must be at least 1"),
-        (("quick", "--data", "D", "--out", "O", "--small-encoder", "E"), "--small-encoder E goes with --encoder"),
+        (("quick", "--data", "D", "--out", "O", "--small-encoder", "E"), "--small-encoder E needs --encoder"),
         (
             ("quick", "--data", "D", "--out", "O", "--fresh", "--show-only"),
             "--fresh executes cells again",

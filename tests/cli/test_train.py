@@ -111,7 +111,7 @@ def test_white_space_around_labels_is_not_theirs(command: Command, tiny: Tiny, t
         (("--model", "tnet", "--method", "aw-as"), "model tnet has no attention to mine; method aw-as needs"),
         (("--method", "aw-as", "--epsilon", "0"), "epsilon is 0.0; it must be greater than 0"),
         (("--method", "pg-as", "--set", "saliency=grad"), "unknown saliency 'grad'"),
-        (("--method", "aw-as", "--evidence", "e.jsonl"), "--evidence goes with method base"),
+        (("--method", "aw-as", "--evidence", "e.jsonl"), "--evidence needs method base"),
         (("--evidence", "nowhere.jsonl"), "nowhere.jsonl"),
         (("--device", "tpu"), "device is 'tpu'; it can be auto, cpu or cuda"),
         (("--dev-fraction", "1"), "dev_fraction is 1.0; it must be greater than 0 and less than 1"),

@@ -132,9 +132,9 @@ def test_the_epsilon_of_attention_is_another_than_that_of_gradients(corpus: Corp
     ("settings", "message"),
     [
         ({"model": "bertabsa"}, "needs a pretrained encoder"),
-        ({"model": "bertabsa", "encoder": ".", "vectors": "glove.txt"}, "takes no vectors"),
-        ({"model": "memnet", "encoder": "."}, "model memnet reads words and takes no encoder"),
-        ({"model": "memnet", "unit": "piece"}, "model memnet reads words and takes no unit piece"),
+        ({"model": "bertabsa", "encoder": ".", "vectors": "glove.txt"}, "does not use vectors"),
+        ({"model": "memnet", "encoder": "."}, "model memnet reads words and does not use encoder"),
+        ({"model": "memnet", "unit": "piece"}, "model memnet reads words and does not use unit piece"),
     ],
 )
 def test_what_does_not_go_together_is_refused(corpus: Corpus, settings: dict[str, Any], message: str) -> None:

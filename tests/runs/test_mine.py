@@ -100,7 +100,7 @@ def test_a_file_is_mined_like_its_corpus(corpus: Corpus, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("method", ["base", "kt"])
 def test_a_method_that_does_not_mine_is_refused(corpus: Corpus, tmp_path: Path, method: str) -> None:
-    with pytest.raises(InputError, match=f"method {method} does not mine; take aw-as, pg-as, rm-as, consensus"):
+    with pytest.raises(InputError, match=f"method {method} does not mine; use aw-as, pg-as, rm-as, consensus"):
         mine(corpus, tmp_path / "evidence.jsonl", **SETTINGS, method=method)
     assert not list(tmp_path.iterdir())
 

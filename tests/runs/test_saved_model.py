@@ -159,9 +159,7 @@ def test_a_run_that_was_interrupted_names_the_stage_that_answers(
 
 
 def test_a_precision_that_the_model_cannot_answer_in_is_refused(finished_run: Path) -> None:
-    with pytest.raises(
-        InputError, match="model memnet has no encoder and takes no precision bfloat16; models that do: bert"
-    ):
+    with pytest.raises(InputError, match=r"model memnet has no encoder.* bfloat16; .*: bert"):
         pssa.load(finished_run, precision="bfloat16")
     with pytest.raises(InputError, match="precision is 'half'; it can be auto, float32, bfloat16"):
         pssa.load(finished_run, precision="half")

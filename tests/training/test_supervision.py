@@ -233,7 +233,7 @@ def test_an_expectation_of_its_own_wins_under_every_weighting(weighting: str) ->
 
 
 def test_where_each_word_is_to_have_everything_nothing_can_be_shared() -> None:
-    with pytest.raises(InputError, match="weighting is 'round', but this penalty expects all of the attention on each"):
+    with pytest.raises(InputError, match="weighting is 'round', but this penalty"):
         supervise(EVIDENCE, N_WORDS, PENALTIES["release"], weighting="round")
 
 

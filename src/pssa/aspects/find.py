@@ -25,7 +25,7 @@ from pssa.errors import setting
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
 
 FIND_ADVICE = (
-    f"to find aspects, name a tagger with {setting('aspects_from', 'DIR')}, take the one that comes with the package with"
+    f"to find aspects, name a tagger with {setting('aspects_from', 'DIR')}, use the one that comes with the package with"
     f" {setting('aspects_from', 'starter')}, or name aspects with {setting('aspects', 'food,wifi')}"
 )
 _MAX_WORDS = 200  # of a part; longer sentences are read in several

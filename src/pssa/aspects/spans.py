@@ -106,7 +106,7 @@ def _listed(path: str | Path, events: Iterable[Row | Dropped]) -> Iterator[Aspec
         if isinstance(event, Dropped):
             continue
         if _LISTED not in event.fields:
-            advice = f"add them, or take lines of the same sentence together with {_GROUP} if the file has all aspects"
+            advice = f"add them, or join lines of the same sentence with {_GROUP} if the file has all aspects"
             raise InputError.at(path, event.line, f"has no {_EXPECTED}; {advice}")
         try:
             yield _sentence(event)

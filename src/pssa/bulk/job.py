@@ -164,7 +164,7 @@ def carry_out(
 
 
 def _warn_of_existing(job: Job) -> None:
-    found = f"{job.output} exists and no job into it is unfinished; nothing was done"
+    found = f"{job.output} exists and there is no unfinished job; nothing was done"
     advice = f"it may come from another job: {REPLACE} scores the rows again"
     warnings.warn(PssaWarning(f"{found}; {advice}"), stacklevel=3)
 
@@ -174,7 +174,7 @@ def _warn_of_no_rows(job: Job, summary: Summary) -> None:
     if summary.texts:
         why = f"no aspect was found in {summary.texts} texts"
     elif summary.rejected:
-        why = f"none of {summary.rejected} can be used; {job.rejected_path} says why"
+        why = f"all {summary.rejected} are invalid; {job.rejected_path} says why"
     name = "standard output" if job.output == STANDARD else job.output
     warnings.warn(PssaWarning(f"{name} has no rows: {why}"), stacklevel=3)
 

@@ -261,7 +261,7 @@ def _reason(judged: _Judged, choice: Choice) -> str:
         n_agreed = Counter(judged.votes).most_common(1)[0][1]
         parts.append(f"{n_agreed} of {len(judged.votes)} models agree")
     before = f"aspect chosen {choice.times}x before" if choice.times else "new aspect"
-    return "; ".join((*parts, f"{before}, text {percent(choice.novelty, 0)} unlike those before"))
+    return "; ".join((*parts, f"{before}, text {percent(choice.novelty, 0)} different from those before"))
 
 
 class _Candidates:

@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from pssa import __version__
-from pssa.cli._parser import BAD_USAGE, HelpFormatter, Parser, add_common_options
+from pssa.cli._parser import BAD_USAGE, EXAMPLES, HelpFormatter, Parser, add_common_options
 from pssa.errors import InputError, PssaError, for_command_line
 from pssa.registry import Registry
 
@@ -43,6 +43,12 @@ def build_parser(word: str | None = None) -> argparse.ArgumentParser:
         prog="pssa",
         formatter_class=HelpFormatter,
         description="Train, explain and serve aspect-based sentiment classifiers whose attention supervises itself.",
+        epilog=EXAMPLES
+        + """\
+  pssa try "Great view, but the waiter was rude."
+  pssa insights --input reviews.csv --columns text=review --out insights.html
+  pssa train --train reviews.csv --out runs/reviews
+  pssa train --help""",
     )
     parser.add_argument("--version", action="version", version=f"pssa {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

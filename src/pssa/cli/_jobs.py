@@ -44,7 +44,7 @@ def add_finding(container: argparse._ActionsContainer) -> None:
     text = "tagger that finds aspects, or starter (default: that of the run)"
     option(container, "--aspects-from DIR", text, type=run_path)
     option(container, "--aspects NAME,...", "aspects to look for by name")
-    option(container, "--aspects-file FILE", "file of aspects to look for, one a line")
+    option(container, "--aspects-file FILE", "file of aspects to look for, one per line")
 
 
 def begin_mode(arguments: argparse.Namespace) -> str:

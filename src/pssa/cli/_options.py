@@ -74,7 +74,9 @@ def add_conflict(container: argparse._ActionsContainer, default: str) -> None:
 
 def add_label_map(container: argparse._ActionsContainer) -> None:
     """Add `--label-map`."""
-    option(container, "--label-map MAP", "meaning of labels: 5=positive,1=negative, or a .csv or .toml file", type=str)
+    option(
+        container, "--label-map MAP", "new names of labels: 5=positive,1=negative, or a .csv or .toml file", type=str
+    )
 
 
 def add_errors(container: argparse._ActionsContainer) -> None:
@@ -84,7 +86,7 @@ def add_errors(container: argparse._ActionsContainer) -> None:
 
 def add_occurrence(container: argparse._ActionsContainer) -> None:
     """Add `--occurrence`."""
-    option(container, "--occurrence MODE", "aspect that occurs several times: error, first or all (default error)")
+    option(container, "--occurrence MODE", "if an aspect occurs several times: error, first or all (default error)")
 
 
 def add_labels(container: argparse._ActionsContainer) -> None:
@@ -95,7 +97,7 @@ def add_labels(container: argparse._ActionsContainer) -> None:
 
 def add_abstain(container: argparse._ActionsContainer) -> None:
     """Add `--abstain` and `--abstain-risk`."""
-    option(container, "--abstain X", "answer uncertain below this probability of the label, such as 0.8", type=float)
+    option(container, "--abstain X", "answer uncertain if the label's probability is lower, such as 0.8", type=float)
     risk = "share of texts that may get a wrong label; chooses the threshold"
     option(container, "--abstain-risk X", risk, type=float)
 

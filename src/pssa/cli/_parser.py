@@ -13,7 +13,7 @@ from pssa.errors import InputError, for_command_line
 from pssa.runs.run_names import resolve_run
 
 BAD_USAGE = 2
-_EXAMPLES = "examples:\n"
+EXAMPLES = "examples:\n"
 
 Command: TypeAlias = Callable[[argparse.Namespace], int]
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -104,7 +104,7 @@ def _add_page(commands: Commands, name: str, help: str, doc: str | None) -> argp
         name,
         help=help,
         description=" ".join(description.split()),
-        epilog=_EXAMPLES + "\n".join(f"  {example.strip()}" for example in examples.splitlines()),
+        epilog=EXAMPLES + "\n".join(f"  {example.strip()}" for example in examples.splitlines()),
         formatter_class=HelpFormatter,
     )
 
@@ -146,4 +146,4 @@ class HelpFormatter(argparse.HelpFormatter):
             self._action_max_length += self._indent_increment
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return text if text.startswith(_EXAMPLES) else super()._fill_text(text, width, indent)
+        return text if text.startswith(EXAMPLES) else super()._fill_text(text, width, indent)

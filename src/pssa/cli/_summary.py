@@ -37,6 +37,6 @@ def print_training_summary(out: Path, metrics: dict[str, Any]) -> None:
 
 def _print_next(run: str) -> None:
     say("\nNext:")
-    say(f"  score it on new data   pssa evaluate {run} --data TEST.csv")
-    say(f"  a page to pass on      pssa report {run} --data TEST.csv --out report.html")
-    say(f"  try it in the browser  pssa serve {run}")
+    say(f"  score on new data      pssa evaluate {run} --data TEST.csv")
+    say(f"  report to share        pssa report {run} --data TEST.csv --out report.html")
+    say(f"  try in the browser     pssa serve {run}")

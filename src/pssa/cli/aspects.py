@@ -24,7 +24,7 @@ from pssa.errors import InputError
 if TYPE_CHECKING:
     from pssa.aspects import AspectFinder, AspectSentence, EndToEndScores
 
-_GROUP_HELP = "group lines by sentence, for files with one aspect a line"
+_GROUP_HELP = "group lines by sentence, for files with one aspect per line"
 _TRAIN_OPTIONS = (
     "train",
     "out",
@@ -185,8 +185,8 @@ def _end_to_end(
 
 
 def run_find(arguments: argparse.Namespace) -> int:
-    """List the aspects of every text in files of any size, a row for each aspect, in order and in bounded memory. Texts of
-    several sentences are split; offsets are those of the text.
+    """List the aspects of every text in files of any size, one row per aspect, in order and in bounded memory. Each sentence of a
+    text is read by itself; offsets are those of the text.
 
     pssa aspects find taggers/reviews --input reviews.csv --output aspects.csv
     pssa aspects find taggers/reviews --input reviews.csv --columns text=review --output aspects.jsonl

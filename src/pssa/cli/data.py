@@ -45,7 +45,7 @@ _SHOWN_TEXT = 160  # characters
 
 def add_parser(commands: Commands) -> None:
     """Declare `data` with its actions."""
-    actions = add_group(commands, "data", "check, convert and choose instances to label", __doc__)
+    actions = add_group(commands, "data", "check and convert data, choose what to label", __doc__)
     *most, last = (name for name in FORMATS.names() if name != "plain_text")  # which has no labels
     instances = f"labelled instances: {', '.join(most)} or {last}"
 
@@ -74,13 +74,13 @@ def add_parser(commands: Commands) -> None:
 
 
 def _add_next(actions: Commands) -> None:
-    parser = add_command(actions, "next", "choose the texts to label next, and say why", run_next)
+    parser = add_command(actions, "next", "choose the texts to label next, with reasons", run_next)
     add_run(parser)
     add_input(parser, "texts without labels, in any format, also .gz or .zst")
     option(parser, "--count N", "texts to choose", 50)
     option(parser, "--out FILE", "file to label: .json for Label Studio, .csv or .jsonl (default: print)")
     option(parser, "--to NAME", "format of --out (default: by its extension)", dest="target")
-    judge = "another run with the same labels; doubt is where they disagree; repeatable"
+    judge = "another run with the same labels, to find disagreement; repeatable"
     option(parser, "--judge RUN", judge, [], action="append", type=run_path, dest="judges")
     add_format(parser)
     option(parser, "--errors MODE", "on invalid rows: fail, or skip and count them", "fail")
@@ -142,8 +142,8 @@ def run_convert(arguments: argparse.Namespace) -> int:
 
 
 def run_next(arguments: argparse.Namespace) -> int:
-    """Choose the texts whose labels would teach a run most: those in which it is in doubt, and which are unlike each other.
-    Rows that have a label and texts that the run was trained on are left out.
+    """Choose texts to label next: those about which the run is uncertain, and which differ from each other. Rows that have a
+    label, and texts that the run was trained on, are skipped.
 
     pssa data next runs/reviews --input pool.csv --count 20
     pssa data next runs/reviews --input 'pool/*.gz' --out tasks.json
@@ -176,7 +176,7 @@ def run_next(arguments: argparse.Namespace) -> int:
         return 0
     _print_proposals(found, arguments.out)
     if arguments.out is not None and is_label_studio(arguments.out, arguments.target):
-        say("import it into a project of Label Studio; `pssa data label-config` prints the labelling interface")
+        say("import it into a Label Studio project; `pssa data label-config` prints the labelling interface")
         say("label, export as JSON, then: pssa train --train EXPORT.json --out RUN")
     return 0
 
@@ -207,7 +207,7 @@ def _print_proposals(found: Proposals, out: Path | None) -> None:
 
 def run_label_config(arguments: argparse.Namespace) -> int:
     """Print the XML of a labelling interface for Label Studio: mark each aspect of a text, choose its polarity. Paste it into
-    the project's settings under Labeling Interface, Code; what such a project exports as JSON is a file to train on.
+    the project's settings under Labeling Interface, Code. pssa train reads what the project exports as JSON.
 
     pssa data label-config
     pssa data label-config --labels good,bad --out interface.xml

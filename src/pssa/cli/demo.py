@@ -58,7 +58,7 @@ _HONEST = (
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "demo", "see the starter model at work, and how it is trained", run)
+    parser = add_command(commands, "demo", "run the starter, and the whole method on made-up reviews", run)
     option(parser, "--out DIR", "folder for the runs (default demo, demo-2, ...)", Path("demo"))
     option(parser, "--vectors FILE", "word vectors to start from (default: those of the starter)", type=str)
 
@@ -106,7 +106,7 @@ def _show_starter(found: list[ExplainedAspects]) -> None:
     """Print what was found in each review: aspects, labels and the words with the highest shares."""
     from pssa.report.heat_map import top_words
 
-    say("pssa finds what a review says about each aspect in it, and which words say so.\n")
+    say("pssa says what a review thinks of each aspect, and which words decided.\n")
     say("1. A small trained model comes with it. In five reviews it finds (errors are marked):")
     for (review, right), judged in zip(_REVIEWS.items(), found, strict=True):
         say(f"\n   {review}")
@@ -119,13 +119,13 @@ def _show_starter(found: list[ExplainedAspects]) -> None:
         if missed := right.keys() - {aspect.aspect for aspect, _ in judged}:
             say(f"     MISSED: {', '.join(sorted(missed))}")
         if not right and not judged:
-            say("     no aspect is named")
+            say("     no aspect")
 
 
 def _announce_training(n_instances: int) -> None:
     say(f"\n2. How such a model is trained: {_SETTINGS['model']} on {n_instances} instances of made-up reviews.")
-    say("   First plainly: the baseline. Then mining takes the words that led models to their")
-    say("   answers as evidence, and new models are trained to look at them. About a minute:")
+    say("   First the baseline. Then mining collects the words that led models to their answers,")
+    say("   the evidence, and trains new models to look at them. This takes about a minute:")
 
 
 def _initial(out: Path) -> Path:

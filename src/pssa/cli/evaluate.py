@@ -145,7 +145,7 @@ def _print_comparison(run: Path, other: Path, versus: Evaluation, test: Bootstra
         say(f"  difference in {name} {points(gain)}, {interval}, {p_value(p)}")
     resamples, names = counted(test.resamples, "resample"), (run_name(run), run_name(other))
     say(f"p: one-sided paired bootstrap, {resamples}; null hypothesis: {names[0]} is no better than {names[1]}")
-    say(f"McNemar's exact test, two-sided, that both are right equally often: {p_value(p_mcnemar)}")
+    say(f"McNemar's exact test, two-sided (null hypothesis: both are right equally often): {p_value(p_mcnemar)}")
 
 
 def _print_trust(trust: Trust, versus: Trust | None = None) -> None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Commands) -> None:
     """Declare the command with its actions."""
-    actions = add_group(commands, "evidence", "show, compare, edit and make evidence files", __doc__)
+    actions = add_group(commands, "evidence", "show, compare, correct and create evidence files", __doc__)
     file, top = "evidence file, such as RUN/evidence.jsonl", {"default": 20, "type": _natural}
 
     parser = add_command(actions, "stats", "count words by round, label and word", _run_stats)
@@ -163,8 +163,8 @@ def _finds(example: ExampleEvidence, word: str) -> bool:
 
 
 def _run_next(arguments: argparse.Namespace) -> int:
-    """List the sentences that are most useful to correct: those without a word, or with a doubtful one, whose words are
-    frequent, and which say something new.
+    """List the sentences that are most useful to correct: those without a mined word or with an uncertain one, frequent
+    words first.
 
     pssa evidence next runs/reviews/evidence.jsonl --limit 50
     pssa evidence next runs/reviews/evidence.jsonl --json

@@ -12,7 +12,7 @@ from pssa.errors import InputError
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "export", "write a run as ONNX or in compact form, or upload it to a hub", run)
+    parser = add_command(commands, "export", "export a run to ONNX, a compact copy or a model hub", run)
     add_run(parser)
     option(parser, "--onnx FILE", "ONNX file to write")
     option(parser, "--force", "replace an existing ONNX file")
@@ -22,8 +22,8 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the model of a run as one ONNX file, write a compact copy of the run that holds no training data, or upload it to
-    a repository of the model hub.
+    """Export a run: its model as one ONNX file, a compact copy of the run without training data, or an upload to a repository
+    of the model hub.
 
     pssa export runs/reviews --onnx reviews.onnx
     pssa export runs/reviews --compact shipped/reviews

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "insights", "show what many reviews say, and which words say so", run)
+    parser = add_command(commands, "insights", "show what customers like and dislike in many reviews", run)
     add_optional_run(parser)
     add_input(parser, "reviews in any format, also .gz or .zst")
     option(parser, "--out FILE", "HTML page to write", required=True)
@@ -28,8 +28,8 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--date-format FORMAT", "format of the dates, such as %%d/%%m/%%Y (default: detected)")
     option(parser, "--table FILE", "CSV to write: a line per aspect group and label")
     option(parser, "--rows FILE", "CSV, JSON Lines or Parquet to write: a line per aspect")
-    option(parser, "--groups FILE", "CSV of spellings and groups: read, or written for editing")
-    option(parser, "--held-out FILE", "labelled data that shows how often the run errs")
+    option(parser, "--groups FILE", "CSV of spellings and groups: read if it exists, else written")
+    option(parser, "--held-out FILE", "labelled reviews on which to measure the run's error rates")
     add_begin(parser, "existing files")
     add_device(parser)
     add_format(parser)
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print_summary(job, summary)
         if writes_groups:
-            say(f"{job.groups}: groups of aspects, for editing; give the file again to use them")
+            say(f"{job.groups}: groups of aspects; edit them, then run the same command with --force")
     return 0
 
 

@@ -23,7 +23,7 @@ def add_parser(commands: Commands) -> None:
     parser = add_command(commands, "predict", "label the rows of files of any size", run)
     add_run(parser)
     add_job(parser)
-    option(parser, "--escape-formulas", "apostrophe before cells of CSV that spreadsheets would compute")
+    option(parser, "--escape-formulas", "escape CSV cells that a spreadsheet would compute")
     option(parser, "--explain SALIENCY", "add word scores by this saliency (default: by model)", nargs="?", const="")
     finding = parser.add_argument_group("rows without aspects")
     add_finding(finding)
@@ -46,8 +46,8 @@ def _add_scoring(group: argparse._ActionsContainer) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Label every row of one or more files of any size, in order and in bounded memory. Rows that have text alone become a row
-    for each aspect that is found.
+    """Label every row of one or more files of any size, in order and in bounded memory. A row without an aspect
+    becomes one row for each aspect found in its text.
 
     pssa predict runs/reviews --input new.csv --output labelled.csv
     pssa predict runs/reviews --input 'parts/*.gz' --output all.csv --errors skip

@@ -25,7 +25,7 @@ _DEFAULTS = (None, "", (), 0, False, "auto", "local")
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "reproduce", "rebuild the paper's tables and figures, and more", run)
-    names = "exhibits to build; all: every one that the resources allow"
+    names = "exhibits to build; all: every one that your data allows"
     parser.add_argument("names", metavar="NAME", nargs="*", help=names)
     option(parser, "--list", "list the exhibits; train nothing")
     option(parser, "--data DIR", "folder with laptop, rest and/or twitter, each with train and test")
@@ -42,8 +42,8 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Rebuild the tables and figures of the paper beside its numbers, and further studies. Run again, it resumes from the
-    results in --out.
+    """Rebuild the tables and figures of the paper next to its numbers, and further studies. If you run it again, it continues
+    from the results in --out.
 
     pssa reproduce --list
     pssa reproduce overall --data data --vectors glove.840B.300d.zip --out experiments
@@ -94,9 +94,7 @@ def _refuse(arguments: argparse.Namespace) -> None:
         if getattr(arguments, name) is None:
             raise InputError(f"pssa reproduce needs --{name} DIR")
     if arguments.small_encoder and not arguments.encoder:
-        raise InputError(
-            f"--small-encoder {arguments.small_encoder} goes with --encoder NAME, which is missing; add it"
-        )
+        raise InputError(f"--small-encoder {arguments.small_encoder} needs --encoder NAME; add it")
     if arguments.seeds < 1:
         raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
     if arguments.plan and arguments.show_only:

@@ -34,8 +34,8 @@ _LIMITS = {
     "columns": "columns per CSV (default 1000)",
     "connections": "open connections (default 1000)",
     "body-seconds": "seconds for a request to arrive (default 30)",
-    "request-seconds": "seconds to score a request, and of work that waits (default 60)",
-    "queue": "aspects that wait; more are refused with 503 (default 2048)",
+    "request-seconds": "seconds to score a request, and of queued work (default 60)",
+    "queue": "queued aspects; more are refused with 503 (default 2048)",
     "batch": "aspects scored together (default 64)",
 }
 
@@ -128,7 +128,7 @@ def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -
     if arguments.json:
         print_json({"url": url, "run": str(arguments.run_path)} | ({"token": token} if token else {}))
     else:
-        say(f"{run_name(arguments.run_path)} at {url}; end with Ctrl-C")
+        say(f"{run_name(arguments.run_path)} at {url}; stop with Ctrl-C")
         if token:
             # After `#`: a browser does not send it, so it gets into no log.
             where, what = ("evidence", "To review evidence") if arguments.evidence else ("", "With its token")

@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "stress", "test a run on variants that reverse or distract", run)
+    parser = add_command(commands, "stress", "test a run on reversed or distracting opinions", run)
     add_run(parser)
     option(parser, "--data FILE", "labelled instances unseen in training", required=True)
     option(parser, "--versus RUN2", "run to compare with")
     option(parser, "--variants FILE", "variants to write, or to read if the file exists")
     option(parser, "--opinion-words TSV", "TOWE file of opinion words (default: a lexicon)")
-    option(parser, "--evidence FILE", "evidence about the data whose active words are opinion words")
+    option(parser, "--evidence FILE", "evidence whose active words are the opinion words")
     option(parser, "--examples N", "mistakes to show as heat maps", 4)
     add_device(parser)
     add_run_data(parser.add_argument_group("data format"))
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make variants of labelled instances and count right answers: the opinion on the target is reversed, so that the label
-    changes; opinions on other aspects are reversed or added; or nothing changes but typing, case and a neutral clause.
+    """Change the sentences of labelled instances and count right answers. Variants reverse the opinion on the aspect, and so its
+    label; reverse or add opinions on other aspects; or add typing errors, another case or a neutral clause.
 
     pssa stress runs/reviews --data test.csv
     pssa stress runs/reviews --data test.csv --versus runs/base

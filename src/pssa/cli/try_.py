@@ -27,8 +27,8 @@ _MOST_TEXTS = 1000
 
 def add_parser(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(commands, "try", "find and judge the aspects of a text with the starter model", run)
-    parser.add_argument("texts", metavar="TEXT", nargs="*", help="review (default: standard input, one a line)")
+    parser = add_command(commands, "try", "find and label the aspects of a text with the starter", run)
+    parser.add_argument("texts", metavar="TEXT", nargs="*", help="review (default: standard input, one per line)")
     option(parser, "--run RUN", "run with a tagger (default: starter, which comes with pssa)", dest="run_path")
 
 
@@ -57,10 +57,10 @@ def run(arguments: argparse.Namespace) -> int:
             say("")
         show(text, found)
         if note:
-            say(f"note: {'; '.join(note)}; what the model says of such a text may be unfounded")
+            say(f"note: {'; '.join(note)}; do not rely on answers about such a text")
     if not all(judged):
         say(
-            f"\nto judge an aspect that you name: pssa explain {arguments.run_path or 'starter'} --text TEXT --aspect ASPECT"
+            f"\nto label an aspect that you name: pssa explain {arguments.run_path or 'starter'} --text TEXT --aspect ASPECT"
         )
     return 0
 

@@ -38,8 +38,8 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate a grid of settings of one model and method on held-out instances, with evidence mined once, and print the
-    best. Run again, it resumes from the results in --out.
+    """Try every combination of a grid of settings on held-out instances and print the best. If you run it again, it continues
+    from the results in --out.
 
     pssa tune --train reviews.csv --method pg-as --grid gamma=0.5,2,8 --out tuned
     pssa tune --train reviews.csv --method aw-as --grid gamma=0.5,2 --grid words=both,active --seeds 5 --out words

@@ -52,9 +52,9 @@ def _better_start(config: Config, metrics: Mapping[str, Any]) -> list[str]:
         what = f"word vectors, with {vectors}, or {ours} for those that come with pssa"
         found.append(f"{what}: without them a model knows only the words of its training data")
     elif coverage["tokens"] < _MIN_COVERAGE:
-        found.append(f"word vectors that know these texts: yours cover {percent(coverage['tokens'])} of their words")
+        found.append(f"word vectors that fit these texts: yours cover {percent(coverage['tokens'])} of the words")
     encoder = setting("model='bertabsa_att', encoder=DIR", option="--model bertabsa_att --encoder DIR")
-    found.append(f"a pretrained encoder, with {encoder}: of our models those on an encoder score best")
+    found.append(f"a pretrained encoder, with {encoder}: models on an encoder score best")
     return found
 
 
@@ -65,13 +65,13 @@ def _weak_labels(metrics: Mapping[str, Any]) -> list[str]:
     rare = [label for label, count in counts.items() if count < max(_MIN_COUNT, _MIN_SHARE * total)]
     if rare:
         label = min(rare, key=lambda name: counts[name])
-        return [f"more instances that are {label}: there are {counts[label]} of {total}"]
+        return [f"more instances labelled {label}: there are {counts[label]} of {total}"]
     held_out = metrics.get("held_out")
     if not held_out or len(held_out["labels"]) < 3:
         return []
     scores = dict(zip(held_out["labels"], _f1_by_label(held_out["confusion"]), strict=True))
     worst = min(scores, key=lambda name: scores[name])
-    return [f"more instances that are {worst}, the label it predicts worst: F1 {percent(scores[worst])}"]
+    return [f"more instances labelled {worst}, the label it predicts worst: F1 {percent(scores[worst])}"]
 
 
 def _f1_by_label(confusion: Sequence[Sequence[int]]) -> list[float]:
@@ -81,4 +81,6 @@ def _f1_by_label(confusion: Sequence[Sequence[int]]) -> list[float]:
 def _more_labels(metrics: Mapping[str, Any]) -> list[str]:
     few = metrics["instances"] < _FEW
     chosen = setting("pssa.choose_next(run, POOL)", option="pssa data next RUN --input POOL")
-    return [f"more labelled data: {metrics['instances']} instances are few; {chosen} says which texts"] if few else []
+    return (
+        [f"more labelled data: {metrics['instances']} instances are few; {chosen} chooses what to label"] if few else []
+    )

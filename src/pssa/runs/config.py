@@ -117,7 +117,7 @@ class DataConfig:
         "trained run to start from, starter, or none",
         option="from",
         group="model",
-        default_text="starter for few labels, unless something else is set; else from scratch",
+        default_text="starter for few labels, else none",
     )
     from_digest: str | None = None  # of that run, written by pssa; another run of the same name is refused
     unit: str = setting_field(
@@ -267,7 +267,7 @@ class Config:
         None,
         "settings of the paper or of its release: paper[-rest], release[-rest]",
         group="model",
-        default_text="ours",
+        default_text="none",
     )
     seed: int = setting_field(0, "random seed", group="training")
     device: str = setting_field("auto", "auto, cpu or cuda", group="training")

@@ -58,7 +58,7 @@ def choose_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name == "cuda" and not torch.cuda.is_available():
-        raise InputError("device is cuda, but no CUDA device can be used here; take auto or cpu")
+        raise InputError("device is cuda, but there is no usable CUDA device; use auto or cpu")
     if name not in ("cpu", "cuda"):
         raise InputError(f"device is {name!r}; it can be auto, cpu or cuda")
     return torch.device(name)
@@ -230,7 +230,7 @@ def check_supervision(config: Config) -> None:
     if (mines or config.supervision.evidence) and not models.attends(config.model, config.options):
         raise InputError(f"model {config.model} has no attention to supervise; {_attending(config)}")
     if config.supervision.evidence and config.method != "base":
-        raise InputError(f"{setting('evidence')} goes with method base; {config.method} would mine its own or use none")
+        raise InputError(f"{setting('evidence')} needs method base; {config.method} mines its own or uses none")
     check_use(choose_penalty(config), config.supervision.words, config.supervision.weighting)
     if config.supervision.final_start == "initial" and config.supervision.final_epochs == "search":
         raise InputError(

@@ -192,7 +192,9 @@ def _keep_out(corpus: Corpus, config: Config) -> tuple[Corpus, Corpus | None]:
         return corpus, None
     if config.supervision.evidence:
         how = setting("calibrate", "held_out")
-        raise InputError(f"{setting('evidence')} is about all of the training data, of which {how} keeps a part out")
+        raise InputError(
+            f"{setting('evidence')} covers all of the training data, but {how} holds a part out; leave out one"
+        )
     rest, kept = hold_out(corpus, config.training.calibration_fraction, config.seed)
     return replace(corpus, examples=corpus.select(rest).examples), corpus.select(kept)
 
@@ -236,11 +238,11 @@ def _check_start(config: Config) -> None:
     if not uses_encoder and (data.encoder or data.unit != "word"):
         given = f"encoder {data.encoder}" if data.encoder else f"unit {data.unit}"
         known = ", ".join(filter(models.uses_encoder, models.names()))
-        raise InputError(f"model {config.model} reads words and takes no {given}; models that do: {known}")
+        raise InputError(f"model {config.model} reads words and does not use {given}; models that do: {known}")
     if uses_encoder and not (data.encoder or data.from_pretrained):
         raise InputError(f"model {config.model} needs a pretrained encoder; name one with {setting('encoder')}")
     if uses_encoder and data.vectors:
-        raise InputError(f"model {config.model} has an encoder and takes no {setting('vectors')}; leave it out")
+        raise InputError(f"model {config.model} has an encoder and does not use {setting('vectors')}; leave it out")
 
 
 def _read(source: Source | None, config: Config) -> Corpus:

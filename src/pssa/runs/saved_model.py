@@ -199,7 +199,7 @@ def _is_narrow(model: str, precision: str, device: torch.device) -> bool:
         return precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
     if precision == "bfloat16":
         known = ", ".join(filter(models.uses_encoder, models.names()))
-        raise InputError(f"model {model} has no encoder and takes no precision bfloat16; models that do: {known}")
+        raise InputError(f"model {model} has no encoder and cannot use bfloat16; models that can: {known}")
     return False
 
 

@@ -122,7 +122,7 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
     config = merge_settings(config or Config(), settings)
     method = methods.find(config.method)
     if not method.mines:
-        raise InputError(f"method {config.method} does not mine; take {', '.join(methods.mining_names())}")
+        raise InputError(f"method {config.method} does not mine; use {', '.join(methods.mining_names())}")
     for section, key in config.places(settings):
         if section == "supervision":
             raise InputError(f"{key} is a setting of the final training, and mining ends before it; leave it out")

@@ -226,7 +226,7 @@ def _find_run(source: str | Path) -> Path:
     """
     run = RunDirectory.open(resolve_run(source)).root
     if len(Description.load(run).vote_weights) > 1:
-        raise InputError(f"{run} is an ensemble, and a training starts from one model; take {run / 'members' / '1'}")
+        raise InputError(f"{run} is an ensemble, and a training starts from one model; use {run / 'members' / '1'}")
     if not (run / "model.safetensors").is_file():
         raise InputError(f"{run} has no trained model to start from; {resume_hint(run)}")
     return run

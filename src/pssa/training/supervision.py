@@ -123,8 +123,8 @@ def check_use(penalty: Penalty, words: str, weighting: str) -> None:
             raise InputError(f"{name} is {value!r}; it can be {', '.join(known)}")
     if weighting != "equal" and not penalty.equal_shares:
         raise InputError(
-            f"weighting is {weighting!r}, but this penalty expects all of the attention on each active word; "
-            "take weighting equal, or penalty tuned or letter"
+            f"weighting is {weighting!r}, but this penalty expects full attention on each active word; "
+            "use weighting equal, or penalty tuned or letter"
         )
 
 

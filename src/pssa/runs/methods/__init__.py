@@ -113,7 +113,7 @@ class Method:
 
         :param initial: the trained model to begin with, which mining changes; None: the method trains what it needs.
         """
-        raise InputError(f"method {self.name} does not mine; take one of: {', '.join(mining_names())}")
+        raise InputError(f"method {self.name} does not mine; use one of: {', '.join(mining_names())}")
 
     def extent(self, config: Config) -> tuple[int, float]:
         """Return how much is mined: the rounds, and the least score of a word."""
@@ -121,7 +121,7 @@ class Method:
 
     def describe_empty(self, config: Config) -> tuple[str, str]:
         """Return why mining found no word, and what to change."""
-        return f"method {self.name} does not mine", "take another method"
+        return f"method {self.name} does not mine", "use another method"
 
 
 def names() -> tuple[str, ...]:
