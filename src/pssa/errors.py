@@ -71,7 +71,7 @@ class PssaError(Exception):
 
 
 class InputError(PssaError, ValueError):
-    """Input that cannot be used; the message says what is wrong and what to do."""
+    """Invalid input; the message says what is wrong and what to do."""
 
     @classmethod
     def at(cls, path: str | Path, line: int | None, what: str) -> InputError:
@@ -107,7 +107,7 @@ def import_extra(module: str, extra: str) -> Any:
 
 
 class RunError(PssaError):
-    """A run directory cannot be used as asked: locked by another process, unfinished or damaged."""
+    """A run directory is locked by another process, unfinished or damaged."""
 
 
 class PssaWarning(UserWarning):

@@ -93,7 +93,7 @@ def pipeline(
     device: str = "cpu",
     precision: str = "auto",
 ) -> Pipeline:
-    """Load what finds aspects in raw text and judges them.
+    """Load a pipeline that finds the aspects of raw text and labels them.
 
     :param run: the run of a classifier, by default the one that comes with the package.
     :param aspects_from: the directory of a tagger, a run that has one, or `starter`; by default the run's own tagger.

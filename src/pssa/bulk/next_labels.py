@@ -80,12 +80,12 @@ def choose_next(
     aspects: str | Sequence[str] | None = None,
     **reading: Any,
 ) -> Proposals:
-    """Choose the texts of a pool to label next: those in which the run is most in doubt, and which are unlike each other.
+    """Choose texts to label next: those about which the run is most uncertain, and which differ from each other.
 
     :param pool: texts without labels, with aspects or without: a file, a frame, a Hugging Face dataset, a list of dicts or a
-        list of texts. Rows that have a label, and texts that the run was trained on, are left out.
+        list of texts. Rows that have a label, and texts that the run was trained on, are skipped.
     :param count: texts to choose.
-    :param judges: other runs with the same labels; where they disagree, the run is in doubt. Members of an ensemble count too.
+    :param judges: other runs with the same labels; disagreement counts as uncertainty. Members of an ensemble count too.
     :param aspects_from: the directory of a tagger, a run that has one, or `starter`; by default the run's own tagger.
     :param aspects: names to look for instead, as a list or as text such as `food,"front desk"`.
     :param reading: `columns`, `format`, `encoding` and `errors` as for `pssa.read`, and `device` as for `pssa.load`.

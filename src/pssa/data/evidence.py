@@ -156,7 +156,7 @@ class Evidence:
 
     @classmethod
     def from_findings(cls, header: Header, corpus: Corpus, findings: Sequence[Sequence[Finding]]) -> Evidence:
-        """Join the findings of each example with the examples themselves; refuse those of another corpus."""
+        """Combine examples with their findings; refuse those of another corpus."""
         if len(findings) != len(corpus):
             raise InputError(f"findings for {len(findings)} examples; expected them for the {len(corpus)} given")
         evidence = cls(header, tuple(map(_example_evidence, corpus, findings)))
@@ -164,7 +164,7 @@ class Evidence:
         return evidence
 
     def check_corpus(self, corpus: Corpus) -> None:
-        """Refuse another corpus than the one that the evidence was made from, and say what differs."""
+        """Refuse any corpus other than the one that the evidence was made from, and say what differs."""
         given, expected = corpus.hash(), self.header.corpus_hash
         if given != expected:
             raise InputError(

@@ -45,7 +45,7 @@ _EXAMPLE = parsers_of(ExampleEvidence, findings=list_of(object_of(_FINDING)))
 
 
 def write_evidence(evidence: Evidence, path: str | Path) -> None:
-    """Write line by line to a temporary name beside `path`, then rename it; a failure leaves `path` as it was."""
+    """Write an evidence file; if this fails, `path` stays as it was."""
     path = Path(path)
     if path.suffix == ".gz":
         raise InputError.at(path, None, "evidence is plain text; choose a name such as evidence.jsonl")
@@ -56,7 +56,7 @@ def write_evidence(evidence: Evidence, path: str | Path) -> None:
 
 
 def read_evidence(path: str | Path) -> Evidence:
-    """Read a whole file; an error names the first invalid line."""
+    """Read an evidence file; an error names the first invalid line."""
     header, examples = stream_evidence(path)
     return Evidence(header, tuple(examples))
 

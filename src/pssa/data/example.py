@@ -22,7 +22,7 @@ DEFAULT_LABELS = ("positive", "negative", "neutral")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One instance: a sentence, one aspect in it and, where known, the label."""
+    """One instance: a sentence, one aspect in it and, if known, the label."""
 
     id: str
     sentence_id: str  # instances with the same sentence share it; splits keep them together
@@ -87,7 +87,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Corpus(Sequence[Example]):
-    """Examples in file order, the labels they may have, and counts of what the reader dropped, by reason."""
+    """Examples in file order, the labels they may have, and counts of dropped instances by reason."""
 
     examples: tuple[Example, ...]
     labels: tuple[str, ...] = DEFAULT_LABELS

@@ -54,13 +54,13 @@ def read(path: str | Path | Table, **options: Unpack[ReadSettings]) -> Corpus:
     :param labels: the labels that instances may have.
     :param conflict: what to do with the label `conflict` if `labels` does not have it: `drop` and count it, `keep` it as
         one more label, or treat it as an `error`.
-    :param label_map: labels of the file and what they mean, such as `{"5": "positive"}`, `"5=positive,1=negative"` or a CSV or
+    :param label_map: new names of the labels of the file, such as `{"5": "positive"}`, `"5=positive,1=negative"` or a CSV or
         TOML file.
     :param encoding: of a text file, if it is not UTF-8.
-    :param errors: on instances that cannot be used: `fail`, or `skip` them, count them as `invalid` and warn.
-    :param occurrence: on an aspect that occurs several times in its text, without anything that says which is meant: `error`,
-        take the `first`, or make an instance of `all`.
-    :raises InputError: naming the file and the line of the first instance that cannot be used.
+    :param errors: on invalid instances: `fail`, or `skip` them, count them as `invalid` and warn.
+    :param occurrence: if an aspect occurs several times in its text and the row does not say which is meant: `error`, use the
+        `first`, or make an instance of `all`.
+    :raises InputError: with the file and line of the first invalid instance.
     """
     return read_with(ReadOptions.of(**options), path)
 
@@ -137,18 +137,18 @@ def _refuser(path: str | Path) -> Callable[[Problem], None]:
 
 
 def from_dataset(dataset: Any, **options: Unpack[ReadSettings]) -> Corpus:
-    """Take the instances of a `datasets.Dataset` with the columns text, span, label and, where needed, ordinal; see `read`."""
+    """Make a corpus from a `datasets.Dataset` with the columns text, span, label and, if needed, ordinal; see `read`."""
     chosen, name = ReadOptions.of(**options), Path("dataset")
     events = FORMATS.module("hugging_face").rows_of(dataset, name, chosen.columns)
     return _corpus_with_warning(name, events, chosen)
 
 
 def from_records(rows: Iterable[Mapping[str, Any]], **options: Unpack[ReadSettings]) -> Corpus:
-    """Take instances from dicts with the fields of a file: text, aspect, label and, where needed, from and to, or ordinal.
+    """Make a corpus from dicts with the fields of a file: text, aspect, label and, if needed, from and to, or ordinal.
 
     The options are those of `read`.
 
-    :raises InputError: naming the first that cannot be used by its number, counted from 1.
+    :raises InputError: with the number of the first invalid one, counted from 1.
     """
     chosen = ReadOptions.of(**options)
     events = chosen.columns.check_rows("records", rows_of_records(rows, chosen.columns))

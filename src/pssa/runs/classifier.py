@@ -112,11 +112,11 @@ class Classifier:
 
     @property
     def temperature(self) -> float:
-        """By which probabilities are calibrated; 1: they are the model's own."""
+        """Temperature that calibrates the probabilities; 1: they are not changed."""
         return self.calibration.temperature if self.calibration else 1.0
 
     def abstaining(self, *, threshold: float | None = None, risk: float | None = None) -> Classifier:
-        """Return the same classifier, which answers `uncertain` where its confidence is too low.
+        """Return a copy that answers `uncertain` if its confidence is too low.
 
         :param threshold: lowest probability of the predicted label to answer.
         :param risk: share of texts that may get a wrong answer; the threshold follows from held-out predictions of the run, by
@@ -181,14 +181,14 @@ class Classifier:
         columns: ColumnNames | None = None,
         errors: str = "fail",
     ) -> Any:
-        """Classify the aspect of a text, those of several texts, or every row of a table.
+        """Classify an aspect of a text, the aspects of several texts, or every row of a table.
 
         :param text: a text; a list of texts; or a table with the columns text and aspect: a pandas or polars frame, a Hugging
             Face dataset or a list of dicts. A table comes back with the columns `label` and `probability_LABEL`; its own label
-            becomes `gold`. If the run has a tagger, a row with a text alone becomes a row for each aspect that is found in it,
-            with the columns aspect, from and to; it keeps one row, without a label, if there is none.
-        :param aspect: the aspect as it stands in the text, or its character offsets; a list of them for a list of texts.
-        :param ordinal: which occurrence of the aspect is meant, counted from 0. Without it the first of several is taken, with
+            becomes `gold`. If the run has a tagger, a row without an aspect becomes one row for each aspect found in its text,
+            with the columns aspect, from and to, or one row without a label if there is none.
+        :param aspect: the aspect as it appears in the text, or its character offsets; a list of them for a list of texts.
+        :param ordinal: number of the occurrence of the aspect, counted from 0. Without it the first of several is used, with
             a `UserWarning`.
         :param columns: columns of a table by field, where their names differ, such as `{"text": "review"}`.
         :param errors: what to do with a row of a table that cannot be scored: `fail`, or `skip` it, without a label.
@@ -214,7 +214,7 @@ class Classifier:
     ) -> list[Explanation]: ...
 
     def explain(self, text: Any, aspect: Any, *, ordinal: int | None = None, saliency: str = "") -> Any:
-        """Classify like `predict` and return each word's share in the answer, a heat map in a notebook.
+        """Classify like `predict` and return each word's share in the answer; a notebook shows it as a heat map.
 
         :param saliency: how shares are measured; by default attention where the model has it.
         """

@@ -312,7 +312,7 @@ class Config:
 
     @property
     def known_epochs(self) -> int:
-        """The number of epochs where it is known; 0: development data decides."""
+        """The number of epochs if it is known; 0: it is chosen on development data."""
         return self.epochs or self.training.usual_epochs or 0
 
     def updated(self, changes: Mapping[str, Any]) -> Config:

@@ -64,7 +64,7 @@ class Explanation:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words as they stand in the text."""
+        """The words as they appear in the text."""
         return tuple(self.text[start:end] for start, end in self.spans)
 
     def as_dict(self) -> dict[str, Any]:

@@ -62,11 +62,11 @@ def push_to_hub(
 def from_pretrained(
     repo_id: str, *, revision: str | None = None, device: str = "cpu", precision: str = "auto"
 ) -> Classifier:
-    """Load a run from the hub, or from the cache where it is there already.
+    """Load a run from the hub, or from the cache if it is already there.
 
     :param revision: a branch, a tag or a commit; by default the newest of the main branch.
     :param device: as for `load`, and so is `precision`.
-    :raises InputError: if there is no such repository, if it holds no run, or if it is neither reachable nor cached.
+    :raises InputError: if there is no such repository, if it is not a run, or if it is neither reachable nor cached.
     """
     hub = _library()
     of = {"revision": revision, "library_name": "pssa", "library_version": __version__}

@@ -50,7 +50,7 @@ _TOLERANCE = 1e-5
 
 
 def export_onnx(run: str | Path, path: str | Path, *, force: bool = False) -> Path:
-    """Write the model of a run as an ONNX file, after checking that it predicts as the run does.
+    """Write the model of a run as an ONNX file, after checking that it gives the same predictions.
 
     :param force: replace the file if it exists.
     :raises InputError: if `run` is not a finished run, `path` exists or cannot be written, or the model cannot be exported.

@@ -39,9 +39,9 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
     X is a pandas or polars frame with the columns text and aspect, a list of (text, aspect) pairs, or a list of dicts; y holds
     their labels, of any type. The parameters are those of `pssa.train`.
 
-    After `fit`, `classes_` holds the labels, `classifier_` the `pssa.Classifier` and `run_` the folder of the run, which is
-    deleted with the estimator; `save` keeps it. A pickle holds the files of the run, without training data. Unpickling runs
-    code, whoever made the pickle: from others, take a saved run and `pssa.load`, which reads data only.
+    After `fit`, `classes_` holds the labels, `classifier_` is the `pssa.Classifier` and `run_` the run directory, which is
+    deleted with the estimator; `save` writes a copy. A pickle holds the files of the run, without training data. Unpickling can
+    run code, so unpickle only your own; from others, load a saved run with `pssa.load`, which never runs code.
     """
 
     def __init__(  # noqa: PLR0913 - scikit-learn reads the parameters from this signature
@@ -99,7 +99,7 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
         return self.classifier_.probabilities(_examples(X)).numpy().astype(np.float64)
 
     def save(self, folder: str | Path) -> Path:
-        """Write the run into a new folder, which `pssa.load` and every command read."""
+        """Write the run to a new folder, which `pssa.load` and every command can read."""
         _validation.check_is_fitted(self)
         if Path(folder).exists():
             raise InputError(f"{folder} exists already; choose another folder")

@@ -47,19 +47,19 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
     on_begin: Callable[[RunDirectory], None] | None = None,
     **settings: Any,
 ) -> Path:
-    """Train a classifier into the new directory `out`.
+    """Train a classifier and save it in the new directory `out`.
 
-    Inputs are checked before anything is written. Processes that `torchrun` started train together, and the first of them writes.
+    Inputs are checked before anything is written. Processes started by `torchrun` train together, and only the first writes.
 
     :param data: labelled instances: a file, a pandas or polars frame, a Hugging Face dataset, a list of dicts or a `Corpus`;
         None: the file that `config` names.
     :param dev: separate development data, likewise.
-    :param config: values to start from, by default the defaults.
+    :param config: the configuration; by default all defaults.
     :param observer: is called after every epoch and every round of mining, such as `pssa.LogObserver(trackio.log)`.
     :param progress: None: show progress in a terminal or a notebook; True: write lines elsewhere too; False: be silent.
-    :param on_begin: writes more into the new directory, before anything is trained.
-    :param settings: changes to it by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`; a `UserWarning` names
-        those that the method ignores.
+    :param on_begin: called with the new directory before training, to write more files into it.
+    :param settings: settings that override `config`, by name, such as `model="memnet"`, `vectors="glove.txt"` or `seed=3`; a
+        `UserWarning` names those that the method ignores.
     :raises InputError: if a file, a setting or `out` cannot be used.
     """
     config = merge_settings(config or Config(), settings)
@@ -110,7 +110,7 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
     progress: bool | None = None,
     **settings: Any,
 ) -> Evidence:
-    """Mine evidence with the method and the settings that `train` takes, and write it to the file `out`.
+    """Mine evidence and write it to the file `out`; the parameters are those of `train`.
 
     :raises InputError: if a file or a setting cannot be used, or if `out` exists; it is never overwritten.
     """
