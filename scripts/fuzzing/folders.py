@@ -20,8 +20,9 @@ from fuzzing.target import Attack, Target
 from pssa.data import embedded
 from pssa.models import Pretrained, build
 from pssa.runs import load, train
-from pssa.runs.config import Config, parse_value
+from pssa.runs.config import Config
 from pssa.runs.directory import FileStore
+from pssa.runs.setting_field import parse_value
 
 __all__ = ["folder_targets"]
 

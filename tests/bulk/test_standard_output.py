@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pssa.bulk.output_format import OutputFormat
-from pssa.bulk.partial_output import open_standard_output
 from pssa.bulk.rows import Summary
+from pssa.bulk.standard_output import open_standard_output
 from pssa.bulk.window import Window
 from pssa.errors import InputError
 

@@ -15,7 +15,7 @@ from pssa.data import files
 from pssa.data.files import BoundedStream, acquire_lock, hold_lock, read_bounded, require_writable, write_atomically
 from pssa.data.vectors import load_matrix
 from pssa.errors import InputError, RunError
-from pssa.models._pretrained import read_description
+from pssa.models._encoder_folder import read_description
 from pssa.runs.directory import read_tensors
 
 

@@ -12,7 +12,6 @@ from torch import Tensor
 from pssa.errors import InputError
 from pssa.evaluation.calibration import (
     CurvePoint,
-    area_under_risk_coverage,
     calibration_error,
     cross_fit,
     fit_temperature,
@@ -91,7 +90,6 @@ def test_calibration_lowers_the_error_of_data_that_it_was_not_chosen_on() -> Non
 def test_risk_and_coverage_follow_from_the_order_of_confidences() -> None:
     points = risk_coverage(np.array([0.9, 0.5, 0.7, 0.5]), np.array([True, False, True, True]))
     assert points == [CurvePoint(0.5, 1.0, 0.25), CurvePoint(0.7, 0.5, 0.0), CurvePoint(0.9, 0.25, 0.0)]
-    assert area_under_risk_coverage(points) == pytest.approx(0.125)
 
 
 @pytest.mark.parametrize("risk", [0.052, 0.101, 0.202])

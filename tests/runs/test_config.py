@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pssa.errors import InputError
-from pssa.runs.config import Config, DataConfig, TrainingConfig, option_fields, parse_value
+from pssa.runs.config import Config, DataConfig, TrainingConfig, option_fields
+from pssa.runs.setting_field import parse_value
 
 
 def test_the_defaults_are_those_of_the_command() -> None:

@@ -20,9 +20,11 @@ from pssa.data.example import Corpus, Example
 from pssa.data.io import write
 from pssa.errors import InputError, RunError
 from pssa.serve.errors import ApiError
-from pssa.serve.review.session import ACTIONS, Review, ReviewedSentence
+from pssa.serve.review.session import Review, ReviewedSentence
 
 _SENTENCE = ReviewedSentence(0, EVIDENCE.examples[0], EVIDENCE.examples[0])
+
+ACTIONS = ("flip", "drop", "active", "misleading")
 
 
 @pytest.fixture
@@ -166,7 +168,12 @@ def test_random_changes_and_undos_survive_and_can_all_be_taken_back(path: Path) 
             if dice.random() < 0.3 and review.last_change:
                 review.undo(review.last_change.number)
             else:
-                review.change(index, review.sentence(index).version, dice.choice(ACTIONS), dice.randrange(4))
+                review.change(
+                    index,
+                    review.sentence(index).version,
+                    dice.choice(ACTIONS),
+                    dice.randrange(4),
+                )
     assert review.n_changes > 5
     state = _states(review)
     review.close()

@@ -22,11 +22,12 @@ from pssa.aspects.find import FIND_ADVICE
 from pssa.bulk.engines import Engine, ScoringTask
 from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, job_fingerprint
 from pssa.bulk.output_format import choose_output_format
-from pssa.bulk.partial_output import PartialOutput, StandardOutput, open_standard_output
+from pssa.bulk.partial_output import PartialOutput
 from pssa.bulk.row_finder import FindingOptions
 from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring, default_window_rows
 from pssa.bulk.source import STANDARD, Source, find_delimiter, find_sources, require_apart, require_unchanged
+from pssa.bulk.standard_output import StandardOutput, open_standard_output
 from pssa.bulk.window import Window
 from pssa.data.read_options import check_encoding
 from pssa.data.rows import ColumnNames, Columns

@@ -1,4 +1,4 @@
-"""Where results go: a folder of windows that becomes the output file, or standard output.
+"""A folder of windows that becomes the output file.
 
 The folder `<output>.part` has everything that a job needs to continue after it was killed:
 
@@ -12,23 +12,21 @@ joined file when all are there. Files with the ID of an earlier job are never us
 
 from __future__ import annotations
 
-import errno
-import filecmp
 import hashlib
 import json
 import os
 import re
 import secrets
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from pssa.bulk import parquet_schema
 from pssa.bulk.fingerprint import BEGIN_AGAIN, REPLACE, RESUME, find_difference
 from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.publish import appeared_error, publish_file
 from pssa.bulk.rows import Summary
 from pssa.bulk.window import START, Position, Window
 from pssa.data.files import (
@@ -37,7 +35,6 @@ from pssa.data.files import (
     make_folder,
     read_bounded,
     require_contained,
-    require_writable,
     sync_folder,
     write_atomically,
 )
@@ -50,8 +47,6 @@ _MAX_HEADER_BYTES = 1 << 24
 _DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _VERSION_1_FILES = ("journal.json", "data", "rejected", "joined")
 _OUR_FILES = re.compile(rf"(window|output)-[0-9a-f]{{8}}(-\d+)?|job\.json|{'|'.join(map(re.escape, _VERSION_1_FILES))}")
-# Errors of file systems that do not have hard links.
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 _TEMPORARY = re.compile(r"\.(?P<name>.+)\.\d+\.part")
 
 
@@ -168,7 +163,7 @@ class PartialOutput:
                 self._join(part)
         self._publish_rejected()
         # Last: whoever sees the output sees a complete job.
-        _publish_file(joined, self.output, self.replaces)
+        publish_file(joined, self.output, self.replaces)
         sync_folder(self.output.parent)
         self._save_job("published")  # from here on windows may be missing
         self._clear()
@@ -197,7 +192,7 @@ class PartialOutput:
             self._advance(_read_header(self._window_path(number)))
         for path in (self.output, self.rejected):
             if path.exists() and not (self.replaces or self.is_complete):
-                raise _appeared_error(path)
+                raise appeared_error(path)
 
     def _advance(self, header: Mapping[str, Any]) -> None:
         """Take note of a window that is written."""
@@ -242,7 +237,7 @@ class PartialOutput:
             except OSError:
                 copy.unlink(missing_ok=True)
                 raise
-            _publish_file(copy, self.rejected, self.replaces)
+            publish_file(copy, self.rejected, self.replaces)
             sync_folder(self.rejected.parent)
         elif self.replaces:
             self.rejected.unlink(missing_ok=True)
@@ -320,110 +315,6 @@ class PartialOutput:
             temporary = _TEMPORARY.fullmatch(path.name)
             if path.name not in keep and _OUR_FILES.fullmatch(temporary["name"] if temporary else path.name):
                 path.unlink(missing_ok=True)
-
-
-@dataclass
-class StandardOutput:
-    """Rows to standard output, rejected ones to a file; nothing can be resumed."""
-
-    format: OutputFormat
-    stream: IO[bytes]
-    rejected: IO[bytes] | None
-    position: Position = START
-    read: int = 0
-    columns: tuple[str, ...] = ()
-    summary: Summary = field(default_factory=Summary)
-    n_kept: int = 0
-    is_removed: bool = False
-    is_complete: bool = False
-    _is_empty: bool = True
-
-    def fit(self, result: Window) -> Window:
-        """Return the result: lines of text can stand beside any others."""
-        return result
-
-    def append(self, result: Window) -> None:
-        """Write a window, and flush it."""
-        if result.content and self._is_empty:
-            self.stream.write(self.format.header(result.columns))
-            self._is_empty = False
-        self.stream.write(result.content)
-        self.stream.flush()
-        if self.rejected is not None:
-            self.rejected.write(result.rejected)
-        self.position, self.read, self.columns = result.end, result.read, result.columns
-        self.summary += result.summary
-
-    def publish(self) -> None:
-        """Write what an output without rows has, if there was none."""
-        if self._is_empty:
-            self.stream.write(self.format.empty(self.columns))
-            self.stream.flush()
-
-
-@contextmanager
-def open_standard_output(output_format: OutputFormat, rejected: Path | None, begin: str) -> Iterator[StandardOutput]:
-    """Open standard output and, if there is one, the file of rejected rows, which is left only if it has a row.
-
-    :raises InputError: if that file exists, or appears meanwhile, and must not be replaced.
-    """
-    if rejected is None:
-        yield StandardOutput(output_format, sys.stdout.buffer, None)
-        return
-    if rejected.exists() and begin != "replace":
-        advice = f"choose another {setting('rejected')}, or replace it with {REPLACE}"
-        raise InputError(f"{rejected} already exists; {advice}")
-    require_writable(rejected)
-    copy = rejected.with_name(f".{rejected.name}.{os.getpid()}.part")
-    copy.unlink(missing_ok=True)
-    try:
-        with copy.open("xb") as file:
-            output = StandardOutput(output_format, sys.stdout.buffer, file)
-            yield output
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        copy.unlink(missing_ok=True)
-        raise
-    if output.summary.rejected:
-        try:
-            _publish_file(copy, rejected, begin == "replace")
-        except InputError as error:  # the other rows have gone to standard output, so nobody can resume
-            raise InputError(f"{rejected} has appeared since the job began; the rejected rows are in {copy}") from error
-    elif begin == "replace":
-        rejected.unlink(missing_ok=True)
-    copy.unlink(missing_ok=True)
-
-
-def _publish_file(ready: Path, target: Path, replaces: bool) -> None:
-    """Give a file, which lies on the same disk, its own name; doing it again after a kill changes nothing.
-
-    :raises InputError: if another file has the name and must not be replaced.
-    """
-    if replaces:
-        ready.replace(target)
-        return
-    try:
-        os.link(ready, target)
-    except FileExistsError as error:
-        if not _is_same(ready, target):
-            raise _appeared_error(target) from error
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        # Without links, checking and renaming are two steps: a file that appears between them is replaced.
-        if target.exists() and not _is_same(ready, target):
-            raise _appeared_error(target) from error
-        ready.replace(target)
-
-
-def _appeared_error(target: Path) -> InputError:
-    """Return the error about a file that the job would have to replace without permission."""
-    return InputError(f"{target} has appeared since the job began; move it away, then resume with {RESUME}")
-
-
-def _is_same(ready: Path, target: Path) -> bool:
-    return target.is_file() and (ready.samefile(target) or filecmp.cmp(ready, target, shallow=False))
 
 
 def _seal(record: Mapping[str, Any]) -> bytes:

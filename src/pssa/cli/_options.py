@@ -10,8 +10,9 @@ from typing import Any
 
 from pssa.cli._parser import option, run_path
 from pssa.errors import InputError
-from pssa.runs.config import Config, option_fields, parse_value
+from pssa.runs.config import Config, option_fields
 from pssa.runs.run_names import STARTER
+from pssa.runs.setting_field import parse_value
 
 _PACKAGE = Path(__file__).parents[1]
 _METAVARS: dict[type, str] = {int: "N", float: "X", str: "NAME"}

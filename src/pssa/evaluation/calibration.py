@@ -108,13 +108,6 @@ def risk_coverage(confidence: Floats, correct: npt.NDArray[np.bool_]) -> list[Cu
     ]
 
 
-def area_under_risk_coverage(points: list[CurvePoint]) -> float:
-    """Return the mean risk over coverages: the lower, the better confidence tells right answers from wrong ones."""
-    coverage = np.array([point.coverage for point in points] + [0.0])
-    risk = np.array([point.risk for point in points])
-    return float((risk * (coverage[:-1] - coverage[1:])).sum())
-
-
 def threshold_for_risk(confidence: Floats, correct: npt.NDArray[np.bool_], risk: float) -> float:
     """Return the lowest confidence to answer from so that at most a share `risk` of instances gets a wrong answer.
 

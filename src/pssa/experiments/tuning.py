@@ -25,8 +25,8 @@ from pssa.experiments.cells import Mining, Place, Setting, Training, settings
 from pssa.experiments.comparison import METRICS, Row, gather
 from pssa.experiments.ledger import RecordLookup
 from pssa.runs import Config, methods
-from pssa.runs.config import parse_value
 from pssa.runs.defaults import check_mining, check_supervision, choose_consensus_rule, resolve
+from pssa.runs.setting_field import parse_value
 
 DATA = "train"  # the one data set that is tuned on
 Grid = Mapping[str, Sequence[Any]]  # values by setting; every combination is a point

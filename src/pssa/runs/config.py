@@ -10,23 +10,18 @@ The command line reads this module to build its options, so importing it must no
 from __future__ import annotations
 
 import difflib
-import math
-import sys
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
-from functools import cache
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from pssa.data.example import DEFAULT_LABELS
-from pssa.data.label_map import read_label_map
 from pssa.data.read_options import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
 from pssa.data.rows import Columns
 from pssa.data.validation import brief_repr, read_toml, shorten
 from pssa.errors import InputError, option_arguments
 from pssa.runs.presets import start_from_preset
+from pssa.runs.setting_field import MAX_NAME, TABLES, as_type, check_ranges, checked_value, kind_of, setting_field
 
 if TYPE_CHECKING:
     from pssa.data.contrast import ContrastOptions
@@ -37,50 +32,7 @@ UNITS = ("word", "piece")
 GATES = ("none", "held-out")
 AUGMENTS = ("none", "contrast")
 _N_SEEDS = 2**32
-_MAX_NAME = 100  # characters
 _MIN_SIMILARITY = 0.75  # of a known name to one that is unknown
-# Settings whose value is a table, as sections are, with the parser of each.
-_TABLES: dict[str, Callable[[Any], dict[str, str]]] = {
-    "columns": lambda given: dict(Columns.of(given).pairs),
-    "label_map": read_label_map,
-}
-_PATHS = ("train", "dev", "vectors", "encoder", "evidence", "from_pretrained")
-
-
-def setting_field(
-    default: Any,
-    help: str = "",
-    *,
-    unset: Any = None,
-    least: int | None = None,
-    choices: Sequence[str] = (),
-    **shown: str,
-) -> Any:
-    """Declare a setting.
-
-    :param help: help text of its command-line option; a setting without one has no option.
-    :param unset: the value that meant "not set" before there was None; it still does.
-    :param shown: `option`: the option's name, where it is not the setting's; `group`: where help lists it, by default under the
-        section's name; `default_text`: the default in words, where it depends on the model.
-    """
-    known = {"help": help, "unset": unset, "least": least, "choices": choices}
-    return field(default=default, metadata={"option": "", "group": "", "default_text": "", **shown, **known})
-
-
-def _check_ranges(part: Any) -> None:
-    for name, least, choices in _ranges(type(part)):  # type: ignore[arg-type]  # classes are hashable
-        value = getattr(part, name)
-        if value is not None and least is not None and value < least:
-            raise InputError(f"{name} is {value}; it must be at least {least}")
-        if choices and value not in choices:
-            raise InputError(f"{name} is {value!r}; it can be {' or '.join(choices)}")
-
-
-@cache
-def _ranges(part: type) -> list[tuple[str, int | None, Sequence[str]]]:
-    """Return the settings of a section that have a least value or choices."""
-    declared = ((each.name, each.metadata.get("least"), each.metadata.get("choices", ())) for each in fields(part))
-    return [each for each in declared if each[1] is not None or each[2]]
 
 
 @dataclass(frozen=True)
@@ -127,7 +79,7 @@ class DataConfig:
     max_pieces: int | None = setting_field(None, unset=0, least=1)
 
     def __post_init__(self) -> None:
-        _check_ranges(self)
+        check_ranges(self)
         Columns.of(self.columns)
         check_encoding(self.encoding)
         if not 0 < self.dev_fraction < 1:
@@ -177,7 +129,7 @@ class TrainingConfig:
     contrast_partner: str = "distant"  # the sentence that is joined: distant, other, similar, short or any
 
     def __post_init__(self) -> None:
-        _check_ranges(self)
+        check_ranges(self)
         if not 0 < self.calibration_fraction < 1:
             raise InputError(f"calibration_fraction is {self.calibration_fraction}; it must be between 0 and 1")
         self.settings({})
@@ -234,7 +186,7 @@ class MiningConfig:
     consensus_soft: bool = False  # expect the mean distribution itself
 
     def __post_init__(self) -> None:
-        _check_ranges(self)
+        check_ranges(self)
 
 
 @dataclass(frozen=True)
@@ -291,7 +243,7 @@ class Config:
         return brief_repr(self, **{"model": self.model, "method": self.method} | changed)
 
     def __post_init__(self) -> None:
-        _check_ranges(self)
+        check_ranges(self)
         if not 0 <= self.seed < _N_SEEDS:
             raise InputError(f"seed is {self.seed}; it must be a whole number from 0 to {_N_SEEDS - 1}")
 
@@ -346,7 +298,7 @@ class Config:
         import tomli_w
 
         table = _without_unset(asdict(self))
-        for name in _TABLES:
+        for name in TABLES:
             if not table["data"][name]:
                 del table["data"][name]
         return tomli_w.dumps(table)
@@ -367,15 +319,7 @@ def option_fields() -> Iterator[tuple[str, Field[Any], type]]:
         section = part.__name__.removesuffix("Config").lower()
         for each in fields(part):
             if each.metadata.get("help"):
-                yield each.metadata["group"] or section, each, _kind_of(part, each.name)[0]
-
-
-def parse_value(text: str) -> Any:
-    """Parse a value as TOML; text that is not TOML is a string, so quotes can be left out."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (ValueError, RecursionError):
-        return text
+                yield each.metadata["group"] or section, each, kind_of(part, each.name)[0]
 
 
 def _with_value(config: Config, name: str, value: Any) -> Config:
@@ -386,11 +330,11 @@ def _with_value(config: Config, name: str, value: Any) -> Config:
         if key not in defaults:
             known = ", ".join(sorted(defaults))
             raise InputError(f"unknown option {shorten(key)} of model {config.model}; known: {known}")
-        return replace(config, options=config.options | {key: _as_type(key, value, type(defaults[key]))})
+        return replace(config, options=config.options | {key: as_type(key, value, type(defaults[key]))})
     part = getattr(config, section, None) if section else config
     if not is_dataclass(part) or key not in {f.name for f in fields(part)}:
         raise _unknown(config, name)
-    changed: Any = replace(part, **{key: _checked(part, key, value)})  # type: ignore[type-var]
+    changed: Any = replace(part, **{key: checked_value(part, key, value)})  # type: ignore[type-var]
     return replace(config, **{section: changed}) if section else changed
 
 
@@ -418,45 +362,10 @@ def _unknown(config: Config, name: str) -> InputError:
     known = [full for full in config.flat() if not full.startswith("options.")]
     known += [f"options.{key}" for key in _option_defaults(config)]
     keys = {full.rpartition(".")[2]: full for full in known}
-    close = difflib.get_close_matches(name.rpartition(".")[2][:_MAX_NAME], keys, n=1, cutoff=_MIN_SIMILARITY)
+    close = difflib.get_close_matches(name.rpartition(".")[2][:MAX_NAME], keys, n=1, cutoff=_MIN_SIMILARITY)
     if not close:
         return InputError(f"unknown setting {shorten(name)}; known: {', '.join(known)}")
     return InputError(f"unknown setting {shorten(name)}; did you mean {keys[close[0]] if '.' in name else close[0]}?")
-
-
-def _checked(part: Any, key: str, value: Any) -> Any:
-    kind, optional = _kind_of(type(part), key)  # type: ignore[arg-type]
-    (declared,) = (each for each in fields(part) if each.name == key)
-    unset = declared.metadata.get("unset")
-    # Old files have 0 for an unset 0.0, but never a truth value.
-    if optional and (value is None or (type(value) in (type(unset), int) and unset is not None and value == unset)):
-        return None
-    return _as_type(key, value, kind)
-
-
-@cache
-def _kind_of(part: type, key: str) -> tuple[Any, bool]:
-    """Return the type of a setting without None, and whether it may be None."""
-    hint = get_type_hints(part)[key]
-    kinds = get_args(hint)
-    return (kinds[0], True) if NoneType in kinds else (hint, False)
-
-
-def _as_type(key: str, value: Any, kind: Any) -> Any:
-    if kind is float and type(value) is int:
-        value = float(value) if abs(value) <= sys.float_info.max else math.inf
-    if key in _TABLES:
-        return _TABLES[key](value)
-    if kind == tuple[str, ...]:
-        parts = value.split(",") if isinstance(value, str) else value
-        if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
-            return tuple(part.strip() for part in parts)
-    elif type(value) is kind and (kind is not float or math.isfinite(value)):
-        if kind is str and len(value) > _MAX_NAME and key not in _PATHS:
-            raise InputError(f"{key} has {len(value)} characters; expected a name of at most {_MAX_NAME}")
-        return value
-    more = ", a finite one" if type(value) is float else ""
-    raise InputError(f"{key} is {shorten(value)}; expected {getattr(kind, '__name__', str(kind))}{more}")
 
 
 def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -465,7 +374,7 @@ def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
     inner: dict[str, Any] = {}
     # The model comes first, since the names of its options depend on it.
     for key in sorted(table, key=lambda key: key != "model"):
-        if isinstance(table[key], dict) and key.rpartition(".")[2] not in _TABLES:
+        if isinstance(table[key], dict) and key.rpartition(".")[2] not in TABLES:
             inner |= {f"{key}.{name}": value for name, value in table[key].items()}
         else:
             values[key] = table[key]

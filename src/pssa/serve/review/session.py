@@ -23,7 +23,6 @@ from pssa.serve.review.log import LogEntry, ReviewLog
 from pssa.serve.review.sources import Sources
 
 FLIP, DROP, UNDO = "flip", "drop", "undo"
-ACTIONS = (FLIP, DROP, ACTIVE, MISLEADING)  # the last two add a word as such
 _OPPOSITE = {ACTIVE: MISLEADING, MISLEADING: ACTIVE}
 
 

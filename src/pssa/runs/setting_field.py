@@ -1,0 +1,107 @@
+"""A setting: how it is declared, and how a given value is checked and becomes one of its type."""
+
+from __future__ import annotations
+
+import math
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import field, fields
+from functools import cache
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+from pssa.data.label_map import read_label_map
+from pssa.data.rows import Columns
+from pssa.data.validation import shorten
+from pssa.errors import InputError
+
+MAX_NAME = 100  # characters
+# Settings whose value is a table, as sections are, with the parser of each.
+TABLES: dict[str, Callable[[Any], dict[str, str]]] = {
+    "columns": lambda given: dict(Columns.of(given).pairs),
+    "label_map": read_label_map,
+}
+_PATHS = ("train", "dev", "vectors", "encoder", "evidence", "from_pretrained")
+
+
+def setting_field(
+    default: Any,
+    help: str = "",
+    *,
+    unset: Any = None,
+    least: int | None = None,
+    choices: Sequence[str] = (),
+    **shown: str,
+) -> Any:
+    """Declare a setting.
+
+    :param help: help text of its command-line option; a setting without one has no option.
+    :param unset: the value that meant "not set" before there was None; it still does.
+    :param shown: `option`: the option's name, where it is not the setting's; `group`: where help lists it, by default under the
+        section's name; `default_text`: the default in words, where it depends on the model.
+    """
+    known = {"help": help, "unset": unset, "least": least, "choices": choices}
+    return field(default=default, metadata={"option": "", "group": "", "default_text": "", **shown, **known})
+
+
+def check_ranges(part: Any) -> None:
+    """Refuse values of a section that are below the least one, or none of the choices."""
+    for name, least, choices in _ranges(type(part)):  # type: ignore[arg-type]  # classes are hashable
+        value = getattr(part, name)
+        if value is not None and least is not None and value < least:
+            raise InputError(f"{name} is {value}; it must be at least {least}")
+        if choices and value not in choices:
+            raise InputError(f"{name} is {value!r}; it can be {' or '.join(choices)}")
+
+
+@cache
+def _ranges(part: type) -> list[tuple[str, int | None, Sequence[str]]]:
+    """Return the settings of a section that have a least value or choices."""
+    declared = ((each.name, each.metadata.get("least"), each.metadata.get("choices", ())) for each in fields(part))
+    return [each for each in declared if each[1] is not None or each[2]]
+
+
+def parse_value(text: str) -> Any:
+    """Parse a value as TOML; text that is not TOML is a string, so quotes can be left out."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (ValueError, RecursionError):
+        return text
+
+
+def checked_value(part: Any, key: str, value: Any) -> Any:
+    """Return a value for the setting `key` of a section, of its type, or None if it means "not set"."""
+    kind, optional = kind_of(type(part), key)  # type: ignore[arg-type]
+    (declared,) = (each for each in fields(part) if each.name == key)
+    unset = declared.metadata.get("unset")
+    # Old files have 0 for an unset 0.0, but never a truth value.
+    if optional and (value is None or (type(value) in (type(unset), int) and unset is not None and value == unset)):
+        return None
+    return as_type(key, value, kind)
+
+
+@cache
+def kind_of(part: type, key: str) -> tuple[Any, bool]:
+    """Return the type of a setting without None, and whether it may be None."""
+    hint = get_type_hints(part)[key]
+    kinds = get_args(hint)
+    return (kinds[0], True) if NoneType in kinds else (hint, False)
+
+
+def as_type(key: str, value: Any, kind: Any) -> Any:
+    """Return the value as one of this type; refuse what is not one."""
+    if kind is float and type(value) is int:
+        value = float(value) if abs(value) <= sys.float_info.max else math.inf
+    if key in TABLES:
+        return TABLES[key](value)
+    if kind == tuple[str, ...]:
+        parts = value.split(",") if isinstance(value, str) else value
+        if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
+            return tuple(part.strip() for part in parts)
+    elif type(value) is kind and (kind is not float or math.isfinite(value)):
+        if kind is str and len(value) > MAX_NAME and key not in _PATHS:
+            raise InputError(f"{key} has {len(value)} characters; expected a name of at most {MAX_NAME}")
+        return value
+    more = ", a finite one" if type(value) is float else ""
+    raise InputError(f"{key} is {shorten(value)}; expected {getattr(kind, '__name__', str(kind))}{more}")
