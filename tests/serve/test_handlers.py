@@ -278,6 +278,24 @@ def test_the_first_window_is_refused_where_there_is_no_room(start: Start, monkey
     assert start().post("/v1/csv", content="text,aspect\na x,x\n", headers=CSV).status_code == 503
 
 
+def test_a_later_window_that_takes_too_long_has_errors_and_is_not_tried_again(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    async def slow(*arguments: Any) -> Any:
+        asked.append(arguments)
+        if len(asked) == 2:
+            raise ApiError(503, "too_long", "not scored in time")
+        return await wait_for_results(*arguments)
+
+    monkeypatch.setattr(handlers, "_WINDOW", 1)
+    monkeypatch.setattr(handlers, "wait_for_results", slow)
+    rows = scored(start(), "text,aspect\na x,x\nb x,x\nc x,x\n")
+    assert [row["error"] for row in rows] == ["", "not scored in time", ""]
+    assert len(asked) == 3
+
+
 def test_a_table_with_many_columns_is_refused(client: TestClient) -> None:
     wide = b"text,aspect" + b",x" * 400_000 + b"\nthe screen,screen\n"
     answer = client.post("/v1/csv", content=wide, headers={"Content-Type": "text/csv"})

@@ -28,6 +28,8 @@ FIND_ADVICE = (
     f"to find aspects, name a tagger with {setting('aspects_from', 'DIR')}, use the one that comes with the package with"
     f" {setting('aspects_from', 'starter')}, or name aspects with {setting('aspects', 'food,wifi')}"
 )
+Place = tuple[int, int, int]  # number of a text, and where a sentence of it begins and ends
+
 _MAX_WORDS = 200  # of a part; longer sentences are read in several
 _SPECIAL = 8  # positions that special tokens may take
 _MAX_TABLE_WORDS = 1 << 16  # of the parts that are read together, padding included
@@ -59,13 +61,18 @@ class FoundAspect:
 def find_in_texts(finder: Finder, texts: Sequence[str]) -> list[tuple[FoundAspect, ...]]:
     """Return the aspects of each text, in order and without overlap; a text may have several sentences, or none."""
     places = [(row, start, end) for row, text in enumerate(texts) for start, end in split_sentences(text)]
-    sentences = [texts[row][start:end] for row, start, end in places]
     found: list[list[FoundAspect]] = [[] for _ in texts]
-    for (row, offset, _), sentence, spans in zip(places, sentences, finder.find_in_sentences(sentences), strict=True):
-        found[row].extend(
-            FoundAspect(sentence[start:end], start + offset, end + offset, sentence, offset) for start, end in spans
-        )
+    for row, aspect in find_at(finder, texts, places):
+        found[row].append(aspect)
     return [tuple(each) for each in found]
+
+
+def find_at(finder: Finder, texts: Sequence[str], places: Sequence[Place]) -> Iterator[tuple[int, FoundAspect]]:
+    """Yield the aspects of some sentences, each with the number of its text."""
+    sentences = [texts[row][start:end] for row, start, end in places]
+    for (row, offset, _), sentence, spans in zip(places, sentences, finder.find_in_sentences(sentences), strict=True):
+        for start, end in spans:
+            yield row, FoundAspect(sentence[start:end], start + offset, end + offset, sentence, offset)
 
 
 def examples_of(found: Sequence[FoundAspect]) -> list[Example]:

@@ -15,7 +15,7 @@ import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from pssa.runs.input_profile import NEW_ASPECT
 from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
 from pssa.serve.text_finder import TextFinder, open_text_finder
+from pssa.serve.turns import TurnThread
 
 _GPU_BATCH, _WORD_BATCH, _PIECE_BATCH = 256, 32, 8  # sentences
 _TURN_SECONDS = 0.05  # of a large request in a batch
@@ -87,7 +88,7 @@ class Batcher:
         self.finder: TextFinder | None = None  # of aspects, for requests that name none
         self.closing = False  # a signal handler may set it: refuse new requests, answer the accepted ones
         self._queue: deque[PendingRequest] = deque()
-        self.parser = ThreadPoolExecutor(1, "pssa-parser")  # one, so that parsing leaves time to everything else
+        self.parser = TurnThread("pssa-parser")  # one, so that parsing leaves time to everything else
         self.n_waiting = 0  # aspects in the queue
         self._costs: Counter[Kind] = Counter()  # of what waits
         self._paces: dict[Kind, float] = {}  # seconds per position, as measured
@@ -148,7 +149,7 @@ class Batcher:
             self._changed.notify()
         if not self._abandoned:
             self._worker.join()
-        self.parser.shutdown(wait=False, cancel_futures=True)
+        self.parser.close()
         if self.finder is not None:
             self.finder.close()
 

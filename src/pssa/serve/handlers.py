@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import queue
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -18,6 +18,7 @@ from fastapi import Response
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
+from pssa.aspects.sentences import split_sentences
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.rows import RejectedRow, ScorableRow, parse_row
 from pssa.data.fields import find_aspect_doubt, has_aspect
@@ -30,7 +31,7 @@ from pssa.serve.errors import RETRY, ApiError
 from pssa.serve.limits import Limits
 from pssa.serve.middleware import overloaded
 from pssa.serve.schemas import ExplainRequest, Item, Offsets, PredictRequest
-from pssa.serve.text_finder import found_rows, in_sentence
+from pssa.serve.text_finder import in_sentence
 
 _MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; more go to a thread
 _WINDOW = 256  # rows of a table that are scored together
@@ -42,7 +43,6 @@ _MAX_RECORD = 1 << 18  # characters of a row of a table
 # Columns of a scored table after its own ones, and what they hold if a result has no such field.
 _SCORED_COLUMNS: dict[str, Any] = {"label": "", "probabilities": {}, "error": "", "warning": ""}
 
-ArgumentT = TypeVar("ArgumentT")
 ReturnT = TypeVar("ReturnT")
 ParsedRow = ScorableRow | RejectedRow
 
@@ -65,6 +65,10 @@ async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | No
 
     :raises ApiError: 422 if an item has no aspects and there is no tagger; 503 if it takes too long.
     """
+    return await attend(_score_items(batcher, body, saliency), receive, batcher.limits.request_seconds)
+
+
+async def _score_items(batcher: Batcher, body: PredictRequest, saliency: str | None) -> Response:
     items = await _rows_of_items(batcher, body)
     if saliency is not None:
         most = batcher.limits.max_words(saliency)
@@ -72,7 +76,7 @@ async def score_items(batcher: Batcher, body: PredictRequest, saliency: str | No
         if batcher.runs[body.run].classifier.featurizer.max_positions > most:
             items = [replace(item, rows=[_explainable(row, saliency, most) for row in item.rows]) for item in items]
     rows = [row for item in items for row in item.rows]
-    results = iter(await _score_rows(batcher, rows, body.run, saliency, receive))
+    results = iter(await _score_rows(batcher, rows, body.run, saliency))
     written = [
         {"aspects": [next(results) for _ in item.rows], **({"left_out": item.left_out} if item.left_out else {})}
         for item in items
@@ -93,8 +97,8 @@ async def _rows_of_items(batcher: Batcher, body: PredictRequest) -> list[ItemRow
     """Return the rows of each item: of the aspects that it names or, if it names none, of those that are found."""
     named = [item for item in body.items if item.aspects is not None]
     work = sum(len(item.text) * len(item.aspects or ()) for item in named)
-    locate = partial(_locate_aspects, split=body.split_sentences)
-    given = iter(locate(named) if work <= _MAX_INLINE_CHARACTERS else await _in_parser(batcher, locate, named))
+    located = (_locate_aspects(item, body.split_sentences) for item in named)
+    given = located if work <= _MAX_INLINE_CHARACTERS else iter(await batcher.parser.collect(located))
     found = iter(await _find_aspects(batcher, [item.text for item in body.items if item.aspects is None]))
     return [next(found if item.aspects is None else given) for item in body.items]
 
@@ -106,40 +110,42 @@ async def _find_aspects(batcher: Batcher, texts: Sequence[str]) -> list[ItemRows
         advice = "name the aspects of each item, or start the service with --aspects-from DIR"
         message = f"an item has no aspects, and the service has no tagger to find some; {advice}"
         raise ApiError(422, "no_tagger", message)
-    most = batcher.limits.aspects
-    found = await batcher.finder.find(texts)
-    return [ItemRows(found_rows(of_text[:most]), max(0, len(of_text) - most)) for of_text in found]
+    return [ItemRows(rows, left_out) for rows, left_out in await batcher.finder.find(texts)]
 
 
-async def _in_parser(batcher: Batcher, function: Callable[[ArgumentT], ReturnT], argument: ArgumentT) -> ReturnT:
-    """Call a function that takes long in the thread that parses."""
-    return await asyncio.get_running_loop().run_in_executor(batcher.parser, function, argument)
+async def wait_for_results(batcher: Batcher, request: PendingRequest) -> list[Result]:
+    """Have a request scored and return its results; what is left of a request that is cancelled is dropped.
 
-
-async def wait_for_results(batcher: Batcher, request: PendingRequest, receive: Receive) -> list[Result]:
-    """Have a request scored and return its results.
-
-    :raises ApiError: 503 if the queue is full, or the results take too long.
-    :raises ClientDisconnect: if the client leaves; what is left of the request is dropped.
+    :raises ApiError: 503 if the queue is full.
     """
     try:
         batcher.submit(request)
     except queue.Full:
         raise overloaded(batcher) from None
-    scored = asyncio.wrap_future(request.future)
+    try:
+        return await asyncio.wrap_future(request.future)
+    finally:
+        batcher.withdraw(request)
+
+
+async def attend(work: Coroutine[Any, Any, ReturnT], receive: Receive, seconds: float) -> ReturnT:
+    """Return what a coroutine returns; it is cancelled if the client leaves or the time is over.
+
+    :raises ApiError: 503 if it takes too long.
+    :raises ClientDisconnect: if the client leaves.
+    """
+    done = asyncio.ensure_future(work)
     disconnected = asyncio.ensure_future(_wait_for_disconnect(receive))
     try:
-        either: list[asyncio.Future[Any]] = [scored, disconnected]
-        seconds = batcher.limits.request_seconds
-        done, _ = await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED, timeout=seconds)
-        if not done:
-            raise ApiError(503, "too_long", f"not scored within {seconds} seconds; send fewer or shorter texts", RETRY)
-        if not scored.done():
+        await asyncio.wait((done, disconnected), return_when=asyncio.FIRST_COMPLETED, timeout=seconds)
+        if done.done():
+            return done.result()
+        if disconnected.done():
             raise ClientDisconnect
-        return scored.result()
+        raise ApiError(503, "too_long", f"not scored within {seconds} seconds; send fewer or shorter texts", RETRY)
     finally:
         disconnected.cancel()
-        batcher.withdraw(request)
+        done.cancel()
 
 
 def find_aspect(text: str, aspect: str | Offsets) -> ParsedRow:
@@ -162,10 +168,13 @@ def _parse_row(row: Row) -> ParsedRow:
     return replace(parsed, warnings=(*parsed.warnings, doubt)) if doubt else parsed
 
 
-def _locate_aspects(items: Iterable[Item], split: bool) -> list[ItemRows]:
-    """Return the aspects that each item names; with `split` in the sentence of each, and not in the whole text."""
-    located = [[find_aspect(item.text, aspect) for aspect in item.aspects or ()] for item in items]
-    return [ItemRows([in_sentence(row) for row in rows] if split else rows) for rows in located]
+def _locate_aspects(item: Item, split: bool) -> ItemRows:
+    """Return the aspects that an item names; with `split` in the sentence of each, and not in the whole text."""
+    rows = [find_aspect(item.text, aspect) for aspect in item.aspects or ()]
+    if split:
+        sentences = split_sentences(item.text)
+        rows = [in_sentence(row, sentences) for row in rows]
+    return ItemRows(rows)
 
 
 def _explainable(row: ParsedRow, saliency: str, most: int) -> ParsedRow:
@@ -176,12 +185,10 @@ def _explainable(row: ParsedRow, saliency: str, most: int) -> ParsedRow:
     return RejectedRow(None, f"the text has {n_words} words, {saliency} explains at most {most}; give a shorter text")
 
 
-async def _score_rows(
-    batcher: Batcher, rows: Sequence[ParsedRow], run: str, saliency: str | None, receive: Receive
-) -> list[Result]:
+async def _score_rows(batcher: Batcher, rows: Sequence[ParsedRow], run: str, saliency: str | None) -> list[Result]:
     """Return the result of each row; a rejected one has an error."""
     examples = [row.example for row in rows if isinstance(row, ScorableRow)]
-    results = iter(await wait_for_results(batcher, PendingRequest(examples, run, saliency), receive))
+    results = iter(await wait_for_results(batcher, PendingRequest(examples, run, saliency)))
     return [_result(row, results) for row in rows]
 
 
@@ -298,7 +305,7 @@ async def score_table(
 ) -> AsyncIterator[bytes]:
     """Yield the scored table, a window of rows at a time; windows after the first wait if the queue is full.
 
-    :raises ApiError: before the first window, 503 if the queue is full.
+    :raises ApiError: before the first window, 503 if the queue is full, or the window takes too long.
     """
     labels = batcher.runs[run].classifier.labels
     output = OutputFormat("csv", "", labels, table.header.delimiter, escape_formulas)
@@ -308,16 +315,12 @@ async def score_table(
     rows, is_first = table.rows(), True
     # A text becomes as many rows as it has aspects, all of which must fit into the queue.
     n_rows = min(_WINDOW, batcher.limits.queue) // (batcher.limits.aspects if found else 1)
-    while read := await _in_parser(batcher, list, islice(rows, n_rows)):
-        window = await _retried(partial(_find_in_window, batcher, read), is_first)
-        parsed = [each.row for each in window if each.row is not None]
-        scored = iter(await _retried(partial(_score_rows, batcher, parsed, run, None, receive), is_first))
-        results = [{"warning": _NOTHING_FOUND} if each.row is None else next(scored) for each in window]
+    while read := await batcher.parser.collect(islice(rows, n_rows)):
         written = [
             {name: each.cells[place] for place, name in kept.items()}
             | ({column: result.get(name, "") for column, name in found.items()} if each.is_found else {})
             | {name: result.get(name, empty) for name, empty in _SCORED_COLUMNS.items()}
-            for each, result in zip(window, results, strict=True)
+            for each, result in await _score_window(_Retry(batcher, receive, is_first), read, run)
         ]
         yield content + output.encode(written, columns)
         content, is_first = b"", False
@@ -358,12 +361,34 @@ async def _find_in_window(batcher: Batcher, window: Sequence[tuple[list[str], Pa
     return rows
 
 
-async def _retried(work: Callable[[], Coroutine[Any, Any, ReturnT]], is_first: bool) -> ReturnT:
-    """Return what a part of a table gives; where the service is busy, the first part is refused and others wait."""
-    while True:
-        try:
-            return await work()
-        except ApiError:
-            if is_first:
-                raise
-            await asyncio.sleep(_RETRY_SECONDS)
+@dataclass(frozen=True)
+class _Retry:
+    """How parts of a table are carried out: where the service is busy, those of the first window are refused, others wait."""
+
+    batcher: Batcher
+    receive: Receive
+    is_first: bool
+
+    async def __call__(self, work: Callable[[], Coroutine[Any, Any, ReturnT]]) -> ReturnT:
+        while True:
+            try:
+                return await attend(work(), self.receive, self.batcher.limits.request_seconds)
+            except ApiError as error:
+                if self.is_first or error.code != "overloaded":
+                    raise
+                await asyncio.sleep(_RETRY_SECONDS)
+
+
+async def _score_window(
+    retry: _Retry, read: Sequence[tuple[list[str], ParsedRow | str]], run: str
+) -> list[tuple[_TableRow, Result]]:
+    """Return the rows of a window with their results; one that takes too long has an error in each row, after the first."""
+    try:
+        window = await retry(partial(_find_in_window, retry.batcher, read))
+        parsed = [each.row for each in window if each.row is not None]
+        scored = iter(await retry(partial(_score_rows, retry.batcher, parsed, run, None)))
+    except ApiError as error:
+        if retry.is_first:
+            raise
+        return [(_TableRow(cells, None), {"error": str(error)}) for cells, _ in read]
+    return [(each, {"warning": _NOTHING_FOUND} if each.row is None else next(scored)) for each in window]

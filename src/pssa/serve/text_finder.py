@@ -1,20 +1,27 @@
-"""`TextFinder`: finds aspects for requests that name none, a text at a time, so that large requests hold up nobody."""
+"""`TextFinder`: finds aspects for requests that name none, a few sentences at a time, so that large requests hold up nobody."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pssa.aspects.find import Finder, FoundAspect, examples_of, find_in_texts, load_finder
+from pssa.aspects.find import Finder, FoundAspect, Place, examples_of, find_at, load_finder
 from pssa.aspects.run import has_tagger
 from pssa.aspects.sentences import split_sentences
 from pssa.bulk.rows import RejectedRow, ScorableRow
 from pssa.data.example import Example
+from pssa.data.tokenize import Span
 from pssa.serve.errors import RETRY, ApiError
 from pssa.serve.limits import Limits
+from pssa.serve.turns import TurnThread
+
+_MAX_CHARACTERS = 2000  # of sentences that are read together: a twentieth of a second
+_SMALL = 2000  # characters of a request that is not refused for its time
+_MEMORY = 0.8  # of the measured pace: the share of what was known before
+
+FoundRows = tuple[list[ScorableRow | RejectedRow], int]  # aspects of a text, and how many are left out
 
 
 class TextFinder:
@@ -23,32 +30,71 @@ class TextFinder:
     def __init__(self, finder: Finder, limits: Limits) -> None:
         self.finder, self.limits = finder, limits
         self.n_waiting = 0
-        self._thread = ThreadPoolExecutor(1, "pssa-finder")
+        self._n_characters = 0  # of what waits
+        self._pace = 0.0  # seconds per character, as measured
+        self._thread = TurnThread("pssa-finder")
 
-    async def find(self, texts: Sequence[str]) -> list[tuple[FoundAspect, ...]]:
-        """Return the aspects of each text.
+    async def find(self, texts: Sequence[str]) -> list[FoundRows]:
+        """Return the aspects of each text as rows to be scored, as many as a text may have.
 
-        :raises ApiError: 503 if too many texts wait, or these take too long.
+        :raises ApiError: 503 if too many texts wait, or these would take too long.
         """
-        if self.n_waiting + len(texts) > self.limits.queue:
-            raise ApiError(503, "overloaded", "too many texts wait for their aspects to be found; try later", RETRY)
-        loop, seconds = asyncio.get_running_loop(), self.limits.request_seconds
+        n_characters = sum(map(len, texts))
+        self._admit(len(texts), n_characters)
         self.n_waiting += len(texts)
-        work = [loop.run_in_executor(self._thread, find_in_texts, self.finder, [text]) for text in texts]
+        self._n_characters += n_characters
         try:
-            found = await asyncio.wait_for(asyncio.gather(*work), seconds)
-        except TimeoutError:
-            message = f"aspects were not found within {seconds} seconds; send fewer or shorter texts"
-            raise ApiError(503, "too_long", message, RETRY) from None
+            found: list[list[FoundAspect]] = [[] for _ in texts]
+            for part in await self._thread.collect(self._search(texts)):
+                for row, aspect in part:
+                    found[row].append(aspect)
+            return await self._thread.collect(self._rows(each) for each in found)
         finally:
             self.n_waiting -= len(texts)
-            for each in work:
-                each.cancel()
-        return [of_one[0] for of_one in found]
+            self._n_characters -= n_characters
 
     def close(self) -> None:
         """End the thread; what waits is dropped."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread.close()
+
+    def _admit(self, n_texts: int, n_characters: int) -> None:
+        """Refuse what would not be found in time."""
+        seconds = (self._n_characters + n_characters) * self._pace
+        is_late = n_characters > _SMALL and self._n_characters and seconds > self.limits.request_seconds
+        if is_late or self.n_waiting + n_texts > self.limits.queue:
+            raise ApiError(503, "overloaded", "too many texts wait for their aspects to be found; try later", RETRY)
+
+    def _search(self, texts: Sequence[str]) -> Iterator[list[tuple[int, FoundAspect]]]:
+        for places in _portions(texts):
+            began = time.perf_counter()
+            found = list(find_at(self.finder, texts, places))
+            pace = (time.perf_counter() - began) / max(1, sum(end - start for _, start, end in places))
+            self._pace = pace + _MEMORY * ((self._pace or pace) - pace)
+            yield found
+
+    def _rows(self, found: Sequence[FoundAspect]) -> FoundRows:
+        """Return the aspects of a text, each in its sentence."""
+        first = found[: self.limits.aspects]
+        rows = [
+            ScorableRow(0, {}, example, offset=each.sentence_start)
+            for each, example in zip(first, examples_of(first), strict=True)
+        ]
+        return [*rows], len(found) - len(first)
+
+
+def _portions(texts: Sequence[str]) -> Iterator[list[Place]]:
+    """Yield the sentences of all texts, a few together."""
+    portion: list[Place] = []
+    n_characters = 0
+    for row, text in enumerate(texts):
+        for start, end in split_sentences(text):
+            if portion and n_characters + end - start > _MAX_CHARACTERS:
+                yield portion
+                portion, n_characters = [], 0
+            portion.append((row, start, end))
+            n_characters += end - start
+    if portion:
+        yield portion
 
 
 def open_text_finder(folders: Sequence[Path], limits: Limits, device: str) -> TextFinder | None:
@@ -57,20 +103,15 @@ def open_text_finder(folders: Sequence[Path], limits: Limits, device: str) -> Te
     return None if folder is None else TextFinder(load_finder(folder, device), limits)
 
 
-def found_rows(found: Sequence[FoundAspect]) -> list[ScorableRow | RejectedRow]:
-    """Return the aspects of a text as rows to be scored, each in its sentence."""
-    return [
-        ScorableRow(0, {}, example, offset=each.sentence_start)
-        for each, example in zip(found, examples_of(found), strict=True)
-    ]
+def in_sentence(row: ScorableRow | RejectedRow, sentences: Sequence[Span]) -> ScorableRow | RejectedRow:
+    """Return the row with the sentence of its aspect in place of the whole text; one whose aspect is in two stays as it is.
 
-
-def in_sentence(row: ScorableRow | RejectedRow) -> ScorableRow | RejectedRow:
-    """Return the row with the sentence of its aspect in place of the whole text; one whose aspect is in two stays as it is."""
+    :param sentences: of its text.
+    """
     if isinstance(row, RejectedRow):
         return row
     text, (start, end) = row.example.text, row.example.aspect_chars
-    for first, last in split_sentences(text):
+    for first, last in sentences:
         if first <= start and end <= last:
             example = Example.from_text(text[first:last], (start - first, end - first))
             return replace(row, example=example, offset=first)
