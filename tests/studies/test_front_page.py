@@ -137,6 +137,13 @@ def test_the_results_of_this_repository_have_every_finding_and_its_picture() -> 
         assert (RESULTS / name / PICTURE).read_text("utf-8") == draw_strip_plot(finding.plot), name
 
 
+def test_every_page_that_people_wrote_has_a_date() -> None:
+    pages = [path for path in RESULTS.glob("*.md") if not path.with_suffix("").is_dir() and path.name != "README.md"]
+    assert len(pages) > 10
+    dated = re.compile(r"\b20\d\d-\d\d-\d\d\b|\b\d{1,2} \w+ 20\d\d\b|\b[A-Z][a-z]+ 20\d\d\b")
+    assert [path.name for path in pages if not dated.search(path.read_text("utf-8"))] == []
+
+
 def test_the_first_page_leads_to_every_page() -> None:
     text = (RESULTS / "README.md").read_text("utf-8")
     pages = {path.name for path in RESULTS.glob("*.md")} - {"README.md"}

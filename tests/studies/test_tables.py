@@ -26,15 +26,13 @@ from pssa.studies.exhibit import (
     format_scores,
     not_measured,
 )
+from pssa.studies.latex import _Layout, escape_latex, latex_document
 from pssa.studies.pages import markdown_document
 from pssa.studies.tables import (
     TextTable,
-    _Layout,
     cells_csv,
     convert_text,
-    escape_latex,
     grid_table,
-    latex_document,
     markdown_table,
     points_table,
     table_csv,

@@ -30,7 +30,7 @@ _MARKED = re.compile(f"({re.escape(_BEGIN)}).*?({re.escape(_END)})", re.DOTALL)
 _NEW = f"# Results\n\n{_BEGIN}{_END}\n"
 _FILES = (
     "[index.html](index.html) shows everything on one page, [cells.jsonl](cells.jsonl) has every measurement, and each page "
-    "below ends with the command that made it."
+    "below ends with its provenance: command, commits, devices, days and files."
 )
 
 

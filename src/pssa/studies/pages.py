@@ -26,6 +26,7 @@ from pssa.studies import tables
 from pssa.studies.exhibit import Details, Exhibit, Figure, KeyFinding, Part, Picture, Table, Value
 from pssa.studies.exhibits import reading_order
 from pssa.studies.figures import draw
+from pssa.studies.latex import latex_document
 from pssa.studies.strip_plot import draw_strip_plot
 
 _TITLE = "Experiments"
@@ -259,7 +260,7 @@ def _files_of(part: Part, within: str, has_pandas: bool) -> dict[str, str | byte
     files: dict[str, str | bytes] = {}
     if has_pandas and isinstance(part, Table):
         files[f"{part.name}.md"] = "\n\n".join(_markdown_blocks(part, "", ())) + "\n"
-        files[f"{part.name}.tex"] = tables.latex_document(part, within)
+        files[f"{part.name}.tex"] = latex_document(part, within)
     table = tables.points_table(part) if isinstance(part, Figure) else part
     if has_pandas:
         files[f"{part.name}.csv"] = tables.table_csv(table)
