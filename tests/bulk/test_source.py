@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -12,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from pssa.bulk.source import Source, find_sources, require_apart
+from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.source import CsvStyle, Source, find_csv_style, find_sources, require_apart
 from pssa.data.rows import Problem, Row
 from pssa.errors import InputError
 
@@ -151,6 +153,17 @@ def test_a_line_for_excel_tells_the_delimiter_of_rows_to_score(tmp_path: Path) -
     assert (row.line, row.fields) == (3, {"text": "a, screen", "aspect": "screen"})
     assert isinstance(problem, Problem)
     assert problem.line == 4
+
+
+@pytest.mark.parametrize(("encoding", "has_bom"), [("utf-8", False), ("utf-8-sig", True), ("utf-16", True)])
+def test_the_style_of_a_table_is_that_of_the_first(tmp_path: Path, encoding: str, has_bom: bool) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("text;aspect\na screen;screen\n", encoding)
+    sources = find_sources([str(path)], None, encoding="utf-16" if encoding == "utf-16" else None)
+    style = find_csv_style(sources)
+    assert style == CsvStyle(";", has_bom)
+    assert OutputFormat("csv").styled(style).header(("a", "b")) == codecs.BOM_UTF8 * has_bom + b"a;b\r\n"
+    assert style.encode([("é", 1)]) == codecs.BOM_UTF8 * has_bom + "é;1\r\n".encode()
 
 
 def test_files_are_never_written_over_inputs_or_each_other(tmp_path: Path) -> None:

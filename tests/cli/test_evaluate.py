@@ -209,7 +209,7 @@ def test_instances_that_the_run_was_trained_on_are_told(
 ) -> None:
     pssa.write(corpus.select(range(4)), tmp_path / "old.jsonl")
     told = command("evaluate", run, "--data", tmp_path / "old.jsonl").out
-    assert told.splitlines()[1].startswith("4 of them with a text that the run was trained on")
+    assert told.splitlines()[1].startswith("Of 4 test instances, 4 have a text that the run was trained on")
     assert command("evaluate", run, "--data", tmp_path / "old.jsonl", "--json").json["seen_in_training"] == 4
     (tmp_path / "new.csv").write_text("text,aspect,label\na fine screen,screen,positive\n")
     told = command("evaluate", run, "--data", tmp_path / "new.csv").out

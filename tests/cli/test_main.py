@@ -110,7 +110,6 @@ def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pyt
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "the following arguments are required: COMMAND; see pssa --help"),
         (("fly",), "argument COMMAND: invalid choice: 'fly'"),
         (("trian",), "no command 'trian'; did you mean pssa train? see pssa train --help"),
         (("data", "chek"), "no action 'chek'; did you mean pssa data check? see pssa data check --help"),
@@ -128,6 +127,23 @@ def test_debug_shows_where_an_error_came_from(command: Command, monkeypatch: pyt
 )
 def test_bad_usage_is_one_line_too(command: Command, words: tuple[str, ...], said: str) -> None:
     assert command(*words).refusal.startswith(f"pssa: {said}")
+
+
+def test_without_a_command_the_help_is_shown(command: Command) -> None:
+    result = command()
+    assert (result.code, result.out) == (2, command("--help").out)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", [("insights", "FILE"), ("evaluate", "RUN", "FILE"), ("train", "FILE", "--out", "RUN")]
+)
+def test_a_file_without_its_option_gets_one_proposed(command: Command, tmp_path: Path, words: tuple[str, ...]) -> None:
+    file = tmp_path / "a.csv"
+    file.touch()
+    option = {"insights": "--input", "evaluate": "--data", "train": "--train"}[words[0]]
+    given = [str(file) if word == "FILE" else word for word in words]
+    assert f"did you mean {option} {file}?" in command(*given).refusal
 
 
 @pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS)])

@@ -13,7 +13,7 @@ from pssa.data.check import check
 from pssa.data.example import Corpus, Example, sentence_key
 from pssa.data.io import from_records, read, read_or_skip, stream, write
 from pssa.data.tokenize import Span
-from pssa.errors import InputError
+from pssa.errors import InputError, PssaWarning
 
 
 def _json_lines(path: Path, *rows: dict[str, Any]) -> Path:
@@ -290,6 +290,16 @@ def test_a_file_in_another_encoding_is_read_as_if_it_were_utf8(tmp_path: Path, e
     assert read(path, encoding=encoding)[0].text == "The café’s menu"
     with pytest.raises(InputError, match="not known"):
         read(path, encoding="klingon")
+
+
+def test_a_file_in_windows_1252_is_refused_as_a_whole_and_a_damaged_row_is_not(tmp_path: Path) -> None:
+    path, lines = tmp_path / "a.csv", ("text,aspect,label", "the café,café,positive", "le café,café,neutral")
+    path.write_bytes("\n".join(lines).encode("windows-1252"))
+    with pytest.raises(InputError, match=r"line 2.*windows-1252"):
+        read(path, errors="skip")
+    path.write_bytes(b"\n".join((lines[0].encode(), lines[1].encode("utf-8"), lines[2].encode("windows-1252"))))
+    with pytest.warns(PssaWarning, match="line 3"):
+        assert len(read(path, errors="skip")) == 1
 
 
 def test_a_wrong_encoding_is_one_problem_of_a_check(tmp_path: Path) -> None:

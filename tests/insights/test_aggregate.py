@@ -106,3 +106,13 @@ def test_groups_and_time_are_marked_where_they_differ_and_nowhere_else() -> None
     assert {one.aspect for one in found.differences} == {one.aspect for one in found.changes} == {"food"}
     change = next(one for one in found.changes if one.label == "negative")
     assert change.first < change.last
+
+
+def test_guesses_and_rows_without_a_text_are_not_counted() -> None:
+    known = mention("The food was cold.", "food", shares={"cold": 0.6})
+    guess = mention("Das food war kalt und fad", "food", "positive", notes="mostly unknown words (5 of 6)")
+    empty = [EmptyReview(["script unseen in training"]), EmptyReview([], is_blank=True)]
+    found = findings([known, guess, *empty])
+    assert [(one.label, one.count) for one in found.whole.labels if one.count] == [("negative", 1)]
+    assert (found.survey.n_reviews, found.survey.n_mentions, found.survey.n_unknown) == (3, 1, 2)
+    assert found.survey.n_blank == 1

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pssa.bulk.source import CsvStyle
 from pssa.errors import InputError
 from pssa.insights.grouping import group, normalize, read_groups
 
@@ -67,10 +68,10 @@ def test_a_rare_unknown_word_near_a_frequent_one_is_a_misspelling() -> None:
 def test_a_file_overrides_the_rules_and_can_be_written_for_editing(tmp_path: Path) -> None:
     counts = {"battery": 5, "battery life": 9, "charger": 3, "thing": 1}
     path = tmp_path / "groups.csv"
-    group(counts).save(path)
+    path.write_bytes(CsvStyle(";", has_bom=True).encode(group(counts).table()))
     text = path.read_text("utf-8")
-    assert "battery life,battery,9,about battery" in text
-    path.write_text(text.replace("charger,charger", "charger,power").replace("thing,thing", "thing,"), "utf-8")
+    assert "battery life;battery;9;about battery" in text
+    path.write_text(text.replace("charger;charger", "charger;power").replace("thing;thing", "thing;"), "utf-8")
     groups = group(counts, given=read_groups(path))
     assert groups.of("The Charger") == "power"
     assert groups.of("thing") == ""

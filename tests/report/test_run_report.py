@@ -65,7 +65,7 @@ def test_instances_that_the_run_was_trained_on_are_told_beside_the_scores(base: 
         for part in parse(make_report(base, data=data, sample=1)).all("section")
         if part.attributes["id"] == "scores"
     )
-    assert "Instances: 5, 3 of them with a text that the run was trained on, which says" in scores.text
+    assert "Of 5 test instances, 3 have a text that the run was trained on" in scores.text
     assert "that the run was trained on" not in make_report(base, data=held_out.select(range(2)), sample=1)
 
 

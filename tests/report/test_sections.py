@@ -107,7 +107,7 @@ def test_the_facts_are_those_of_the_run(run: Path) -> None:
     ("config", "dev", "epochs", "score"),
     [
         (Config(epochs=3), None, "3 (given, not searched)", None),
-        (Config(model="bertabsa_att"), None, "3 (default of encoders)", None),
+        (Config(model="bertabsa_att"), None, "3 (default for so many instances, not searched)", None),
         (Config(method="base"), {"accuracy": 0.5, "macro_f1": 0.25}, "3", "accuracy 50.0 %, macro-F1 25.0 %;"),
         (
             Config(method="pg-as"),

@@ -57,7 +57,7 @@ def test_labels_come_with_their_mistakes_the_best_first(reported: ReportedRun) -
 def test_small_or_known_test_data_is_said(reported: ReportedRun) -> None:
     text = said(reported, {"mined": judged(20)}, overlap=3)
     assert "This test set is small: on other sentences like these, expect it to be right on 67.0 % to 88.8 %." in text
-    assert "3 of them with a text that the run was trained on" in text
+    assert "3 have a text that the run was trained on" in text
 
 
 def test_without_test_data_the_held_out_score_counts(reported: ReportedRun) -> None:

@@ -26,7 +26,7 @@ from pssa.bulk.partial_output import PartialOutput
 from pssa.bulk.row_finder import FindingOptions
 from pssa.bulk.rows import Summary
 from pssa.bulk.scorer import Scoring, default_window_rows
-from pssa.bulk.source import STANDARD, Source, find_delimiter, find_sources, require_apart, require_unchanged
+from pssa.bulk.source import STANDARD, Source, find_csv_style, find_sources, require_apart, require_unchanged
 from pssa.bulk.standard_output import StandardOutput, open_standard_output
 from pssa.bulk.window import Window
 from pssa.data.read_options import check_encoding
@@ -137,8 +137,8 @@ def carry_out(
     output_format = choose_output_format(job.output, job.output_format, labels)
     output_format = replace(output_format, escape_formulas=job.escape_formulas)
     sources = find_sources(job.inputs, job.format, job.columns, job.encoding)
-    if output_format.name == "csv" and not output_format.delimiter:
-        output_format = replace(output_format, delimiter=find_delimiter(sources))
+    style = find_csv_style(sources)
+    output_format = output_format.styled(replace(style, has_bom=style.has_bom and job.output != STANDARD))
     if job.begin == "resume" and (streams := [source.title for source in sources if source.is_stream]):
         raise InputError(f"{streams[0]} cannot be read again, so the job cannot be resumed; read from a file")
     require_apart(sources, None if job.output == STANDARD else Path(job.output), job.rejected_path)

@@ -6,6 +6,7 @@ A Parquet file has its index at the end, so its windows are kept as Arrow stream
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -13,13 +14,13 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pssa.bulk import parquet_schema
 from pssa.bulk.rows import PROBABILITIES
-from pssa.bulk.source import STANDARD
+from pssa.bulk.source import STANDARD, CsvStyle
 from pssa.data.fields import spans_as_text, tags_as_text
 from pssa.data.validation import shorten
 from pssa.errors import InputError, import_extra
@@ -48,6 +49,7 @@ class OutputFormat:
     labels: tuple[str, ...] = ()  # whose probabilities have a column each in CSV
     delimiter: str = ""  # of CSV; empty: a comma
     escape_formulas: bool = False  # whether cells of CSV that a spreadsheet would compute get an apostrophe in front
+    has_bom: bool = False  # whether CSV begins with a byte order mark, by which spreadsheets recognise UTF-8
 
     def find_misfit(self, row: Mapping[str, Any], columns: Sequence[str]) -> str:
         """Return why the output cannot hold the row; empty if it can."""
@@ -79,7 +81,7 @@ class OutputFormat:
 
     def header(self, columns: Sequence[str]) -> bytes:
         """Return what stands before the first row."""
-        return self._csv([self._spread(columns)]) if self.name == "csv" else b""
+        return self._csv([self._spread(columns)], codecs.BOM_UTF8 * self.has_bom) if self.name == "csv" else b""
 
     def empty(self, columns: Sequence[str]) -> bytes:
         """Return an output without rows: the header if columns are known, and whatever the compression needs."""
@@ -101,12 +103,18 @@ class OutputFormat:
         """Return the columns of an earlier job that new probabilities replace, in lower case."""
         return set(map(str.lower, self._labels()))
 
-    def _csv(self, records: Iterable[Sequence[Any]]) -> bytes:
+    def styled(self, style: CsvStyle) -> OutputFormat:
+        """Return the same format in this style, if it is CSV; the suffix of a file may have decided the delimiter."""
+        if self.name != "csv":
+            return self
+        return replace(self, delimiter=self.delimiter or style.delimiter, has_bom=style.has_bom)
+
+    def _csv(self, records: Iterable[Sequence[Any]], begin: bytes = b"") -> bytes:
         target = io.StringIO(newline="")
         if self.escape_formulas:
             records = ([_escape_formula(cell) for cell in record] for record in records)
         csv.writer(target, delimiter=self.delimiter or ",").writerows(records)
-        return self._compress(target.getvalue().encode("utf-8", "replace"))
+        return self._compress(begin + target.getvalue().encode("utf-8", "replace"))
 
     def _compress(self, content: bytes) -> bytes:
         if self.compression == ".gz":

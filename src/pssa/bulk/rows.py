@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from pssa.data.example import Example
@@ -122,6 +123,13 @@ class Summary:
         if not self.notes:
             del values["notes"]
         return values
+
+
+def first_rejection(path: Path) -> str:
+    """Return the first line of a file of rejected rows, as an error names it."""
+    with path.open("rb") as file:
+        first = json.loads(file.readline())
+    return str(InputError.at(first["source"], first["line"], first["reason"]))
 
 
 def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:

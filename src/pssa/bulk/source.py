@@ -5,23 +5,25 @@ A format's reader is handed a path whose file counts the bytes that are read, un
 
 from __future__ import annotations
 
+import codecs
+import csv
 import glob
 import io
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, cast
 
 from pssa.bulk.fingerprint import BEGIN_AGAIN
 from pssa.data.files import BoundedStream
-from pssa.data.formats import hugging_face, require_named_columns, scan
+from pssa.data.formats import hugging_face, require_encoding, require_named_columns, scan
 from pssa.data.formats.csv import CsvHeader
 from pssa.data.io import format_of
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
-from pssa.data.text_file import EncodedPath, read_text_leniently
+from pssa.data.text_file import EncodedPath, begins_with_bom, read_text_leniently
 from pssa.errors import EmptyFile, InputError, import_extra, setting
 
 STANDARD = "-"  # standard input, or output
@@ -60,6 +62,20 @@ class Source:
         path.watch, path.is_standard, path.encoding = watch, self.name == STANDARD, self.encoding
         events = _read_to_end(scan(path, self.format, self.columns), self)
         return _watch_rows(events, self, watch) if self.format == "parquet" else events
+
+
+@dataclass(frozen=True)
+class CsvStyle:
+    """How CSV is written."""
+
+    delimiter: str = ","
+    has_bom: bool = False  # a byte order mark, by which spreadsheets recognise UTF-8
+
+    def encode(self, rows: Iterable[Sequence[Any]]) -> bytes:
+        """Return a whole file."""
+        target = io.StringIO(newline="")
+        csv.writer(target, delimiter=self.delimiter).writerows(rows)
+        return codecs.BOM_UTF8 * self.has_bom + target.getvalue().encode("utf-8", "replace")
 
 
 def require_apart(sources: Sequence[Source], output: Path | None, rejected: Path) -> None:
@@ -126,17 +142,18 @@ def peeked_paths(inputs: Sequence[str]) -> list[Path]:
     return [_WatchedPath(name) for name in names]
 
 
-def find_delimiter(sources: Sequence[Source]) -> str:
-    """Return the delimiter of the first file that is CSV; a comma if there is none."""
+def find_csv_style(sources: Sequence[Source]) -> CsvStyle:
+    """Return the style of the first file that is CSV, so that a program that wrote it opens what is made of it."""
     source = next((source for source in sources if source.format == "csv" and not source.is_stream), None)
     if source is None:
-        return ","
+        return CsvStyle()
     path = _WatchedPath(source.name)
     path.encoding = source.encoding
     try:
-        return CsvHeader.read(content for _, content in read_text_leniently(path)).delimiter
+        delimiter = CsvHeader.read(content for _, content in read_text_leniently(path)).delimiter
+        return CsvStyle(delimiter, begins_with_bom(path))
     except InputError:  # the file is refused, with its line, when it is read
-        return ","
+        return CsvStyle()
 
 
 def _expand(given: str) -> list[str]:
@@ -164,6 +181,7 @@ def _open_source(name: str, format: str | None, encoding: str, text_only: bool) 
     watched = _WatchedPath(name)
     watched.encoding = encoding
     found = format_of(watched, format, text_only)
+    require_encoding(watched, found)
     if name.startswith(hugging_face.PREFIX):
         return Source(name, found)
     if not path.exists():

@@ -32,6 +32,9 @@ _COMMANDS = Registry("pssa.cli", "command")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     words = sys.argv[1:] if argv is None else argv
+    if not words:
+        build_parser().print_help()
+        return BAD_USAGE
     arguments = build_parser(*words[:1]).parse_args(words)
     with SigtermHandler() as sigterm:
         return _run(arguments, sigterm)

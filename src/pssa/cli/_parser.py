@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 from difflib import get_close_matches
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
@@ -14,6 +15,7 @@ from pssa.runs.run_names import resolve_run
 
 BAD_USAGE = 2
 EXAMPLES = "examples:\n"
+_OF_FILES = ("--input", "--data", "--train")  # options of the file that a command is about
 
 Command: TypeAlias = Callable[[argparse.Namespace], int]
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -37,9 +39,12 @@ _TYPES: dict[str, Callable[[str], Any]] = {
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, without the usage that argparse prints before them."""
 
+    _words: list[str]  # that it parses
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse unknown arguments where the command is known, not in the parser above it."""
-        self._refuse_unknown_options(list(args or ()))
+        self._words = list(args or ())
+        self._refuse_unknown_options(self._words)
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self._refuse_unknown(unknown)
@@ -59,8 +64,15 @@ class Parser(argparse.ArgumentParser):
 
     def _refuse_unknown(self, unknown: list[str]) -> NoReturn:
         close = get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, n=1)
-        hint = f" (did you mean {close[0]}?)" if close else ""
+        meant = close[0] if close else self._propose_option(unknown)
+        hint = f" (did you mean {meant}?)" if meant else ""
         self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+
+    def _propose_option(self, words: list[str]) -> str:
+        """Return the option that a file among these words lacks; empty if there is none."""
+        name = next((option for option in _OF_FILES if option in self._option_string_actions), None)
+        file = next((word for word in words if not word.startswith("-") and Path(word).is_file()), None)
+        return f"{name} {file}" if name and file else ""
 
     def error(self, message: str) -> NoReturn:
         """Exit with the code of bad usage."""
@@ -68,6 +80,10 @@ class Parser(argparse.ArgumentParser):
             self._refuse_choice(message, found[1].split("/")[-1], found[2])
         if found := re.fullmatch(r"argument (?:.*/)?(--[a-z-]+): expected (?:one|at least one) argument", message):
             message += f"; write a value that begins with a dash as {found[1]}=VALUE"
+        if message.startswith("the following arguments are required: --"):
+            bare = [word for before, word in pairwise(["", *self._words]) if not before.startswith("--")]
+            meant = self._propose_option(bare)
+            message += f" (did you mean {meant}?)" if meant else ""
         self.exit(BAD_USAGE, f"pssa: {message}; see {self.prog} --help\n")
 
     def _refuse_choice(self, message: str, name: str, given: str) -> None:

@@ -117,7 +117,7 @@ def _print(result: Evaluation, dropped: Mapping[str, int], overlap: int | None) 
     instances = counted(scores.instances, "instance") + "".join(f", {n} dropped as {why}" for why, n in dropped.items())
     say(f"{instances}: {_two_scores(scores)}")
     if overlap:
-        say(describe_train_overlap(overlap))
+        say(describe_train_overlap(overlap, scores.instances))
     if result.abstention is not None:
         say(describe_abstention(result.abstention))
     for tag, part in result.slices.items():

@@ -99,6 +99,8 @@ def _stepper(bar: StderrProgress) -> Callable[[str, int], None]:
 
 
 def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
+    from pssa.insights.mentions import UNFOUNDED
+
     found = f"{counted(summary.mentions, 'mention')} of {counted(summary.aspects, 'aspect')}"
     say(f"{job.out}: {found} in {counted(summary.reviews, 'review')}; open it in a browser")
     for verb, names in (("like", summary.likes), ("dislike", summary.dislikes)):
@@ -107,8 +109,11 @@ def _print_summary(job: InsightsJob, summary: InsightsSummary) -> None:
     if summary.empty:
         unlike = "".join(f"; {count} unlike the training data: {kind}" for kind, count in summary.empty_notes.items())
         say(f"{counted(summary.empty, 'review')} without an aspect{unlike}")
+    if summary.blank:
+        say(f"{counted(summary.blank, 'row')} without a text, not counted")
     for kind, count in summary.notes.items():
-        say(f"{counted(count, 'mention')} unlike the training data: {kind}")
+        left_out = ", not counted" if kind in UNFOUNDED else ""
+        say(f"{counted(count, 'mention')} unlike the training data{left_out}: {kind}")
     if summary.undated:
         say(f"{counted(summary.undated, 'mention')} without a date that can be read in the column {job.date}")
     if summary.rejected:

@@ -104,6 +104,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
 
 def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Path) -> None:
     from pssa.bulk import STANDARD
+    from pssa.bulk.rows import first_rejection
     from pssa.cli._output import counted
 
     # Rows that go to standard output must stay alone there.
@@ -129,4 +130,4 @@ def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Pa
         print(f"{counted(count, 'row')} unlike the training data: {kind}", file=stream)
     if summary.rejected:
         subject = "1 row was" if summary.rejected == 1 else f"{summary.rejected} rows were"
-        print(f"{rejected}: {subject} skipped", file=stream)
+        print(f"{rejected}: {subject} skipped; the first: {first_rejection(rejected)}", file=stream)

@@ -20,7 +20,7 @@ from typing import Any, Unpack
 from pssa.data.example import Corpus, Example
 from pssa.data.fields import AmbiguousAspect, LabelRule, UnknownLabel, example_from_fields, find_aspect_doubt
 from pssa.data.files import write_atomically
-from pssa.data.formats import FORMATS, format_for_writing, format_named, recognise, scan
+from pssa.data.formats import FORMATS, format_for_writing, format_named, recognise, require_encoding, scan
 from pssa.data.read_options import ReadOptions, ReadSettings
 from pssa.data.rows import ColumnNames, Dropped, Event, Problem, Row
 from pssa.data.tables import Table, is_table, name_of, rows_of_records, scan_table
@@ -105,7 +105,9 @@ def read_with(options: ReadOptions, path: str | Path | Table, run: str = "") -> 
 def _open_source(path: str | Path, options: ReadOptions) -> tuple[Path, str]:
     """Return the file to read, in its encoding, and its format."""
     source = EncodedPath.of(path, options.encoding)
-    return source, format_of(source, options.format)
+    format = format_of(source, options.format)
+    require_encoding(source, format)
+    return source, format
 
 
 def _corpus_with_warning(

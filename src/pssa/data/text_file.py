@@ -141,6 +141,28 @@ def begins_as_utf8(path: Path) -> bool:
     return True
 
 
+def begins_with_bom(path: Path) -> bool:
+    """Whether a text file has a byte order mark, or another encoding than UTF-8: spreadsheets write both."""
+    with open_text(path) as stream:
+        return not _is_utf8(getattr(path, "encoding", "")) or stream.read(3) == codecs.BOM_UTF8
+
+
+def refuse_windows_1252(path: Path) -> None:
+    """Refuse a file that is not UTF-8 wherever its first megabyte could tell: its rows would be bad one by one."""
+    if not path.is_file() or not _is_utf8(getattr(path, "encoding", "")):  # a pipe can be read only once
+        return
+    try:
+        with open_text(path) as stream:
+            lines = stream.read(_PEEKED).split(b"\n")
+    except InputError:  # which is reported when the file is read
+        return
+    accented = [
+        (number, line.decode("utf-8", "surrogateescape")) for number, line in enumerate(lines, 1) if not line.isascii()
+    ]
+    if len(accented) > 1 and all(_NOT_TEXT.search(text) and _is_windows_1252(text) for _, text in accented):
+        raise InputError.at(path, accented[0][0], describe_damage(accented[0][1]) or NOT_UTF8)
+
+
 class _RecodedStream(io.RawIOBase):
     """The bytes of a file in another encoding as UTF-8."""
 

@@ -1,7 +1,8 @@
 """Aggregation of mentions in bounded memory: two passes over the scored rows.
 
 `survey` counts spellings, groups of reviews and dates. With these known, `tally` counts labels by aspect, by group of reviews and
-by period, adds up driver words, and keeps the best quotations. What both hold does not grow with the number of reviews.
+by period, adds up driver words, and keeps the best quotations. Both leave mentions out whose label is a guess. What they hold
+does not grow with the number of reviews.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from pssa.insights.dates import Calendar, DateColumn, read_date
 from pssa.insights.grouping import Groups
-from pssa.insights.mentions import EmptyReview, Mention
+from pssa.insights.mentions import UNFOUNDED, EmptyReview, Mention
 
 _MAX_SPELLINGS = 50_000
 _MAX_VALUES = 10_000  # of the column that divides reviews into groups
@@ -56,25 +57,37 @@ class Survey:
     values: BoundedCounter = field(default_factory=lambda: BoundedCounter(_MAX_VALUES))  # of `by`, by mention
     n_reviews: int = 0
     n_empty: int = 0  # reviews without an aspect
-    n_mentions: int = 0
+    n_unknown: int = 0  # reviews in a language that the model does not know
+    n_blank: int = 0  # rows without a text, which are no reviews
+    n_mentions: int = 0  # that are counted
     notes: Counter[str] = field(default_factory=Counter)  # mentions in texts unlike the training data, by kind
     empty_notes: Counter[str] = field(default_factory=Counter)  # the same of reviews without an aspect
 
     def add(self, mention: Mention | EmptyReview) -> None:
         """Count a mention, or a review without one."""
         if isinstance(mention, EmptyReview):
-            self.n_reviews, self.n_empty = self.n_reviews + 1, self.n_empty + 1
-            self.empty_notes.update(mention.notes)
+            self._add_empty(mention)
+            return
+        self.n_reviews += mention.is_first
+        self.notes.update(mention.notes)
+        if mention.is_unfounded:
+            self.n_unknown += mention.is_first
             return
         self.n_mentions += 1
-        self.n_reviews += mention.is_first
         if mention.spelling:
             self.spellings.add(mention.spelling)
-        self.notes.update(mention.notes)
         if self.by is not None:
             self.values.add(value_of(mention, self.by))
         if self.dates is not None:
             self.dates.add(mention.fields.get(self.dates.name))
+
+    def _add_empty(self, review: EmptyReview) -> None:
+        if review.is_blank:
+            self.n_blank += 1
+            return
+        self.n_reviews, self.n_empty = self.n_reviews + 1, self.n_empty + 1
+        self.n_unknown += any(kind in UNFOUNDED for kind in review.notes)
+        self.empty_notes.update(review.notes)
 
 
 def value_of(mention: Mention, column: str) -> str:
@@ -219,7 +232,7 @@ def survey(mentions: Iterable[Mention | EmptyReview], by: str | None = None, dat
 def tally(mentions: Iterable[Mention | EmptyReview], into: Tally) -> Tally:
     """Make the second pass."""
     for mention in mentions:
-        if isinstance(mention, Mention):
+        if isinstance(mention, Mention) and not mention.is_unfounded:
             into.add(mention)
     return into
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pssa.evaluation.shares import ShareEstimate, ShareEstimator, adjust, fisher_exact, trend
 from pssa.insights.aggregate import AspectTally, Survey, Tally, counts_by, distinctive_words
@@ -120,21 +119,16 @@ class Findings:
         usual, found = self.whole.of_kind(kind), aspect.of_kind(kind)
         return found.share.counted - usual.share.counted if found is not None and usual is not None else 0.0
 
-    def table(self, most: int | None = None) -> bytes:
-        """Return all aspects, or the `most` frequent, as CSV, a line for each aspect and label."""
-        target = io.StringIO(newline="")
-        writer = csv.writer(target)
-        writer.writerow(
-            ("aspect", "label", "mentions", "labelled", "share", "corrected", "low", "high", "drivers", "spellings")
-        )
+    def table(self, most: int | None = None) -> Iterator[Sequence[Any]]:
+        """Yield a table of all aspects, or of the `most` frequent: a header, and a line for each aspect and label."""
+        yield ("aspect", "label", "mentions", "labelled", "share", "corrected", "low", "high", "drivers", "spellings")
         for aspect in (*self.aspects, *self.rest)[:most]:
             spellings = "; ".join(spelling for spelling, _ in aspect.spellings)
             for one in aspect.labels:
                 numbers = (one.share.counted, one.share.corrected, one.share.low, one.share.high)
                 share = (f"{number:.4f}" for number in numbers)
                 drivers = "; ".join(word for word, _ in one.drivers)
-                writer.writerow((aspect.name, one.label, aspect.total, one.count, *share, drivers, spellings))
-        return target.getvalue().encode("utf-8", "replace")
+                yield aspect.name, one.label, aspect.total, one.count, *share, drivers, spellings
 
 
 def label_kind(label: str) -> str:

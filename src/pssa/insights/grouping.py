@@ -19,15 +19,16 @@ import io
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pssa.data.files import read_bounded, write_atomically
+from pssa.data.files import read_bounded
 from pssa.data.plurals import singular
 from pssa.data.validation import format_error, join_names, shorten
 from pssa.errors import InputError
@@ -95,15 +96,12 @@ class Groups:
             totals[found.group] += self.counts.get(spelling, 0)
         return totals
 
-    def save(self, path: Path) -> None:
-        """Write the file of groups, the largest group first."""
-        target = io.StringIO(newline="")
-        writer = csv.writer(target)
-        writer.writerow(_COLUMNS)
+    def table(self) -> Iterator[Sequence[Any]]:
+        """Yield the lines of the file of groups: its header, and the largest group first."""
+        yield _COLUMNS
         for group in sorted(self.members, key=lambda name: (-self.totals[name], name)):
             for spelling in self.members[group]:
-                writer.writerow((spelling, group, self.counts.get(spelling, 0), self.by_spelling[spelling].reason))
-        write_atomically(path, target.getvalue().encode("utf-8", "replace"))
+                yield spelling, group, self.counts.get(spelling, 0), self.by_spelling[spelling].reason
 
 
 def read_groups(path: Path) -> dict[str, str]:

@@ -21,7 +21,7 @@ from pssa.bulk.job import Job, Observer
 from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.row_finder import FindingOptions
 from pssa.bulk.scorer import Scoring
-from pssa.bulk.source import Source, find_sources
+from pssa.bulk.source import Source, find_csv_style, find_sources
 from pssa.data.files import atomic_path, require_writable, write_atomically
 from pssa.data.rows import ColumnNames, Columns, Row
 from pssa.data.validation import join_names, shorten
@@ -99,7 +99,7 @@ class InsightsSummary:
     page: str
     reviews: int
     empty: int  # reviews without an aspect
-    mentions: int
+    mentions: int  # that are counted
     aspects: int  # groups of aspects
     labels: Mapping[str, int]
     rejected: int  # rows that could not be used
@@ -109,6 +109,7 @@ class InsightsSummary:
     likes: tuple[str, ...]
     dislikes: tuple[str, ...]
     reason: str = ""  # why the first of the rejected rows could not be used
+    blank: int = 0  # rows without a text
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, for JSON."""
@@ -190,7 +191,8 @@ class _Work:
         n_rejected, reason = scored.first_rejected()
         if not found.n_reviews:
             scored.path.unlink()
-            raise InputError(reason or f"{', '.join(job.inputs)}: the input has no rows; name a file that has some")
+            what = "no row has a text" if found.n_blank else "the input has no rows"
+            raise InputError(reason or f"{', '.join(job.inputs)}: {what}; name a file that has some")
         groups = group(found.spellings, word_vectors(classifier), self.given_groups)
         estimator = ShareEstimator(rates.confusion)
         findings = self._find(scored, found, groups, estimator)
@@ -202,6 +204,7 @@ class _Work:
             date=job.date or "",
             n_skipped=n_rejected,
             reason=reason,
+            style=find_csv_style(self.sources),
         )
         self._write_files(scored, groups, findings, facts)
         return self._summarise(findings, n_rejected, reason)
@@ -221,13 +224,13 @@ class _Work:
     def _write_files(self, scored: ScoredRows, groups: Groups, findings: Findings, facts: PageFacts) -> None:
         job = self.job
         if job.rows is not None:
-            output_format = choose_output_format(str(job.rows), None, self.labels)
+            output_format = choose_output_format(str(job.rows), None, self.labels).styled(facts.style)
             rows = self._rows(self._mentions(scored), groups)
             write_rows(rows, job.rows, output_format, lambda n_rows: self.on_step("writing rows", n_rows))
         if job.table is not None:
-            write_atomically(job.table, findings.table())
+            write_atomically(job.table, facts.style.encode(findings.table()))
         if job.groups is not None and self.given_groups is None:
-            groups.save(job.groups)
+            write_atomically(job.groups, facts.style.encode(groups.table()))
         if scored.rejected.exists():
             with atomic_path(job.rejected) as part:
                 shutil.copyfile(scored.rejected, part)
@@ -307,6 +310,7 @@ class _Work:
             likes=tuple(aspect.name for aspect in findings.stand_out("good", 3)),
             dislikes=tuple(aspect.name for aspect in findings.stand_out("bad", 3)),
             reason=reason,
+            blank=findings.survey.n_blank,
         )
 
 

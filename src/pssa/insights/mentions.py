@@ -28,7 +28,8 @@ seriously severely simply super terribly too totally truly unbelievably utterly
 """
 _STRENGTHENERS = frozenset(_STRENGTHENER_WORDS.split())
 _BORDERS = frozenset(".,;:!?()-–—…") | {"but", "and"}
-_KINDS = (OTHER_SCRIPT, UNKNOWN_WORDS, LONG_TEXT)  # a new aspect alone says little
+UNFOUNDED = (OTHER_SCRIPT, UNKNOWN_WORDS)  # kinds of notes about texts whose label is a guess
+_KINDS = (*UNFOUNDED, LONG_TEXT)  # a new aspect alone says little
 _REACH = 3  # words from a negator to what it turns around, or from a strengthener to what it strengthens
 _LEAST_SHARE = 0.02  # of a driver
 
@@ -68,6 +69,11 @@ class Mention:
         return _note_kinds(self.fields)
 
     @property
+    def is_unfounded(self) -> bool:
+        """Whether the model does not know the language of the text, so that its label is a guess."""
+        return any(kind in UNFOUNDED for kind in self.notes)
+
+    @property
     def sentence(self) -> str:
         """The sentence that was judged."""
         return self.text[self.words[0][1] : self.words[-1][2]] if self.words else self.text
@@ -95,6 +101,7 @@ class EmptyReview:
     """A review in which no aspect was found."""
 
     notes: list[str]  # kinds of notes, as those of a mention
+    is_blank: bool = False  # a row without a text
 
 
 def _note_kinds(fields: Mapping[str, Any]) -> list[str]:
@@ -141,7 +148,7 @@ def read_mentions(path: Path, names: FieldNames = FieldNames()) -> Iterator[Ment
             row = json.loads(line)
             if row[names.start] is None:
                 review, last = review + 1, ("", -1)
-                yield EmptyReview(_note_kinds(row))
+                yield EmptyReview(_note_kinds(row), not str(row[names.text] or "").strip())
                 continue
             text, start = str(row[names.text]), row[names.start]
             # Aspects of one review follow each other from left to right.

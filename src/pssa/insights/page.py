@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment
 
+from pssa.bulk.source import CsvStyle
 from pssa.evaluation.shares import ShareEstimate
 from pssa.insights.findings import AspectFinding, Findings, GroupDifference
+from pssa.insights.mentions import UNFOUNDED
 from pssa.report.html import make_environment
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -35,12 +37,13 @@ class PageFacts:
     date: str = ""
     n_skipped: int = 0  # rows that could not be used
     reason: str = ""  # of the first of them
+    style: CsvStyle = field(default_factory=CsvStyle)  # of the table to download
 
 
 def render_page(findings: Findings, facts: PageFacts) -> str:
     """Return the page."""
     order = sorted(range(len(findings.labels)), key=lambda place: _ORDER[findings.whole.labels[place].kind])
-    table = base64.b64encode(findings.table(_MAX_TABLE)).decode("ascii")
+    table = base64.b64encode(facts.style.encode(findings.table(_MAX_TABLE))).decode("ascii")
     return (
         _environment()
         .get_template("insights.html.jinja")
@@ -57,6 +60,7 @@ def render_page(findings: Findings, facts: PageFacts) -> str:
             marks=_marks(findings),
             differences=findings.differences[:_N_SENTENCES],
             changes=findings.changes[:_N_SENTENCES],
+            unfounded=UNFOUNDED,
             compared=(findings.whole, *findings.aspects[:_N_COMPARED]),
             short_list=_SHORT_LIST,
             table=f"data:text/csv;charset=utf-8;base64,{table}",

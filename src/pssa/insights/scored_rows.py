@@ -25,7 +25,7 @@ from pssa.bulk.fingerprint import BEGIN_AGAIN, RESUME, find_difference, job_fing
 from pssa.bulk.job import Job, Observer, predict
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.partial_output import PartialOutput
-from pssa.bulk.rows import Summary
+from pssa.bulk.rows import Summary, first_rejection
 from pssa.bulk.source import Source
 from pssa.bulk.window import Window
 from pssa.data.files import hold_lock, make_folder, read_bounded, write_atomically
@@ -100,9 +100,8 @@ class ScoredRows:
         if not self.rejected.exists():
             return 0, ""
         with self.rejected.open("rb") as file:
-            first = json.loads(file.readline())
-            n_rows = 1 + sum(1 for _ in file)
-        return n_rows, str(InputError.at(first["source"], first["line"], first["reason"]))
+            n_rows = sum(1 for _ in file)
+        return n_rows, first_rejection(self.rejected)
 
     @property
     def _windows(self) -> Path:

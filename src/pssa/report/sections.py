@@ -134,7 +134,7 @@ def scores_section(results: Mapping[str, Evaluation], overlap: int | None = None
         "scores",
         "Scores",
         overall=overall,
-        overlap=f"Instances: {first.scores.instances}, {describe_train_overlap(overlap)}." if overlap else "",
+        overlap=describe_train_overlap(overlap, first.scores.instances) if overlap else "",
         test=_test(*results.values()) if len(results) == 2 else None,
         names=list(results),
         slices=slices,

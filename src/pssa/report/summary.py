@@ -120,8 +120,8 @@ def _describe_trust(run: ReportedRun, ours: Evaluation | None, trust: Trust | No
         _, low, high = wilson(round(ours.scores.accuracy * n), n)
         start = "This test set is small: on" if n < _FEW_INSTANCES else "On"
         lines.append(f"{start} other sentences like these, expect it to be right on {percent(low)} to {percent(high)}.")
-    if overlap:
-        lines.append(f"Of the test instances, {describe_train_overlap(overlap)}.")
+    if overlap and ours is not None:
+        lines.append(describe_train_overlap(overlap, ours.scores.instances))
     if run.metrics is not None:
         found = run.metrics.get("calibration")
         calibration = f"are calibrated: {describe_calibration(found)}" if found else "are not calibrated"

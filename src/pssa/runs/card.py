@@ -43,7 +43,9 @@ classifier.predict("The screen is great but the battery is weak.", "battery").la
 """
 
 _GIVEN = "The number of epochs was given: no development data was used, and nothing was selected."
-_USUAL = "The number of epochs is the default of encoders: no development data was used, and nothing was selected."
+_USUAL = (
+    "The number of epochs is the default for so many instances: no development data was used, and nothing was selected."
+)
 _OWN_DEV = (
     "The development score is of separate development data, which chose the number of epochs and was not trained on."
 )
@@ -118,7 +120,7 @@ def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
     counts = ", ".join(f"{count} {label}" for label, count in metrics["labels"].items())
     dropped = "".join(f"; {count} dropped as {reason}" for reason, count in metrics["dropped"].items())
     members = f", {metrics['members']} members that vote" if metrics["members"] > 1 else ""
-    not_searched = " (given, not searched)" if config.epochs else " (default of encoders)"
+    not_searched = " (given, not searched)" if config.epochs else " (default for so many instances, not searched)"
     mined = methods.find(config.method).mines and not config.supervision.evidence
     return {
         "method": _additions(config, metrics),

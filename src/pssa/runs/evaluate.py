@@ -155,6 +155,8 @@ def count_train_overlap(run: str | Path, corpus: Corpus) -> int | None:
     return sum(example.text in trained for example in corpus)
 
 
-def describe_train_overlap(count: int) -> str:
-    """Return the note that follows the number of all instances."""
-    return f"{count} of them with a text that the run was trained on, which says little about texts that are new to it"
+def describe_train_overlap(count: int, n_instances: int) -> str:
+    """Describe in a sentence how many of the instances the run was trained on."""
+    have = "has" if count == 1 else "have"
+    known = f"Of {n_instances} test instances, {count} {have} a text that the run was trained on"
+    return f"{known}, which says little about new texts."

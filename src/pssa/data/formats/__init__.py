@@ -29,7 +29,7 @@ from pathlib import Path
 from types import ModuleType
 
 from pssa.data.rows import SAME_NAMES, Columns, Event
-from pssa.data.text_file import EncodedPath, read_text, require_file, starts_with
+from pssa.data.text_file import EncodedPath, read_text, refuse_windows_1252, require_file, starts_with
 from pssa.errors import InputError, setting
 from pssa.registry import Registry
 
@@ -58,6 +58,12 @@ def scan(path: Path, format: str, columns: Columns = SAME_NAMES) -> Iterator[Eve
     takes_columns = bool(columns) or (_is_special(columns) and getattr(module, "HAS_COLUMNS", False))
     events: Iterator[Event] = module.scan(path, columns) if takes_columns else module.scan(path)
     return events
+
+
+def require_encoding(path: Path, format: str) -> None:
+    """Refuse a text file that is in Windows-1252 although no encoding is given: its rows would be bad one by one."""
+    if getattr(FORMATS.module(format), "HAS_ENCODING", True):
+        refuse_windows_1252(path)
 
 
 def column_names(path: Path, format: str) -> Sequence[str]:
