@@ -251,7 +251,7 @@ def test_the_section_counts_what_there_is() -> None:
     document = parse(evidence_section(evidence).html)
     assert document.all("p")[0].text == (
         "2 active and 1 misleading words in 2 instances, 1 of them without any; "
-        "by attention of memnet, words taken where the entropy is below 4 bits."
+        "by attention of memnet, words with an entropy below 4 bits."
     )
     tables = {table.all("caption")[0].text: [texts(row) for row in table.all("tr")] for table in document.all("table")}
     by_round = next(rows for caption, rows in tables.items() if caption.startswith("Training instances by round"))
@@ -317,7 +317,7 @@ def test_changes_are_counted_and_shown_with_both_heat_maps(run: Path, held_out: 
         ComparedPrediction(held_out[3], golds[3], other[golds[3]]),
     ]
     document = parse(changes_section(judged, "test instances", dict(zip(NAMES, classifiers, strict=True))).html)
-    assert document.all("p")[0].text == "3 of 4 test instances are labelled differently by mined than by initial."
+    assert document.all("p")[0].text == "mined and initial give 3 of 4 test instances different labels."
     counts = [[cell.text for cell in row.children] for row in document.all("tr")]
     assert counts[1:] == [["now right", "2"], ["now wrong", "1"], ["wrong either way", "0"]]
     sections = document.all("section")
@@ -353,7 +353,7 @@ def test_sentences_that_are_too_long_are_not_shown(run: Path) -> None:
 def test_no_change_is_a_sentence(run: Path, held_out: Corpus) -> None:
     judged = [ComparedPrediction(example, "positive", "positive") for example in held_out]
     document = parse(changes_section(judged, "test instances", dict.fromkeys(NAMES, load(run))).html)
-    assert document.text.strip() == "None of the 40 test instances is labelled differently by mined than by initial."
+    assert document.text.strip() == "mined and initial give all 40 test instances the same label."
 
 
 @pytest.mark.slow

@@ -39,10 +39,10 @@ def test_scores_stand_beside_the_majority_and_the_model_before_mining(reported: 
     assert "It is right on 100.0 % of 50 test instances; macro-F1 100.0 %." in text
     assert "Always answering positive would be right on 60.0 %; macro-F1 37.5 %." in text
     assert "The model before mining is right on 70.0 %" in text
-    assert "mined is better" in text
+    assert "mined is significantly better" in text
     assert "p < 0.001" in text
     assert "The difference may be chance" in said(reported, {"mined": judged(25), "other": judged(25)})
-    assert "mined is worse" in said(reported, {"mined": judged(15), "other": judged(30)})
+    assert "mined is significantly worse" in said(reported, {"mined": judged(15), "other": judged(30)})
 
 
 def test_labels_come_with_their_mistakes_the_best_first(reported: ReportedRun) -> None:
@@ -63,7 +63,7 @@ def test_small_or_known_test_data_is_said(reported: ReportedRun) -> None:
 def test_without_test_data_the_held_out_score_counts(reported: ReportedRun) -> None:
     assert reported.metrics is not None
     searched = replace(reported, metrics=reported.metrics | {"dev": {"accuracy": 0.5, "macro_f1": 0.25}})
-    assert "held out it is right on 50.0 %; macro-F1 25.0 %, before mining." in said(searched, {})
+    assert "it is right on 50.0 %; macro-F1 25.0 %, before mining." in said(searched, {})
     assert "there is no score" in said(replace(reported, metrics=reported.metrics | {"dev": None}), {})
     assert "unfinished" in said(replace(reported, metrics=None), {})
 

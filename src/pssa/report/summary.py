@@ -79,9 +79,9 @@ def _name(other: str) -> str:
 
 def _verdict(name: str, gain: float, p: float) -> str:
     if gain > 0 and p < _SIGNIFICANT:
-        return f"{name} is better, more than other test sentences would change"
+        return f"{name} is significantly better"
     if gain < 0 and 1 - p < _SIGNIFICANT:
-        return f"{name} is worse, more than other test sentences would change"
+        return f"{name} is significantly worse"
     return "The difference may be chance"
 
 
@@ -92,7 +92,7 @@ def _describe_held_out_scores(run: ReportedRun) -> list[str]:
     if dev:
         when = describe_run(run.config, run.metrics)["when"]
         scores = f"{percent(dev['accuracy'])}; macro-F1 {percent(dev['macro_f1'])}"
-        lines.append(f"On training data that was held out it is right on {scores}{when}.")
+        lines.append(f"On held-out training data it is right on {scores}{when}.")
     else:
         lines.append("No data was held out, and no test data was given, so there is no score.")
     majority = MajorityBaseline.of(run.metrics["labels"])

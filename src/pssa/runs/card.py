@@ -18,7 +18,7 @@ tags: [aspect-based-sentiment-analysis]
 ---
 # {model} ({method})
 
-Classifies the sentiment that a text expresses about one aspect in it, as one of: {labels}.
+Classifies what a text says about one aspect in it, as one of: {labels}.
 
 ```python
 import pssa
@@ -46,15 +46,13 @@ _GIVEN = "The number of epochs was given: no development data was used, and noth
 _USUAL = (
     "The number of epochs is the default for so many instances: no development data was used, and nothing was selected."
 )
-_OWN_DEV = (
-    "The development score is of separate development data, which chose the number of epochs and was not trained on."
-)
+_OWN_DEV = "Separate development data gave the development score and chose the number of epochs; it was not trained on."
 _HELD_OUT = """\
-The development score is of {share} of the training data, held out by sentence; it chose the number of epochs, after which the
-model was fitted again on all of train."""
+The development score was measured on {share} of the training data, held out by sentence, which chose the number of epochs.
+Then the model was trained again on all of the training data."""
 
-_TAGGER = "\n| aspects in raw text | found by the tagger in `aspects/`, which has a card of its own |"
-_VOTING = " Its probabilities are the members' shares of the vote, and do not say how sure a member was."
+_TAGGER = "\n| aspects in raw text | found by the tagger in `aspects/`, which has its own card |"
+_VOTING = " Its probabilities are shares of the members' votes; they do not say how sure a member was."
 
 
 def write_card(path: Path, config: Config, metrics: dict[str, Any]) -> None:
@@ -110,9 +108,11 @@ def _selection(run: Path, config: Config, *, searched: bool) -> str:
 
 def _additions(config: Config, metrics: dict[str, Any]) -> str:
     """Return what goes with the method: copies of the instances, and a gate that kept the evidence out."""
-    copies = ", with copies by contrast" if config.training.augment == "contrast" else ""
+    copies = ", with contrast copies" if config.training.augment == "contrast" else ""
     gate = metrics.get("gate", {"supervised": True})
-    return copies + ("" if gate["supervised"] else "; held-out data advised against its evidence, which was left out")
+    return copies + (
+        "" if gate["supervised"] else "; trained without its evidence, which scored lower on held-out data"
+    )
 
 
 def describe_run(config: Config, metrics: dict[str, Any]) -> dict[str, str]:
