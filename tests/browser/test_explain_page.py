@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
 from collections.abc import Callable, Iterator
@@ -200,6 +201,18 @@ def test_a_table_goes_in_and_comes_back_scored(page: Page, tmp_path: Path) -> No
     assert [[row[name] for name in rows[0]] for row in scored] == rows[1:]
     assert {row["label"] for row in scored} <= {"positive", "negative", "neutral"}
     expect(page.get_by_role("link", name="mine.scored.csv")).to_be_visible()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "windows-1252", "utf-16"])
+def test_a_table_of_a_spreadsheet_keeps_its_accents(page: Page, tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "mine.csv").write_text("text;aspect\nThe café is huge;café\n", encoding)
+    page.get_by_label("CSV file").set_input_files(tmp_path / "mine.csv")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Score and download").click()
+    download.value.save_as(tmp_path / "scored.csv")
+    content = (tmp_path / "scored.csv").read_bytes()
+    assert "\nThe café is huge;café;".encode() in content
+    assert content.startswith(codecs.BOM_UTF8) == (encoding != "utf-8")
 
 
 def test_the_columns_of_a_table_are_guessed_and_can_be_chosen(page: Page, tmp_path: Path) -> None:

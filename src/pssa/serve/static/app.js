@@ -4,7 +4,7 @@
 import { download, make, moveBy, setTabStop } from "./dom.js";
 import { answerFigure, changesBetween, percent } from "./heat.js";
 import { announce, get, post, send, showError, showMessage } from "./server.js";
-import { columnsFor, guess, headerOf } from "./table.js";
+import { columnsFor, decode, guess, headerOf } from "./table.js";
 import { aspectsOf, carryMarks, countPoints, markSpans, points, wordsOf } from "./text.js";
 
 const EXAMPLE = "The screen is huge and bright, but the battery life is terrible.";
@@ -284,11 +284,15 @@ async function scoreTable(event) {
     const chosen = Object.fromEntries(["text", "aspect"].map((field) => [field, document.getElementById(`column-${field}`).value]));
     const query = new URLSearchParams({ run: document.getElementById("table-run").value });
     if (columnsFor(chosen)) query.set("columns", columnsFor(chosen));
-    const answer = await send(`/v1/csv?${query}`, { method: "POST", body: file, headers: { "Content-Type": "text/csv" } });
-    const link = download(await answer.blob(), `${file.name.replace(/\.csv$/i, "")}.scored.csv`);
+    const { text, encoding, hasMark } = await decode(file);
+    const isUtf8 = encoding === "utf-8";
+    const answer = await send(`/v1/csv?${query}`, { method: "POST", body: isUtf8 ? file : text, headers: { "Content-Type": "text/csv" } });
+    // By a byte order mark spreadsheets recognise UTF-8.
+    const scored = new Blob([isUtf8 && !hasMark ? "" : "\uFEFF", await answer.blob()], { type: "text/csv" });
+    const link = download(scored, `${file.name.replace(/\.csv$/i, "")}.scored.csv`);
     tableDone.replaceChildren("Scored: ", link);
     tableDone.hidden = false;
-    showMessage(`${link.download} is in your downloads.`);
+    showMessage(`${link.download} is in your downloads.${isUtf8 ? "" : ` ${file.name} was read as ${encoding}.`}`);
   } catch (error) {
     showError(error);
   } finally {

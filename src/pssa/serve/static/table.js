@@ -1,4 +1,4 @@
-/* The columns of a table to be scored: read from its header in the browser, guessed by their names, and chosen by people. */
+/* A table to be scored: its encoding, and its columns, which are read from its header, guessed by their names, and chosen by people. */
 
 const LIKELY = {
   text: ["text", "review", "sentence", "comment", "body", "content", "message", "feedback"],
@@ -6,9 +6,25 @@ const LIKELY = {
 };
 const HEADER_BYTES = 65536;
 
+/** The text of a CSV file, or of its beginning, and its encoding; programs that write no UTF-8 write Windows-1252, or UTF-16 with a mark. */
+export async function decode(file) {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const mark = bytes[0] * 256 + bytes[1];
+  if (mark === 0xfffe || mark === 0xfeff) {
+    const encoding = mark === 0xfffe ? "utf-16le" : "utf-16be";
+    return { text: new TextDecoder(encoding).decode(bytes), encoding, hasMark: true };
+  }
+  const hasMark = mark === 0xefbb && bytes[2] === 0xbf;
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: true }), encoding: "utf-8", hasMark };
+  } catch {
+    return { text: new TextDecoder("windows-1252").decode(bytes), encoding: "windows-1252", hasMark };
+  }
+}
+
 /** The names in the header of a CSV file; blank lines and Excel's line `sep=;` come before it. */
 export async function headerOf(file) {
-  const lines = (await file.slice(0, HEADER_BYTES).text()).replace(/^\uFEFF/, "").split(/\r?\n/);
+  const lines = (await decode(file.slice(0, HEADER_BYTES))).text.split(/\r?\n/);
   const filled = lines.filter((line) => /[^\s,;"]/.test(line));
   const given = /^"?sep=([^\w\s"])"?/i.exec(filled[0] ?? "")?.[1];
   const line = filled[given ? 1 : 0] ?? "";
