@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pssa import models
 from pssa.errors import InputError
 from pssa.registry import Registry
 
@@ -26,3 +29,12 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
 
 def test_the_first_public_name_of_a_module_is_what_it_is_there_for() -> None:
     assert Registry("pssa.models", "model").find("memnet").__name__ == "MemoryNetwork"
+
+
+def test_a_file_that_provides_nothing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty_model.py").touch()
+    monkeypatch.setattr(models, "__path__", [*models.__path__, str(tmp_path)])
+    with pytest.raises(
+        TypeError, match=r"empty_model\.py does not say what it provides; name its model first in __all__"
+    ):
+        Registry("pssa.models", "model").find("empty_model")

@@ -41,9 +41,15 @@ class Registry:
         return importlib.import_module(f"{self._package}.{name.replace(self._separator, '_')}")
 
     def find(self, name: str) -> Any:
-        """Return what the module called `name` is there for: the first name in its `__all__`."""
+        """Return what the module called `name` is there for: the first name in its `__all__`.
+
+        :raises TypeError: if it names nothing there, which only its author can mend.
+        """
         module = self.module(name)
-        return getattr(module, module.__all__[0])
+        provided = getattr(module, "__all__", ())
+        if not provided:
+            raise TypeError(f"{module.__file__} does not say what it provides; name its {self._kind} first in __all__")
+        return getattr(module, provided[0])
 
 
 def _changed_at(folder: str) -> int:

@@ -146,7 +146,11 @@ def find(name: str) -> Method:
     """
     if name not in names():
         raise InputError(f"unknown method {name!r}; known: {', '.join(names())}")
-    return cast(Method, _FILES.module(_family_of(name)).METHODS[name])
+    module = _FILES.module(_family_of(name))
+    try:
+        return cast(Method, module.METHODS[name])
+    except (AttributeError, KeyError) as error:
+        raise TypeError(f"{module.__file__} does not provide the method {name!r}; name it in METHODS") from error
 
 
 def train_final(context: RunContext, epochs: int, evidence: Evidence, start: nn.Module | None = None) -> Trained:
