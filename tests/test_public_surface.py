@@ -102,6 +102,11 @@ def test_the_package_is_typed_and_says_its_version() -> None:
     assert pssa.__version__
 
 
+def test_the_citation_has_the_version_of_the_package() -> None:
+    citation = Path(__file__).parents[1] / "CITATION.cff"
+    assert f"\nversion: {pssa.__version__}\n" in citation.read_text("utf-8")
+
+
 @pytest.mark.skipif("PSSA_EXPECT_INSTALLED" not in os.environ, reason="only where an installed wheel is tested")
 def test_the_installed_package_is_the_one_under_test() -> None:
     assert Path(pssa.__file__).is_relative_to(os.environ["PSSA_EXPECT_INSTALLED"])

@@ -52,15 +52,26 @@ def find_commits(digests: Collection[str]) -> dict[str, str]:
     contents = _contents({blob for _, files in history for blob in files.values()})
     found: dict[str, str] = {}
     for name, files in history:
-        digest = _digest({path: contents[blob] for path, blob in files.items()})
-        if digest in digests:
-            found.setdefault(digest, name)
+        if contents.keys() >= set(files.values()):  # a partial clone lacks some
+            digest = _digest({path: contents[blob] for path, blob in files.items()})
+            if digest in digests:
+                found.setdefault(digest, name)
     return found
 
 
 def _history() -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the commits that changed the package, oldest first, each with the blobs of its Python files."""
-    how = ("--first-parent", "--reverse", "--raw", "--no-abbrev", "--no-renames", "--relative", "-z", "--format=%H")
+    how = (
+        "--first-parent",
+        "-m",
+        "--reverse",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "--relative",
+        "-z",
+        "--format=%H",
+    )
     output = (_git("log", *how, "--", ".") or b"").decode("utf-8", "replace")
     words = map(str.strip, output.split("\0"))
     name, files = "", dict[str, str]()
@@ -83,10 +94,12 @@ def _contents(blobs: Iterable[str]) -> dict[str, str]:
     output, place, found = _git("cat-file", "--batch", given="\n".join(sorted(blobs)).encode()) or b"", 0, {}
     while place < len(output):
         line = output[place : output.index(b"\n", place)]
-        blob, _, size = line.decode().split()
-        begin = place + len(line) + 1
-        place = begin + int(size) + 1
-        found[blob] = hashlib.sha256(output[begin : place - 1]).hexdigest()
+        blob, kind, *size = line.decode().split()
+        place += len(line) + 1
+        if kind == "blob":  # not "missing"
+            content = output[place : place + int(size[0])]
+            found[blob] = hashlib.sha256(content).hexdigest()
+            place += len(content) + 1
     return found
 
 
