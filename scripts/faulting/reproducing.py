@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import time
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ def kill_reproducing(lab: Lab, check: Check, kills: int, moments: random.Random)
         found, expected = _cells(out), _cells(reference)
         check.expect(len({cell["key"] for cell in found}) == len(found), "a cell was carried out twice")
         check.expect(found == expected, "other cells than without a kill")
-        check.expect(_files(out) == _files(reference), "other files than without a kill")
+        others = _different(_files(out), _files(reference))
+        check.expect(not others, f"other files than without a kill: {others}")
 
 
 def _words(lab: Lab) -> tuple[str | Path, ...]:
@@ -61,6 +63,17 @@ def _cells(out: Path) -> list[dict[str, Any]]:
     lines = [json.loads(line) for line in (out / "cells.jsonl").read_text("utf-8").splitlines()]
     kept = [{name: value for name, value in line.items() if name not in _TIMED} for line in lines]
     return sorted(kept, key=lambda line: str(line["key"]))
+
+
+def _different(ours: dict[str, bytes], theirs: dict[str, bytes]) -> str:
+    """The files that only one has or that differ, each with its first line that does."""
+    names = sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))
+    return "; ".join(f"{name} ({_first_difference(ours.get(name, b''), theirs.get(name, b''))})" for name in names)
+
+
+def _first_difference(ours: bytes, theirs: bytes) -> str:
+    pairs = zip_longest(ours.decode("utf-8", "replace").splitlines(), theirs.decode("utf-8", "replace").splitlines())
+    return next((f"{one!r:.90} instead of {other!r:.90}" for one, other in pairs if one != other), "")
 
 
 def _files(out: Path) -> dict[str, bytes]:

@@ -8,9 +8,11 @@ import pytest
 from tests.cli.command import Command
 
 import pssa
+from pssa import cli
 from pssa.cli import train
-from pssa.cli._output import counted, print_table
+from pssa.cli._output import counted, print_table, say
 from pssa.data.example import Corpus
+from pssa.errors import PssaWarning
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "0 rows"), (1, "1 row"), (2, "2 rows")])
@@ -48,3 +50,13 @@ def test_a_narrow_table_breaks_names_and_cuts_nothing_off(
     told = capsys.readouterr().out
     assert told.startswith("confusion: gold in rows\n")
     assert "…" not in told
+
+
+def test_labels_and_words_of_strangers_do_not_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = "\x1b]0;gone\x07 \x9b31m \u202e label"
+    say(hostile)
+    print_table(hostile, ("name", "count"), [[hostile, 1]])
+    cli._print_warning(PssaWarning(f"none of the labels is {hostile}"))
+    shown = "".join(capsys.readouterr())
+    assert shown.count("label") == 5
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & {*shown}

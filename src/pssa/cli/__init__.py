@@ -19,6 +19,7 @@ from types import FrameType
 from typing import Any
 
 from pssa import __version__
+from pssa.cli._output import for_terminal
 from pssa.cli._parser import BAD_USAGE, EXAMPLES, HelpFormatter, Parser, add_common_options
 from pssa.errors import InputError, PssaError, for_command_line
 from pssa.registry import Registry
@@ -89,13 +90,13 @@ def _run(arguments: argparse.Namespace, sigterm: SigtermHandler) -> int:
 def _fail(message: str, debug: bool, code: int) -> int:
     if debug:
         traceback.print_exc()
-    print("pssa: " + " ".join(message.split()), file=sys.stderr)
+    print("pssa: " + for_terminal(" ".join(message.split())), file=sys.stderr)
     return code
 
 
 def _print_warning(message: Warning | str, *details: Any, **more: Any) -> None:
     """Print a warning in one line, without its place in the code."""
-    print(f"pssa: warning: {for_command_line(message)}", file=sys.stderr)
+    print(f"pssa: warning: {for_terminal(for_command_line(message))}", file=sys.stderr)
 
 
 class _Terminated(KeyboardInterrupt):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,14 @@ from pssa.errors import InputError, for_command_line
 
 if TYPE_CHECKING:
     from pssa.runs import Config
+
+# Control characters but tab and line feed, and marks that change the direction of what follows.
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def for_terminal(text: str) -> str:
+    """Return a text with a replacement character for each one that a terminal would obey: labels and words may be a stranger's."""
+    return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def print_json(value: Mapping[str, Any]) -> None:
@@ -29,7 +38,7 @@ def say(text: str) -> None:
     """Print a line for people, without markup."""
     from rich.console import Console
 
-    Console(highlight=False, soft_wrap=True).print(text, markup=False)
+    Console(highlight=False, soft_wrap=True).print(for_terminal(text), markup=False)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -41,12 +50,12 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     console, table = Console(highlight=False), Table()
     for number, column in enumerate(columns):
         # A narrow terminal folds names to the next line: labels and words must not be cut off.
-        table.add_column(Text(column), justify="left" if number == 0 else "right", overflow="fold")
+        table.add_column(Text(for_terminal(column)), justify="left" if number == 0 else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
+        table.add_row(*(Text(for_terminal(str(cell))) for cell in row))
     if title:
         # rich would wrap the table's own title to the width of the table.
-        console.print(title, style="italic", markup=False, soft_wrap=True)
+        console.print(for_terminal(title), style="italic", markup=False, soft_wrap=True)
     console.print(table)
 
 

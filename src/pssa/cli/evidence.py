@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_data, reading
-from pssa.cli._output import counted, print_json, print_table, require_new_file, say
+from pssa.cli._output import counted, for_terminal, print_json, print_table, require_new_file, say
 from pssa.cli._parser import Commands, add_command, add_group, option
 from pssa.data.evidence import (
     ACTIVE,
@@ -316,7 +316,8 @@ def print_examples(examples: Sequence[ExampleEvidence], limit: int, notes: Seque
     console = Console(highlight=False, soft_wrap=True)
     for number, example in enumerate(examples[:limit]):
         note = f" ({notes[number]})" if notes else ""
-        console.print(Text.assemble((f"{example.id} {example.label}: ", "dim"), mark_words(example), (note, "dim")))
+        name = for_terminal(f"{example.id} {example.label}: ")
+        console.print(Text.assemble((name, "dim"), mark_words(example), (for_terminal(note), "dim")))
     _print_rest(len(examples) - limit)
 
 
@@ -330,7 +331,7 @@ def mark_words(example: ExampleEvidence) -> Text:
     found = {finding.word: finding for finding in example.findings}
     start, end = example.aspect
     text = Text()
-    for index, word in enumerate(example.words):
+    for index, word in enumerate(map(for_terminal, example.words)):
         if index and example.spans[index - 1][1] < example.spans[index][0]:
             text.append(" ", "bold" if start < index < end else "")
         if start <= index < end:

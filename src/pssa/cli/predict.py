@@ -105,7 +105,7 @@ def _engine(arguments: argparse.Namespace) -> Engine:
 def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Path) -> None:
     from pssa.bulk import STANDARD
     from pssa.bulk.rows import first_rejection
-    from pssa.cli._output import counted
+    from pssa.cli._output import counted, for_terminal
 
     # Rows that go to standard output must stay alone there.
     stream = sys.stderr if arguments.output == STANDARD else sys.stdout
@@ -118,7 +118,7 @@ def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Pa
         return
     name = "standard output" if arguments.output == STANDARD else arguments.output
     # Labels may be numbers too.
-    counts = ", ".join(f"{label}: {count}" for label, count in summary.labels.items())
+    counts = for_terminal(", ".join(f"{label}: {count}" for label, count in summary.labels.items()))
     print(f"{name}: {counted(summary.rows, 'row')} ({counts})", file=stream)
     if summary.texts:
         without = "1 has none" if summary.empty == 1 else f"{summary.empty} have none"
@@ -127,7 +127,7 @@ def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Pa
         subject = "1 aspect occurs" if summary.ambiguous == 1 else f"{summary.ambiguous} aspects occur"
         print(f"{subject} several times in the text; the first occurrence was taken", file=stream)
     for kind, count in sorted(summary.notes.items(), key=lambda note: -note[1]):
-        print(f"{counted(count, 'row')} unlike the training data: {kind}", file=stream)
+        print(f"{counted(count, 'row')} unlike the training data: {for_terminal(kind)}", file=stream)
     if summary.rejected:
         subject = "1 row was" if summary.rejected == 1 else f"{summary.rejected} rows were"
-        print(f"{rejected}: {subject} skipped; the first: {first_rejection(rejected)}", file=stream)
+        print(f"{rejected}: {subject} skipped; the first: {for_terminal(first_rejection(rejected))}", file=stream)
