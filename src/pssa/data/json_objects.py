@@ -16,7 +16,9 @@ from pssa.data.validation import format_error, shorten
 _CHUNK = 1 << 16  # bytes
 _MAX_OBJECT = 1 << 24  # characters
 _MARKS = re.compile(r'["{}]')
-_STRING_END = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_IN_STRING = re.compile(
+    r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL
+)  # up to its end, or to a backslash without what it escapes
 _BETWEEN = re.compile(r"[\s,\[\]]*")
 
 
@@ -60,13 +62,17 @@ class _Scanner:
 
     def __init__(self) -> None:
         self._text = ""
+        self._start = 0  # of the object
         self._place = 0  # up to which the text is known
         self._depth = 0  # of open braces
+        self._in_string = False  # whether the place is inside one
         self._count = 0  # of objects
 
     def feed(self, text: str) -> Iterator[str | Problem]:
         """Yield the objects that end in the next part of the file."""
-        self._text += text if self._text or self._count else text.removeprefix("\ufeff")
+        first = not self._text and not self._count
+        self._text = self._text[self._start :] + (text.removeprefix("\ufeff") if first else text)
+        self._place, self._start = self._place - self._start, 0
         while True:
             if not self._depth and (fault := self._begin()):
                 yield fault
@@ -75,7 +81,7 @@ class _Scanner:
             if found is None:
                 break
             yield found
-        if len(self._text) > _MAX_OBJECT:
+        if len(self._text) - self._start > _MAX_OBJECT:
             yield Problem(self._count + 1, f"is longer than {_MAX_OBJECT} characters; expected one text", last=True)
 
     def unfinished(self) -> Problem | None:
@@ -86,30 +92,39 @@ class _Scanner:
 
     def _begin(self) -> Problem | None:
         """Skip to the next object; a problem if something else comes first."""
-        between = _BETWEEN.match(self._text)
+        between = _BETWEEN.match(self._text, self._place)
         assert between is not None
-        self._text, self._place = self._text[between.end() :], 0
-        if self._text[:1] == "{":
-            self._depth, self._place = 1, 1
-        elif self._text:
-            what = f"begins with {shorten(self._text[:20])}; expected a list of objects"
-            return Problem(self._count + 1, what, given=self._text, last=True)
+        self._start = self._place = between.end()
+        if self._text[self._start : self._start + 1] == "{":
+            self._depth, self._place = 1, self._start + 1
+        elif rest := self._text[self._start :]:
+            what = f"begins with {shorten(rest[:20])}; expected a list of objects"
+            return Problem(self._count + 1, what, given=rest, last=True)
         return None
 
     def _finish(self) -> str | None:
         """Return the object if its end is there."""
-        while (mark := _MARKS.search(self._text, self._place)) is not None:
-            if mark.group() == '"':
-                end = _STRING_END.match(self._text, mark.end())
-                if end is None:
-                    return None  # the string goes on in the next part; it is looked at again from its beginning
-                self._place = end.end()
-                continue
+        while self._leave_string() and (mark := _MARKS.search(self._text, self._place)) is not None:
             self._place = mark.end()
+            if mark.group() == '"':
+                self._in_string = True
+                continue
             self._depth += 1 if mark.group() == "{" else -1
             if not self._depth:
-                found, self._text = self._text[: self._place], self._text[self._place :]
                 self._count += 1
-                return found
-        self._place = len(self._text)
+                return self._text[self._start : self._place]
+        if not self._in_string:
+            self._place = len(self._text)
         return None
+
+    def _leave_string(self) -> bool:
+        """Go to the end of a string; False if it goes on in the next part."""
+        if self._in_string:
+            inside = _IN_STRING.match(self._text, self._place)
+            assert inside is not None
+            self._place = inside.end()
+            if self._text[self._place : self._place + 1] != '"':
+                return False
+            self._place += 1
+            self._in_string = False
+        return True
