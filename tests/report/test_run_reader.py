@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,6 +31,30 @@ def test_a_finished_run_has_everything(run: Path) -> None:
 def test_a_run_that_did_not_mine_has_no_evidence_and_no_initial_model(base: Path) -> None:
     subject = ReportedRun.open(base)
     assert (subject.evidence, subject.initial) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("metrics.json", []),
+        ("metrics.json", {"dev": {"accuracy": float("nan")}}),
+        ("metrics.json", {"labels": ["positive"]}),
+        ("metrics.json", {"labels": {"positive": "<script>"}}),
+        ("metrics.json", {"parameters": 10**400}),
+        ("metrics.json", {"calibration": {"source": "x", "error_before": "x", "temperature": []}}),
+        ("metrics.json", {"held_out": {"labels": ["a"], "confusion": [[-1]], "source": ""}}),
+        ("history.jsonl", {"stage": "final", "epoch": 1, "loss": "x", "penalty": 0.0, "accuracy": 0.5}),
+        ("history.jsonl", {"stage": ["final"], "epoch": 1, "loss": 1.0, "penalty": 0.0, "accuracy": 0.5}),
+        ("history.jsonl", {"stage": "final", "epoch": 10**400, "loss": 1.0, "penalty": 0.0, "accuracy": 0.5}),
+    ],
+)
+def test_numbers_of_a_stranger_that_are_none_are_refused(base: Path, tmp_path: Path, name: str, content: Any) -> None:
+    run = shutil.copytree(base, tmp_path / "run")
+    if name == "metrics.json" and content:
+        content = json.loads((run / name).read_text("utf-8")) | content
+    (run / name).write_text(json.dumps(content), "utf-8")
+    with pytest.raises(InputError, match=rf"{name} is damaged: .*copy or train the run again"):
+        ReportedRun.open(run)
 
 
 def test_an_unfinished_run_has_the_epochs_of_its_checkpoints(run: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def for_terminal(text: str) -> str:
-    """Return a text with a replacement character for each one that a terminal would obey: labels and words may be a stranger's."""
+    """Return a text, which may be a stranger's, with a replacement character for each one that a terminal would obey."""
     return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

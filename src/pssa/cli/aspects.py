@@ -120,9 +120,9 @@ def run_train(arguments: argparse.Namespace) -> int:
 
 
 def _summarise(out: Path, as_json: bool) -> int:
-    from pssa.runs.directory import read_json
+    from pssa.runs.run_metrics import FILE, read_tagger_metrics
 
-    metrics = read_json(out / "metrics.json")
+    metrics = read_tagger_metrics(out / FILE)
     if as_json:
         print_json({"tagger": str(out), **metrics})
     else:

@@ -118,10 +118,10 @@ def _refuse_beside_resume(arguments: argparse.Namespace) -> None:
 def _read_result(out: Path) -> tuple[dict[str, Any], Evidence | None]:
     """Return metrics and evidence of a run that was finished before."""
     from pssa.data.evidence_file import read_evidence
-    from pssa.runs.directory import read_json
+    from pssa.runs.run_metrics import FILE, read_metrics
 
     path = out / "evidence.jsonl"
-    return read_json(out / "metrics.json"), read_evidence(path) if path.is_file() else None
+    return read_metrics(out / FILE), read_evidence(path) if path.is_file() else None
 
 
 def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, as_json: bool) -> None:
@@ -130,10 +130,10 @@ def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, 
     from pssa.cli._summary import print_training_summary
     from pssa.cli.aspects import print_tagger
     from pssa.data.numbers import percent
-    from pssa.runs.directory import read_json
+    from pssa.runs.run_metrics import FILE, read_tagger_metrics
 
-    tagger = out / FOLDER / "metrics.json"
-    found = read_json(tagger) if tagger.is_file() else None
+    tagger = out / FOLDER / FILE
+    found = read_tagger_metrics(tagger) if tagger.is_file() else None
     if as_json:
         print_json({"run": str(out), **metrics, **evidence, **({"aspects": found} if found else {})})
         return

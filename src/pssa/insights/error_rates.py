@@ -14,6 +14,8 @@ from pssa.runs import Classifier
 from pssa.runs.directory import read_json
 from pssa.runs.evaluate import evaluate
 
+_MAX_COUNT = 1 << 40  # of instances; the file may come from a stranger
+
 
 @dataclass(frozen=True)
 class ErrorRates:
@@ -60,7 +62,7 @@ def _parse(kept: dict[str, Any], labels: Sequence[str]) -> tuple[tuple[int, ...]
     if not isinstance(names, list) or not isinstance(rows, list) or sorted(map(str, names)) != sorted(labels):
         return None
     is_matrix = len(rows) == len(names) and all(isinstance(row, list) and len(row) == len(names) for row in rows)
-    if not is_matrix or any(type(cell) is not int or cell < 0 for row in rows for cell in row):
+    if not is_matrix or any(type(cell) is not int or not 0 <= cell < _MAX_COUNT for row in rows for cell in row):
         return None
     places = [names.index(label) for label in labels]
     return tuple(tuple(rows[gold][predicted] for predicted in places) for gold in places)

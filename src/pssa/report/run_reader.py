@@ -10,10 +10,11 @@ from typing import Any
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence
 from pssa.data.files import read_bounded
-from pssa.data.validation import format_error
+from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, RunError
 from pssa.runs import Classifier, Config, load
-from pssa.runs.directory import FileStore, RunDirectory, read_json
+from pssa.runs.directory import FileStore, RunDirectory
+from pssa.runs.run_metrics import FILE, read_metrics
 from pssa.training import EpochRecord
 
 _MAX_BYTES = 1 << 28  # of a history or a card
@@ -44,7 +45,7 @@ class ReportedRun:
             is_finished=directory.finished,
             classifier=_load(root),
             config=Config.from_toml(config) if config.is_file() else None,
-            metrics=read_json(root / "metrics.json") if directory.finished else None,
+            metrics=read_metrics(root / FILE) if directory.finished else None,
             history=tuple(_history(root)),
             evidence=read_evidence(evidence) if evidence.is_file() else None,
             card=read_bounded(card, _MAX_BYTES).decode("utf-8", "replace") if card.is_file() else "",
@@ -88,13 +89,25 @@ def _history(root: Path) -> list[EpochRecord]:
     """Return the epochs of a finished run, or those in the checkpoints of an unfinished one."""
     path = root / "history.jsonl"
     if path.is_file():
+        lines = read_bounded(path, _MAX_BYTES).splitlines()
         try:
-            lines = read_bounded(path, _MAX_BYTES).decode().splitlines()
-            return [EpochRecord(**json.loads(line)) for line in lines]
-        except InputError:
-            raise
+            return [_parse_epoch(line) for line in lines]
         except (TypeError, ValueError, RecursionError) as error:
             raise InputError(f"{path} is damaged: {format_error(error)}; copy or train the run again") from error
     found = sorted(root.glob("stages/*/checkpoint.safetensors"), key=lambda path: path.stat().st_mtime)
     checkpoints = [FileStore(path).load() for path in found]
     return [record for checkpoint in checkpoints if checkpoint is not None for record in checkpoint.history]
+
+
+def _parse_epoch(line: bytes) -> EpochRecord:
+    """Return the epoch that a line describes; the file may come from a stranger."""
+    record = EpochRecord(**json.loads(line))
+    numbers = (record.epoch, record.loss, record.penalty, record.accuracy, record.dev_accuracy, record.dev_macro_f1)
+    if not isinstance(record.stage, str) or not all(map(_is_measured, numbers)):
+        raise ValueError(f"an epoch is {shorten(record.as_dict())}")
+    return record
+
+
+def _is_measured(value: object) -> bool:
+    """Whether a value is a number, maybe not a finite one, or missing."""
+    return value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 1 << 53)

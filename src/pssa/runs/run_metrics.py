@@ -1,0 +1,83 @@
+"""`metrics.json` of a run or a tagger. It may come from a stranger: what reports and summaries show of it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pssa.data.validation import Parser, integer, list_of, number, optional, parse_fields, shorten, text
+from pssa.errors import InputError
+from pssa.runs.directory import read_json
+
+FILE = "metrics.json"
+
+
+def read_metrics(path: Path) -> dict[str, Any]:
+    """Read the metrics of a run.
+
+    :raises InputError: if they are not those of a run.
+    """
+    return _read(path, _RUN)
+
+
+def read_tagger_metrics(path: Path) -> dict[str, Any]:
+    """Read the metrics of a tagger.
+
+    :raises InputError: if they are not those of a tagger.
+    """
+    return _read(path, _TAGGER)
+
+
+def _read(path: Path, parsers: Mapping[str, Parser]) -> dict[str, Any]:
+    found = read_json(path)
+    try:
+        if not isinstance(found, dict):
+            raise InputError(f"it is {shorten(found)}; expected an object")
+        for key, parse in parsers.items():
+            if key in found or key not in _LATER:
+                parse(found.get(key), key)
+    except InputError as error:
+        raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
+    return found
+
+
+def _counts(value: Any, name: str) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise InputError(f"`{name}` is {shorten(value)}; expected an object of counts")
+    return {key: _count(each, f"{name}.{key}") for key, each in value.items()}
+
+
+def _count(value: Any, name: str) -> int:
+    found = integer(value, name)
+    if not 0 <= found < 1 << 63:
+        raise InputError(f"`{name}` is {shorten(value)}; expected a count")
+    return found
+
+
+def _some(**parsers: Parser) -> Parser:
+    """Return a parser of objects that have these keys, and maybe others."""
+
+    def parse(value: Any, name: str) -> dict[str, Any]:
+        known = {key: value[key] for key in parsers if key in value} if isinstance(value, dict) else value
+        return parse_fields(known, name, parsers)
+
+    return parse
+
+
+_LATER = ("calibration", "held_out", "gate", "mining")  # keys that runs of other versions or methods lack
+_COVERAGE = optional(_some(tokens=number))
+_CALIBRATION = _some(temperature=number, source=text, instances=_count, error_before=number, error_after=number)
+_RUN: dict[str, Parser] = {
+    **dict.fromkeys(("instances", "epochs", "parameters", "members"), _count),
+    **{"labels": _counts, "dropped": _counts, "corpus_hash": text, "vector_coverage": _COVERAGE},
+    "dev": optional(_some(accuracy=number, macro_f1=number)),
+    "calibration": optional(_CALIBRATION),
+    "held_out": optional(_some(labels=list_of(text), confusion=list_of(list_of(_count)), source=text)),
+    "gate": optional(_some(with_evidence=number, without=number)),
+}
+_TAGGER: dict[str, Parser] = {
+    **dict.fromkeys(("sentences", "empty", "aspects", "epochs", "parameters"), _count),
+    "dev": optional(_some(f1=number)),
+    "vector_coverage": _COVERAGE,
+}
