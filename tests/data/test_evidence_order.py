@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
 from pssa.data.evidence_order import order_by_use
 from pssa.data.example import Corpus, Example
@@ -33,6 +35,13 @@ def test_doubtful_sentences_come_first() -> None:
     assert "0.75" in reasons[0]
     assert reasons[1] == "no word was found"
     assert reasons[2] != reasons[0]
+
+
+def test_the_best_word_is_one_of_the_first_round() -> None:
+    (example,) = evidence(("food tasted great", "great", 0.6)).examples
+    late = Finding(example.words.index("tasted"), ACTIVE, 2, 1.0, 0.9, "positive", "positive")
+    (found,) = order_by_use([replace(example, findings=(late, *example.findings))])
+    assert "0.60" in found.reason
 
 
 def test_sentences_with_common_words_come_first_and_repetitions_later() -> None:

@@ -151,4 +151,6 @@ def _print_mistakes(classifier: Classifier, variants: VariantSet, result: Stress
         say(f"\n{mistake.kind}: right before, wrong now; expected {mistake.example.label}")
         console.print(to_terminal(explain(classifier, [variants.corpus[mistake.index], mistake.example])))
     if len(result.mistakes) > len(chosen):
-        say(f"\n... {len(result.mistakes)} variants are wrong whose original is right; show more with --examples")
+        say(
+            f"\n... {len(result.mistakes)} variants are wrong although their original is right; show more with --examples"
+        )

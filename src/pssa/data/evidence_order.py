@@ -1,9 +1,9 @@
 """The order in which correcting evidence is most useful: sentences in doubt first, with words that many sentences have.
 
-The use of a sentence is its doubt times its reach. Doubt is 1 where no word was found or the best one is a stop word, else what
-the judges' mean share of the best word leaves open. Reach is the mean over the sentence's content words of log(1 + the number of
-sentences that have the word), divided by 1 + the number of sentences before it in the order that have it: a sentence that says
-what earlier ones said comes later.
+The use of a sentence is its doubt times its reach. Doubt is 1 if no word was found or the best one is a stop word, else one minus
+the share of the best word, which is the one with the highest share in the first round. Reach is the mean over the sentence's
+content words of log(1 + the number of sentences that have the word), divided by 1 + the number of sentences before it in the
+order that have it: a sentence that says what earlier ones said comes later.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def order_by_use(examples: Sequence[ExampleEvidence]) -> list[Usefulness]:
 
 def _doubt(example: ExampleEvidence) -> tuple[float, str]:
     """Return how doubtful the words of an example are, from 0 to 1, and why."""
-    best = max(example.findings, key=lambda finding: finding.score, default=None)
+    # A later round shares the saliency among the words that are left, so its scores are higher.
+    best = min(example.findings, key=lambda finding: (finding.iteration, -finding.score), default=None)
     if best is None:
         return 1.0, "no word was found"
     if not is_content_word(example.words[best.word]):
