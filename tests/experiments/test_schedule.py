@@ -224,6 +224,19 @@ def test_records_name_the_environment_that_made_them(room: Workspace, ledger: Le
     assert (ledger.find(room.key(BASE)) or {})["made"] == made
 
 
+def test_the_device_is_that_of_the_worker(room: Workspace, ledger: Ledger) -> None:
+    class Elsewhere(Recorder):
+        def submit(self, function: Any, *arguments: Any) -> Future[Any]:
+            future = super().submit(function, *arguments)
+            future.result()["device"] = "its GPU"
+            return future
+
+    CellSchedule(room, ledger, Environment("abc", device="a Ray cluster")).execute([BASE], Elsewhere())
+    record = ledger.find(room.key(BASE)) or {}
+    assert record["made"]["device"] == "its GPU"
+    assert "device" not in record
+
+
 def test_progress_counts_up_to_the_cells_to_do(room: Workspace, ledger: Ledger) -> None:
     told: list[tuple[int, int]] = []
     CellSchedule(room, ledger, progress=lambda done, of, name: told.append((done, of))).execute([FINAL], Recorder())

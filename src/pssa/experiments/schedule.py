@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from graphlib import TopologicalSorter
 
 from pssa.errors import InputError, setting
@@ -123,7 +123,7 @@ def _add_need(cell: Cell, need: Cell, planned: dict[Cell, None], workspace: Work
 class CellSchedule:
     """Executes cells and appends their records to a ledger.
 
-    :param environment: is recorded with each cell.
+    :param environment: is recorded with each cell, with the device of the worker in place of its own.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class CellSchedule:
         progress: Progress | None = None,
     ) -> None:
         self.workspace, self.ledger, self.progress = workspace, ledger, progress
-        self._made = {"made": asdict(environment)} if environment else {}
+        self._environment = environment
         self._waiting: list[Cell] = []
         self._open: set[Cell] = set()  # neither done nor failed
         self._failed: dict[Cell, str] = {}
@@ -159,7 +159,13 @@ class CellSchedule:
     def _append(self, cell: Cell, record: Record) -> None:
         # A model that was trained again for its parameters keeps the record that others were compared with.
         if not isinstance(cell, Training) or self.ledger.find(record["key"]) is None:
-            self.ledger.append({**record, **self._made, "finished": now()})
+            self.ledger.append(self._with_origin(record))
+
+    def _with_origin(self, record: Record) -> Record:
+        """Return the record with who made it, where and when."""
+        device, by = record.pop("device", None), self._environment
+        made = {} if by is None else {"made": asdict(replace(by, device=device or by.device))}
+        return {**record, **made, "finished": now()}
 
     def _outcomes(self, pool: WorkerPool) -> Iterator[tuple[Cell, Record | None]]:
         """Yield every cell with its record as it finishes, or None if it fails; the caller releases each before the next."""

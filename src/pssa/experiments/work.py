@@ -38,6 +38,7 @@ from pssa.experiments.cells import (
 from pssa.experiments.corrections import correct_sentences
 from pssa.experiments.ledger import Record
 from pssa.experiments.mining_stats import common_words, describe_evidence, random_words
+from pssa.experiments.provenance import device_name
 from pssa.experiments.timing import StageTimer
 from pssa.experiments.workspace import PlaceContext, Workspace
 from pssa.runs import Config, load, methods
@@ -71,7 +72,7 @@ class CellJob:
 
 
 def execute_cell(job: CellJob) -> Record:
-    """Execute a cell and return its record; evidence and weights stay in the workspace under the cell's key."""
+    """Execute a cell and return its record, and the device; evidence and weights stay in the workspace under the cell's key."""
     began = time.perf_counter()
     match job.cell:
         case Training():
@@ -83,8 +84,10 @@ def execute_cell(job: CellJob) -> Record:
         case Timing():
             found = _time(job, job.cell)
     spent = time.perf_counter() - began
-    files = job.workspace.resources.files_of(job.cell)
-    return {"key": job.key, "cell": describe(job.cell), "files": files, **found, "seconds": spent}
+    resources = job.workspace.resources
+    known = {"key": job.key, "cell": describe(job.cell), "files": resources.files_of(job.cell)}
+    # Of this worker, which may be on another machine than the schedule.
+    return {**known, **found, "seconds": spent, "device": device_name(resources.device)}
 
 
 def _train(job: CellJob, cell: Training) -> Record:
