@@ -19,15 +19,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from faulting.kills import serving
 from faulting.lab import Check, Lab
+from pssa.runs.run_names import STARTER
 
 __all__ = ["ATTACKERS"]
 
 _SECONDS = 6.0  # of each measurement
 _SMALL = {"items": [{"text": "The screen is huge and bright.", "aspects": ["screen"]}]}
+_TEXT_ALONE = {"items": [{"text": "The screen is huge and bright."}]}
 _MOST_MS, _MOST_RATIO = 100.0, 10.0  # of the median beside an attacker: below one of them
 _LONG = "screen " + "word " * 700
 
@@ -115,6 +118,19 @@ _ATTACKS: dict[str, Attack] = {
     "tables whose answer nobody takes": _take_nothing,
 }
 
+# Beside these, the small request has a text alone, and its aspects are found too.
+_ON_TEXTS: dict[str, Attack] = {
+    "64 long texts without aspects": partial(
+        _flood, "/v1/predict", _json({"items": [{"text": "The food. " * 1600}] * 64}), "application/json"
+    ),
+    "long sentences without aspects": partial(
+        _flood, "/v1/predict", _json({"items": [{"text": "e.g. " * 3200}] * 64}), "application/json"
+    ),
+    "a table of texts alone": partial(
+        _flood, "/v1/csv", b"text\n" + b"The food is good and the service was rude.\n" * 10_000, "text/csv"
+    ),
+}
+
 
 @contextmanager
 def _attacking(attack: Attack, port: int, count: int = 2) -> Iterator[None]:
@@ -136,17 +152,17 @@ def _attack(attack: Attack, port: int) -> None:
     attack(port)
 
 
-def _measure(port: int, expected: Any = None) -> _Measured:
+def _measure(port: int, small: Any, expected: Any) -> _Measured:
     """Ask for the same label again and again, each time on a new connection."""
     latencies, faults, until = [], list[str](), time.monotonic() + _SECONDS
     while time.monotonic() < until:
         began = time.perf_counter()
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         try:
-            connection.request("POST", "/v1/predict", _json(_SMALL), {"Content-Type": "application/json"})
+            connection.request("POST", "/v1/predict", _json(small), {"Content-Type": "application/json"})
             answer = connection.getresponse()
             found = json.loads(answer.read())
-            if answer.status != 200 or (expected is not None and not _is_same(found, expected)):
+            if answer.status != 200 or not _is_same(found, expected):
                 faults.append(f"{answer.status}: {str(found)[:100]}")
         except (OSError, http.client.HTTPException, ValueError) as error:
             faults.append(f"{type(error).__name__}: {error}")
@@ -165,9 +181,9 @@ def _is_same(found: Any, expected: Any) -> bool:
 
 
 @contextmanager
-def _service(lab: Lab, max_files: int = 0) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def _service(lab: Lab, run: str | Path, max_files: int) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """The service, if need be with so few file descriptors, and its port."""
-    process = lab.start("serve", serving(lab), "--port", "0", "--json")
+    process = lab.start("serve", run, "--port", "0", "--json")
     if max_files:  # before it looks: importing takes a while
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (max_files, max_files))
     assert process.stdout is not None
@@ -179,19 +195,21 @@ def _service(lab: Lab, max_files: int = 0) -> Iterator[tuple[subprocess.Popen[st
         process.communicate(timeout=300)
 
 
-def _reference(port: int) -> Any:
+def _reference(port: int, small: Any) -> Any:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("POST", "/v1/predict", _json(_SMALL), {"Content-Type": "application/json"})
+    connection.request("POST", "/v1/predict", _json(small), {"Content-Type": "application/json"})
     return json.loads(connection.getresponse().read())
 
 
 def _beside(lab: Lab, check: Check, name: str, attack: Attack, max_files: int = 0) -> None:
-    with _service(lab, max_files) as (process, port):
-        expected = _reference(port)
-        alone = _measure(port, expected)
+    finds = attack in _ON_TEXTS.values()
+    run, small = (STARTER, _TEXT_ALONE) if finds else (serving(lab), _SMALL)
+    with _service(lab, run, max_files) as (process, port):
+        measure = partial(_measure, port, small, _reference(port, small))
+        alone = measure()
         with _attacking(attack, port):
-            beside = _measure(port, expected)
-        after = _measure(port, expected)
+            beside = measure()
+        after = measure()
         check.times += beside.answers
         memory = _memory(process.pid)
         said = f"median {beside.median:.1f} ms beside, {alone.median:.1f} before, {after.median:.1f} after"
@@ -215,6 +233,6 @@ def _exhausted(lab: Lab, check: Check) -> None:
 
 
 ATTACKERS: dict[str, Callable[[Lab, Check], None]] = {
-    **{name: partial(_beside, name=name, attack=attack) for name, attack in _ATTACKS.items()},
+    **{name: partial(_beside, name=name, attack=attack) for name, attack in {**_ATTACKS, **_ON_TEXTS}.items()},
     "file descriptors exhausted": _exhausted,
 }

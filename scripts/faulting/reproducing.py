@@ -77,6 +77,13 @@ def _first_difference(ours: bytes, theirs: bytes) -> str:
 
 
 def _files(out: Path) -> dict[str, bytes]:
-    """Everything that people read, but for what has times; the command that is told there names its own folder."""
+    """Everything that people read, but for what has times; the command that is told there names its own folder.
+
+    Where a kill came after the last cell, the command that went on has only shown what was made.
+    """
     found = (path for path in out.rglob("*") if path.suffix in _SHOWN and path.name not in _OF_TIMES)
-    return {str(path.relative_to(out)): path.read_bytes().replace(str(out).encode(), b"OUT") for path in found}
+    return {str(path.relative_to(out)): _plain(path.read_bytes(), out) for path in found}
+
+
+def _plain(content: bytes, out: Path) -> bytes:
+    return content.replace(str(out).encode(), b"OUT").replace(b"Shown by", b"Made by")

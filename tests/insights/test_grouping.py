@@ -82,11 +82,13 @@ def test_a_spelling_follows_what_it_was_grouped_with_in_the_file() -> None:
     assert of({"charger": 3, "new charger": 1}, charger="power")["new charger"] == "power"
 
 
-@pytest.mark.parametrize("text", ["word;other\n", "", "spelling,group\na,b\nA,c\n"])
+@pytest.mark.parametrize(
+    "text", ["word;other\n", "", "spelling,group\na,b\nA,c\n", 'spelling,group\n"' + "x\n" * 70_000, "x" * 140_000]
+)
 def test_a_file_that_is_no_table_of_groups_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "groups.csv"
     path.write_text(text, "utf-8")
-    with pytest.raises(InputError, match=r"spelling|groups"):
+    with pytest.raises(InputError, match=r"spelling|groups|not valid CSV"):
         read_groups(path)
 
 

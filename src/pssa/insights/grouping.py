@@ -117,19 +117,28 @@ def read_groups(path: Path) -> dict[str, str]:
         raise InputError.at(path, None, f"is not UTF-8 ({format_error(error)}); save it as CSV in UTF-8") from error
     delimiter = ";" if ";" in text.partition("\n")[0] else ","
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    header = [name.strip().lower() for name in reader.fieldnames or ()]
-    if not {"spelling", "group"} <= {*header}:
-        found = join_names(header) if header else "none"
-        raise InputError.at(path, 1, f"needs the columns spelling and group; found {found}")
-    reader.fieldnames = header
     groups: dict[str, str] = {}
-    for row in reader:
+    for row in _read_rows(path, reader):
         spelling, group = normalize(row["spelling"] or ""), " ".join((row["group"] or "").split())
         if groups.setdefault(spelling, group) != group:
             two = f"{shorten(spelling)} is in the groups {shorten(groups[spelling])} and {shorten(group)}"
             raise InputError.at(path, reader.line_num, f"{two}; give it one")
     groups.pop("", None)
     return groups
+
+
+def _read_rows(path: Path, reader: csv.DictReader[str]) -> Iterator[dict[str, str]]:
+    """Yield the rows, by the lower-case names of their columns; a field without end is an error."""
+    try:
+        header = [name.strip().lower() for name in reader.fieldnames or ()]
+        if not {"spelling", "group"} <= {*header}:
+            found = join_names(header) if header else "none"
+            raise InputError.at(path, 1, f"needs the columns spelling and group; found {found}")
+        reader.fieldnames = header
+        yield from reader
+    except csv.Error as error:
+        what = f"is not valid CSV ({error}); close the quotes and save it again"
+        raise InputError.at(path, reader.line_num + 1, what) from error
 
 
 @lru_cache(maxsize=1 << 14)
