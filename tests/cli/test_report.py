@@ -9,6 +9,7 @@ from tests.cli.command import Command
 from tests.report.documents import parse, refuse_outside
 
 import pssa
+from pssa.cli._progress import StepProgress
 from pssa.data import embedded
 
 
@@ -71,3 +72,10 @@ def test_a_run_of_other_labels_is_not_compared_with(
     words = ("--data", data, "--versus", run_of_other_labels, "--out", tmp_path / "report.html")
     other = f"{run_of_other_labels} has other labels, good, negative, neutral, than {run}, positive, negative, neutral"
     assert other in command("report", run, *words).refusal
+
+
+def test_a_long_step_is_named_with_its_time() -> None:
+    with StepProgress("report") as step:
+        assert step.describe() == "report: starting, 0:00:00 elapsed"
+        step("scoring")
+        assert step.describe() == "report: scoring, 0:00:00 elapsed"

@@ -42,6 +42,24 @@ class CellsProgress(StderrProgress):
         return f"{done}/{total} cells, {clock(time.monotonic() - self._began)} elapsed"
 
 
+class StepProgress(StderrProgress):
+    """The step that a command is at and the time since it began; a bar goes away when the command is done."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(command, TimeElapsedColumn())
+        self.live.transient = True
+        self._step = self.add_task("", total=None, status="")
+        self._began = time.monotonic()
+
+    def __call__(self, name: str) -> None:
+        """Note that a step begins."""
+        self.update(self._step, status=name)
+
+    def describe(self) -> str:
+        """Return the step and the time."""
+        return f"{super().describe()}, {clock(time.monotonic() - self._began)} elapsed"
+
+
 def row_observer(bar: StderrProgress) -> Callable[[Progress], None]:
     """Return the observer of a job that shows its progress; rows of an earlier session do not count as speed."""
     task = bar.add_task("", total=None, status="")

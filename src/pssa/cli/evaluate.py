@@ -54,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa evaluate runs/reviews --data test.csv --versus runs/base
     pssa evaluate runs/reviews --data test.csv --faithfulness --saliency attention,gradient
     """
+    from pssa.cli._progress import StepProgress
     from pssa.runs import load
     from pssa.runs.evaluate import compare, count_train_overlap, evaluate, require_same_labels
 
@@ -66,9 +67,12 @@ def run(arguments: argparse.Namespace) -> int:
     if len(classifiers) > 1:
         require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
     corpus = read_run_data(arguments, classifiers[0].labels)
-    results = [evaluate(classifier, corpus) for classifier in classifiers]
-    test = compare(*results, resamples=arguments.resamples, seed=arguments.seed) if len(results) > 1 else None
-    trusts = _trusts(arguments, classifiers, corpus)
+    with StepProgress("evaluate") as step:
+        step("scoring")
+        results = [evaluate(classifier, corpus) for classifier in classifiers]
+        test = compare(*results, resamples=arguments.resamples, seed=arguments.seed) if len(results) > 1 else None
+        step("measuring saliencies")
+        trusts = _trusts(arguments, classifiers, corpus)
     overlap = count_train_overlap(arguments.run_path, corpus)
     if arguments.json:
         known = {"dropped": dict(corpus.dropped), "seen_in_training": overlap}

@@ -30,6 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa report runs/reviews --data test.csv --out report.html
     pssa report runs/reviews --versus runs/base --data test.csv --sample 30 --out versus.html
     """
+    from pssa.cli._progress import StepProgress
     from pssa.report.run_report import write_report
     from pssa.runs.saved_model import Description
 
@@ -39,7 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     data = None
     if arguments.data is not None:
         data = read_run_data(arguments, Description.load(arguments.run_path).labels)
-    written = write_report(arguments.run_path, arguments.out, arguments.versus, data, arguments.sample)
+    with StepProgress("report") as step:
+        written = write_report(arguments.run_path, arguments.out, arguments.versus, data, arguments.sample, step)
     if arguments.json:
         print_json({"report": str(written), "bytes": written.stat().st_size})
     else:

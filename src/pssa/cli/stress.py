@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa stress runs/reviews --data test.csv --versus runs/base
     pssa stress runs/reviews --data test.csv --variants variants.jsonl
     """
+    from pssa.cli._progress import StepProgress
     from pssa.runs import load
     from pssa.runs.evaluate import require_same_labels
     from pssa.stress import stress, write_variants
@@ -51,8 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
     if len(classifiers) > 1:
         require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
     corpus = read_run_data(arguments, classifiers[0].labels)
-    variants = _variants(arguments, corpus)
-    results = [stress(classifier, variants) for classifier in classifiers]
+    with StepProgress("stress") as step:
+        step("making variants")
+        variants = _variants(arguments, corpus)
+        step("scoring")
+        results = [stress(classifier, variants) for classifier in classifiers]
     is_new = arguments.variants is not None and not arguments.variants.exists()
     if is_new:
         write_variants(variants, arguments.variants)

@@ -5,7 +5,7 @@ The page stays small whatever the run's size: it shows the first or most telling
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
@@ -43,31 +43,37 @@ def write_report(
     versus: str | Path | None = None,
     data: str | Path | Corpus | None = None,
     sample: int = 100,
+    on_step: Callable[[str], None] | None = None,
 ) -> Path:
     """Write the report about `run` to the file `out`.
 
     :param versus: run to compare with; by default the model before mining, if the run has kept it.
     :param data: labelled instances unseen in training, or their file; without them nothing is scored.
     :param sample: most instances to measure faithfulness on, which takes longest.
+    :param on_step: is called with the name of each step that takes long.
     :raises InputError: if a run or the data cannot be used.
     """
-    write_atomically(out, make_report(run, versus, data, sample).encode())
+    write_atomically(out, make_report(run, versus, data, sample, on_step).encode())
     return Path(out)
 
 
 def make_report(
-    run: str | Path, versus: str | Path | None = None, data: str | Path | Corpus | None = None, sample: int = 100
+    run: str | Path,
+    versus: str | Path | None = None,
+    data: str | Path | Corpus | None = None,
+    sample: int = 100,
+    on_step: Callable[[str], None] | None = None,
 ) -> str:
     """Return the page; see `write_report`."""
+    begin = on_step or (lambda name: None)
     reported = ReportedRun.open(Path(run))
     classifiers = _load_both(reported, Path(versus) if versus is not None else reported.initial)
     test = read_as_trained(run, data, labels=_labels(reported)) if isinstance(data, (str, Path)) else data
-    results: dict[str, Evaluation] = {}
-    trusts: dict[str, Trust] | str = {}
-    overlap = None
-    if test is not None and classifiers:
-        results = {name: evaluate(classifier, test) for name, classifier in classifiers.items()}
-        overlap, trusts = count_train_overlap(run, test), _trusts(classifiers, test, sample)
+    begin("scoring")
+    results = {} if test is None else {name: evaluate(each, test) for name, each in classifiers.items()}
+    overlap = count_train_overlap(run, test) if test is not None and results else None
+    begin("measuring faithfulness")
+    trusts = _trusts(classifiers, test, sample) if test is not None and classifiers else {}
     shown = _trained_on(reported) if test is None else test.examples
     known = {} if isinstance(trusts, str) else trusts
     sections = [summary_section(reported, results, known, overlap, shown), run_section(reported)]
@@ -75,13 +81,12 @@ def make_report(
         sections.append(scores_section(results, overlap))
     if confidence := confidence_section(results, classifiers):
         sections.append(confidence)
-    if reported.history:
-        sections.append(training_section(reported.history))
-    if reported.evidence is not None:
-        sections.append(evidence_section(reported.evidence))
+    sections += _training_sections(reported)
     if len(classifiers) == 2:
+        begin("comparing predictions")
         sections += _changes(shown, classifiers, results)
     if test is not None and classifiers:
+        begin("scoring variants")
         sections.append(stress_section(classifiers, test))
     if trusts:
         sections.append(faithfulness_section(trusts))
@@ -89,6 +94,14 @@ def make_report(
         sections.append(make_section("card", "Model card", card=reported.card))
     title = f"Report: {reported.name}"
     return render("report.html.jinja", title=title, notes=_notes(reported, test), sections=sections)
+
+
+def _training_sections(run: ReportedRun) -> Iterator[ReportSection]:
+    """Yield what the run has kept of its training."""
+    if run.history:
+        yield training_section(run.history)
+    if run.evidence is not None:
+        yield evidence_section(run.evidence)
 
 
 def _load_both(run: ReportedRun, other: Path | None) -> dict[str, Classifier]:
