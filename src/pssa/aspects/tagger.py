@@ -33,7 +33,7 @@ _UNKNOWN = -1  # tag of padding, and of words whose tag is not known
 _PART = re.compile(r"[-/]|[^-/]+")  # of a word
 _MAX_LETTERS = 20  # of a word that are read: its first and its last
 _CHARACTERS = 256  # ids: 0 is padding, the last is shared by all characters that are not ASCII or Latin
-_LABEL = ("none", "some")  # whether a sentence has aspects, so that held-out data has the same share
+PRESENCE = ("none", "some")  # whether a sentence has aspects, so that held-out data has the same share
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def cut_words(text: str) -> tuple[Span, ...]:
 def as_example(sentence: AspectSentence) -> Example:
     """Return the sentence as an instance whose aspect is all of it, for what splits and indexes instances."""
     spans = cut_words(sentence.text)
-    label = _LABEL[bool(sentence.aspects)]
+    label = PRESENCE[bool(sentence.aspects)]
     return Example(sentence.id, sentence.sentence_id, sentence.text, spans, (0, len(spans)), label)
 
 

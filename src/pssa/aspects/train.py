@@ -17,13 +17,13 @@ from pssa.aspects.evaluate import score_spans
 from pssa.aspects.find import cut_parts
 from pssa.aspects.run import FOLDER, TaggerConfig, open_tagger, save_tagger, with_dimension, write_card
 from pssa.aspects.spans import AspectSentence, read_sentences
-from pssa.aspects.tagger import as_example, index_sentences, predict_tags, spans_of, tags_of
+from pssa.aspects.tagger import PRESENCE, as_example, index_sentences, predict_tags, spans_of, tags_of
 from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Corpus, Example
 from pssa.data.files import make_folder, write_atomically
 from pssa.data.split import hold_out
 from pssa.data.validation import format_error
-from pssa.data.vectors import Coverage, save_matrix
+from pssa.data.vectors import CACHE_FOLDER, Coverage, save_matrix
 from pssa.errors import InputError
 from pssa.models import Pretrained, WordTable
 from pssa.runs.config import DataConfig
@@ -39,9 +39,7 @@ from pssa.runs.featurizer import (
 from pssa.runs.run_names import resolve_run
 from pssa.training import CheckpointStore, EpochRecord, NullObserver, Observer, Task, best_epoch, fit, search_epochs
 
-CACHE = ".pssa-vectors"  # beside the directory
 _MIN_SENTENCES = 10
-_LABELS = ("none", "some")
 
 
 def train_aspects(
@@ -60,7 +58,7 @@ def train_aspects(
     """
     RunDirectory.refuse_taken(Path(out))
     sentences = read_sentences(data) if isinstance(data, str | Path) else tuple(data)
-    training = prepare_training(sentences, settings, on_vectors, Path(out).parent / CACHE)
+    training = prepare_training(sentences, settings, on_vectors, Path(out).parent / CACHE_FOLDER)
     directory = RunDirectory.create(Path(out), training.begin)
     with directory.locked():
         return training.carry_out(directory, observer or NullObserver())
@@ -211,7 +209,7 @@ class TaggerTraining:
     def _division(self) -> tuple[list[int], list[int]]:
         """Return the parts to train on and those that are held out, whole sentences each."""
         examples = tuple(as_example(sentence) for sentence in self.sentences)
-        _, held_out = hold_out(Corpus(examples, _LABELS), self.config.dev_fraction, self.config.seed)
+        _, held_out = hold_out(Corpus(examples, PRESENCE), self.config.dev_fraction, self.config.seed)
         chosen = set(held_out)
         sides: tuple[list[int], list[int]] = ([], [])
         for row, (number, _) in enumerate(self._parts):
@@ -280,7 +278,7 @@ def _check(sentences: Sequence[AspectSentence], config: TaggerConfig) -> None:
         raise InputError("no training sentence has an aspect; at least one is needed")
     if not config.epochs:
         examples = tuple(as_example(sentence) for sentence in sentences)
-        hold_out(Corpus(examples, _LABELS), config.dev_fraction, config.seed)
+        hold_out(Corpus(examples, PRESENCE), config.dev_fraction, config.seed)
 
 
 def _open_featurizer(

@@ -12,7 +12,8 @@ from typing import Any
 from pssa import models
 from pssa.aspects.run import FOLDER, has_tagger
 from pssa.aspects.spans import AspectSentence, lists_all_aspects, read_sentences
-from pssa.aspects.train import CACHE, TaggerTraining, prepare_training, resume_aspects
+from pssa.aspects.train import TaggerTraining, prepare_training, resume_aspects
+from pssa.data.vectors import CACHE_FOLDER
 from pssa.errors import InputError, setting
 from pssa.runs import resume, train
 from pssa.runs.config import Config
@@ -82,7 +83,7 @@ def prepare_tagger(
     uses_encoder = models.uses_encoder(config.model)
     start = {"encoder": config.data.encoder} if uses_encoder else {"vectors": config.data.vectors}
     known = {**start, "seed": config.seed, "device": config.device, "dimension": config.data.dimension}
-    return prepare_training(sentences, known | dict(settings or {}), cache=out.parent / CACHE)
+    return prepare_training(sentences, known | dict(settings or {}), cache=out.parent / CACHE_FOLDER)
 
 
 def _sentences_of(file: str | Path | None, config: Config) -> tuple[AspectSentence, ...]:

@@ -29,7 +29,7 @@ from pssa.bulk.scorer import Scoring, default_window_rows
 from pssa.bulk.source import STANDARD, Source, find_csv_style, find_sources, require_apart, require_unchanged
 from pssa.bulk.standard_output import StandardOutput, open_standard_output
 from pssa.bulk.window import Window
-from pssa.data.read_options import check_encoding
+from pssa.data.read_options import ON_ERRORS, check_encoding
 from pssa.data.rows import ColumnNames, Columns
 from pssa.data.validation import format_error
 from pssa.errors import InputError, PssaWarning, RunError, setting
@@ -39,8 +39,7 @@ from pssa.runs.classifier import UNCERTAIN
 from pssa.runs.directory import RunDirectory
 from pssa.runs.saved_model import Description
 
-_ERRORS = ("fail", "skip")
-_BEGINNINGS = ("new", "resume", "replace")
+BEGINNINGS = ("new", "resume", "replace")
 _OUT_OF_MEMORY = (MemoryError, torch.OutOfMemoryError)
 _FOUND_SHARE = 4  # windows of raw texts are so many times smaller
 _EXPLAINED_SHARE = 4  # windows with word scores are so many times smaller
@@ -69,11 +68,11 @@ class Job:
     finding: FindingOptions = field(default_factory=FindingOptions)  # of the aspects of rows that have none
 
     def __post_init__(self) -> None:
-        if self.errors not in _ERRORS:
-            raise InputError(f"{setting('errors')} is {self.errors!r}; it can be {' or '.join(_ERRORS)}")
+        if self.errors not in ON_ERRORS:
+            raise InputError(f"{setting('errors')} is {self.errors!r}; it can be {' or '.join(ON_ERRORS)}")
         check_encoding(self.encoding)
-        if self.begin not in _BEGINNINGS:
-            raise InputError(f"begin is {self.begin!r}; it can be {', '.join(_BEGINNINGS)}")
+        if self.begin not in BEGINNINGS:
+            raise InputError(f"begin is {self.begin!r}; it can be {', '.join(BEGINNINGS)}")
         if self.output == STANDARD and self.begin == "resume":
             raise InputError(f"a job to standard output cannot be resumed; name a file with {setting('output')}")
         if self.output == STANDARD and self.errors == "skip" and self.rejected is None:

@@ -41,6 +41,7 @@ _TENSOR = "embedding"
 
 # Number and word of a line, the line, and the number of values: most rows are never parsed.
 VectorRow = tuple[int, bytes, bytes, int]
+CACHE_FOLDER = ".pssa-vectors"  # beside the runs that read vectors
 
 
 @dataclass(frozen=True, eq=False)

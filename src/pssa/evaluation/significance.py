@@ -19,6 +19,7 @@ from pssa.evaluation.metrics import accuracy_of, cells_of, macro_f1_of
 Floats = npt.NDArray[np.float64]
 Predictions = Sequence[str] | Sequence[Sequence[str]]  # of one run, or of several runs (seeds)
 
+SIGNIFICANT = 0.05  # a p below it speaks against chance, wherever we say so
 _DRAWS_AT_ONCE = 1 << 20
 _INTERVAL_RESAMPLES = 1000
 # Means over runs of equal scores differ by rounding alone, which does not count as better.

@@ -16,7 +16,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pssa.evaluation.significance import TIE, Floats, cells_by_run, scores_by_run
+from pssa.evaluation.significance import SIGNIFICANT, TIE, Floats, cells_by_run, scores_by_run
 from pssa.experiments.cells import Cell, Place
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.resources import DataSource, Resources, Scope
@@ -215,7 +215,7 @@ def labels_of(record: Record) -> list[str]:
 
 def stars(p: float) -> str:
     """Return two stars for p < .01, one for p < .05."""
-    return "**" if p < 0.01 else "*" if p < 0.05 else ""
+    return "**" if p < 0.01 else "*" if p < SIGNIFICANT else ""
 
 
 @lru_cache(maxsize=16)

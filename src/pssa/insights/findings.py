@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pssa.evaluation.shares import ShareEstimate, ShareEstimator, adjust, fisher_exact, trend
+from pssa.evaluation.significance import SIGNIFICANT
 from pssa.insights.aggregate import AspectTally, Survey, Tally, counts_by, distinctive_words
 from pssa.insights.dates import Calendar
 from pssa.insights.mentions import Mention
@@ -15,7 +16,6 @@ N_WORDS = 6  # drivers of an aspect and a label
 MAX_ASPECTS = 50  # on the page; the table has all
 MAX_VALUES = 12  # groups of reviews that are compared
 _N_QUOTATIONS = 3
-_SIGNIFICANT = 0.05  # of adjusted p
 _LEAST_FREQUENT = 10  # mentions of an aspect that may stand out, where there are enough
 _LEAST_COMPARED = 5  # mentions of an aspect in a group of reviews
 _GOOD, _BAD = ("positive", "pos", "good"), ("negative", "neg", "bad")
@@ -229,7 +229,7 @@ class Analyst:
         marked = [
             GroupDifference(one.aspect, one.value, one.label, one.share, one.elsewhere, p)
             for one, p in zip(found, adjusted, strict=True)
-            if p < _SIGNIFICANT
+            if p < SIGNIFICANT
         ]
         return tuple(sorted(marked, key=lambda one: (one.p, one.aspect, one.value, one.label)))
 
@@ -265,7 +265,7 @@ class Analyst:
         marked = [
             ShareTrend(one.aspect, one.label, one.first, one.last, p)
             for one, p in zip(found, adjusted, strict=True)
-            if p < _SIGNIFICANT
+            if p < SIGNIFICANT
         ]
         return tuple(sorted(marked, key=lambda one: (one.p, one.aspect, one.label)))
 

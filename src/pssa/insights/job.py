@@ -17,7 +17,7 @@ from pssa.aspects.find import FIND_ADVICE
 from pssa.aspects.run import has_tagger
 from pssa.bulk.engines import Engine, LocalEngine
 from pssa.bulk.fingerprint import REPLACE, RESUME
-from pssa.bulk.job import Job, Observer
+from pssa.bulk.job import BEGINNINGS, Job, Observer
 from pssa.bulk.output_format import choose_output_format
 from pssa.bulk.row_finder import FindingOptions
 from pssa.bulk.scorer import Scoring
@@ -42,7 +42,6 @@ from pssa.runs.recalled_reading import read_as_trained
 from pssa.runs.run_names import STARTER, is_starter, resolve_run
 from pssa.runs.saved_model import Description
 
-_BEGINNINGS = ("new", "resume", "replace")
 _TITLE = "What customers say"
 _ROWS_SEARCHED = 1000  # for columns and dates, before the work begins
 _LEAST_VOCABULARY = 10_000  # words: a smaller one does not tell what is a word
@@ -77,8 +76,8 @@ class InsightsJob:
     scoring: Scoring = field(default_factory=Scoring)
 
     def __post_init__(self) -> None:
-        if self.begin not in _BEGINNINGS:
-            raise InputError(f"begin is {self.begin!r}; it can be {', '.join(_BEGINNINGS)}")
+        if self.begin not in BEGINNINGS:
+            raise InputError(f"begin is {self.begin!r}; it can be {', '.join(BEGINNINGS)}")
 
     @property
     def rejected(self) -> Path:

@@ -11,6 +11,7 @@ from pssa.data.numbers import p_value, percent, points
 from pssa.data.stop_words import is_content_word
 from pssa.evaluation import Scores
 from pssa.evaluation.shares import wilson
+from pssa.evaluation.significance import SIGNIFICANT
 from pssa.report.run_reader import ReportedRun
 from pssa.report.sections import RESAMPLES, ReportSection, make_section
 from pssa.runs import Classifier
@@ -24,7 +25,6 @@ _N_DRIVERS = 7  # words of each label
 _MAX_EXPLAINED, _MAX_ENCODER_EXPLAINED = 300, 40  # instances that drivers are taken from
 _MIN_TIMES = 2  # that a driver occurs
 _FEW_INSTANCES = 200  # of a test set, which then says little
-_SIGNIFICANT = 0.05
 _TOP = "3"  # words whose removal tells whether heat maps can be trusted
 
 Row = tuple[str, str]
@@ -78,9 +78,9 @@ def _name(other: str) -> str:
 
 
 def _verdict(name: str, gain: float, p: float) -> str:
-    if gain > 0 and p < _SIGNIFICANT:
+    if gain > 0 and p < SIGNIFICANT:
         return f"{name} is significantly better"
-    if gain < 0 and 1 - p < _SIGNIFICANT:
+    if gain < 0 and 1 - p < SIGNIFICANT:
         return f"{name} is significantly worse"
     return "The difference may be chance"
 

@@ -16,6 +16,7 @@ from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import write_evidence
 from pssa.data.files import require_writable, write_atomically
+from pssa.data.vectors import CACHE_FOLDER
 from pssa.errors import InputError, RunError, setting
 from pssa.runs import methods
 from pssa.runs.calibration import Calibration, HeldOut
@@ -31,8 +32,6 @@ from pssa.runs.saved_model import Description, save_ensemble, save_weights
 from pssa.runs.warm_start import merge_settings
 from pssa.training import NullObserver, Observer, Team, best_epoch, team
 from pssa.training.progress import show_training
-
-_CACHE = ".pssa-vectors"  # beside the run
 
 
 def train(  # noqa: PLR0913 - how it is watched is no setting
@@ -68,7 +67,7 @@ def train(  # noqa: PLR0913 - how it is watched is no setting
         if members.is_main:
             RunDirectory.refuse_taken(Path(out))
         warn_of_unused(config, settings)
-        config, prepared_data = prepare(data, dev, config, on_vectors, cache=Path(out).parent / _CACHE)
+        config, prepared_data = prepare(data, dev, config, on_vectors, cache=Path(out).parent / CACHE_FOLDER)
         warn_of_absent_labels(prepared_data.corpus)
         if not members.is_main:
             return _help_out(Path(out), config, prepared_data, members)

@@ -9,11 +9,11 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from pssa.evaluation.significance import SIGNIFICANT
 from pssa.studies.exhibit import KeyFinding, StripPlot, StripRow, TableLookup, Value, number_in, numbers_in
 from pssa.studies.paper import OVERALL, RANDOM_MASKING, SPEED, PaperRow, Scores
 
 _F1 = "macro-F1"
-_SIGNIFICANT = 0.05
 _CONTROLS = ("+Random", "again", "nearest word")
 _PAPER = "paper"
 _Row = Mapping[str, Value]
@@ -161,7 +161,7 @@ def overall(tables: TableLookup) -> KeyFinding:
     single[_PAPER] = tuple(_paper_gains(OVERALL, models, "+PG-AS", ""))
     means = {name: _mean(values) for name, values in single.items()}
     over_again = _mean(numbers_in(control, "+PG-AS", _F1))
-    significant = sum(p < _SIGNIFICANT for p in numbers_in(control, "+PG-AS", f"p {_F1}"))
+    significant = sum(p < SIGNIFICANT for p in numbers_in(control, "+PG-AS", f"p {_F1}"))
     answer = (
         f"We measure {means['+PG-AS']:+.1f}, and {over_again:+.1f} compared with the same model trained again, with p < .05 in "
         f"{significant} of {len(single['+PG-AS'])} pairs of model and data set."

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from pssa.evaluation.significance import SIGNIFICANT
 from pssa.experiments.cells import Cell, Place
 from pssa.experiments.comparison import Difference, Row, differ, gather, stars
 from pssa.experiments.ledger import Record, RecordLookup
@@ -21,7 +22,6 @@ from pssa.experiments.resources import Scope
 from pssa.studies.exhibit import SWEEP, FormattedValue, PlainValue
 
 _MARKS = {True: "", False: " (no)", None: " (?)"}
-_SIGNIFICANT = 0.05
 _EQUAL = 1.0  # points of macro-F1 that a claim of no difference must rule out
 _UNCORRELATED = 0.5  # mean rank correlation below which two saliencies disagree
 _FEW = 2  # seeds without which chance is unknown
@@ -319,20 +319,20 @@ def _is_tested(between: Difference) -> bool:
 
 
 def _rises(between: Difference) -> bool | None:
-    return between.macro_f1 > 0 if _is_tested(between) and between.p < _SIGNIFICANT else None
+    return between.macro_f1 > 0 if _is_tested(between) and between.p < SIGNIFICANT else None
 
 
 def _falls(between: Difference) -> bool | None:
-    return between.macro_f1 <= 0 if _is_tested(between) and between.p < _SIGNIFICANT else None
+    return between.macro_f1 <= 0 if _is_tested(between) and between.p < SIGNIFICANT else None
 
 
 def _is_no_rise(between: Difference) -> bool | None:
-    return _is_ruled_out(between.p_rise < _SIGNIFICANT, between.high < _EQUAL, between)
+    return _is_ruled_out(between.p_rise < SIGNIFICANT, between.high < _EQUAL, between)
 
 
 def _is_no_change(between: Difference) -> bool | None:
     # Both directions share the level.
-    found = min(between.p_rise, between.p_fall) < _SIGNIFICANT / 2
+    found = min(between.p_rise, between.p_fall) < SIGNIFICANT / 2
     return _is_ruled_out(found, between.low > -_EQUAL and between.high < _EQUAL, between)
 
 

@@ -104,6 +104,7 @@ METHODS = {
 # Rows that are tried in other domains and on variants: two plain trainings, kinds of evidence, controls, and contrast.
 _CONTRAST_ROWS = ("+Contrast", "+Consensus+Contrast")
 TRANSFER_ROWS = ("", "again", "+AW-AS", "+PG-AS", "+Consensus", FULL_GAMMA, "+Human", "+Random", *_CONTRAST_ROWS)
+TRIED_ROWS = tuple(name for name in TRANSFER_ROWS if name not in ("", "again"))  # those with something to try
 
 
 def refined(heads: str) -> MethodRow:

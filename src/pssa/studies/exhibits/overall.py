@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from pssa.evaluation.significance import SIGNIFICANT
 from pssa.experiments.cells import Cell
 from pssa.experiments.comparison import Gain, other_tests, other_trainings
 from pssa.experiments.ledger import RecordLookup
@@ -95,7 +96,6 @@ def _quoted() -> str:
 _SUPERVISED = ("+AW-AS", "+PG-AS", "+Consensus", "+Human")
 _SELF_SUPERVISED = ("+PG-AS", "+Consensus")
 _PLACES = len(ATTENDING) * len(DATA_SETS)
-_SIGNIFICANT = 0.05
 _Place = tuple[str, str]  # model, data set
 _AIM_NOTES = (
     "For every row that needs no human words: pairs of a model and a data set that were measured; pairs with a higher macro-F1 "
@@ -187,7 +187,7 @@ def _reached(scope: Scope, board: Scoreboard, name: str) -> TableRow:
     mean = statistics.mean(points)
     return (
         *(name, measured, sum(point > 0 for point in points), FormattedValue(f"{mean:+.2f}", {"points": mean})),
-        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < _SIGNIFICANT for gain in found.values()),
+        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < SIGNIFICANT for gain in found.values()),
         _share_of(human, found),
     )
 

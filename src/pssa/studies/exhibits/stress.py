@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pssa.evaluation.significance import SIGNIFICANT
 from pssa.experiments.cells import Analysis, Cell, settings
 from pssa.experiments.comparison import RunPair, chance_of_no_gain, gather, stars
 from pssa.experiments.ledger import Record, RecordLookup
@@ -27,13 +28,11 @@ from pssa.studies.exhibit import (
     format_mean,
     not_measured,
 )
-from pssa.studies.exhibits._rows import METHODS, NAMES, TRANSFER_ROWS, marked_places, row_name
+from pssa.studies.exhibits._rows import METHODS, NAMES, TRANSFER_ROWS, TRIED_ROWS, marked_places, row_name
 
 __all__ = ["EXHIBIT"]
 
 _CONTROL = "again"
-_TRIED = tuple(name for name in TRANSFER_ROWS if name not in ("", _CONTROL))
-_SIGNIFICANT = 0.05
 _NOTES = (
     "Accuracy of the originals and of each kind of variant, and the share of instances that are right in the original and every "
     "variant (`all right`), in points, ± standard deviation over seeds. `over again`: difference in `all right` to a second "
@@ -100,10 +99,10 @@ def _judged_table() -> Table:
 
 def _aim_table(places: Mapping[tuple[str, str], _Found]) -> Table:
     rows: list[TableRow] = []
-    for method in ("", *_TRIED):
+    for method in ("", *TRIED_ROWS):
         pairs = [pair for found in places.values() if (pair := all_right_pair(found[method], found[_CONTROL]))]
         gains = [pair.observed[0] for pair in pairs]
-        significant = sum(chance_of_no_gain([pair])[0] < _SIGNIFICANT for pair in pairs)
+        significant = sum(chance_of_no_gain([pair])[0] < SIGNIFICANT for pair in pairs)
         mean = format_mean([statistics.mean(gains)], "+") if gains else not_measured("mean", "spread")
         p = _format_p(chance_of_no_gain(pairs)[0] if pairs else None)
         raised = format_count(sum(gain > 0 for gain in gains), len(gains)) if gains else not_measured("count", "of")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from pssa import models
+from pssa.evaluation.significance import SIGNIFICANT
 from pssa.experiments.cells import Analysis, Cell, Place, Training, settings
 from pssa.experiments.comparison import METRICS, Gain, Row, average, gather
 from pssa.experiments.ledger import RecordLookup
@@ -35,6 +36,7 @@ from pssa.studies.exhibits._rows import (
     METHODS,
     NAMES,
     TRANSFER_ROWS,
+    TRIED_ROWS,
     format_gain,
     row_name,
 )
@@ -43,12 +45,10 @@ __all__ = ["EXHIBIT"]
 
 _SOURCES = ("laptop", "rest")
 _CONTROL, _RANDOM = "again", "+Random"
-_TRIED = tuple(name for name in TRANSFER_ROWS if name not in ("", _CONTROL))
 _ANALYSED = ("", "+Consensus", FULL_GAMMA, "+Human", _RANDOM, "+Contrast", "+Consensus+Contrast")
 _FAITHFUL = ("", "+Consensus", FULL_GAMMA, "+Human", "+Contrast")
 _LIMIT = settings(limit=100)  # instances of an analysis that takes a hundred predictions each
 _UNSEEN = "0"  # bucket of words that never occur in training
-_SIGNIFICANT = 0.05
 _STARS = (
     "Stars: * p < .05, ** p < .01 of a gain, one-sided, by a bootstrap that resamples seeds together with test instances, so "
     "that they hold for other trainings as well as for other tests. A single seed has none."
@@ -199,7 +199,7 @@ def _aim(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
         "mean gain at home",
     )
     complete = [pair for pair in pairs if all(board.away(pair, name) for name in TRANSFER_ROWS)]
-    rows = tuple(_reached(board, complete, name, len(pairs)) for name in _TRIED)
+    rows = tuple(_reached(board, complete, name, len(pairs)) for name in TRIED_ROWS)
     return Table("transfer-aim", "How far each row gets in the other domain", columns, rows, _AIM_NOTES, columns[2:3])
 
 
@@ -217,7 +217,7 @@ def _reached(board: _Board, pairs: Sequence[_DomainPair], name: str, n_pairs: in
         sum(gain.macro_f1 > 0 for gain in gains),
         sum(gain.macro_f1 > 0 for gain in over_random) if over_random else None,
         _points([gain.macro_f1 for gain in gains]),
-        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < _SIGNIFICANT for gain in gains),
+        sum(gain.macro_f1 > 0 and gain.p_macro_f1 < SIGNIFICANT for gain in gains),
         *(_points([gain.macro_f1 for gain in each]) for each in (over_first, at_home)),
     )
 
@@ -230,11 +230,11 @@ def _points(values: Sequence[float]) -> FormattedValue:
 
 
 def _gains(board: _Board, pairs: Sequence[_DomainPair]) -> Table:
-    columns = ("model", "trained on", "tested on", *_TRIED, _CONTROL)
+    columns = ("model", "trained on", "tested on", *TRIED_ROWS, _CONTROL)
     rows: tuple[TableRow, ...] = tuple(
         (
             *pair.head,
-            *(_format(board.gain(pair, name, _CONTROL)) for name in _TRIED),
+            *(_format(board.gain(pair, name, _CONTROL)) for name in TRIED_ROWS),
             _format(board.gain(pair, _CONTROL, "")),
         )
         for pair in pairs
