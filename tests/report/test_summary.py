@@ -63,7 +63,7 @@ def test_small_or_known_test_data_is_said(reported: ReportedRun) -> None:
 def test_without_test_data_the_held_out_score_counts(reported: ReportedRun) -> None:
     assert reported.metrics is not None
     searched = replace(reported, metrics=reported.metrics | {"dev": {"accuracy": 0.5, "macro_f1": 0.25}})
-    assert "it is right on 50.0 %; macro-F1 25.0 %, before mining." in said(searched, {})
+    assert "before mining, it is right on 50.0 %; macro-F1 25.0 %." in said(searched, {})
     assert "there is no score" in said(replace(reported, metrics=reported.metrics | {"dev": None}), {})
     assert "unfinished" in said(replace(reported, metrics=None), {})
 

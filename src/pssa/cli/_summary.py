@@ -16,17 +16,15 @@ _N_ADVICE = 3
 def print_training_summary(out: Path, metrics: dict[str, Any]) -> None:
     """Print the summary of the finished run `out`."""
     from pssa.runs import Config
-    from pssa.runs.advice import MajorityBaseline, advise
-    from pssa.runs.card import describe_run
+    from pssa.runs.advice import HeldOutScore, MajorityBaseline, advise
 
     config = Config.from_toml(out / "config.toml")
     baseline = MajorityBaseline.of(metrics["labels"])
     rows = [[f"always {baseline.label}", percent(baseline.accuracy), percent(baseline.macro_f1)]]
-    if dev := metrics["dev"]:
-        name = f"this model, held out{describe_run(config, metrics)['when']}"
-        rows.append([name, percent(dev["accuracy"]), percent(dev["macro_f1"])])
+    if held_out := HeldOutScore.of(config, metrics):
+        rows.append([f"this model, {held_out.data}", percent(held_out.accuracy), percent(held_out.macro_f1)])
     print_table("", ("", "accuracy", "macro-F1"), rows)
-    if not dev:
+    if not held_out:
         say("No data was held out, so there is no score of this model yet.")
     if advice := advise(config, metrics):
         say("\nWhat would help most:")

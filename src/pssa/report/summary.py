@@ -15,9 +15,8 @@ from pssa.evaluation.significance import SIGNIFICANT
 from pssa.report.run_reader import ReportedRun
 from pssa.report.sections import RESAMPLES, ReportSection, make_section
 from pssa.runs import Classifier
-from pssa.runs.advice import MajorityBaseline
+from pssa.runs.advice import HeldOutScore, MajorityBaseline
 from pssa.runs.calibration import describe_calibration
-from pssa.runs.card import describe_run
 from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
 from pssa.runs.explain import Trust, explain
 
@@ -88,11 +87,10 @@ def _verdict(name: str, gain: float, p: float) -> str:
 def _describe_held_out_scores(run: ReportedRun) -> list[str]:
     if run.metrics is None or run.config is None:
         return ["The run is unfinished and has no score yet."]
-    lines, dev = [], run.metrics["dev"]
-    if dev:
-        when = describe_run(run.config, run.metrics)["when"]
-        scores = f"{percent(dev['accuracy'])}; macro-F1 {percent(dev['macro_f1'])}"
-        lines.append(f"On held-out training data it is right on {scores}{when}.")
+    lines, found = [], HeldOutScore.of(run.config, run.metrics)
+    if found is not None:
+        scores = f"{percent(found.accuracy)}; macro-F1 {percent(found.macro_f1)}"
+        lines.append(f"Measured on {found.data}, it is right on {scores}.")
     else:
         lines.append("No data was held out, and no test data was given, so there is no score.")
     majority = MajorityBaseline.of(run.metrics["labels"])

@@ -12,6 +12,7 @@ from pssa import models
 from pssa.data.numbers import percent
 from pssa.errors import setting
 from pssa.evaluation.metrics import f1_of
+from pssa.runs.card import describe_run
 from pssa.runs.config import Config
 
 _MIN_COVERAGE = 0.9  # of the training tokens by word vectors
@@ -34,6 +35,27 @@ class MajorityBaseline:
         share = counts[label] / max(sum(counts.values()), 1)
         # Precision is the share, recall is 1; all other labels have an F1 of 0.
         return cls(label, share, 2 * share / (1 + share) / len(counts))
+
+
+@dataclass(frozen=True)
+class HeldOutScore:
+    """Scores of a training on instances that are new to the model that was scored."""
+
+    accuracy: float
+    macro_f1: float
+    data: str  # in words
+
+    @classmethod
+    def of(cls, config: Config, metrics: dict[str, Any]) -> HeldOutScore | None:
+        """Return that of the search, else that of other held-out predictions; None if there are none."""
+        if dev := metrics["dev"]:
+            when = describe_run(config, metrics)["when"]
+            return cls(dev["accuracy"], dev["macro_f1"], f"held-out training data{when}")
+        held_out = metrics.get("held_out")
+        if not held_out or not np.sum(held_out["confusion"]):
+            return None
+        confusion = np.array(held_out["confusion"], dtype=np.float64)
+        return cls(float(confusion.trace() / confusion.sum()), float(f1_of(confusion).mean()), held_out["source"])
 
 
 def advise(config: Config, metrics: Mapping[str, Any]) -> list[str]:
