@@ -79,6 +79,7 @@ def test_values_that_pandas_calls_missing_are_missing() -> None:
         (datasets.DatasetDict(train=datasets.Dataset.from_list(ROWS)), r"splits train; .*dataset\['train'\]"),
         ([("The menu", "menu")], "record 1 is .*expected a dict"),
         ({1, 2}, "the data is a set; expected .*a frame"),
+        (pd.DataFrame([["a menu", "menu", ""]], columns=["text", "aspect", "text"]), "DataFrame: .*'text' 2 times"),
     ],
 )
 def test_a_table_that_cannot_be_read_is_named(table: Any, message: str) -> None:

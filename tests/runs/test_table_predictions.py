@@ -56,6 +56,11 @@ def test_every_text_needs_its_aspect(classifier: Classifier, aspects: Any) -> No
         classifier.predict([row["text"] for row in ROWS], aspects)
 
 
+def test_what_is_no_table_is_refused(classifier: Classifier) -> None:
+    with pytest.raises(InputError, match="the table is a dict; expected a frame"):
+        classifier.predict({"text": ["a menu"], "aspect": ["menu"]})
+
+
 def test_a_bad_row_stops_or_is_skipped(classifier: Classifier) -> None:
     frame = pd.DataFrame([*ROWS, {"text": "the menu.", "aspect": "soup"}])
     with pytest.raises(InputError, match="DataFrame, line 3: aspect 'soup' is not in the text"):

@@ -52,9 +52,9 @@ class AspectSentence:
         kept: list[Span] = []
         for start, end in sorted(aspects, key=lambda span: (span[0] - span[1], span)):
             if not 0 <= start < end <= len(text) or not text[start:end].strip():
-                raise InputError(
-                    f"aspect offsets {start}-{end} hold no word of the text of {len(text)} characters; correct them"
-                )
+                place = f"{shorten(start)}-{shorten(end)}"
+                what = f"aspect offsets {place} hold no word of the text of {len(text)} characters"
+                raise InputError(f"{what}; correct them")
             if all(end <= other or its_end <= start for other, its_end in kept):
                 kept.append((start, end))
         return cls(text, tuple(sorted(kept)), id, sentence_id or sentence_key(text))

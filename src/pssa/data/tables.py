@@ -13,7 +13,7 @@ from typing import Any
 from pssa.data.example import Example
 from pssa.data.formats import FORMATS
 from pssa.data.rows import FIELDS, Columns, Event, Row
-from pssa.data.validation import shorten
+from pssa.data.validation import format_error, shorten
 from pssa.errors import InputError, setting
 
 _SEARCHED = 100  # dicts that may have a key
@@ -43,7 +43,7 @@ def table_columns(table: Table) -> list[str]:
 def scan_table(table: Table, columns: Columns) -> Iterator[Event]:
     """Yield the rows of a table; their lines are counted from 1.
 
-    :raises InputError: if a column is missing, or a list holds something that is not a dict.
+    :raises InputError: if this is not a table, a column is missing, or a list holds something that is not a dict.
     """
     name = name_of(table)
     if isinstance(table, (list, tuple)):
@@ -51,7 +51,10 @@ def scan_table(table: Table, columns: Columns) -> Iterator[Event]:
     if _is_dataset(table):
         events: Iterator[Event] = FORMATS.module("hugging_face").rows_of(_one_split(table), Path(name), columns)
         return events
-    return _frame_rows(_as_frame(table), name, columns)
+    frame = _as_frame(table)
+    if frame is None:
+        raise InputError(f"the table is a {name}; expected a frame, a Hugging Face dataset, or a list of dicts")
+    return _frame_rows(frame, name, columns)
 
 
 def rows_of_records(rows: Any, columns: Columns) -> Iterator[Row]:
@@ -145,7 +148,10 @@ def _as_frame(data: object) -> Any:
 
     if isinstance(data, (str, Path)):
         return None
-    frame = narwhals.from_native(data, pass_through=True)
+    try:
+        frame = narwhals.from_native(data, pass_through=True)
+    except narwhals.exceptions.DuplicateError as error:
+        raise InputError(f"{name_of(data)}: {format_error(error)}; rename one of them") from error
     if isinstance(frame, narwhals.LazyFrame):
         return frame.collect()
     return frame if isinstance(frame, narwhals.DataFrame) else None
