@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import time
 from itertools import zip_longest
@@ -16,6 +17,7 @@ from pssa.data import embedded, write
 __all__ = ["kill_reproducing"]
 
 _EXHIBIT = "random-masking"
+_OF_THE_CALL = re.compile(rb"(Made|Shown) by .*? seeds? at most|\b\d{4}-\d\d-\d\d\b", re.S)
 _TIMED = ("seconds", "stages", "testing_seconds", "finished")
 _SHOWN = (".md", ".tex", ".csv", ".json", ".svg", ".png")
 _OF_TIMES = ("cells.csv", "provenance.json")
@@ -77,13 +79,10 @@ def _first_difference(ours: bytes, theirs: bytes) -> str:
 
 
 def _files(out: Path) -> dict[str, bytes]:
-    """Everything that people read, but for what has times; the command that is told there names its own folder.
-
-    Where a kill came after the last cell, the command that went on has only shown what was made.
-    """
+    """Everything that people read, but for times, days and the call: after the last cell it only shows what was made."""
     found = (path for path in out.rglob("*") if path.suffix in _SHOWN and path.name not in _OF_TIMES)
     return {str(path.relative_to(out)): _plain(path.read_bytes(), out) for path in found}
 
 
 def _plain(content: bytes, out: Path) -> bytes:
-    return content.replace(str(out).encode(), b"OUT").replace(b"Shown by", b"Made by")
+    return _OF_THE_CALL.sub(b"", content.replace(str(out).encode(), b"OUT"))
