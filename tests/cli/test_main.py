@@ -191,6 +191,11 @@ def test_every_command_says_what_it_does_and_gives_two_or_three_examples(prog: s
     assert len(examples_of(PARSERS[prog])) in (2, 3)
 
 
+def test_usage_names_what_must_be_given() -> None:
+    assert PARSERS["pssa evidence edit"].format_usage() == "usage: pssa evidence edit FILE --out FILE [options]\n"
+    assert build_parser().format_usage() == "usage: pssa COMMAND ...\n"
+
+
 @pytest.mark.parametrize("prog", PARSERS)
 def test_the_help_of_an_option_is_a_short_phrase_and_its_default(prog: str) -> None:
     for action in PARSERS[prog]._actions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -153,7 +153,22 @@ def option(container: argparse._ActionsContainer, usage: str, help: str, default
 
 
 class HelpFormatter(argparse.HelpFormatter):
-    """Keeps examples on one line, so that they can be copied, and long names of commands beside their help."""
+    """Short usage; examples on one line, so that they can be copied; long names of commands beside their help."""
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None = None,
+    ) -> None:
+        """Name arguments and required options; all others are listed below anyway."""
+        given = list(actions)
+        needed = sorted((action for action in given if action.required or not action.option_strings), key=_is_option)
+        shown = [" ".join([*action.option_strings[-1:], self._format_args(action, action.dest)]) for action in needed]
+        has_commands = any(isinstance(action, argparse._SubParsersAction) for action in given)
+        more = [] if has_commands or len(needed) == len(given) else ["[options]"]
+        super().add_usage(usage or " ".join([self._prog, *shown, *more]), given, groups, prefix)
 
     def add_argument(self, action: argparse.Action) -> None:
         """Count the indentation of commands, which argparse leaves out when it computes the width of names."""
@@ -163,3 +178,7 @@ class HelpFormatter(argparse.HelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return text if text.startswith(EXAMPLES) else super()._fill_text(text, width, indent)
+
+
+def _is_option(action: argparse.Action) -> bool:
+    return bool(action.option_strings)

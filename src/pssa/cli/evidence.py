@@ -1,4 +1,4 @@
-"""Show, compare, edit and make evidence files: lists of words that a model should attend to, or that misled it.
+"""Show, compare, correct and create evidence files: lists of words that a model should attend to, or that misled it.
 
 pssa evidence stats runs/reviews/evidence.jsonl
 pssa evidence show runs/reviews/evidence.jsonl --word huge
@@ -67,7 +67,7 @@ def add_parser(commands: Commands) -> None:
     _add_output(parser)
     _add_edits(parser)
 
-    text = "make evidence from opinion words marked by people"
+    text = "create evidence from opinion words that people marked"
     parser = add_command(actions, "from-opinion-words", text, _run_from_opinion_words)
     option(parser, "--opinion-words TSV", "TOWE file of opinion words", required=True)
     option(parser, "--train FILE", "labelled instances to match", required=True)
