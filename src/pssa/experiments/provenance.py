@@ -24,9 +24,7 @@ from pssa.experiments.sources import commit, source_digest
 _PARTS = {"train": "train", "test": "test", "words": "opinion_words"}  # of a data set, as records name them
 _LIBRARIES = ("torch", "transformers", "numpy")
 _UNKNOWN = "unknown"
-Contribution = dict[
-    str, Any
-]  # an environment, the number of its cells, their seconds, and the days on which they were finished
+Contribution = dict[str, Any]  # an environment, the number of its cells, their seconds, the first and the last day
 
 
 @dataclass(frozen=True)
