@@ -104,7 +104,7 @@ function chooseWord(place, focus) {
   const word = chosenWord();
   find("word-about").textContent = word ? wordLine(current(), word) : "";
   for (const button of document.querySelectorAll("[data-action]")) button.disabled = !actionFor(button.dataset.action);
-  find("drop-everywhere").disabled = !word?.finding;
+  find("drop-everywhere").disabled = !(word?.finding ?? word?.mined);
   find("previous").disabled = state.at <= 0 && (state.page?.previous ?? null) === null;
   find("next").disabled = state.at + 1 >= (state.page?.sentences.length ?? 0) && (state.page?.next ?? null) === null;
 }
@@ -162,10 +162,11 @@ function reasonAgainst(action) {
 /** Drop the selected word wherever it is evidence of the same kind. */
 function dropEverywhere() {
   return inTurn(async () => {
-    const { word, finding } = chosenWord() ?? {};
-    if (!finding) return showMessage(reasonAgainst("drop"));
+    const { word, finding, mined } = chosenWord() ?? {};
+    const meant = finding ?? mined; // who has dropped it here may want to drop it in the other sentences too
+    if (!meant) return showMessage(reasonAgainst("drop"));
     const index = current().index;
-    const { dropped, first, totals } = await post("/v1/evidence/drops", { text: word, kind: finding.kind });
+    const { dropped, first, totals } = await post("/v1/evidence/drops", { text: word, kind: meant.kind });
     drawTotals(totals);
     state.drops = { first, last: totals.undo.number, word };
     await reload(index);
