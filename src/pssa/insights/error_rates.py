@@ -42,17 +42,16 @@ class ErrorRates:
     def describe(self, estimator: ShareEstimator) -> str:
         """Return in words how intervals account for the classifier's errors, or why they do not."""
         if self.confusion is None or not estimator.is_corrected:
-            why = estimator.reason or "it has kept no confusion matrix of held-out data"
+            why = estimator.reason or "the run has no confusion matrix of held-out data"
             return (
-                "Intervals (95 %) account for chance in the sample alone. The classifier errs too, and how often is not"
-                f" known well enough to count: {why}."
+                "The 95 % intervals account only for the number of reviews. They do not account for the classifier's"
+                f" mistakes, because its error rates are not known well enough: {why}."
             )
         n_all = sum(map(sum, self.confusion))
         n_right = sum(row[place] for place, row in enumerate(self.confusion))
         return (
-            f"Intervals (95 %) account for chance in the sample and for the classifier's own mistakes: it was right on"
-            f" {percent(n_right / n_all)} of {n_all:,} instances of {self.source}. They assume that it errs here about as"
-            " often, and reach from the counted share to the one that is corrected for these mistakes."
+            "The 95 % intervals account for the number of reviews and for the classifier's mistakes: it was right on"
+            f" {percent(n_right / n_all)} of {n_all:,} instances of {self.source}, and we assume about the same here."
         )
 
 

@@ -286,13 +286,15 @@ class _Work:
 
     def _describe_model(self, classifier: Classifier) -> str:
         job = self.job
-        run = "the starter model of pssa" if is_starter(job.run) else f"the run {name_run(job.run)}"
+        run = "the starter" if is_starter(job.run) else f"the run {name_run(job.run)}"
         finder = "its own tagger"
         if job.finding.names:
-            finder = "the names that were given"
+            finder = "the given names"
         elif job.finding.tagger is not None:
             finder = f"the tagger {name_run(job.finding.tagger)}"
-        return f"Aspects were found by {finder} and judged by {run} ({classifier.name}). Both make mistakes."
+        return (
+            f"We found the aspects with {finder} and labelled them with {run} ({classifier.name}). Both make mistakes."
+        )
 
     def _summarise(self, findings: Findings, n_rejected: int, reason: str) -> InsightsSummary:
         return InsightsSummary(

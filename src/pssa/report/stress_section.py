@@ -21,7 +21,7 @@ _N_MISTAKES = 6
 
 def stress_section(classifiers: Mapping[str, Classifier], corpus: Corpus) -> ReportSection:
     """Count right answers to variants of some test instances for one or two runs by name; show mistakes of the first."""
-    id, title = "stress", "Variants that reverse or distract"
+    id, title = "stress", "Reversed and distracting opinions"
     variants = make_variants(_sample(corpus, any(models.uses_encoder(each.name) for each in classifiers.values())))
     try:
         results = {name: stress(classifier, variants) for name, classifier in classifiers.items()}

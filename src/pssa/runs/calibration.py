@@ -155,7 +155,9 @@ def describe_calibration(found: dict[str, Any] | None) -> str:
     if found["temperature"] == 1:
         return f"not needed: {errors} on {found['source']} ({found['instances']} instances)"
     after = f"{errors} before, {100 * found['error_after']:.1f} % after"
-    return f"temperature {found['temperature']:.2f}, from {found['source']} ({found['instances']} instances): {after}"
+    return (
+        f"temperature {found['temperature']:.2f}, chosen on {found['source']} ({found['instances']} instances): {after}"
+    )
 
 
 def choose_threshold(calibration: Calibration | None, abstain: float | None, risk: float | None) -> float:
