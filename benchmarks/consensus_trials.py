@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -77,13 +78,18 @@ def points_of(model: str, data: str) -> tuple[int, ...]:
     return tuple(max(1, math.ceil(share * EPOCHS[model, data])) for share in SHARES)
 
 
+@lru_cache(maxsize=1)
+def open_context(train: Path, vectors: Path, model: str, seed: int) -> RunContext:
+    """Return a run that keeps nothing; trials of one seed come one after the other and share it."""
+    settings = {"model": model, "method": "consensus", "seed": seed, "device": "cpu", "vectors": str(vectors)}
+    config, prepared = prepare(train, None, Config().updated(settings))
+    return RunContext(config, None, prepared, NullObserver())
+
+
 def judge(trial: Trial, data: Path, vectors: Path, out: Path) -> str:
     """Train the judges of a trial and keep what they say."""
-    settings = {"model": trial.model, "method": "consensus", "seed": trial.seed, "device": "cpu"}
-    config, prepared = prepare(
-        data / trial.data / "train.txt", None, Config().updated({**settings, "vectors": str(vectors)})
-    )
-    context = RunContext(config, None, prepared, NullObserver())
+    context = open_context(data / trial.data / "train.txt", vectors, trial.model, trial.seed)
+    config, prepared = context.config, context.prepared_data
     points, corpus = points_of(trial.model, trial.data), context.train_data
     shape = len(corpus), corpus.table.candidates.shape[1], len(config.data.labels)
     wholes = {point: Observation.blank(*shape) for point in points}
@@ -102,11 +108,11 @@ def judge(trial: Trial, data: Path, vectors: Path, out: Path) -> str:
 
 def trials(arguments: argparse.Namespace) -> Iterator[Trial]:
     """Yield all trials, the longest first."""
-    for n_folds, n_seeds in JUDGES.items():
+    for n_folds in arguments.folds:
         for model in arguments.models:
             for data in reversed(arguments.data_sets):
                 for seed in range(arguments.seeds):
-                    yield from (Trial(data, model, seed, n_folds, number) for number in range(n_seeds))
+                    yield from (Trial(data, model, seed, n_folds, number) for number in range(JUDGES[n_folds]))
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -179,6 +185,7 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--models", nargs="+", default=["tnet_att", "memnet"])
     parser.add_argument("--data-sets", nargs="+", default=["laptop", "rest"], choices=("laptop", "rest"))
+    parser.add_argument("--folds", type=int, nargs="+", default=list(JUDGES), choices=list(JUDGES))
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, required=True)

@@ -16,6 +16,7 @@ import pssa
 from pssa.experiments import cell_key
 from pssa.experiments.cell_key import changed_settings
 from pssa.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, describe
+from pssa.experiments.resources import MEASURED_WITH
 from pssa.runs import Config, defaults
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -112,5 +113,5 @@ def test_every_record_of_the_results_is_found(monkeypatch: pytest.MonkeyPatch) -
 
 def _keys(record: dict[str, Any]) -> Iterator[str]:
     cell = from_description(record["cell"])
-    for everywhere in ({}, FIRST_OPTIONS.get(cell.place.model, {})):
-        yield cell_key.cell_key(cell, record["files"], everywhere)
+    for first in ({}, FIRST_OPTIONS.get(cell.place.model, {})):
+        yield cell_key.cell_key(cell, record["files"], {**MEASURED_WITH, **first})

@@ -155,6 +155,13 @@ def test_a_run_with_the_defaults_has_nothing_to_list(model: str) -> None:
     assert changed_settings(resolve(Config(model=model, method="base", seed=7))) == []
 
 
+def test_what_a_method_ignores_is_not_listed() -> None:
+    # Runs of earlier versions name the folds of a consensus whatever their method.
+    earlier = Config(model="memnet").updated({"consensus_folds": 5})
+    assert changed_settings(replace(earlier, method="pg-as")) == []
+    assert changed_settings(replace(earlier, method="consensus")) == [("mining.consensus_folds", "5")]
+
+
 def test_files_are_named_without_their_folders() -> None:
     config = Config(model="memnet").updated({"train": "/home/me/secret/train.csv", "vectors": "/big/glove.txt"})
     assert dict(changed_settings(config)) == {"data.train": "train.csv", "data.vectors": "glove.txt"}

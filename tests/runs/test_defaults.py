@@ -102,16 +102,16 @@ def test_the_tuned_penalty_has_a_gamma_for_every_model_that_attends(model: str) 
 
 
 @pytest.mark.parametrize(
-    ("model", "epochs"),
-    [("memnet", 0), ("tnet_att", 0), ("bertabsa_att", 3)],
+    ("model", "folds", "epochs"),
+    [("memnet", 2, 0), ("tnet_att", 2, 0), ("bertabsa_att", 5, 3)],
 )
-def test_a_consensus_takes_words_away_and_its_judges_of_encoders_learn_for_fewer_epochs(
-    model: str, epochs: int
+def test_a_consensus_takes_words_away_and_its_judges_cost_less_than_the_model_they_judge_for(
+    model: str, folds: int, epochs: int
 ) -> None:
     chosen = config(model=model, method="consensus")
     mining = resolve(chosen).mining
     assert (mining.saliency, mining.consensus_threshold, mining.consensus_epochs) == ("leave_one_out", 0.2, epochs)
-    assert choose_consensus_rule(chosen).threshold == 0.2
+    assert (mining.consensus_folds, choose_consensus_rule(chosen).threshold) == (folds, 0.2)
     assert non_default_settings(resolve(chosen)) == {}
     asked = config(model=model, method="consensus", saliency="gradient", consensus_threshold=0.0, consensus_epochs=0)
     assert resolve(asked).mining.saliency == "gradient"

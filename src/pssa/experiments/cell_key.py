@@ -85,7 +85,8 @@ def _changed(method: str, chosen: tuple[Setting, ...], *sections: str) -> dict[s
     config = resolve(Config().updated(dict(chosen)))
     frozen = _defaults(config.model, method)
     values = flat_settings(config, *sections).items()
-    changed = {name: value for name, value in values if value != frozen[name]}
+    # What is None here is a setting that the method does not use.
+    changed = {name: value for name, value in values if value is not None and value != frozen[name]}
     return {"method": method, **changed} if changed else {}
 
 

@@ -23,7 +23,7 @@ from pssa.report.html import render
 from pssa.report.run_reader import ReportedRun
 from pssa.runs import Classifier, Config
 from pssa.runs.card import describe_run
-from pssa.runs.defaults import non_default_settings
+from pssa.runs.defaults import non_default_settings, unused_settings
 from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
 from pssa.runs.explain import Trust, explain, trust, usable_saliencies, usual_saliency
 
@@ -91,11 +91,13 @@ def run_section(run: ReportedRun) -> ReportSection:
 
 
 def changed_settings(config: Config) -> list[tuple[str, str]]:
-    """Return the settings that differ from the defaults of the model and method; of files the last name."""
+    """Return the settings that differ from the defaults of the model and method, and that the method uses; of files the last name."""
+    changed = non_default_settings(config)
+    unused = unused_settings(config, changed)
     return [
         (name, Path(str(value)).name if name in _FILES else _format_setting(value))
-        for name, value in non_default_settings(config).items()
-        if name not in _SHOWN_ELSEWHERE
+        for name, value in changed.items()
+        if name not in _SHOWN_ELSEWHERE and name.rpartition(".")[2] not in unused
     ]
 
 

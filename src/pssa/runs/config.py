@@ -175,7 +175,7 @@ class MiningConfig:
     # Leave a sentence alone once hiding its last word cost less confidence than this.
     stop_drop: float | None = setting_field(None, unset=0.0)
     consensus_models: int = setting_field(3, least=1)  # seeds of the consensus; each has a model per fold
-    consensus_folds: int = setting_field(5, least=2)
+    consensus_folds: int | None = setting_field(None, least=2)  # None: by model
     # Of each judge; 0: as many as the final model has.
     consensus_epochs: int | None = setting_field(None, unset=-1, least=0)
     consensus_saliencies: tuple[str, ...] = ()  # whose mean every model scores by; none: `saliency` alone

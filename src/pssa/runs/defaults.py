@@ -198,6 +198,14 @@ def choose_consensus_rule(config: Config) -> ConsensusRule:
     return ConsensusRule(threshold, mining.consensus_right, mining.consensus_soft, mining.consensus_words)
 
 
+def choose_consensus_folds(config: Config) -> int:
+    """Return the folds of each seed of a consensus."""
+    if config.mining.consensus_folds is not None:
+        return config.mining.consensus_folds
+    # On word vectors judges of half the data find words as good, for a quarter of the cost (results/benchmarks.md).
+    return 5 if models.uses_encoder(config.model) else 2
+
+
 def choose_consensus_epochs(config: Config) -> int:
     """Return the epochs of each judge; 0: as many as the final model has."""
     if config.mining.consensus_epochs is not None:

@@ -22,7 +22,14 @@ from pssa.mining.consensus import blend
 from pssa.models import AspectModel
 from pssa.runs.calibration import HeldOut
 from pssa.runs.config import Config
-from pssa.runs.defaults import RANDOM, build_saliency, choose_consensus_epochs, choose_consensus_rule, choose_epsilon
+from pssa.runs.defaults import (
+    RANDOM,
+    build_saliency,
+    choose_consensus_epochs,
+    choose_consensus_folds,
+    choose_consensus_rule,
+    choose_epsilon,
+)
 from pssa.runs.methods import Gate, Method, Trained, record_evidence, train_final
 from pssa.runs.run_context import BEGIN_EARLY, RunContext, all_but
 from pssa.saliency import Observation, Saliency, needs, observe
@@ -66,12 +73,13 @@ class Consensus(Method):
         return config.mining.consensus_saliencies or (self.saliency(config),)
 
     def resolve(self, config: Config) -> Config:
-        """Return the configuration with saliency, threshold and the judges' epochs filled in."""
+        """Return the configuration with saliency, threshold, and the judges' folds and epochs filled in."""
         mining = replace(
             config.mining,
             saliency=self.saliency(config),
             epsilon=choose_epsilon(config),
             consensus_threshold=choose_consensus_rule(config).threshold,
+            consensus_folds=choose_consensus_folds(config),
             consensus_epochs=choose_consensus_epochs(config),
         )
         return replace(config, mining=mining)
@@ -93,7 +101,7 @@ class Consensus(Method):
 
     def n_folds(self, config: Config) -> int:
         """Return the folds of each seed."""
-        return config.mining.consensus_folds
+        return choose_consensus_folds(config)
 
     def mine(self, context: RunContext, epochs: int, initial: nn.Module | None = None) -> Evidence:
         """Train the judges and keep what they agree on; `initial` is not used."""
@@ -113,7 +121,7 @@ class Consensus(Method):
 
     def _judges(self, context: RunContext, numbers: Iterable[int]) -> list[_Judge]:
         """Return the judges of some seeds."""
-        corpus, n_folds = context.prepared_data.corpus, context.config.mining.consensus_folds
+        corpus, n_folds = context.prepared_data.corpus, self.n_folds(context.config)
         return [
             _Judge(number, fold, torch.tensor(rows))
             for number in numbers
