@@ -41,6 +41,7 @@ EPOCHS = {("memnet", "laptop"): 11, ("memnet", "rest"): 6, ("tnet_att", "laptop"
 SHARES = (0.67, 1.0)  # of these epochs
 JUDGES = {5: 3, 3: 3, 2: 4}  # seeds by number of folds
 THRESHOLDS = (0.2, 0.25, 0.3)
+_NAMED = ("data", "model", "seed", "folds", "number")  # always in the name of a file
 
 
 @dataclass(frozen=True)
@@ -52,11 +53,19 @@ class Trial:
     seed: int  # of the run
     folds: int
     number: int  # of the judges' seed, from 0
+    rows: int = 0  # the first instances; 0: all
+    epochs: int = 0  # 0: what searches found on all instances
 
     @property
     def file(self) -> str:
         """Where its answers are kept."""
-        return "-".join(map(str, asdict(self).values())) + ".pt"
+        return "-".join(str(value) for name, value in asdict(self).items() if name in _NAMED or value) + ".pt"
+
+    @property
+    def points(self) -> tuple[int, ...]:
+        """The epochs after which judges are asked."""
+        epochs = self.epochs or EPOCHS[self.model, self.data]
+        return tuple(max(1, math.ceil(share * epochs)) for share in SHARES)
 
 
 class Asking(NullObserver):
@@ -73,24 +82,20 @@ class Asking(NullObserver):
             self.said[record.epoch] = judge_unseen(self.model, self.unseen, [saliency])
 
 
-def points_of(model: str, data: str) -> tuple[int, ...]:
-    """Return the epochs after which judges are asked."""
-    return tuple(max(1, math.ceil(share * EPOCHS[model, data])) for share in SHARES)
-
-
 @lru_cache(maxsize=1)
-def open_context(train: Path, vectors: Path, model: str, seed: int) -> RunContext:
+def open_context(train: Path, rows: int, vectors: Path, model: str, seed: int) -> RunContext:
     """Return a run that keeps nothing; trials of one seed come one after the other and share it."""
     settings = {"model": model, "method": "consensus", "seed": seed, "device": "cpu", "vectors": str(vectors)}
-    config, prepared = prepare(train, None, Config().updated(settings))
+    corpus = read(train)
+    config, prepared = prepare(corpus.select(range(rows or len(corpus))), None, Config().updated(settings))
     return RunContext(config, None, prepared, NullObserver())
 
 
 def judge(trial: Trial, data: Path, vectors: Path, out: Path) -> str:
     """Train the judges of a trial and keep what they say."""
-    context = open_context(data / trial.data / "train.txt", vectors, trial.model, trial.seed)
+    context = open_context(data / trial.data / "train.txt", trial.rows, vectors, trial.model, trial.seed)
     config, prepared = context.config, context.prepared_data
-    points, corpus = points_of(trial.model, trial.data), context.train_data
+    points, corpus = trial.points, context.train_data
     shape = len(corpus), corpus.table.candidates.shape[1], len(config.data.labels)
     wholes = {point: Observation.blank(*shape) for point in points}
     seed = context.member_seed(trial.number)
@@ -112,7 +117,8 @@ def trials(arguments: argparse.Namespace) -> Iterator[Trial]:
         for model in arguments.models:
             for data in reversed(arguments.data_sets):
                 for seed in range(arguments.seeds):
-                    yield from (Trial(data, model, seed, n_folds, number) for number in range(JUDGES[n_folds]))
+                    for number in range(JUDGES[n_folds]):
+                        yield Trial(data, model, seed, n_folds, number, arguments.rows, arguments.epochs)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -130,6 +136,7 @@ def show(arguments: argparse.Namespace) -> None:
     """Print a line of JSON for each way: precision and coverage over the instances in which people marked a word."""
     for data in arguments.data_sets:
         corpus = read(arguments.data / data / "train.txt")
+        corpus = corpus.select(range(arguments.rows or len(corpus)))
         opinions = read_opinion_words(arguments.data / "opinion_words" / data / "train.tsv")
         human = [{each.word for each in one.findings} for one in evidence_from_opinion_words(opinions, corpus).examples]
         labels = list(corpus.labels)
@@ -144,14 +151,15 @@ def ways(
 ) -> Iterator[dict[str, Any]]:
     """Yield every way that all seeds were tried in."""
     for n_folds, n_seeds in JUDGES.items():
-        files = [
-            [arguments.out / Trial(data, model, seed, n_folds, number).file for number in range(n_seeds)]
+        tried = [
+            [Trial(data, model, seed, n_folds, number, arguments.rows, arguments.epochs) for number in range(n_seeds)]
             for seed in range(arguments.seeds)
         ]
+        files = [[arguments.out / each.file for each in of_seed] for of_seed in tried]
         if not all(path.exists() for paths in files for path in paths):
             continue
         loaded = [[torch.load(path) for path in paths] for paths in files]
-        for share, point in zip(SHARES, points_of(model, data), strict=True):
+        for share, point in zip(SHARES, tried[0][0].points, strict=True):
             for n_judges in range(2, n_seeds + 1):
                 seen = [
                     [Observation(one[point][0], one[point][1].float()) for one in said[:n_judges]] for said in loaded
@@ -187,6 +195,10 @@ def main() -> None:
     parser.add_argument("--data-sets", nargs="+", default=["laptop", "rest"], choices=("laptop", "rest"))
     parser.add_argument("--folds", type=int, nargs="+", default=list(JUDGES), choices=list(JUDGES))
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--rows", type=int, default=0, help="first instances to train on, 0 for all")
+    parser.add_argument(
+        "--epochs", type=int, default=0, help="of the judges, 0 for what searches found on all instances"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()

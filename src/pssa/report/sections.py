@@ -91,7 +91,7 @@ def run_section(run: ReportedRun) -> ReportSection:
 
 
 def changed_settings(config: Config) -> list[tuple[str, str]]:
-    """Return the settings that differ from the defaults of the model and method, and that the method uses; of files the last name."""
+    """Return the settings that the method uses and that differ from its and the model's defaults; of files the last name."""
     changed = non_default_settings(config)
     unused = unused_settings(config, changed)
     return [
