@@ -75,6 +75,13 @@ def test_defaults_of_training_and_of_a_consensus_count_too(tmp_path: Path, monke
     assert found == set(CELLS) - {"human"}
 
 
+def test_a_default_that_has_changed_makes_other_cells_of_those_it_decides(tmp_path: Path) -> None:
+    today = tiny_resources(tmp_path)
+    measured = replace(today, settings={**today.settings, **MEASURED_WITH})
+    found = {name for name, cell in CELLS.items() if today.key(cell) != measured.key(cell)}
+    assert found == {"consensus", "supervised", "look"}
+
+
 def test_files_are_left_to_their_fingerprints() -> None:
     plain = changed_settings(CELLS["supervised"], {})
     assert changed_settings(CELLS["supervised"], {"vectors": "glove.txt"}) == plain

@@ -23,6 +23,7 @@ HERE = Place("laptop", "memnet", 0)
 def test_data_sets_are_found_by_their_folders(tmp_path: Path) -> None:
     tiny = tiny_resources(tmp_path)
     found = Resources.find(tmp_path / "data", tiny.vectors, None, "cpu")
+    assert found.settings_in(HERE)["consensus_folds"] == 5  # as in results/cells.jsonl
     assert list(found.sources) == ["laptop"]
     assert found.can_train("memnet")
     assert not found.can_train("bertabsa")
