@@ -23,8 +23,8 @@ _METHODS: dict[str, dict[str, Any]] = {
     _PLAIN: {"method": _PLAIN},
     "pg-as": {"method": "pg-as"},
     "boosting": {"method": "boosting"},
-    "consensus, 2 folds": {"method": "consensus", "consensus_folds": 2},
     "consensus": {"method": "consensus"},
+    "consensus, 5 folds": {"method": "consensus", "consensus_folds": 5},
 }
 _MODELS = ("memnet", "tnet_att")
 
