@@ -58,3 +58,18 @@ def test_the_pieces_of_a_word_are_attended_one_by_one(corpus: IndexedCorpus) -> 
     prediction = classify(torch.zeros(1, batch.positions.shape[1], 16), batch)
     assert prediction.attention is not None
     assert prediction.attention[0].tolist() == [0, 0, 0, 0.25, 0.25, 0.25, 0.25, 0]
+
+
+def test_neighbours_of_the_aspect_are_part_of_it(corpus: IndexedCorpus) -> None:
+    # [CLS] the screen of t ##h ##i ##s ...; then: this is not great price, where "this" and "great" are hidden.
+    batch = corpus.batch(torch.tensor([0, 4]))
+    assert torch.equal(batch.aspect_in_context(0), batch.aspect_positions)
+    for n_words, expected in ((1, [[0, 1, 2], [4]]), (3, [[0, 1, 2, 3, 4], [1, 2, 4]])):
+        read = batch.aspect_in_context(n_words)
+        assert [sorted(set(row[mask].tolist())) for row, mask in zip(batch.word_of, read, strict=True)] == expected
+    model = build("bertabsa_att", start_of("bertabsa_att"), context=3)
+    with torch.no_grad():
+        model.get_parameter("gate.weight").zero_()
+        encoding = model.encode(batch)  # type: ignore[operator]
+    near = batch.aspect_in_context(3)[0]
+    torch.testing.assert_close(encoding.aspect[0], encoding.words[0, near].mean(dim=0))

@@ -65,7 +65,7 @@ def test_the_paper_is_the_default_but_for_what_held_out_data_chose() -> None:
     assert models.option_defaults("memnet")["aspect_matrix"] is False
     assert models.option_defaults("tnet")["filters"] == 50
     assert models.option_defaults("bertabsa") == {"dropout": 0.1, "head": "linear", "refine": "none"}
-    assert models.option_defaults("bertabsa_att") == {"dropout": 0.1}
+    assert models.option_defaults("bertabsa_att") == {"dropout": 0.1, "context": 0}
     assert models.option_defaults("bertabsa_cls") == {"dropout": 0.1, "pooler": False, "refine": "none"}
     assert models.option_defaults("tnet_att") == {
         "hidden": 50,

@@ -187,7 +187,7 @@ def test_a_setting_that_is_not_set_is_left_out_of_the_file() -> None:
     names = Config().flat()
     unset = {name for name, value in names.items() if value is None}
     assert set(OLD_UNSET) < unset
-    later = {"data.from_pretrained", "data.from_digest", "mining.consensus_folds"}
+    later = {"data.from_pretrained", "data.from_digest", "data.label_texts", "mining.consensus_folds"}
     assert unset - set(OLD_UNSET) == {"preset", *(f"training.{name}" for name in TRAINING), *later}
     written = {line.partition(" =")[0] for line in Config().to_toml().splitlines()}
     assert not {name.rpartition(".")[2] for name in unset} & written
@@ -287,3 +287,10 @@ def test_columns_that_cannot_be_are_refused() -> None:
         Config().updated({"columns": {"txt": "review"}})
     with pytest.raises(InputError, match="columns is 7; expected a dict"):
         Config().updated({"columns": 7})
+
+
+@pytest.mark.parametrize("texts", [{}, {"positive": "the {aspect} is great", "negative": '"{aspect}" = bad'}])
+def test_label_texts_are_kept_also_where_there_are_none(tmp_path: Path, texts: dict[str, str]) -> None:
+    config = Config().updated({"label_texts": texts})
+    (tmp_path / "config.toml").write_text(config.to_toml(), "utf-8")
+    assert Config.from_toml(tmp_path / "config.toml").data.label_texts == texts

@@ -19,6 +19,7 @@ from pssa.runs.defaults import (
     check_supervision,
     choose_consensus_rule,
     choose_epsilon,
+    choose_options,
     choose_penalty,
     choose_rule,
     lengthen_training,
@@ -319,3 +320,21 @@ def test_what_follows_from_the_size_of_the_data_is_no_choice_of_the_user() -> No
         again = Config(model=longer.model, method=longer.method).updated(found)
         assert lengthen_training(resolve(again), again, 5000).training.derived == ()
     assert non_default_settings(lengthened(64, model="bertabsa_att", patience=9))["training.patience"] == 9
+
+
+def test_few_labels_have_a_model_that_reads_around_the_aspect() -> None:
+    def context(n_instances: int, **settings: Any) -> int | None:
+        given = config(**{"model": "bertabsa_att"} | settings)
+        chosen = choose_options(resolve(given), given, n_instances)
+        found = non_default_settings(chosen).get("options.context")
+        assert found == given.options.get("context")  # what is derived is no choice of the user
+        return chosen.options.get("context")
+
+    assert context(64) == 3
+    assert context(64, epochs=20) == 3
+    assert context(64, context=1) == 1
+    # The model of the paper, and that of a run.
+    assert context(2291) is None
+    assert context(64, preset="paper") is None
+    assert context(64, from_pretrained="run") is None
+    assert context(64, model="tnet_att") is None

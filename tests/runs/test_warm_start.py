@@ -17,6 +17,7 @@ from pssa.errors import InputError, PssaWarning
 from pssa.runs import Config, resume, train
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.prepared_data import PreparedData, prepare
+from pssa.runs.saved_model import Description
 from pssa.runs.warm_start import merge_settings, start_few_labels
 
 # Two of the labels that the run knows, at other places, and a new one.
@@ -148,6 +149,25 @@ def test_other_labels_are_pointed_out(finished_run: Path, further: Corpus) -> No
     )
     with pytest.warns(UserWarning, match="label_map='1=positive'"):
         begin(data, finished_run)
+
+
+@pytest.mark.slow
+def test_an_encoder_run_serves_other_data_with_other_names_of_labels(
+    train_tiny: Callable[..., Path], further: Corpus, tmp_path: Path
+) -> None:
+    source = train_tiny(tmp_path / "source", model="bertabsa_att", epochs=1)
+    described = Description.load(source)
+    assert described.options["context"] == 3  # since its labels were few
+    stars = {"positive": "5", "negative": "1", "mixed": "3"}
+    rows = [f"{example.text},{example.aspect_text},{stars[example.label or '']}" for example in further]
+    (tmp_path / "mine.csv").write_text("\n".join(["text,aspect,label", *rows]), "utf-8")
+    given = {"from_pretrained": str(source), "label_map": "5=positive,1=negative,3=neutral", "occurrence": "first"}
+    config, prepared = prepare(tmp_path / "mine.csv", None, merge_settings(Config(), given))
+    assert (config.model, config.options["context"], config.data.label_texts) == ("bertabsa_att", 3, None)
+    assert prepared.start is not None
+    old = pssa.load(source).model.state_dict()
+    assert prepared.start.keys() == old.keys()
+    assert all(torch.equal(prepared.start[name], old[name]) for name in old)
 
 
 @pytest.mark.slow

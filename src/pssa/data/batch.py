@@ -64,7 +64,17 @@ class Batch:
     @property
     def aspect_positions(self) -> Tensor:
         """(B, P) positions of the aspect's words."""
-        return (self.word_of >= self.aspect_span[:, :1]) & (self.word_of < self.aspect_span[:, 1:])
+        return self._near_aspect(0)
+
+    def aspect_in_context(self, n_words: int) -> Tensor:
+        """Return (B, P): positions of the aspect's words, and of the candidates among the `n_words` on either side of it."""
+        if not n_words:
+            return self.aspect_positions
+        return self.aspect_positions | (self._near_aspect(n_words) & self.candidate_positions)
+
+    def _near_aspect(self, n_words: int) -> Tensor:
+        first, end = self.aspect_span[:, :1] - n_words, self.aspect_span[:, 1:] + n_words
+        return (self.word_of >= first) & (self.word_of < end)
 
     @property
     def candidate_positions(self) -> Tensor:

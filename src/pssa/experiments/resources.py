@@ -25,6 +25,7 @@ from pssa.errors import InputError, setting
 from pssa.experiments.cell_key import cell_key
 from pssa.experiments.cells import Analysis, Cell, Place, Setting
 from pssa.experiments.ledger import Ledger, Record, RecordLookup
+from pssa.runs.defaults import FEW_LABELS_OPTIONS
 from pssa.runs.run_names import resolve_run
 
 DATA_SETS = ("laptop", "rest", "twitter")
@@ -136,8 +137,11 @@ class Resources:
 
     def settings_in(self, place: Place) -> dict[str, Any]:
         """Return the settings of every training in a place."""
-        # Like the paper, experiments train for as many epochs at every size of the data.
+        # Like the paper, experiments train the same model for as many epochs at every size of the data.
         chosen: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": self.device, "min_steps": 0}
+        usual = models.option_defaults(place.model)
+        chosen |= {name: usual[name] for name in FEW_LABELS_OPTIONS.get(place.model, {})}
+        chosen |= {"label_texts": {}} if models.uses_encoder(place.model) else {}
         return chosen | {**self.starts_from(place), **self.settings, **dict(place.settings)}
 
     def corpora(self, place: Place) -> tuple[Corpus, Corpus]:

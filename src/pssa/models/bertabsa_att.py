@@ -1,6 +1,7 @@
 """BERTABSA-ATT: BERTABSA with attention on top, o = sum_i softmax(v(t)' h_i / sqrt(D)) h_i, so that the method applies to it.
 
-It reads [CLS] x [SEP], attends to the words that are candidates, and has a linear layer on o + v(t).
+It reads [CLS] x [SEP], attends to the words that are candidates, and has a linear layer on o + v(t). With `context`, v(t) is of
+the aspect's neighbours as well: an aspect alone says little about its label, and few labels do not teach the encoder to tell it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import torch
 from torch import nn
 
 from pssa.data.batch import Batch
+from pssa.errors import InputError
 from pssa.models._encoder import PieceEncoder, draw_linear
 from pssa.models._layers import attend, check_options, dropout, full_precision
 from pssa.models._pretrained import Pretrained
@@ -25,9 +27,12 @@ class BertAbsaAttentionOptions:
     """What can be chosen about BERTABSA-ATT."""
 
     dropout: float = 0.1  # in the encoder and on o + v(t)
+    context: int = 0  # words on either side of the aspect whose states are part of v(t)
 
     def __post_init__(self) -> None:
         check_options(self, shares=("dropout",), positive=())
+        if self.context < 0:
+            raise InputError(f"context is {self.context}; it must be at least 0")
 
 
 class BertAbsaAttention(nn.Module):
@@ -46,14 +51,15 @@ class BertAbsaAttention(nn.Module):
         self.output = draw_linear(width, n_labels, generator)
         self.scale = 1 / math.sqrt(width)
         self.dropout = options.dropout
+        self.context = options.context
         self.mask_id = table.mask_id
         self.recordable = self.encoder.recordable
 
     def encode(self, batch: Batch) -> Encoding:
-        """Run the encoder and pool the aspect's states."""
+        """Run the encoder and pool the states of the aspect and its context."""
         words, _ = self.encoder(batch)
         with full_precision(words):
-            aspect, _ = attend(self.gate(words).squeeze(-1), batch.aspect_positions, words)
+            aspect, _ = attend(self.gate(words).squeeze(-1), batch.aspect_in_context(self.context), words)
         return Encoding(words, aspect)
 
     def classify(self, encoding: Encoding, batch: Batch) -> Prediction:

@@ -53,6 +53,8 @@ class DataConfig:
     encoding: str = "utf-8"
     errors: str = setting_field("fail", choices=ON_ERRORS)
     occurrence: str = setting_field("error", choices=OCCURRENCES)
+    # Sentences that show the labels, from which the output layer of an encoder starts; None: ours where labels are few.
+    label_texts: dict[str, str] | None = None
     vectors: str | None = setting_field(
         None,
         "GloVe or word2vec text file, also .gz or .zip, or starter",
@@ -298,7 +300,7 @@ class Config:
         import tomli_w
 
         table = _without_unset(asdict(self))
-        for name in TABLES:
+        for name in ("columns", "label_map"):
             if not table["data"][name]:
                 del table["data"][name]
         return tomli_w.dumps(table)

@@ -51,6 +51,8 @@ _WORD_TRAINING = {name: getattr(Settings(), name, 0) for name in _ENCODER_TRAINI
 
 # Of a word model that starts from a trained run (results/defaults.md).
 _FINE_TUNING = {"learning_rate": 1e-4}
+# Options of models where labels are few (results/defaults.md).
+FEW_LABELS_OPTIONS: dict[str, dict[str, Any]] = {"bertabsa_att": {"context": 3}}
 
 
 def choose_device(name: str) -> torch.device:
@@ -108,13 +110,30 @@ def lengthen_training(config: Config, given: Config, n_instances: int) -> Config
     if given.training.usual_epochs == 0:
         patience = max(training.patience, epochs // 5)
         names = ("training.max_epochs", *(["training.patience"] if patience > training.patience else []))
-        return replace(config, training=replace(training, max_epochs=epochs, patience=patience, derived=names))
+        derived = (*training.derived, *names)
+        return replace(config, training=replace(training, max_epochs=epochs, patience=patience, derived=derived))
     names = ("training.usual_epochs",)
     if mining.consensus_epochs and given.mining.consensus_epochs is None:
         # Judges keep their share of the epochs of the model they judge for.
         mining = replace(mining, consensus_epochs=epochs * mining.consensus_epochs // (training.usual_epochs or epochs))
         names = (*names, "mining.consensus_epochs")
-    return replace(config, training=replace(training, usual_epochs=epochs, derived=names), mining=mining)
+    derived = (*training.derived, *names)
+    return replace(config, training=replace(training, usual_epochs=epochs, derived=derived), mining=mining)
+
+
+def choose_options(config: Config, given: Config, n_instances: int) -> Config:
+    """Return the configuration with the model's options for few labels, unless they, a preset or a run to start from are set.
+
+    :param config: a configuration with its defaults filled in, but not lengthened yet.
+    :param given: the configuration before.
+    """
+    chosen = {
+        name: value for name, value in FEW_LABELS_OPTIONS.get(config.model, {}).items() if name not in given.options
+    }
+    if not chosen or given.preset or given.data.from_pretrained or not has_few_labels(config, n_instances):
+        return config
+    derived = (*config.training.derived, *(f"options.{name}" for name in chosen))
+    return replace(config, options=config.options | chosen, training=replace(config.training, derived=derived))
 
 
 def non_default_settings(config: Config) -> dict[str, Any]:

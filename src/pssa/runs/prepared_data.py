@@ -31,6 +31,7 @@ from pssa.runs.defaults import (
     check_mining,
     check_supervision,
     choose_device,
+    choose_options,
     choose_penalty,
     default_options,
     has_few_labels,
@@ -40,6 +41,7 @@ from pssa.runs.defaults import (
 )
 from pssa.runs.directory import RunDirectory, read_json, read_tensors, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window, open_featurizer, reopen_featurizer
+from pssa.runs.output_start import choose_label_texts
 from pssa.runs.run_names import resolve_run
 from pssa.runs.warm_start import SCRATCH, open_warm_start, start_few_labels
 
@@ -142,6 +144,7 @@ def prepare(
     given, config = _choose_start(given, config, corpus)
     config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
     corpus, kept = _keep_out(corpus, config)
+    config = choose_label_texts(choose_options(config, given, len(corpus)), given, corpus)
     config = lengthen_training(config, given, len(corpus))
     _check_corpora(config, corpus, dev_corpus)
     featurizer, coverage, start = _open_start(config, corpus, on_vectors, cache)

@@ -28,6 +28,7 @@ from pssa.runs.calibration import HeldOut
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_device, choose_penalty, choose_settings
 from pssa.runs.directory import FileStore, RunDirectory
+from pssa.runs.output_start import sentences_of, start_output
 from pssa.runs.prepared_data import PreparedData
 from pssa.runs.saved_model import Description, save_weights
 from pssa.saliency import Observation
@@ -112,6 +113,11 @@ class RunContext:
 
         return Contrast.of(self.prepared_data.corpus, options, index, featurizer.max_positions)
 
+    @cached_property
+    def label_sentences(self) -> IndexedCorpus:
+        """The sentences that show the labels, from which the output layer of an encoder starts."""
+        return sentences_of(self.config, self.prepared_data.corpus, self.prepared_data.featurizer)
+
     def index(self, examples: Sequence[Example]) -> IndexedCorpus:
         """Return the examples as tensors for this run's models."""
         return self.prepared_data.featurizer.index(examples, self.config.data.labels)
@@ -130,7 +136,10 @@ class RunContext:
             )
         if self.prepared_data.start is not None:
             model.load_state_dict(self.prepared_data.start)
-        return model.to(self.device)
+        model = model.to(self.device)
+        if self.config.data.label_texts:
+            start_output(model, self.label_sentences.to(self.device), self.train_data.to(self.device))
+        return model
 
     def supervise(self, evidence: Evidence) -> Supervision:
         """Return the expected attention by this evidence, with the run's penalty."""

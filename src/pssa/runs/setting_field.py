@@ -12,6 +12,7 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from pssa.data.label_map import read_label_map
+from pssa.data.label_texts import read_label_texts
 from pssa.data.rows import Columns
 from pssa.data.validation import shorten
 from pssa.errors import InputError
@@ -21,6 +22,7 @@ MAX_NAME = 100  # characters
 TABLES: dict[str, Callable[[Any], dict[str, str]]] = {
     "columns": lambda given: dict(Columns.of(given).pairs),
     "label_map": read_label_map,
+    "label_texts": read_label_texts,
 }
 _PATHS = ("train", "dev", "vectors", "encoder", "evidence", "from_pretrained")
 

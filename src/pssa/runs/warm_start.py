@@ -82,8 +82,7 @@ def start_few_labels(config: Config, corpus: Corpus) -> Config:
     is_set = config.options or any(getattr(config.data, name) != getattr(usual.data, name) for name in names)
     if is_set or config.model != usual.model or not has_starter():
         return config
-    run = starter_run()
-    if not set(corpus.labels) <= set(Description.load(run).labels) or not _knows_words(run, corpus):
+    if not set(corpus.labels) <= set(Description.load(starter_run()).labels) or not starter_knows(corpus):
         return config
     if Team.from_environment().is_main:
         scratch = setting("from_pretrained", SCRATCH, option=f"--from {SCRATCH}")
@@ -92,9 +91,11 @@ def start_few_labels(config: Config, corpus: Corpus) -> Config:
     return merge_settings(config, {"from_pretrained": STARTER})
 
 
-def _knows_words(run: Path, corpus: Corpus) -> bool:
-    """Return whether a run knows enough of the words of a corpus."""
-    known = Vocabulary.load(run / "vocabulary.json")
+def starter_knows(corpus: Corpus) -> bool:
+    """Return whether the starter is there and knows enough of the words of a corpus, so that its language is English."""
+    if not has_starter():
+        return False
+    known = Vocabulary.load(starter_run() / "vocabulary.json")
     words = [word for example in corpus for word in example.words]
     return sum(known.index(word) != known.unk_id for word in words) >= _MIN_KNOWN * len(words)
 

@@ -1,0 +1,123 @@
+"""The start of an encoder's output layer from sentences that show the labels (`label_texts`), where labels are few.
+
+A few labelled instances do not show how a label looks among all that an encoder's states tell. But the encoder knows what "the
+screen is great" means. The weights of a label are the mean feature of its sentence about aspects of the training data, less the
+mean of all labels, so that aspects cancel out. One scale and the biases are fitted to the labelled instances.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pssa import models
+from pssa.data.batch import IndexedCorpus
+from pssa.data.example import Corpus
+from pssa.data.label_texts import ENGLISH, label_sentences
+from pssa.errors import InputError, setting
+from pssa.runs.config import Config
+from pssa.runs.defaults import has_few_labels
+from pssa.runs.featurizer import Featurizer
+from pssa.runs.warm_start import starter_knows
+
+_N_ASPECTS = 16  # whose sentences are averaged
+_BATCH = 64
+_MAX_ITERATIONS = 50
+
+
+def choose_label_texts(config: Config, given: Config, corpus: Corpus) -> Config:
+    """Return the configuration with our English texts where labels are few, unless something else is set.
+
+    :param config: a configuration with its defaults filled in, but not lengthened yet.
+    :param given: the configuration before.
+    :raises InputError: if texts are set that the model cannot use, or that lack a label.
+    """
+    if given.data.label_texts:
+        _check(config, corpus)
+    is_set = given.data.label_texts is not None or given.preset or given.data.from_pretrained
+    if is_set or not models.uses_encoder(config.model) or not has_few_labels(config, len(corpus)):
+        return config
+    if not set(corpus.labels) <= ENGLISH.keys() or not starter_knows(corpus):
+        return config
+    data = replace(config.data, label_texts={label: ENGLISH[label] for label in corpus.labels})
+    derived = (*config.training.derived, "data.label_texts")
+    return replace(config, data=data, training=replace(config.training, derived=derived))
+
+
+def _check(config: Config, corpus: Corpus) -> None:
+    if not models.uses_encoder(config.model):
+        raise InputError(f"model {config.model} has no encoder and takes no {setting('label_texts')}; leave it out")
+    if config.data.from_pretrained:
+        what = f"{setting('from_pretrained', option='--from')} brings an output layer"
+        raise InputError(f"{what} and takes no {setting('label_texts')}; leave it out")
+    if missing := [label for label in corpus.labels if label not in (config.data.label_texts or {})]:
+        raise InputError(f"label_texts has no text for the label {missing[0]}; add one")
+
+
+def sentences_of(config: Config, corpus: Corpus, featurizer: Featurizer) -> IndexedCorpus:
+    """Return the sentences that show the labels, about aspects of the corpus."""
+    aspects = islice(dict.fromkeys(example.aspect_text for example in corpus), _N_ASPECTS)
+    sentences = label_sentences(config.data.label_texts or {}, config.data.labels, aspects)
+    return featurizer.index(featurizer.cut(sentences), config.data.labels)
+
+
+def start_output(model: nn.Module, sentences: IndexedCorpus, data: IndexedCorpus) -> None:
+    """Set the output layer of a new model.
+
+    :param data: the labelled instances.
+    """
+    output = model.output
+    assert isinstance(output, nn.Linear)
+    shown = _features(model, output, sentences)
+    means = torch.stack([shown[sentences.labels == label].mean(dim=0) for label in range(output.out_features)])
+    weights = means - means.mean(dim=0)
+    scores = _features(model, output, data) @ weights.T
+    scale, bias = _fit_scale(scores, data.labels)
+    with torch.no_grad():
+        output.weight.copy_(weights * scale)
+        output.bias.copy_(bias)
+
+
+@torch.no_grad()
+def _features(model: nn.Module, output: nn.Linear, data: IndexedCorpus) -> Tensor:
+    """Return (n, D): what the output layer receives."""
+    found: list[Tensor] = []
+    hook = output.register_forward_pre_hook(lambda _, inputs: found.append(inputs[0].float()))
+    training = model.training
+    model.eval()
+    try:
+        for rows in torch.split(torch.arange(len(data)), _BATCH):
+            batch = data.batch(rows)
+            model.classify(model.encode(batch), batch)  # type: ignore[operator]
+    finally:
+        hook.remove()
+        model.train(training)
+    return torch.cat(found)
+
+
+def _fit_scale(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Return one scale of the scores (n, C), and biases (C,), by maximum likelihood.
+
+    A penalty keeps them near scores of mean 0 and deviation 1, also for a label that no instance has.
+    """
+    usual = 1 / scores.std().clamp(min=1e-6)
+    centred = (scores - scores.mean(dim=0)) * usual
+    log_scale = torch.zeros((), device=scores.device, requires_grad=True)
+    bias = torch.zeros(scores.shape[1], device=scores.device, requires_grad=True)
+    optimizer = torch.optim.LBFGS([log_scale, bias], max_iter=_MAX_ITERATIONS, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimizer.zero_grad()
+        logits = centred * log_scale.exp() + bias
+        value = functional.cross_entropy(logits, labels, reduction="sum")
+        value = value + (log_scale.square() + bias.square().sum()) / 2
+        value.backward()  # type: ignore[no-untyped-call]
+        return value
+
+    optimizer.step(loss)  # type: ignore[no-untyped-call]
+    scale = usual * log_scale.detach().exp()
+    return scale, bias.detach() - scores.mean(dim=0) * scale
