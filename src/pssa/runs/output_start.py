@@ -2,7 +2,7 @@
 
 A few labelled instances do not show how a label looks among all that an encoder's states tell. But the encoder knows what "the
 screen is great" means. The weights of a label are the mean feature of its sentence about aspects of the training data, less the
-mean of all labels, so that aspects cancel out. One scale and the biases are fitted to the labelled instances.
+mean of all labels, so that aspects cancel out. Only the biases are fitted to the labelled instances.
 """
 
 from __future__ import annotations
@@ -27,6 +27,10 @@ from pssa.runs.warm_start import starter_knows
 _N_ASPECTS = 16  # whose sentences are averaged
 _BATCH = 64
 _MAX_ITERATIONS = 50
+# Deviations of the logits (results/defaults.md). While biases are fitted it is large, so that few labels say little about how
+# frequent each is; then smaller, so that the training has something to learn. Which label is the likeliest stays the same.
+_FITTED, _STARTED = 8.0, 2.0
+_PENALTY = 0.1
 
 
 def choose_label_texts(config: Config, given: Config, corpus: Corpus) -> Config:
@@ -76,7 +80,7 @@ def start_output(model: nn.Module, sentences: IndexedCorpus, data: IndexedCorpus
     means = torch.stack([shown[sentences.labels == label].mean(dim=0) for label in range(output.out_features)])
     weights = means - means.mean(dim=0)
     scores = _features(model, output, data) @ weights.T
-    scale, bias = _fit_scale(scores, data.labels)
+    scale, bias = _fit_biases(scores, data.labels)
     with torch.no_grad():
         output.weight.copy_(weights * scale)
         output.bias.copy_(bias)
@@ -99,25 +103,22 @@ def _features(model: nn.Module, output: nn.Linear, data: IndexedCorpus) -> Tenso
     return torch.cat(found)
 
 
-def _fit_scale(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
-    """Return one scale of the scores (n, C), and biases (C,), by maximum likelihood.
+def _fit_biases(scores: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Return one scale of the scores (n, C), and the biases (C,) by maximum likelihood, for the scaled scores.
 
-    A penalty keeps them near scores of mean 0 and deviation 1, also for a label that no instance has.
+    A penalty keeps the bias of a label finite that no instance has.
     """
-    usual = 1 / scores.std().clamp(min=1e-6)
-    centred = (scores - scores.mean(dim=0)) * usual
-    log_scale = torch.zeros((), device=scores.device, requires_grad=True)
-    bias = torch.zeros(scores.shape[1], device=scores.device, requires_grad=True)
-    optimizer = torch.optim.LBFGS([log_scale, bias], max_iter=_MAX_ITERATIONS, line_search_fn="strong_wolfe")
+    mean, deviation = scores.mean(dim=0), scores.std().clamp(min=1e-6)
+    sharp = (scores - mean) * (_FITTED / deviation)
+    bias = torch.zeros_like(mean, requires_grad=True)
+    optimizer = torch.optim.LBFGS([bias], max_iter=_MAX_ITERATIONS, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
         optimizer.zero_grad()
-        logits = centred * log_scale.exp() + bias
-        value = functional.cross_entropy(logits, labels, reduction="sum")
-        value = value + (log_scale.square() + bias.square().sum()) / 2
+        value = functional.cross_entropy(sharp + bias, labels, reduction="sum") + _PENALTY * bias.square().sum() / 2
         value.backward()  # type: ignore[no-untyped-call]
         return value
 
     optimizer.step(loss)  # type: ignore[no-untyped-call]
-    scale = usual * log_scale.detach().exp()
-    return scale, bias.detach() - scores.mean(dim=0) * scale
+    scale = _STARTED / deviation
+    return scale, bias.detach() * (_STARTED / _FITTED) - mean * scale
