@@ -10,10 +10,16 @@ import pytest
 import torch
 
 import pssa
+from pssa.aspects.find import AspectFinder
+from pssa.aspects.names import NameFinder
+from pssa.aspects.text_pipeline import Pipeline
 from pssa.data.evidence import Finding, Header
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import WordTable
+from pssa.runs.explain import Trust
 from pssa.runs.featurizer import WordFeaturizer
+from pssa.stress import StressResult, VariantSet
+from pssa.stress.variants import Variant
 
 LONGEST = 300
 LABELS = tuple(f"label number {number}" for number in range(40))
@@ -85,3 +91,15 @@ def test_what_functions_return_is_short_too(tmp_path: Path) -> None:
     pssa.write(CORPUS, tmp_path / "a.jsonl")
     assert len(repr(pssa.check(tmp_path / "a.jsonl", labels=LABELS))) <= LONGEST
     assert len(repr(_evidence().examples[0])) <= LONGEST
+    featurizer = _classifier().featurizer
+    variants = (Variant("typos", 0, CORPUS[0]),) * 99
+    finders = AspectFinder(torch.nn.Linear(9, 9), featurizer), NameFinder(LABELS * 3)
+    held = (
+        featurizer,
+        *finders,
+        *(Pipeline(_classifier(), finder) for finder in finders),
+        VariantSet(CORPUS, variants),
+        StressResult({}, (True,) * 99, (False,) * 99, variants),
+        Trust(9, 0, {"mask": {}}, (), None),
+    )
+    assert [type(each) for each in held if len(repr(each)) > LONGEST] == []

@@ -21,6 +21,7 @@ from pssa.aspects.spans import AspectSentence
 from pssa.aspects.tagger import as_example, index_sentences, predict_tags, spans_of
 from pssa.data.example import Example, sentence_key
 from pssa.data.tokenize import Span, cut_at, tokenize
+from pssa.data.validation import brief_repr
 from pssa.errors import setting
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer
 
@@ -93,6 +94,9 @@ class AspectFinder:
 
     model: nn.Module
     featurizer: Featurizer
+
+    def __repr__(self) -> str:
+        return brief_repr(self, model=type(self.model).__name__, reads=type(self.featurizer).__name__)
 
     def find(self, text: str) -> tuple[Span, ...]:
         """Return the character offsets of the aspects of a text, in order and without overlap; it may have several sentences."""

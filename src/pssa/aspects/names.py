@@ -18,7 +18,7 @@ from pssa.aspects.tagger import cut_words
 from pssa.data.plurals import number_forms
 from pssa.data.text_file import read_text
 from pssa.data.tokenize import Span
-from pssa.data.validation import shorten
+from pssa.data.validation import brief_repr, join_names, shorten
 from pssa.errors import InputError, setting
 
 _MAX_NAMES = 10_000
@@ -41,6 +41,9 @@ class NameFinder:
     """
 
     names: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return brief_repr(self, names=join_names(self.names))
 
     def __post_init__(self) -> None:
         if not self.names:

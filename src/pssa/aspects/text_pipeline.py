@@ -16,7 +16,7 @@ from pssa.aspects.find import FIND_ADVICE, Finder, FoundAspect, examples_of, fin
 from pssa.aspects.names import NameFinder, parse_names
 from pssa.aspects.run import has_tagger
 from pssa.aspects.spans import check_text
-from pssa.data.validation import shorten
+from pssa.data.validation import brief_repr, shorten
 from pssa.errors import InputError, setting
 from pssa.runs.classifier import Answer, Classifier
 from pssa.runs.run_names import STARTER, resolve_run
@@ -29,6 +29,9 @@ class Pipeline:
 
     classifier: Classifier
     finder: Finder
+
+    def __repr__(self) -> str:
+        return brief_repr(self, model=self.classifier.name, finder=type(self.finder).__name__)
 
     @overload
     def __call__(self, texts: str, batch_size: int = 256) -> list[Answer]: ...

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from pssa.data.files import read_bounded, write_atomically
-from pssa.data.validation import format_error, integer, shorten
+from pssa.data.validation import brief_repr, format_error, integer, shorten
 from pssa.errors import InputError
 
 _SPECIAL = ("<pad>", "<unk>", "<mask>")
@@ -35,6 +35,9 @@ class Vocabulary:
     unk_id: ClassVar[int] = 1
     mask_id: ClassVar[int] = 2
     n_special: ClassVar[int] = len(_SPECIAL)
+
+    def __repr__(self) -> str:
+        return brief_repr(self, words=len(self.words), n_trained=self.n_trained)
 
     def __post_init__(self) -> None:
         if self.words[: len(_SPECIAL)] != _SPECIAL:

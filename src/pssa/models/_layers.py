@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pssa.data.validation import brief_repr
 from pssa.errors import InputError
 
 _SLACK = 10**7  # numbers that are in no file: a pooler, positions, masks
@@ -138,6 +139,9 @@ class WordTable:
 
     matrix: Tensor  # (V, D) a row per word of the vocabulary
     n_trained: int  # rows that occur in training
+
+    def __repr__(self) -> str:
+        return brief_repr(self, words=len(self.matrix), dimension=self.dimension, n_trained=self.n_trained)
 
     @property
     def dimension(self) -> int:

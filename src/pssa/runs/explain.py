@@ -137,6 +137,10 @@ class Trust:
     correlation: tuple[Correlation, ...]
     agreement: Agreement | None  # where opinion words were given
 
+    def __repr__(self) -> str:
+        saliencies = list(next(iter(self.faithfulness.values()), ()))
+        return brief_repr(self, instances=self.instances, saliencies=saliencies)
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON can write them."""
         ways = {

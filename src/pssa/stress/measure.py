@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pssa.data.validation import brief_repr
 from pssa.errors import InputError
 from pssa.evaluation import mcnemar
 from pssa.runs.classifier import Classifier
@@ -34,6 +35,11 @@ class StressResult:
     right: tuple[bool, ...]  # by instance: the original
     all_right: tuple[bool, ...]  # by instance: the original and every variant
     mistakes: tuple[Variant, ...]  # variants answered wrong whose original was answered right
+
+    def __repr__(self) -> str:
+        return brief_repr(
+            self, instances=len(self.right), all_right=_share(self.all_right), mistakes=len(self.mistakes)
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON can write them."""

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
+from pssa.data.validation import brief_repr
 from pssa.stress.clauses import ClausePool, add_neutral
 from pssa.stress.draft import Draft
 from pssa.stress.opinions import SIGNS, Marks, Opinion, find_opinions
@@ -47,6 +48,9 @@ class VariantSet:
 
     corpus: Corpus
     variants: tuple[Variant, ...]
+
+    def __repr__(self) -> str:
+        return brief_repr(self, instances=len(self.corpus), variants=self.counts())
 
     def counts(self) -> dict[str, int]:
         """Count the variants of each kind."""
