@@ -17,7 +17,7 @@ from pssa.serve.errors import RETRY, ApiError
 from pssa.serve.limits import Limits
 from pssa.serve.turns import TurnThread
 
-_MAX_CHARACTERS = 2000  # of sentences that are read together: a twentieth of a second
+_MAX_CHARACTERS = 1500  # of sentences that are read together: about a twentieth of a second
 _SMALL = 2000  # characters of a request that is not refused for its time
 _MEMORY = 0.8  # of the measured pace: the share of what was known before
 
@@ -44,11 +44,7 @@ class TextFinder:
         self.n_waiting += len(texts)
         self._n_characters += n_characters
         try:
-            found: list[list[FoundAspect]] = [[] for _ in texts]
-            for part in await self._thread.collect(self._search(texts)):
-                for row, aspect in part:
-                    found[row].append(aspect)
-            return await self._thread.collect(self._rows(each) for each in found)
+            return [rows for rows in await self._thread.collect(self._search(texts)) if rows is not None]
         finally:
             self.n_waiting -= len(texts)
             self._n_characters -= n_characters
@@ -64,13 +60,18 @@ class TextFinder:
         if is_late or self.n_waiting + n_texts > self.limits.queue:
             raise ApiError(503, "overloaded", "too many texts wait for their aspects to be found; try later", RETRY)
 
-    def _search(self, texts: Sequence[str]) -> Iterator[list[tuple[int, FoundAspect]]]:
-        for places in _portions(texts):
+    def _search(self, texts: Sequence[str]) -> Iterator[FoundRows | None]:
+        """Yield None where others may have their turn, and in the end the rows of each text."""
+        found: list[list[FoundAspect]] = [[] for _ in texts]
+        for number, places in enumerate(_portions(texts)):
+            if number:
+                yield None
             began = time.perf_counter()
-            found = list(find_at(self.finder, texts, places))
+            for row, aspect in find_at(self.finder, texts, places):
+                found[row].append(aspect)
             pace = (time.perf_counter() - began) / max(1, sum(end - start for _, start, end in places))
             self._pace = pace + _MEMORY * ((self._pace or pace) - pace)
-            yield found
+        yield from map(self._rows, found)
 
     def _rows(self, found: Sequence[FoundAspect]) -> FoundRows:
         """Return the aspects of a text, each in its sentence."""
