@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import shutil
@@ -17,11 +18,15 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from fuzzing.grammars import json_document, pieces_of, safetensors_file, toml_document
 from fuzzing.target import Attack, Target
+from pssa.aspects import pipeline
 from pssa.data import embedded
+from pssa.errors import InputError
 from pssa.models import Pretrained, build
+from pssa.report.run_report import write_report
 from pssa.runs import load, train
 from pssa.runs.config import Config
 from pssa.runs.directory import FileStore
+from pssa.runs.run_names import starter_run
 from pssa.runs.setting_field import parse_value
 
 __all__ = ["folder_targets"]
@@ -39,6 +44,9 @@ def folder_targets(folder: Path) -> dict[str, Target]:
     write_encoder(folder / "encoder")
     encoded = train(corpus, folder / "encoded", model="bertabsa_att", encoder=str(folder / "encoder"), **_TINY)
     found = _files("run", run, ("config.toml", "model.json", "model.safetensors", "vocabulary.json"), _answer, 0.25)
+    found |= _files("reported", _reported(folder, run), ("metrics.json", "history.jsonl"), _report, 0.1)
+    starter = Path(shutil.copytree(starter_run(), folder / "starter"))
+    found |= _files("starter", starter, ("calibration.json", "inputs.json", "aspects/tagger.json"), _judge, 0.04)
     found |= _files("encoded", encoded, ("encoder/config.json", "encoder/tokenizer.json"), _answer, 0.04)
     names = ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")
     found |= _files("encoder", folder / "encoder", names, _open_encoder, 0.04)
@@ -112,6 +120,30 @@ def _answer(run: Path) -> None:
     answer = load(run).predict("the screen is bright, the menu is not", "screen")
     if not all(map(math.isfinite, answer.probabilities.values())):
         raise AssertionError(f"the answer is {answer}")
+
+
+def _reported(folder: Path, run: Path) -> Path:
+    """A run whose history is one line."""
+    copied = Path(shutil.copytree(run, folder / "reported"))
+    with (copied / "history.jsonl").open("rb") as stream:
+        first = stream.readline()
+    (copied / "history.jsonl").write_bytes(first)
+    return copied
+
+
+def _report(run: Path) -> None:
+    """A run that can be loaded can be reported."""
+    write_report(run, run.parent / "report.html")
+
+
+def _judge(run: Path) -> None:
+    """A run with a tagger that can be loaded finds aspects and judges them, carefully too."""
+    judge = pipeline(run)
+    for answer in judge("The food was great, but the service was slow."):
+        if not all(map(math.isfinite, answer.probabilities.values())):
+            raise AssertionError(f"the answer is {answer}")
+    with contextlib.suppress(InputError):
+        load(run).abstaining(risk=0.1)
 
 
 def _open_encoder(folder: Path) -> None:

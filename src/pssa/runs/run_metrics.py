@@ -42,6 +42,20 @@ def _read(path: Path, parsers: Mapping[str, Parser]) -> dict[str, Any]:
     return found
 
 
+def _labels(value: Any, name: str) -> dict[str, int]:
+    if not (found := _counts(value, name)):
+        raise InputError(f"`{name}` is empty; expected the count of each label")
+    return found
+
+
+def _held_out(value: Any, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = _some(labels=list_of(text), confusion=list_of(list_of(_count)), source=text)(value, name)
+    n_labels, rows = len(found["labels"]), found["confusion"]
+    if len(rows) != n_labels or any(len(row) != n_labels for row in rows):
+        raise InputError(f"`{name}.confusion` is not a table of {n_labels} by {n_labels} counts")
+    return found
+
+
 def _counts(value: Any, name: str) -> dict[str, int]:
     if not isinstance(value, dict):
         raise InputError(f"`{name}` is {shorten(value)}; expected an object of counts")
@@ -70,10 +84,10 @@ _COVERAGE = optional(_some(tokens=number))
 _CALIBRATION = _some(temperature=number, source=text, instances=_count, error_before=number, error_after=number)
 _RUN: dict[str, Parser] = {
     **dict.fromkeys(("instances", "epochs", "parameters", "members"), _count),
-    **{"labels": _counts, "dropped": _counts, "corpus_hash": text, "vector_coverage": _COVERAGE},
+    **{"labels": _labels, "dropped": _counts, "corpus_hash": text, "vector_coverage": _COVERAGE},
     "dev": optional(_some(accuracy=number, macro_f1=number)),
     "calibration": optional(_CALIBRATION),
-    "held_out": optional(_some(labels=list_of(text), confusion=list_of(list_of(_count)), source=text)),
+    "held_out": optional(_held_out),
     "gate": optional(_some(with_evidence=number, without=number)),
 }
 _TAGGER: dict[str, Parser] = {
