@@ -45,7 +45,8 @@ def test_reviews_become_a_page_a_table_rows_and_groups(command: Command, words: 
     files = {name: tmp_path / name for name in ("table.csv", "rows.csv", "groups.csv")}
     options = [part for name, path in files.items() for part in (f"--{name.removesuffix('.csv')}", path)]
     found = command(*words, *options, "--by", "BRANCH", "--date", "day", "--json").json
-    assert (found["reviews"], found["empty"], found["mentions"], found["aspects"]) == (6, 3, 5, 2)
+    assert (found["reviews"], found["empty"], found["mentions"], found["aspects"]) == (5, 2, 5, 2)
+    assert found["blank"] == 1
     assert sum(found["labels"].values()) == 5
     assert found["rejected"] == 0
     with files["rows.csv"].open(newline="", encoding="utf-8") as file:
