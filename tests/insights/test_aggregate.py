@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.insights.made_mentions import LABELS, findings, mention
 
 from pssa.insights.aggregate import AspectTally, BoundedCounter, LabelTally, distinctive_words
+from pssa.insights.findings import select_aspects
 from pssa.insights.mentions import EmptyReview, Mention
 
 _TEXTS = (
@@ -116,3 +117,9 @@ def test_guesses_and_rows_without_a_text_are_not_counted() -> None:
     assert [(one.label, one.count) for one in found.whole.labels if one.count] == [("negative", 1)]
     assert (found.survey.n_reviews, found.survey.n_mentions, found.survey.n_unknown) == (3, 1, 2)
     assert found.survey.n_blank == 1
+
+
+def test_the_page_shows_the_aspects_of_a_handful_of_reviews_but_no_rare_ones_of_many() -> None:
+    assert select_aspects({"screen": 1, "battery": 1, "": 3}) == {"screen", "battery"}
+    many = {f"common {number}": 100 for number in range(20)} | {"rare": 4}
+    assert select_aspects(many) == many.keys() - {"rare"}

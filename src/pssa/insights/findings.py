@@ -14,6 +14,7 @@ from pssa.insights.mentions import Mention
 
 N_WORDS = 6  # drivers of an aspect and a label
 MAX_ASPECTS = 50  # on the page; the table has all
+_FEW_ASPECTS = 12  # that the page shows however rare they are
 MAX_VALUES = 12  # groups of reviews that are compared
 _N_QUOTATIONS = 3
 _LEAST_FREQUENT = 10  # mentions of an aspect that may stand out, where there are enough
@@ -137,10 +138,11 @@ def label_kind(label: str) -> str:
 
 
 def select_aspects(totals: Mapping[str, int]) -> frozenset[str]:
-    """Return the aspects that the page shows: the most frequent, none that is mentioned once or twice among thousands."""
+    """Return the aspects that the page shows: the most frequent; after the first few, none that is rare among many mentions."""
     least = max(2, min(5, sum(totals.values()) // 200))
-    ranked = sorted((name for name in totals if name and totals[name] >= least), key=lambda one: (-totals[one], one))
-    return frozenset(ranked[:MAX_ASPECTS])
+    ranked = sorted((name for name in totals if name), key=lambda one: (-totals[one], one))
+    shown = [name for place, name in enumerate(ranked) if place < _FEW_ASPECTS or totals[name] >= least]
+    return frozenset(shown[:MAX_ASPECTS])
 
 
 def select_values(totals: Mapping[str, int]) -> tuple[str, ...]:

@@ -287,7 +287,7 @@ class _Work:
     def _describe_model(self, classifier: Classifier) -> str:
         job = self.job
         run = "the starter" if is_starter(job.run) else f"the run {name_run(job.run)}"
-        finder = "its own tagger"
+        finder = f"the tagger of {run}"
         if job.finding.names:
             finder = "the given names"
         elif job.finding.tagger is not None:

@@ -17,7 +17,7 @@ _TURN_SECONDS = 0.02  # after which the next request comes
 
 
 @dataclass(frozen=True)
-class _Part(Generic[T]):
+class _TurnResult(Generic[T]):
     """What one turn gave."""
 
     values: list[T]
@@ -32,7 +32,7 @@ class _Turn:
     seconds: float  # that the request has had
     number: int  # in order of arrival
     work: Iterator[Any] | None = field(compare=False)  # None: the end
-    future: Future[_Part[Any]] = field(default_factory=Future, compare=False)
+    future: Future[_TurnResult[Any]] = field(default_factory=Future, compare=False)
 
     def take(self, work: Iterator[Any]) -> None:
         """Go on with the work until the turn is over."""
@@ -46,7 +46,7 @@ class _Turn:
         except Exception as error:
             self.future.set_exception(error)
         else:
-            self.future.set_result(_Part(values, time.perf_counter() - began, is_last))
+            self.future.set_result(_TurnResult(values, time.perf_counter() - began, is_last))
 
 
 class TurnThread:
@@ -65,7 +65,7 @@ class TurnThread:
         while True:
             turn = _Turn(seconds, next(self._numbers), work)
             self._waiting.put(turn)
-            part: _Part[T] = await asyncio.wrap_future(turn.future)
+            part: _TurnResult[T] = await asyncio.wrap_future(turn.future)
             found += part.values
             seconds += part.seconds
             if part.is_last:
