@@ -143,6 +143,7 @@ def test_the_run_can_be_saved_and_goes_with_the_estimator(tmp_path: Path) -> Non
         ([("a text",)], ["good"], "row 1 of X is .*expected a pair"),
         ([("a text", "aspect")], ["good"], "aspect 'aspect' is not in the text"),
         ("a text", ["good"], "X is a str; expected a frame"),
+        (pd.DataFrame({"review": ["a text"]}), ["good"], "needs the columns text and aspect; found review"),
         (np.zeros((3, 2)), ["a", "b", "a"], "X is an array of float64"),
     ],
 )

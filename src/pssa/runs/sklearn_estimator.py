@@ -17,8 +17,8 @@ import numpy as np
 
 from pssa.data.example import Corpus, Example
 from pssa.data.rows import SAME_NAMES
-from pssa.data.tables import Table, is_table
-from pssa.data.validation import shorten
+from pssa.data.tables import Table, is_table, table_columns
+from pssa.data.validation import join_names, shorten
 from pssa.errors import InputError, import_extra
 from pssa.runs.saved_model import load
 from pssa.runs.table_predictions import examples_of_table
@@ -172,6 +172,9 @@ def _examples(given: Any) -> list[Example]:
         given = [row if isinstance(row, Mapping) else _pair(row, line) for line, row in enumerate(given, 1)]
         if not given:
             raise InputError("X has 0 samples; expected at least one pair of text and aspect")
+    elif not SAME_NAMES.suffice(name.lower() for name in table_columns(given)):
+        found = join_names(table_columns(given))
+        raise InputError(f"X needs the columns text and aspect; found {found}; rename them before fit and predict")
     return [example for example in examples_of_table(given, SAME_NAMES) if example is not None]
 
 
