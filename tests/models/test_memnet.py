@@ -17,7 +17,9 @@ from pssa import models
 from pssa.data.batch import Batch, index_words
 from pssa.data.example import Example
 from pssa.data.vocabulary import Vocabulary
+from pssa.errors import InputError
 from pssa.models import AspectModel, Prediction, WordTable
+from pssa.models.memnet import MemoryNetworkOptions
 
 LN3 = math.log(3)
 PICK_SECOND = torch.tensor([[0.0, 1.0], [0.0, 0.0]])
@@ -84,3 +86,8 @@ def test_a_second_hop_asks_with_the_sum_of_the_first() -> None:
     torch.testing.assert_close(prediction.attention, torch.tensor([[deep, 1 - deep, 0.0]]))
     expected = [[3.5 + 2 * deep + 4 * (1 - deep), (0.75 + deep) * LN3]]
     torch.testing.assert_close(prediction.logits, torch.tensor(expected))
+
+
+def test_hops_without_end_are_refused() -> None:
+    with pytest.raises(InputError, match="hops is 18045232; it must be at most 100"):
+        MemoryNetworkOptions(hops=18045232)

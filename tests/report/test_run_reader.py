@@ -37,6 +37,7 @@ def test_a_run_that_did_not_mine_has_no_evidence_and_no_initial_model(base: Path
     ("name", "content"),
     [
         ("metrics.json", []),
+        ("metrics.json", {}),
         ("metrics.json", {"dev": {"accuracy": float("nan")}}),
         ("metrics.json", {"labels": ["positive"]}),
         ("metrics.json", {"labels": {"positive": "<script>"}}),

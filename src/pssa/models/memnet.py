@@ -13,10 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from pssa.data.batch import Batch
+from pssa.errors import InputError
 from pssa.models._layers import WordTable, attend, check_options, dropout, lookup, match, reset_parameters
 from pssa.models._protocol import Encoding, Prediction
 
 __all__ = ["MemoryNetwork"]
+
+_MAX_HOPS = 100  # they have no weights of their own, whose size would bound them in the run of a stranger
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class MemoryNetworkOptions:
 
     def __post_init__(self) -> None:
         check_options(self, shares=("dropout", "embedding_dropout"), positive=("initial_bound", "hops"))
+        if self.hops > _MAX_HOPS:
+            raise InputError(f"hops is {self.hops}; it must be at most {_MAX_HOPS}")
 
 
 class MemoryNetwork(nn.Module):

@@ -35,8 +35,10 @@ def _read(path: Path, parsers: Mapping[str, Parser]) -> dict[str, Any]:
         if not isinstance(found, dict):
             raise InputError(f"it is {shorten(found)}; expected an object")
         for key, parse in parsers.items():
-            if key in found or key not in _LATER:
-                parse(found.get(key), key)
+            if key in found:
+                parse(found[key], key)
+            elif key not in _LATER:
+                raise InputError(f"it has no `{key}`")
     except InputError as error:
         raise InputError(f"{path} is damaged: {error.message}; copy or train the run again") from error
     return found
