@@ -213,7 +213,8 @@ def _scores(board: _FewLabelsBoard, data: str) -> Table:
     rows = tuple(_row(name, scores) for name, scores in board.all(data).items())
     notes = (
         "Accuracy / macro-F1 in points on the test set, means over the seeds, by number of labelled instances; `seeds`: the "
-        "fewest of them. Models on an encoder have the one that SetFit has. MN and TNet-ATT start from word vectors, `--from "
+        "fewest of them. Models on an encoder have the one that SetFit has; `as in the paper`: without `label_texts` and "
+        "`context`, which `pssa train` has for few labels. MN and TNet-ATT start from word vectors, `--from "
         "starter` from the run that comes with the package, which has seen other restaurant reviews: MAMS, without the sentences "
         f"of REST's test set. {_WHERE}",
     )
