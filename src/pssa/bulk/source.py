@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 
 from pssa.bulk.fingerprint import BEGIN_AGAIN
 from pssa.data.files import BoundedStream
-from pssa.data.formats import hugging_face, require_encoding, require_named_columns, scan
+from pssa.data.formats import hugging_face, needs_file, require_encoding, require_named_columns, scan
 from pssa.data.formats.csv import CsvHeader
 from pssa.data.io import format_of
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
@@ -30,7 +30,6 @@ STANDARD = "-"  # standard input, or output
 _BUFFER_BYTES = 1 << 16
 _WILDCARDS = "*?["
 _ZSTD = ".zst"
-_FILE_FORMATS = ("hugging_face", "parquet")  # that cannot be read from a stream
 
 Event = Row | Dropped | Problem
 Watch = Callable[[int], None]  # is called with the number of bytes read so far
@@ -146,7 +145,7 @@ def find_csv_style(sources: Sequence[Source]) -> CsvStyle:
     """Return the style of the first file that is CSV, so that a program that wrote it opens what is made of it."""
     source = next((source for source in sources if source.format == "csv" and not source.is_stream), None)
     if source is None:
-        return CsvStyle()
+        return CsvStyle(has_bom=any(source.format == "excel" for source in sources))
     path = _WatchedPath(source.name)
     path.encoding = source.encoding
     try:
@@ -175,7 +174,7 @@ def _open_source(name: str, format: str | None, encoding: str, text_only: bool) 
     if name == STANDARD or path.is_fifo():
         # Its format cannot be recognised: the lines that were looked at would be lost.
         source = Source(name, format_of(name, format or "json_lines"), is_stream=True)
-        if source.format in _FILE_FORMATS:
+        if needs_file(source.format):
             raise InputError(f"{source.title} cannot have the format {source.format}, which needs a file; name one")
         return source
     watched = _WatchedPath(name)

@@ -243,8 +243,8 @@ def _refuse_binary(path: Path, head: bytes) -> None:
     if head.startswith(_UTF16):
         advice = f"read it with {setting('encoding', 'utf-16')}, or save the file as UTF-8"
         raise InputError.at(path, 1, f"is UTF-16; {advice}")
-    if head.startswith(_SPREADSHEETS) and path.suffix.lower() in (".xlsx", ".xls", ".ods"):
-        raise InputError.at(path, None, "is a spreadsheet; save it as CSV in UTF-8")
+    if head.startswith(_SPREADSHEETS) and path.suffix.lower() in (".xls", ".xlsb", ".ods"):
+        raise InputError.at(path, None, "is a spreadsheet of another kind; save it as .xlsx, or as CSV in UTF-8")
     if head.startswith(_BINARY) or head.count(0) * _NUL_SHARE > len(head):
         raise InputError.at(path, None, "is a binary file; expected text in UTF-8 (Parquet files must end in .parquet)")
 

@@ -8,6 +8,7 @@ To add a format, add its module here; nothing else names it. A module defines:
     HAS_COLUMNS             True if the file has named columns; scan then takes (path, columns)
     column_names(path)      return these names; of rows that each have their own, those of the first rows
     HAS_ENCODING            False if the file says itself how its text is encoded, or is not text
+    NEEDS_FILE              True if the format cannot be read from a stream
     EXTENSIONS              file extensions, for reading and for writing
     WRITE_EXTENSIONS        extensions for writing only: files with them are recognised by their content
     SHORT_NAMES             other names of the format
@@ -64,6 +65,11 @@ def require_encoding(path: Path, format: str) -> None:
     """Refuse a text file that is in Windows-1252 although no encoding is given: its rows would be bad one by one."""
     if getattr(FORMATS.module(format), "HAS_ENCODING", True):
         refuse_windows_1252(path)
+
+
+def needs_file(format: str) -> bool:
+    """Whether a format can be read from a file alone, not from a stream."""
+    return getattr(FORMATS.module(format), "NEEDS_FILE", False)
 
 
 def column_names(path: Path, format: str) -> Sequence[str]:

@@ -25,6 +25,7 @@ PREFIX = "hf:"
 SHORT_NAMES = ("hf",)
 HAS_COLUMNS = True
 HAS_ENCODING = False
+NEEDS_FILE = True
 
 _MARKS = ("dataset_dict.json", "state.json")
 _BATCH = 1024

@@ -19,6 +19,7 @@ from pssa.errors import InputError, MissingExtra
 EXTENSIONS = (".parquet",)
 HAS_COLUMNS = True
 HAS_ENCODING = False
+NEEDS_FILE = True
 MAGIC = b"PAR1"
 
 _BATCH = 128  # rows; a dictionary can pack a large value into a few bytes of each

@@ -1,0 +1,131 @@
+"""Excel workbooks (`.xlsx`): the first sheet with content, its first row the names of the columns; read, not written.
+
+Cells become the text that Excel would save as CSV, so that a workbook and its CSV file are read alike.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import warnings
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pssa.data.files import MAX_BLANK_LINES
+from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
+from pssa.data.text_file import describe_damage, require_file
+from pssa.data.validation import format_error
+from pssa.errors import EmptyFile, InputError, import_extra
+
+EXTENSIONS = (".xlsx", ".xlsm")
+SHORT_NAMES = ("xlsx",)
+HAS_COLUMNS = True
+HAS_ENCODING = False
+NEEDS_FILE = True
+
+_MAX_RECORD = 1 << 22  # characters
+_MAX_TEXTS = 1 << 28  # bytes of the table of texts, which is read whole
+_MAX_UNPACKED = 1 << 24  # bytes that any file may unpack to
+_MAX_GROWTH = 200  # times its own size, beyond that
+_MIDNIGHT = dt.time()
+
+Cells = Sequence[Any]
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names in the first row with content."""
+    with _opened(path) as book:
+        _, header, _ = _read_header(path, book)
+        return [name for name in header if name]
+
+
+def scan(path: Path, columns: Columns = SAME_NAMES) -> Iterator[Event]:
+    """Yield a row for each row of the sheet with content; its line is its number in the sheet."""
+    with _opened(path) as book:
+        line, header, rows = _read_header(path, book)
+        names = [name for name in header if name]
+        columns = columns.spelled_by(path, names, line)
+        columns.check_header(path, names, line)
+        for line, cells in rows:
+            record = [_as_text(cell) for cell in cells]
+            if fault := _find_fault(header, record):
+                yield Problem(line, fault)
+            else:
+                record += [""] * (len(header) - len(record))
+                named = zip(header, record[: len(header)], strict=True)
+                yield columns.row(line, {name: text for name, text in named if name})
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """Open a workbook; what is wrong with it, now or while it is read, is an `InputError`."""
+    openpyxl = import_extra("openpyxl", "data")
+    warnings.filterwarnings("ignore", module=r"openpyxl\.")  # about styles and other things that are not read
+    require_file(path)
+    try:
+        _refuse_bomb(path)
+        book = openpyxl.load_workbook(str(path), read_only=True, data_only=True)
+        try:
+            yield book
+        finally:
+            book.close()
+    except InputError:
+        raise
+    except Exception as error:  # of zipfile, of the XML parser, and of openpyxl for whatever a file may hold
+        what = f"cannot be read as an Excel workbook ({format_error(error)})"
+        raise InputError.at(path, None, f"{what}; save it again as .xlsx, or as CSV in UTF-8") from error
+
+
+def _refuse_bomb(path: Path) -> None:
+    with zipfile.ZipFile(str(path)) as parts:
+        sizes = {part.filename: part.file_size for part in parts.infolist()}
+    texts = max((size for name, size in sizes.items() if "sharedstrings" in name.lower()), default=0)
+    if texts > _MAX_TEXTS or sum(sizes.values()) > max(_MAX_UNPACKED, _MAX_GROWTH * path.stat().st_size):
+        raise InputError.at(path, None, "unpacks to far more than its size; save it as CSV in UTF-8")
+
+
+def _read_header(path: Path, book: Any) -> tuple[int, list[str], Iterator[tuple[int, Cells]]]:
+    """Return the number and the names of the first row with content, and an iterator over those after it."""
+    for sheet in book.worksheets:
+        rows = _rows(path, sheet)
+        for line, cells in rows:
+            header = [_as_text(cell).strip() for cell in cells]
+            while not header[-1]:
+                header.pop()
+            return line, header, rows
+    raise EmptyFile.at(path, None, "has no cell with content; expected a row with the names of columns")
+
+
+def _rows(path: Path, sheet: Any) -> Iterator[tuple[int, Cells]]:
+    """Yield the rows with content and their numbers."""
+    sheet.reset_dimensions()  # the file may state them wrongly
+    last = 0
+    for line, cells in enumerate(sheet.iter_rows(values_only=True), 1):
+        if any(_as_text(cell).strip() for cell in cells):
+            yield line, cells
+            last = line
+        elif line - last > MAX_BLANK_LINES:
+            raise InputError.at(path, line, f"comes after {MAX_BLANK_LINES} empty rows; delete them")
+
+
+def _as_text(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    if isinstance(cell, dt.datetime):
+        return cell.date().isoformat() if cell.time() == _MIDNIGHT else cell.isoformat(" ")
+    return str(cell)
+
+
+def _find_fault(header: list[str], record: list[str]) -> str | None:
+    """Return what is wrong with a row; None if it can be used."""
+    if sum(map(len, record)) > _MAX_RECORD:
+        return f"has more than {_MAX_RECORD:,} characters; expected a review in a row"
+    if any(record[len(header) :]):
+        return f"has more cells than the {len(header)} names in the first row; name every column"
+    return describe_damage("".join(record))
