@@ -64,10 +64,12 @@ def tiny_encoder(kind: str = "bert") -> Pretrained:
 def write_encoder(
     folder: Path, kind: str = "bert", dtype: torch.dtype = torch.float32, parts: str = "1GB"
 ) -> nn.Module:
-    """Write an encoder with weights, as a folder from elsewhere would be; its body."""
+    """Write an encoder with weights, the same at every call, as a folder from elsewhere would be; its body."""
     encoder = tiny_encoder(kind)
     encoder.save(folder)
-    body: Any = encoder.body(None, 0.1).to(dtype)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        body: Any = encoder.body(None, 0.1).to(dtype)
     with redirect_stderr(StringIO()):  # progress bars
         body.save_pretrained(folder, max_shard_size=parts)
     assert isinstance(body, nn.Module)
