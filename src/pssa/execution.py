@@ -16,13 +16,12 @@ import signal
 import socket
 import sys
 import threading
-import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -227,6 +226,7 @@ class RayPool(WorkerPool):
         self._open = partial(ray.remote(**needs)(_RayWorker).remote, ray.put(setup))
         self._own = threading.local()
         self._workers: list[Any] = []
+        self._is_closed = threading.Event()
         # A thread for each actor. One that waits for an actor for which there is no room yet takes no call from the queue.
         self._executor = ThreadPoolExecutor(n_workers, "ray", self._open_worker)
 
@@ -239,16 +239,22 @@ class RayPool(WorkerPool):
         import ray
 
         self._executor.shutdown(wait=not now, cancel_futures=True)
+        self._is_closed.set()
         for worker in self._workers:
             ray.kill(worker)
+        # A thread that asked for an actor after the cluster was left would connect again: Ray does that by itself.
+        for thread in self._executor._threads:
+            thread.join(_CONNECT_SECONDS)
 
     def _open_worker(self) -> None:
         import ray
 
         worker = self._own.worker = self._open()
         self._workers.append(worker)
-        with suppress(ray.exceptions.RayError):  # its first call fails as well, and says why
-            self._wait(worker)
+        if self._is_closed.is_set():
+            ray.kill(worker)
+        else:
+            self._answers(worker)  # if it does not, its first call fails as well, and says why
 
     def _call(self, call: Callable[[], Result]) -> Result:
         import ray
@@ -266,27 +272,32 @@ class RayPool(WorkerPool):
         """Make a call, again where the actor was lost: Ray's own retries may all meet the node that just died."""
         import ray
 
-        worker = self._own.worker
-        for _ in range(_RETRIES):
+        worker, lost = self._own.worker, 0
+        while True:
             try:
                 result: Result = ray.get(worker.call.remote(call))
             except ray.exceptions.RayActorError:
-                self._wait(worker)
+                lost += 1
+                if lost > _RETRIES or not self._answers(worker):
+                    raise
             else:
                 return result
-        last: Result = ray.get(worker.call.remote(call))
-        return last
 
-    @staticmethod
-    def _wait(worker: Any) -> None:
-        """Return once the actor answers, on whatever node; Ray needs a while to notice that a node died."""
+    def _answers(self, worker: Any) -> bool:
+        """Wait until an actor answers, on whatever node; return False if it does not. Ray notices late that a node died."""
         import ray
 
         for _ in range(_UNREACHABLE_SECONDS):
-            with suppress(ray.exceptions.RayActorError):
+            try:
                 ray.get(worker.wait.options(max_task_retries=_RETRIES).remote())
-                return
-            time.sleep(1)
+            except ray.exceptions.ActorUnavailableError:
+                if self._is_closed.wait(1):
+                    return False
+            except ray.exceptions.RayError:  # it is dead, and Ray makes no other
+                return False
+            else:
+                return True
+        return False
 
 
 class _RayWorker:
