@@ -217,3 +217,13 @@ def test_sweeps_start_from_the_small_encoder_and_word_vectors_stay(tmp_path: Pat
     assert resources.files_of(Training(small))["encoder"] != resources.files_of(Training(large))["encoder"]
     without = replace(scope, resources=resources.with_small_encoder(None))
     assert without.places("bertabsa", "laptop") == (large, replace(large, seed=1))
+
+
+@pytest.mark.parametrize(("is_native", "precision"), [(True, "bfloat16"), (False, "auto")])
+def test_encoders_train_on_a_processor_as_on_a_gpu_if_it_computes_bfloat16(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_native: bool, precision: str
+) -> None:
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: {"avx512_bf16": is_native}, raising=False)
+    resources = replace(tiny_resources(tmp_path), device="cpu")
+    assert resources.settings_in(Place("laptop", "bertabsa", 0))["precision"] == precision
+    assert "precision" not in resources.settings_in(HERE)  # word vectors

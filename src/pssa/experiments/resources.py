@@ -25,7 +25,7 @@ from pssa.errors import InputError, setting
 from pssa.experiments.cell_key import cell_key
 from pssa.experiments.cells import Analysis, Cell, Place, Setting
 from pssa.experiments.ledger import Ledger, Record, RecordLookup
-from pssa.runs.defaults import FEW_LABELS_OPTIONS
+from pssa.runs.defaults import FEW_LABELS_OPTIONS, choose_device, has_native_bfloat16
 from pssa.runs.run_names import resolve_run
 
 DATA_SETS = ("laptop", "rest", "twitter")
@@ -141,8 +141,14 @@ class Resources:
         chosen: dict[str, Any] = {"model": place.model, "seed": place.seed, "device": self.device, "min_steps": 0}
         usual = models.option_defaults(place.model)
         chosen |= {name: usual[name] for name in FEW_LABELS_OPTIONS.get(place.model, {})}
-        chosen |= {"label_texts": {}} if models.uses_encoder(place.model) else {}
+        if models.uses_encoder(place.model):
+            chosen |= {"label_texts": {}, "precision": self._precision()}
         return chosen | {**self.starts_from(place), **self.settings, **dict(place.settings)}
+
+    def _precision(self) -> str:
+        """Return the precision of encoders: as on a GPU, also on a processor that computes bfloat16 natively."""
+        on_processor = choose_device(self.device).type == "cpu"
+        return "bfloat16" if on_processor and has_native_bfloat16() else "auto"
 
     def corpora(self, place: Place) -> tuple[Corpus, Corpus]:
         """Return what a place trains on, and what it is tested on."""

@@ -66,6 +66,13 @@ def choose_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+def has_native_bfloat16() -> bool:
+    """Return whether the processor multiplies bfloat16 matrices itself; elsewhere they are slower than float32."""
+    # PyTorch 2.6 lacks this function.
+    capabilities: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+
+
 def resolve(config: Config) -> Config:
     """Return the configuration with every default filled in that depends on model or method."""
     method, defaults = methods.find(config.method), _training_defaults(config)
