@@ -15,11 +15,12 @@ from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import PssaError
 from pssa.evaluation import predict_classes
 from pssa.training import EpochRecord, NullObserver, Settings, Supervision, Task, fit, search_epochs
-from pssa.training.fit import run_epoch
+from pssa.training.fit import count_steps, run_epoch
 from pssa.training.step import Step
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01, smoothing=1)
 NewModel = Callable[[], nn.Module]
+LOOP = importlib.import_module("pssa.training.fit")  # `pssa.training.fit` is its function
 
 
 def parameters(model: nn.Module) -> torch.Tensor:
@@ -91,6 +92,32 @@ def test_a_finished_training_is_restored_without_another_epoch(
     assert fit(again, task, SETTINGS, 2, store) == history
     assert len(store.saved) == 2
     assert torch.equal(parameters(again), parameters(model))
+
+
+def test_short_epochs_of_a_large_model_share_a_checkpoint(
+    new_model: NewModel, new_store: Callable[[], Any], task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LOOP, "_LARGE", 1)
+    monkeypatch.setattr(LOOP, "_CHECKPOINT_STEPS", count_steps(task, SETTINGS, 2))
+    undisturbed, store = new_store(), new_store()
+    model, resumed = new_model(), new_model()
+    expected = fit(model, task, SETTINGS, 5, undisturbed)
+    assert [len(each.history) for each in undisturbed.saved] == [2, 4, 5]
+    with pytest.raises(KeyboardInterrupt):
+        fit(new_model(), task, SETTINGS, 5, store, Interrupting(3))
+    assert [len(each.history) for each in store.saved] == [2]
+    assert fit(resumed, task, SETTINGS, 5, store) == expected
+    assert torch.equal(parameters(resumed), parameters(model))
+
+
+def test_a_training_that_is_ended_early_keeps_its_last_epoch(
+    new_model: NewModel, new_store: Callable[[], Any], task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LOOP, "_LARGE", 1)
+    store = new_store()
+    fit(new_model(), replace(task, goes_on=lambda done: done < 3), SETTINGS, 5, store)
+    assert [len(each.history) for each in store.saved] == [3]
+    assert any(name.startswith("optimizer.") for name in store.saved[-1].tensors)  # it can be continued
 
 
 class Watching(NullObserver):
@@ -223,7 +250,7 @@ def script_steps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
             rates.append(self.optimizer.param_groups[0]["lr"])
             return torch.zeros(3)
 
-    monkeypatch.setattr(importlib.import_module("pssa.training.fit"), "Step", Noting)
+    monkeypatch.setattr(LOOP, "Step", Noting)
     return rates
 
 

@@ -31,6 +31,9 @@ from pssa.training.schedule import Schedule
 from pssa.training.step import Step, new_optimizer
 from pssa.training.task import Settings, Task
 
+_CHECKPOINT_STEPS = 20  # between two checkpoints of a large model, at least
+_LARGE = 1_000_000  # parameters, from which on it takes time to write them
+
 
 def fit(
     model: nn.Module,
@@ -42,6 +45,7 @@ def fit(
 ) -> list[EpochRecord]:
     """Train `model` in place for `epochs` epochs, continuing from the checkpoint in `store` where there is one.
 
+    A checkpoint follows every epoch. If the model is large, epochs of a few steps share one: writing it takes as long as they do.
     With development data, stop once its macro-F1 has not risen for `settings.patience` epochs. The processes of `task.team`
     train together; the first of them alone reads and writes the store.
     """
@@ -58,11 +62,15 @@ def fit(
     observer.on_stage(task.stage, epochs)
     for record in history:
         observer.on_epoch(record)
+    saved, due = len(history), _next_checkpoint(model, task, settings, len(history), epochs)
     while len(history) < epochs and not _is_over(history, task, settings):
         history.append(run_epoch(model, step, schedule, task, settings, len(history) + 1))
-        if store and team.is_main:
+        if store and team.is_main and len(history) == due:
             store.save(take(model, optimizer if len(history) < epochs else None, history))
+            saved, due = due, _next_checkpoint(model, task, settings, due, epochs)
         observer.on_epoch(history[-1])
+    if store and team.is_main and saved < len(history):
+        store.save(take(model, optimizer, history))
     optimizer.zero_grad(set_to_none=True)
     model.eval()
     return history
@@ -145,6 +153,14 @@ def _reporting(schedule: Callable[[int], None], observer: Observer, n_steps: int
 def count_steps(task: Task, settings: Settings, epochs: int) -> int:
     """Return the steps of the first epochs; an epoch in which some copies find no partner may have fewer."""
     return sum(math.ceil(task.n_rows(epoch) / settings.batch_size) for epoch in range(1, epochs + 1))
+
+
+def _next_checkpoint(model: nn.Module, task: Task, settings: Settings, saved: int, epochs: int) -> int:
+    """Return the epoch whose checkpoint follows that of the epoch `saved`."""
+    is_large = sum(parameter.numel() for parameter in model.parameters()) >= _LARGE
+    enough = count_steps(task, settings, saved) + (_CHECKPOINT_STEPS if is_large else 1)
+    later = range(saved + 1, epochs)
+    return next((epoch for epoch in later if count_steps(task, settings, epoch) >= enough), epochs)
 
 
 def _is_over(history: Sequence[EpochRecord], task: Task, settings: Settings) -> bool:
