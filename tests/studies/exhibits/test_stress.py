@@ -15,6 +15,7 @@ from pssa.experiments.cells import Cell, Training
 from pssa.experiments.ledger import Record
 from pssa.stress import KINDS
 from pssa.stress.variants import VERSION
+from pssa.studies.exhibit import Table
 from pssa.studies.exhibits import find, stress
 from pssa.studies.exhibits._rows import TRANSFER_ROWS
 from pssa.studies.exhibits.stress import stress_analyses
@@ -63,3 +64,16 @@ def test_the_judged_variants_are_those_of_the_file_and_of_this_version(tmp_path:
         own = [row["sound"] for row in rows if row["kind"] == kind]
         assert row_of(table, kind) == (f"{sum(own)} of {len(own)}",)
     assert tomllib.loads(stress._JUDGED.read_text("utf-8"))["version"] == VERSION
+
+
+def test_the_note_about_the_lexicon_counts_the_verdicts_of_its_files(tmp_path: Path) -> None:
+    folder = Path(__file__).parents[3] / "results" / "raw"
+    paths = [folder / f"stress-judged-{name}.jsonl" for name in ("lexicon", "mams")]
+    if not all(path.is_file() for path in paths):
+        pytest.skip(f"{folder} does not have them")
+    rows = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
+    assert len({(row["instance"], row["kind"]) for row in rows}) == len(rows)  # nothing was judged twice
+    table = EXHIBIT.show(marked_scope(tmp_path, "memnet"), FakeLookup({}))[-1]
+    assert isinstance(table, Table)
+    for own in (rows, [row for row in rows if row["kind"].startswith("reverse")]):
+        assert f"{sum(row['sound'] for row in own)} of {len(own)} " in table.notes[-1]

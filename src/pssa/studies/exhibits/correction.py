@@ -45,8 +45,10 @@ _NOTES = (
 )
 _ORDER_NOTES = (
     "Means over 25, 50, 100, 200 and 400 corrections, places and seeds, in points, ± standard error over places and seeds. "
-    "`over none`: the same models without a correction. `useful at n - random at 2n`: over 25, 50, 100 and 200; zero or more "
-    "means that the order halves the work.",
+    "`over none`: compared with the same models without a correction. `useful at n - random at 2n`: over 25, 50, 100 and 200; "
+    "zero or more means that the order halves the work, if so many corrections gain anything at all.",
+    "We measured models on word vectors only: what corrections buy on an encoder is not known. Each number of corrections costs "
+    "one training with evidence, on top of the consensus, which is mined once.",
 )
 
 

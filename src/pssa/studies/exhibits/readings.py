@@ -38,12 +38,12 @@ _ENCODER_SEEDS = {"laptop": 3, "rest": 3, "twitter": 1}
 _RELEASE_ROUNDS = range(6)
 _RELEASE_DATA = {"laptop": FEW_SEEDS, "rest": FEW_SEEDS}  # seeds
 _NOTES = (
-    "Accuracy / macro-F1 in points, means over the seeds, which `seeds` gives by data set. `over again`: mean gain over the"
-    " data sets that both rows have; `again` is the final training with a penalty of zero weight; measured on the same kind"
-    " of device it has the random numbers of a reading, and differs from it in its evidence alone. `over the default`: the "
-    "same over +PG-AS with our defaults. * p < .05, ** p < .01, one-sided, by a bootstrap that resamples seeds together "
+    "Accuracy / macro-F1 in points, means over the seeds; `seeds`: their number by data set. `over again`: mean gain over "
+    "`again`, on the data sets that both rows have. `again` is the final training with a penalty of zero weight: on the same "
+    "kind of device it has the same random numbers as a reading and differs from it only in its evidence. `over the default`: "
+    "the same over +PG-AS with our defaults. * p < .05, ** p < .01, one-sided, by a bootstrap that resamples seeds together "
     "with test instances. `words`: mined words per instance, active + misleading.",
-    "`epsilon = 1`: the lowest threshold of `epsilon`, where held-out data choose. `K = 2`: words of the first two rounds. "
+    "`epsilon = 1`: the lowest threshold that we tried, which held-out data chose. `K = 2`: words of the first two rounds. "
     "`weighting = round`: words expect half of the attention that those of the round before do. `folds = 5`: each instance "
     "is mined by a model that has not seen it. `full-length rounds`: as many epochs between two rounds as the initial model"
     " took. `final training continued`: it starts from the trained initial model; its control, instead of `again`, is the "
@@ -188,9 +188,10 @@ class _ReadingBoard:
         mean = statistics.mean(gain.macro_f1 for gain in gains.values())
         named = ", ".join(f"{NAMES[model]}: {name} ({gains[model, name].macro_f1:+.2f})" for model, name in sure)
         return (
-            f"{len(gains)} rows with evidence have a control without any. {len(better)} of them gain in macro-F1 over it, "
-            f"{mean:+.2f} points on average over all; {len(sure)} beyond chance (p < .05){f': {named}' if named else ''}. "
-            f"Of so many rows, {0.05 * len(gains):.1f} would do so by chance alone.{self._apart(list(gains))}"
+            f"We compare {len(gains)} rows with evidence with their control, which has none. {len(better)} of them have a higher "
+            f"macro-F1; the mean difference of all is {mean:+.2f} points. {len(sure)} gains have p < .05"
+            f"{f': {named}' if named else ''}; of so many rows, chance alone would give {0.05 * len(gains):.1f}."
+            f"{self._apart(list(gains))}"
         )
 
     def _apart(self, rows: Sequence[tuple[str, str]]) -> str:
@@ -202,7 +203,9 @@ class _ReadingBoard:
         ]
         listed = "; ".join(apart)
         return (
-            f" Measured on other devices than their controls, so with other random numbers: {listed}." if apart else ""
+            f" These rows were measured on other devices than their controls, so their random numbers differ too: {listed}."
+            if apart
+            else ""
         )
 
     def _devices(self, model: str, name: str) -> set[str]:

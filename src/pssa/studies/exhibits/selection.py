@@ -42,19 +42,19 @@ _LONG = settings(epochs=50)  # as the released code of TNet-ATT
 _LONG_MODELS, _LONG_DATA, _LONG_SEEDS = ("memnet", "tnet_att"), ("laptop",), 3
 _WARNING = (
     "WARNING: NOTHING ON THIS PAGE IS A RESULT. Every choice below is made on the test set, on purpose, to show what it is "
-    "worth. No model here has any evidence, so whatever it gains is made by choosing. No setting, default, epoch or claim of any "
-    "other page is chosen from these numbers."
+    "worth. No model here has any evidence, so every gain comes from choosing. No setting, default, epoch or claim of any other "
+    "page is chosen from these numbers."
 )
 _GAINS = ("epoch", f"best of {_SEEDS}", f"best of {_ROUNDS}", "all")
 _PAPER = {"paper, +AW-AS": "+AW-AS", "paper, +PG-AS": "+PG-AS"}
 _NOTES = (
     "Trainings without evidence: the plain model, and `again`, which differs from it in its random numbers alone. Differences "
     "are accuracy / macro-F1 in points. All choices are by accuracy, ties by macro-F1, as in the released code.",
-    "`one training`: the mean, its number of epochs found on held-out data. `epoch`: what the epoch with the highest test "
-    "accuracy adds; it raises every row of a table, not the difference between two. `best of 5`: what the best of five trainings "
-    "has over one. `best of 6`: the same of six, each at its best epoch, over one at its best epoch: what choosing 0 to 5 rounds "
-    "on test gains over a baseline with a single training, when no round changes anything. `all`: that best of six over `one "
-    "training`.",
+    "`one training`: the mean of all trainings, each for the number of epochs that held-out data chose. The other columns say "
+    "what a choice on the test set adds. `epoch`: the epoch with the highest test accuracy; it raises every row of a table, not "
+    "the difference between two. `best of 5`: the best of five trainings, compared with one. `best of 6`: the best of six, each "
+    "at its best epoch, compared with one at its best epoch. That is what choosing 0 to 5 rounds on the test set gains over a "
+    "baseline with a single training if no round changes anything. `all`: this best of six, compared with `one training`.",
     "`paper`: what the paper reports as the gain of supervision. `mean`: over the pairs of a model and a data set that have the "
     "number.",
 )
