@@ -51,7 +51,7 @@ def test_people_change_texts_and_labels_and_remove_lines(path: Path) -> None:
     ("line", "values", "message"),
     [
         (1, {"corpus_hash": "0" * 64}, "other data"),
-        (1, {"schema": 2}, "schema 2"),
+        (1, {"schema": 2}, "schema 2; this version reads schema 1 only; name a new file"),
         (1, {"schema": None}, "no `schema`"),
         (2, {"instance": 3}, "expected 1 to 2"),
         (2, {"instance": 2}, None),

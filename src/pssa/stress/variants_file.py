@@ -90,17 +90,19 @@ def _parse(content: str) -> dict[str, Any]:
 
 def _check_header(fields: dict[str, Any], corpus: Corpus) -> None:
     if "schema" not in fields:
-        raise InputError(f"is not the header of a file of variants: it has no `schema`; {_REMEDY}")
+        raise InputError(f"is not the header of a file of variants: it has no `schema`; {_NEW_FILE}")
     values = parse_fields(fields, "", _HEADER)
     if values["schema"] != SCHEMA:
-        raise InputError(f"has schema {values['schema']}; this version reads schema {SCHEMA} only; {_REMEDY}")
+        raise InputError(f"has schema {values['schema']}; this version reads schema {SCHEMA} only; {_NEW_FILE}")
     if values["corpus_hash"] != corpus.hash():
         there = f"{values['instances']} instances, hash {shorten(values['corpus_hash'][:12])}"
         given = f"{len(corpus)} instances, hash {corpus.hash()[:12]!r}"
-        raise InputError(f"the variants were made from other data ({there}) than the given ({given}); {_REMEDY}")
+        raise InputError(
+            f"the variants were made from other data ({there}) than the given ({given}); give that data, or {_NEW_FILE}"
+        )
 
 
-_REMEDY = f"give the data it was made from, or name a new file with {setting('variants', option='--variants')}"
+_NEW_FILE = f"name a new file with {setting('variants', option='--variants')}"
 
 
 def _variant(values: dict[str, Any], corpus: Corpus) -> Variant:
