@@ -14,9 +14,10 @@ import torch
 import pssa
 from pssa.data import embedded
 from pssa.data.example import Corpus
-from pssa.errors import InputError
+from pssa.errors import InputError, PssaWarning
 from pssa.runs.calibration import Calibration, HeldOut, describe_calibration
 from pssa.runs.classifier import UNCERTAIN
+from pssa.runs.prepared_data import prepare
 
 FAST: dict[str, Any] = {"model": "memnet", "dimension": 8, "batch_size": 16, "learning_rate": 0.01, "device": "cpu"}
 
@@ -100,6 +101,19 @@ def test_a_threshold_needs_a_sound_value_and_something_to_follow_from(calibrated
         replace(classifier, calibration=None).abstaining(risk=0.1)
     with pytest.raises(InputError, match="a label 'uncertain' of its own"):
         replace(classifier, labels=("good", "bad", "uncertain")).abstaining(threshold=0.5)
+
+
+@pytest.mark.parametrize(("n", "remedy"), [(100, "calibration_fraction=0.36"), (60, "leave out calibrate")])
+def test_too_few_instances_to_calibrate_on_are_reported_before_the_training(n: int, remedy: str) -> None:
+    config = pssa.Config().updated({**FAST, "epochs": 1, "calibrate": "held_out"})
+    with pytest.warns(PssaWarning, match=f"of {n} instances.*30 are needed.*{remedy}"):
+        prepare(embedded.load("train").select(range(n)), None, config)
+
+
+def test_enough_instances_to_calibrate_on_give_no_warning() -> None:
+    config = pssa.Config().updated({**FAST, "epochs": 1, "calibrate": "held_out", "calibration_fraction": 0.36})
+    _, prepared = prepare(embedded.load("train").select(range(100)), None, config)
+    assert len(prepared.calibration or ()) >= 30
 
 
 @pytest.mark.slow

@@ -6,6 +6,8 @@ confidence that a share of wrong answers asks for, see `Classifier.abstaining`.
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,7 +26,7 @@ from pssa.data.validation import (
     parsers_of,
     shorten,
 )
-from pssa.errors import InputError, setting
+from pssa.errors import InputError, PssaWarning, setting
 from pssa.evaluation import score
 from pssa.evaluation.calibration import (
     calibration_error,
@@ -35,12 +37,14 @@ from pssa.evaluation.calibration import (
     threshold_for_risk,
 )
 from pssa.runs.directory import read_schema, write_json
+from pssa.training import Team
 
 FILE = "calibration.json"
 _SCHEMA = 1
 _DIGITS = 6  # of a confidence
 _LEAST, _MOST = 0.01, 100.0  # temperatures that a file may name
 _MIN_INSTANCES = 30  # fewer say too little
+_LARGEST_SHARE = 0.5  # that anybody would keep out of a training
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,17 @@ _FIELDS: dict[str, Parser] = parsers_of(
 )
 
 
+def warn_of_few_kept_out(n_kept: int, n_all: int) -> None:
+    """Warn if too few instances were kept out to calibrate on, and name a share that is enough."""
+    if n_kept >= _MIN_INSTANCES or not Team.from_environment().is_main:
+        return
+    share = math.ceil(120 * _MIN_INSTANCES / n_all) / 100  # a fifth more, since whole sentences are kept out
+    more = setting(f"calibration_fraction={share}", option=f"--set calibration_fraction={share}")
+    remedy = f"keep out more with {more}" if share < _LARGEST_SHARE else f"leave out {setting('calibrate', 'held_out')}"
+    few = f"{n_kept} of {n_all} instances are kept out to calibrate on, and {_MIN_INSTANCES} are needed"
+    warnings.warn(PssaWarning(f"{few}, so the probabilities will not be calibrated; {remedy}"), stacklevel=3)
+
+
 def describe_calibration(found: dict[str, Any] | None) -> str:
     """Return in words how the probabilities of a run are calibrated, for its card and its report.
 
@@ -176,5 +191,6 @@ def choose_threshold(calibration: Calibration | None, abstain: float | None, ris
         return abstain or 0.0
     if calibration is None:
         advice = f"train with {setting('calibrate', 'held_out')}, or give a threshold with {setting('abstain')}"
-        raise InputError(f"the run has no held-out predictions to derive a threshold from; {advice}")
+        lack = f"the run has fewer than {_MIN_INSTANCES} held-out predictions, or none, to derive a threshold from"
+        raise InputError(f"{lack}; {advice}")
     return calibration.threshold(risk)

@@ -26,6 +26,7 @@ from pssa.data.vectors import Coverage, save_matrix
 from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs import methods
+from pssa.runs.calibration import warn_of_few_kept_out
 from pssa.runs.config import Config
 from pssa.runs.defaults import (
     check_mining,
@@ -199,6 +200,7 @@ def _keep_out(corpus: Corpus, config: Config) -> tuple[Corpus, Corpus | None]:
             f"{setting('evidence')} covers all of the training data, but {how} holds a part out; leave out one"
         )
     rest, kept = hold_out(corpus, config.training.calibration_fraction, config.seed)
+    warn_of_few_kept_out(len(kept), len(corpus))
     return replace(corpus, examples=corpus.select(rest).examples), corpus.select(kept)
 
 
