@@ -45,7 +45,7 @@ def add_parser(commands: Commands) -> None:
     actions = add_group(commands, "aspects", "find the aspects of raw text", __doc__)
 
     train = add_command(actions, "train", "train a tagger", run_train)
-    option(train, "--train FILE", "sentences with all their aspects: SemEval XML or JSON Lines")
+    option(train, "--train FILE", "sentences with all their aspects: SemEval XML, JSON Lines, CSV or Parquet")
     option(train, "--out DIR", "directory to create")
     option(train, "--resume DIR", "interrupted training to resume; takes no other option")
     option(train, "--encoder NAME", "folder or hub name of a pretrained encoder")

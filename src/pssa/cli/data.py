@@ -246,7 +246,7 @@ def _show(name: str, report: Report) -> None:
     is_counted = bool(unknown and report.labels_to_declare)
     if is_counted:
         first = next(problem.line for problem in report.problems if problem.unknown_label)
-        found = f"{counted(unknown.total(), 'line')} with unknown labels, the first line {first}: {_counts(unknown)}"
+        found = f"{counted(unknown.total(), 'line')} with unknown labels, the first in line {first}: {_counts(unknown)}"
         lines.append(f"  rejected   {found}")
     listed = [problem for problem in report.problems if not (is_counted and problem.unknown_label)]
     for problem in listed[:_SHOWN_PROBLEMS]:
