@@ -137,7 +137,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The findings of a whole corpus, in its order."""
+    """Words to look at and words to ignore, for every instance of a corpus, in its order."""
 
     header: Header
     examples: tuple[ExampleEvidence, ...]

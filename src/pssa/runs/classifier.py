@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """The sentiment of one aspect of one text."""
+    """The label of one aspect of one text, the probability of every label, and where the aspect is in the text."""
 
     label: str
     probabilities: dict[str, float]  # by label, sums to one
@@ -63,7 +63,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Classifier:
-    """One model, or several that vote, with their featurizer and their labels."""
+    """A trained classifier: one model, or several that vote. `pssa.load` returns one.
+
+    classifier = pssa.load("starter")
+    classifier.predict("The soup was cold.", "soup").label  # also lists of texts and aspects, or a data frame
+    classifier.explain("The soup was cold.", "soup")  # how much each word counted
+    """
 
     name: str  # of the model
     labels: tuple[str, ...]

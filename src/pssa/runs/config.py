@@ -213,7 +213,10 @@ class SupervisionConfig:
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that determines a run."""
+    """Everything that determines a run, with one section for each table of `config.toml`.
+
+    config = pssa.Config().updated({"model": "memnet", "mining.folds": 5, "gamma": 2})
+    """
 
     model: str = "tnet_att"
     method: str = "base"

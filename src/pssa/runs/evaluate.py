@@ -36,7 +36,7 @@ class Abstention:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The scores of a classifier on a corpus."""
+    """Scores of a classifier on a corpus, in all and by tag, with its predictions; a table in a notebook."""
 
     scores: Scores
     slices: dict[str, Scores]  # by tag, where examples have tags

@@ -43,7 +43,7 @@ _CONTROL = "random"  # what every number is compared with
 
 @dataclass(frozen=True)
 class Explanation:
-    """One answer and each word's share in it."""
+    """One answer, and in `shares` how much each of `words` counted for it; a heat map in a notebook."""
 
     text: str
     spans: tuple[Span, ...]  # character offsets of the words
