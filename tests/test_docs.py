@@ -8,6 +8,7 @@ import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -107,6 +108,16 @@ def test_modules_and_files_that_pages_name_exist(page: Path) -> None:
         sorted(name for name in inner if not (ROOT / "src" / "pssa" / name).exists() and not (ROOT / name).exists())
         == []
     )
+
+
+def test_marked_aspects_become_offsets() -> None:
+    """The function of the page for people who come from PyABSA."""
+    (code,) = [block for page, block in BLOCKS if page.endswith("coming-from-other-libraries.md") and "unmark" in block]
+    names: dict[str, Any] = {}
+    exec(code.partition("classifier = ")[0], names)  # noqa: S102 - our own page
+    text, spans = names["unmark"]("[B-ASP]Food[E-ASP] was good,\nthe [B-ASP]service[E-ASP] slow [sic].")
+    assert text == "Food was good,\nthe service slow [sic]."
+    assert [text[start:end] for start, end in spans] == ["Food", "service"]
 
 
 def exists(name: str) -> bool:
