@@ -79,6 +79,11 @@ class Job:
             raise InputError(f"skipped rows need a file of their own; name one with {setting('rejected')}")
 
     @property
+    def output_title(self) -> str:
+        """What people call the output."""
+        return "standard output" if self.output == STANDARD else self.output
+
+    @property
     def rejected_path(self) -> Path:
         """The file of rejected rows."""
         return Path(self.rejected or f"{self.output}.rejected.jsonl")
@@ -148,7 +153,7 @@ def carry_out(
         return Summary(existed=True)
     with _warn_once():
         job = replace(job, scoring=engine.resolve(job.scoring))
-        with _open_output(job, partial_output, sources) as output, _resume_hints(job, output):
+        with _open_output(job, partial_output, sources) as output, _resume_hints(output):
             if sources and not output.is_complete:
                 start, columns = output.position, output.columns
                 task = ScoringTask(
@@ -175,8 +180,7 @@ def _warn_of_no_rows(job: Job, summary: Summary) -> None:
         why = f"no aspect was found in {summary.texts} texts"
     elif summary.rejected:
         why = f"all {summary.rejected} are invalid; {job.rejected_path} says why"
-    name = "standard output" if job.output == STANDARD else job.output
-    warnings.warn(PssaWarning(f"{name} has no rows: {why}"), stacklevel=3)
+    warnings.warn(PssaWarning(f"{job.output_title} has no rows: {why}"), stacklevel=3)
 
 
 def _write(job: Job, output: Output, results: Iterable[Window], report: Callable[[], None]) -> None:
@@ -252,7 +256,7 @@ def _open_output(job: Job, partial_output: PartialOutput, sources: Sequence[Sour
 
 
 @contextmanager
-def _resume_hints(job: Job, output: Output) -> Generator[None]:
+def _resume_hints(output: Output) -> Generator[None]:
     """Add to the error that ends a job what is kept, and how to resume it."""
     try:
         yield

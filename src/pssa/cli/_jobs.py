@@ -1,16 +1,20 @@
-"""Options of commands that read files of rows of any size, and the settings of their jobs."""
+"""Commands that read files of rows of any size: their options, the settings of their jobs, their progress and their summary."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_format
+from pssa.cli._output import for_terminal, print_json
 from pssa.cli._parser import option, run_path
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
-    from pssa.bulk import FindingOptions
+    from pssa.bulk import FindingOptions, Job, Progress, Summary
 
 _INPUT = "files in any format, also .gz or .zst; - for standard input"
 
@@ -77,3 +81,28 @@ def finding_options(arguments: argparse.Namespace) -> FindingOptions:
     if arguments.aspects_file is not None:
         names = read_names(arguments.aspects_file)
     return FindingOptions(arguments.aspects_from, names, getattr(arguments, "keep_empty", False))
+
+
+@contextmanager
+def job_progress(command: str, job: Job) -> Iterator[Callable[[Progress], None]]:
+    """Show the progress of a job, of which the result is the observer."""
+    from pssa.bulk import STANDARD
+    from pssa.cli._progress import row_observer
+    from pssa.training.progress import StderrProgress
+
+    # Rows that go to a terminal would be mixed with the bar.
+    with StderrProgress(command, visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:
+        yield row_observer(bar)
+
+
+def print_job(job: Job, summary: Summary, values: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
+    """Print what a job has done: values for programs, or lines for people."""
+    from pssa.bulk import STANDARD
+
+    # Rows that go to standard output must stay alone there.
+    stream = sys.stderr if job.output == STANDARD else sys.stdout
+    if as_json:
+        print_json({"output": job.output, "existed": True} if summary.existed else values, stream)
+    elif not summary.existed:  # otherwise a warning was printed
+        for line in lines:
+            print(for_terminal(line), file=stream)

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pssa.errors import InputError, for_command_line
 
@@ -23,10 +23,9 @@ def for_terminal(text: str) -> str:
     return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def print_json(value: Mapping[str, Any]) -> None:
-    """Print the command's one JSON object on standard output."""
-    json.dump(value, sys.stdout, ensure_ascii=False)
-    sys.stdout.write("\n")
+def print_json(value: Mapping[str, Any], stream: TextIO | None = None) -> None:
+    """Print the command's one JSON object, on standard output unless another stream is given."""
+    print(json.dumps(value, ensure_ascii=False), file=stream)
 
 
 def counted(count: int, noun: str) -> str:

@@ -8,13 +8,11 @@ pssa aspects find taggers/reviews --input reviews.csv --output aspects.csv
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._jobs import add_job, job_settings
+from pssa.cli._jobs import add_job, job_progress, job_settings, print_job
 from pssa.cli._options import add_device, add_format
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, add_group, option, run_path
@@ -23,6 +21,7 @@ from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.aspects import AspectFinder, AspectSentence, EndToEndScores
+    from pssa.bulk import Job, Summary
 
 _GROUP_HELP = "group lines by sentence, for files with one aspect per line"
 _TRAIN_OPTIONS = (
@@ -191,24 +190,18 @@ def run_find(arguments: argparse.Namespace) -> int:
     pssa aspects find taggers/reviews --input reviews.csv --output aspects.csv
     pssa aspects find taggers/reviews --input reviews.csv --columns text=review --output aspects.jsonl
     """
-    from pssa.bulk import STANDARD, Job, Scoring, find_aspects
-    from pssa.cli._progress import row_observer
-    from pssa.training.progress import StderrProgress
+    from pssa.bulk import Job, Scoring, find_aspects
 
     job = Job(run=arguments.tagger, **job_settings(arguments), scoring=Scoring(device=arguments.device))
-    # Rows that go to a terminal would be mixed with the bar.
-    with StderrProgress("find", visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:
-        summary = find_aspects(job, row_observer(bar))
-    # Rows that go to standard output must stay alone there.
-    stream = sys.stderr if job.output == STANDARD else sys.stdout
+    with job_progress("find", job) as observer:
+        summary = find_aspects(job, observer)
     counts = {"aspects": summary.rows, "texts": summary.texts, "empty": summary.empty, "rejected": summary.rejected}
-    if arguments.json:
-        shown = {"output": job.output, "existed": True} if summary.existed else {"output": job.output, **counts}
-        print(json.dumps(shown, ensure_ascii=False), file=stream)
-    elif not summary.existed:  # otherwise a warning was printed
-        name = "standard output" if job.output == STANDARD else job.output
-        found = f"{counted(summary.rows, 'aspect')} in {counted(summary.texts, 'text')}"
-        print(f"{name}: {found}; {summary.empty} without aspects", file=stream)
-        if summary.rejected:
-            print(f"{job.rejected_path}: {counted(summary.rejected, 'row')} skipped", file=stream)
+    print_job(job, summary, {"output": job.output, **counts}, _summary_lines(job, summary), as_json=arguments.json)
     return 0
+
+
+def _summary_lines(job: Job, summary: Summary) -> Iterator[str]:
+    found = f"{counted(summary.rows, 'aspect')} in {counted(summary.texts, 'text')}"
+    yield f"{job.output_title}: {found}; {summary.empty} without aspects"
+    if summary.rejected:
+        yield f"{job.rejected_path}: {counted(summary.rejected, 'row')} skipped"

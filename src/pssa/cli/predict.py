@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pssa.cli._jobs import add_finding, add_job, finding_options, job_settings
+from pssa.cli._jobs import add_finding, add_job, finding_options, job_progress, job_settings, print_job
 from pssa.cli._options import add_abstain, add_device, add_engine, add_run
+from pssa.cli._output import counted
 from pssa.cli._parser import Commands, add_command, option
 from pssa.cli._run_data import recall_row_options
 from pssa.errors import InputError
@@ -53,16 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     pssa predict runs/reviews --input 'parts/*.gz' --output all.csv --errors skip
     pssa predict runs/reviews --input raw.csv --output out.csv --aspects food,"front desk",wifi
     """
-    from pssa.bulk import STANDARD, predict
-    from pssa.cli._progress import row_observer
-    from pssa.training.progress import StderrProgress
+    from pssa.bulk import predict
 
     recall_row_options(arguments, arguments.input)
     job, engine = _job(arguments), _engine(arguments)
-    # Rows that go to a terminal would be mixed with the bar.
-    with StderrProgress("predict", visible=not (job.output == STANDARD and sys.stdout.isatty())) as bar:
-        summary = predict(job, engine, row_observer(bar))
-    _print_summary(arguments, summary, job.rejected_path)
+    with job_progress("predict", job) as observer:
+        summary = predict(job, engine, observer)
+    print_job(job, summary, summary.as_dict(), _summary_lines(job, summary), as_json=arguments.json)
     return 0
 
 
@@ -102,32 +98,20 @@ def _engine(arguments: argparse.Namespace) -> Engine:
     return LocalEngine() if arguments.workers is None else ProcessEngine(arguments.workers)
 
 
-def _print_summary(arguments: argparse.Namespace, summary: Summary, rejected: Path) -> None:
-    from pssa.bulk import STANDARD
+def _summary_lines(job: Job, summary: Summary) -> Iterator[str]:
     from pssa.bulk.rows import first_rejection
-    from pssa.cli._output import counted, for_terminal
 
-    # Rows that go to standard output must stay alone there.
-    stream = sys.stderr if arguments.output == STANDARD else sys.stdout
-    if summary.existed:  # a warning was printed
-        if arguments.json:
-            print(json.dumps({"output": arguments.output, "existed": True}, ensure_ascii=False))
-        return
-    if arguments.json:
-        print(json.dumps(summary.as_dict(), ensure_ascii=False), file=stream)
-        return
-    name = "standard output" if arguments.output == STANDARD else arguments.output
-    # Labels may be numbers too.
-    counts = for_terminal(", ".join(f"{label}: {count}" for label, count in summary.labels.items()))
-    print(f"{name}: {counted(summary.rows, 'row')} ({counts})", file=stream)
+    # A colon, because labels may be numbers too.
+    counts = ", ".join(f"{label}: {count}" for label, count in summary.labels.items())
+    yield f"{job.output_title}: {counted(summary.rows, 'row')} ({counts})"
     if summary.texts:
         without = "1 has none" if summary.empty == 1 else f"{summary.empty} have none"
-        print(f"aspects were looked for in {counted(summary.texts, 'text')}; {without}", file=stream)
+        yield f"aspects were looked for in {counted(summary.texts, 'text')}; {without}"
     if summary.ambiguous:
         subject = "1 aspect occurs" if summary.ambiguous == 1 else f"{summary.ambiguous} aspects occur"
-        print(f"{subject} several times in the text; the first occurrence was taken", file=stream)
+        yield f"{subject} several times in the text; the first occurrence was taken"
     for kind, count in sorted(summary.notes.items(), key=lambda note: -note[1]):
-        print(f"{counted(count, 'row')} unlike the training data: {for_terminal(kind)}", file=stream)
+        yield f"{counted(count, 'row')} unlike the training data: {kind}"
     if summary.rejected:
         subject = "1 row was" if summary.rejected == 1 else f"{summary.rejected} rows were"
-        print(f"{rejected}: {subject} skipped; the first: {for_terminal(first_rejection(rejected))}", file=stream)
+        yield f"{job.rejected_path}: {subject} skipped; the first: {first_rejection(job.rejected_path)}"
