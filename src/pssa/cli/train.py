@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_model, add_training, file_config, training_settings
+from pssa.cli._output import counted, print_json, print_table, say, warn_no_evidence
 from pssa.cli._parser import Commands, add_command, option
-from pssa.errors import InputError
+from pssa.data.numbers import percent
+from pssa.errors import InputError, for_command_line
 from pssa.runs import methods
+from pssa.runs.config import Config
 
 if TYPE_CHECKING:
     from pssa.aspects.train import TaggerTraining
     from pssa.data.evidence import Evidence
-    from pssa.runs import Config
+
+_N_ADVICE = 3  # at most
 
 
 def add_parser(commands: Commands) -> None:
@@ -126,10 +131,7 @@ def _read_result(out: Path) -> tuple[dict[str, Any], Evidence | None]:
 
 def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, as_json: bool) -> None:
     from pssa.aspects.run import FOLDER
-    from pssa.cli._output import counted, print_json, say
-    from pssa.cli._summary import print_training_summary
     from pssa.cli.aspects import print_tagger
-    from pssa.data.numbers import percent
     from pssa.runs.run_metrics import FILE, read_tagger_metrics
 
     tagger = out / FOLDER / FILE
@@ -149,14 +151,37 @@ def _summarise(out: Path, metrics: dict[str, Any], evidence: dict[str, Any], *, 
         say(f"{evidence['active']} active, {evidence['misleading']} misleading words in {evidence['evidence']}")
     if found:
         print_tagger(out / FOLDER, found)
-    print_training_summary(out, metrics)
+    _print_scores(out, metrics)
+
+
+def _print_scores(out: Path, metrics: dict[str, Any]) -> None:
+    """Print the score of the run `out` beside the majority baseline, advice, and the next commands."""
+    from pssa.runs.advice import HeldOutScore, MajorityBaseline, advise
+
+    config = Config.from_toml(out / "config.toml")
+    baseline = MajorityBaseline.of(metrics["labels"])
+    rows = [[f"always {baseline.label}", percent(baseline.accuracy), percent(baseline.macro_f1)]]
+    if held_out := HeldOutScore.of(config, metrics):
+        rows.append([f"this model, {held_out.data}", percent(held_out.accuracy), percent(held_out.macro_f1)])
+    print_table("", ("", "accuracy", "macro-F1"), rows)
+    if not held_out:
+        say("No data was held out, so there is no score of this model yet.")
+    if advice := advise(config, metrics):
+        say("\nWhat would help most:")
+        for line in advice[:_N_ADVICE]:
+            say(f"- {for_command_line(line)}")
+    _print_next(shlex.quote(str(out)))
+
+
+def _print_next(run: str) -> None:
+    say("\nNext:")
+    say(f"  score on new data      pssa evaluate {run} --data TEST.csv")
+    say(f"  report to share        pssa report {run} --data TEST.csv --out report.html")
+    say(f"  try in the browser     pssa serve {run}")
 
 
 def _count_words(out: Path, evidence: Evidence | None) -> dict[str, Any]:
     """Return the run's evidence file and the number of words in it, if it has one; warn if there are none."""
-    from pssa.cli._output import warn_no_evidence
-    from pssa.runs import Config
-
     if evidence is None:
         return {}
     kinds = ("active", "misleading")
