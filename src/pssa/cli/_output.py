@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from pssa.errors import InputError, for_command_line
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from pssa.runs import Config
 
 # Control characters but tab and line feed, and marks that change the direction of what follows.
@@ -35,9 +37,14 @@ def counted(count: int, noun: str) -> str:
 
 def say(text: str) -> None:
     """Print a line for people, without markup."""
+    print_rich(for_terminal(text))
+
+
+def print_rich(value: RenderableType) -> None:
+    """Print what `rich` renders, such as heat maps, without markup and without breaking lines."""
     from rich.console import Console
 
-    Console(highlight=False, soft_wrap=True).print(for_terminal(text), markup=False)
+    Console(highlight=False, soft_wrap=True).print(value, markup=False)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

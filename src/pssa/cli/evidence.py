@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_data, reading
-from pssa.cli._output import counted, for_terminal, print_json, print_table, require_new_file, say
+from pssa.cli._output import counted, for_terminal, print_json, print_rich, print_table, require_new_file, say
 from pssa.cli._parser import Commands, add_command, add_group, option
 from pssa.data.evidence import (
     ACTIVE,
@@ -310,14 +310,12 @@ def print_diff(given: dict[str, Any], limit: int) -> None:
 
 def print_examples(examples: Sequence[ExampleEvidence], limit: int, notes: Sequence[str] = ()) -> None:
     """Print the first of the examples, each with its id, its label and, if there are notes, its note."""
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=True)
     for number, example in enumerate(examples[:limit]):
         note = f" ({notes[number]})" if notes else ""
         name = for_terminal(f"{example.id} {example.label}: ")
-        console.print(Text.assemble((name, "dim"), mark_words(example), (for_terminal(note), "dim")))
+        print_rich(Text.assemble((name, "dim"), mark_words(example), (for_terminal(note), "dim")))
     _print_rest(len(examples) - limit)
 
 

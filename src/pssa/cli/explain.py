@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_format, add_run
-from pssa.cli._output import counted, print_json, require_new_file, say
+from pssa.cli._output import counted, print_json, print_rich, require_new_file, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.cli._run_data import recall_row_options
 from pssa.errors import InputError
@@ -49,8 +49,6 @@ def run(arguments: argparse.Namespace) -> int:
     pssa explain runs/reviews --input test.csv --limit 5 --html heat.html
     pssa explain runs/reviews --input test.csv --versus runs/base --saliency leave_one_out
     """
-    from rich.console import Console
-
     from pssa.report import to_terminal
     from pssa.report.run_reader import name_runs
     from pssa.runs import load
@@ -72,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         values |= {} if before is None else {"versus": _as_dict(arguments.versus, before)}
         print_json(values | {"warnings": warnings, **written})
         return 0
-    Console(highlight=False, soft_wrap=True).print(to_terminal(now, **pictured))
+    print_rich(to_terminal(now, **pictured))
     for warning in warnings:
         say(warning)
     if has_more:

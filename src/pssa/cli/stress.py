@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._options import add_device, add_run, add_run_data
-from pssa.cli._output import counted, print_json, print_table, say
+from pssa.cli._output import counted, print_json, print_rich, print_table, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.cli._run_data import read_run_data
 from pssa.errors import InputError
@@ -143,17 +143,14 @@ def _percent(share: float | None) -> str:
 
 def _print_mistakes(classifier: Classifier, variants: VariantSet, result: StressResult, most: int) -> None:
     """Print heat maps of originals answered right, each above its variant answered wrong."""
-    from rich.console import Console
-
     from pssa.report import to_terminal
     from pssa.runs.explain import explain
     from pssa.stress.measure import choose_mistakes
 
     chosen = choose_mistakes(result.mistakes, most)
-    console = Console(highlight=False, soft_wrap=True)
     for mistake in chosen:
         say(f"\n{mistake.kind}: right before, wrong now; expected {mistake.example.label}")
-        console.print(to_terminal(explain(classifier, [variants.corpus[mistake.index], mistake.example])))
+        print_rich(to_terminal(explain(classifier, [variants.corpus[mistake.index], mistake.example])))
     if len(result.mistakes) > len(chosen):
         say(
             f"\n... {len(result.mistakes)} variants are wrong although their original is right; show more with --examples"

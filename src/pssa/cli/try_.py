@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from pssa.cli._output import print_json, say
+from pssa.cli._output import print_json, print_rich, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.errors import InputError
 from pssa.runs.run_names import starter_run
@@ -83,15 +83,13 @@ def judge(texts: Sequence[str], run: Path) -> list[ExplainedAspects]:
 
 def show(text: str, judged: ExplainedAspects) -> None:
     """Print the aspects of a text as heat maps."""
-    from rich.console import Console
-
     from pssa.data.validation import shorten
     from pssa.report.terminal import to_terminal
 
     if not judged:
         say(f"no aspect found in {shorten(text)}")
         return
-    Console(highlight=False, soft_wrap=True).print(to_terminal([explanation for _, explanation in judged]))
+    print_rich(to_terminal([explanation for _, explanation in judged]))
 
 
 def _read_texts(given: Sequence[str]) -> list[str]:
