@@ -20,13 +20,21 @@ from typing import Any
 
 from pssa import __version__
 from pssa.cli._output import for_terminal
-from pssa.cli._parser import BAD_USAGE, EXAMPLES, HelpFormatter, Parser, add_common_options
+from pssa.cli._parser import (
+    BAD_USAGE,
+    EXAMPLES,
+    FAILED,
+    INTERRUPTED,
+    TERMINATED,
+    HelpFormatter,
+    Parser,
+    add_common_options,
+)
 from pssa.errors import InputError, PssaError, for_command_line
 from pssa.registry import Registry
 
 __all__ = ["build_parser", "main"]
 
-_FAILED, _INTERRUPTED, _TERMINATED = 1, 130, 143
 _COMMANDS = Registry("pssa.cli", "command")
 
 
@@ -69,22 +77,22 @@ def _run(arguments: argparse.Namespace, sigterm: SigtermHandler) -> int:
             warnings.showwarning = _print_warning
             return int(arguments.run(arguments))
     except KeyboardInterrupt as interrupt:
-        what, code = ("terminated", _TERMINATED) if sigterm.received else ("interrupted", _INTERRUPTED)
+        what, code = ("terminated", TERMINATED) if sigterm.received else ("interrupted", INTERRUPTED)
         return _fail("; ".join([what, *map(for_command_line, interrupt.args)]), arguments.debug, code)
     except InputError as error:
         return _fail(for_command_line(error), arguments.debug, BAD_USAGE)
     except BrokenPipeError:
         # The reader of our output has closed it, as `head` does; Python must not complain on exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _FAILED
+        return FAILED
     except PssaError as error:
-        return _fail(for_command_line(error), arguments.debug, _FAILED)
+        return _fail(for_command_line(error), arguments.debug, FAILED)
     except OSError as error:
         # Python would begin with the error's number and quote the name.
         message = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
-        return _fail(message, arguments.debug, _FAILED)
+        return _fail(message, arguments.debug, FAILED)
     except Exception as error:
-        return _fail(f"unexpected {type(error).__name__}: {error}; --debug shows where", arguments.debug, _FAILED)
+        return _fail(f"unexpected {type(error).__name__}: {error}; --debug shows where", arguments.debug, FAILED)
 
 
 def _fail(message: str, debug: bool, code: int) -> int:

@@ -138,6 +138,14 @@ def reading(arguments: argparse.Namespace, labels: tuple[str, ...] | None = None
     return {name: value for name, value in given.items() if value is not None}
 
 
+def require_at_least(least: int, arguments: argparse.Namespace, *names: str) -> None:
+    """Refuse smaller values of these options."""
+    for name in names:
+        value = getattr(arguments, name)
+        if value is not None and value < least:
+            raise InputError(f"--{name} is {value}; it must be at least {least}")
+
+
 def label_names(given: str) -> tuple[str, ...]:
     """Split a list at its commas, without the white space around names."""
     return tuple(name.strip() for name in given.split(","))

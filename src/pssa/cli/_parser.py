@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeAlias
 from pssa.errors import InputError, for_command_line
 from pssa.runs.run_names import resolve_run
 
-BAD_USAGE = 2
+FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit codes
 EXAMPLES = "examples:\n"
 _OF_FILES = ("--input", "--data", "--train")  # options of the file that a command is about
 

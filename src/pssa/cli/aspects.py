@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pssa.cli._jobs import add_job, job_progress, job_settings, print_job
-from pssa.cli._options import add_device, add_format
+from pssa.cli._options import add_device, add_format, require_at_least
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, add_group, option, run_path
 from pssa.data.numbers import percent
@@ -99,8 +99,7 @@ def run_train(arguments: argparse.Namespace) -> int:
         )
     if arguments.resume is None and not {"train", "out"} <= given.keys():
         raise InputError("pssa aspects train needs --train FILE and --out DIR, or --resume DIR")
-    if arguments.epochs is not None and arguments.epochs < 1:
-        raise InputError(f"--epochs is {arguments.epochs}; it must be at least 1")
+    require_at_least(1, arguments, "epochs")
     out: Path = arguments.resume or arguments.out
     try:
         with TrainingProgress(score="F1") as bars:

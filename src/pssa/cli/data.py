@@ -29,7 +29,7 @@ from pssa.cli._options import (
     reading,
 )
 from pssa.cli._output import counted, print_json, require_new_file, say
-from pssa.cli._parser import Commands, add_command, add_group, option, run_path
+from pssa.cli._parser import BAD_USAGE, Commands, add_command, add_group, option, run_path
 from pssa.cli._run_data import recall_row_options
 from pssa.data.formats import FORMATS
 from pssa.errors import for_command_line
@@ -110,7 +110,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         print_json({"file": arguments.file, **asdict(report), "problems": problems})
     else:
         _show(arguments.file, report)
-    return 2 if report.rejected else 0
+    return BAD_USAGE if report.rejected else 0
 
 
 def run_convert(arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_device, add_format, add_run
+from pssa.cli._options import add_device, add_format, add_run, require_at_least
 from pssa.cli._output import counted, print_json, print_rich, require_new_file, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.cli._run_data import recall_row_options
@@ -88,8 +88,7 @@ def _check(arguments: argparse.Namespace) -> None:
     for name in _OF_INPUT:
         if arguments.input is None and getattr(arguments, name) is not None:
             raise InputError(f"--{name} needs --input FILE; add it, or leave --{name} out")
-    if arguments.limit < 1:
-        raise InputError(f"--limit is {arguments.limit}; it must be at least 1")
+    require_at_least(1, arguments, "limit")
     for path in (arguments.html, arguments.svg):
         if path is not None:
             require_new_file(path, force=arguments.force)

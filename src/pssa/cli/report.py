@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from pssa.cli._options import add_run, add_run_data
+from pssa.cli._options import add_run, add_run_data, require_at_least
 from pssa.cli._output import print_json, require_new_file, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.cli._run_data import read_run_data
-from pssa.errors import InputError
 
 
 def add_parser(commands: Commands) -> None:
@@ -35,8 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.runs.saved_model import Description
 
     require_new_file(arguments.out, force=arguments.force)
-    if arguments.sample < 1:
-        raise InputError(f"--sample is {arguments.sample}; it must be at least 1")
+    require_at_least(1, arguments, "sample")
     data = None
     if arguments.data is not None:
         data = read_run_data(arguments, Description.load(arguments.run_path).labels)

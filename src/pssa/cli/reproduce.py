@@ -8,15 +8,14 @@ import sys
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_cells, add_starts, label_names, names_in
-from pssa.cli._parser import Commands, add_command, option
+from pssa.cli._options import add_cells, add_starts, label_names, names_in, require_at_least
+from pssa.cli._parser import FAILED, Commands, add_command, option
 from pssa.errors import InputError, for_command_line
 
 if TYPE_CHECKING:
     from pssa.experiments.resources import Scope
     from pssa.studies.reproduce import ExecutionOptions, Reproduction
 
-_FAILED = 1
 # Options that do not affect the results, and default values, are not part of the recorded command.
 _OUTPUT_OPTIONS = ("run", "json", "debug", "command")
 _DEFAULTS = (None, "", (), 0, False, "auto", "local")
@@ -95,8 +94,7 @@ def _refuse(arguments: argparse.Namespace) -> None:
             raise InputError(f"pssa reproduce needs --{name} DIR")
     if arguments.small_encoder and not arguments.encoder:
         raise InputError(f"--small-encoder {arguments.small_encoder} needs --encoder NAME; add it")
-    if arguments.seeds < 1:
-        raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
+    require_at_least(1, arguments, "seeds")
     if arguments.plan and arguments.show_only:
         raise InputError("--plan only counts and --show-only only shows; leave one out")
     if arguments.fresh and arguments.show_only:
@@ -124,7 +122,7 @@ def _plan(arguments: argparse.Namespace, scope: Scope, options: ExecutionOptions
     from pssa.studies.filters import dry_run
 
     found = dry_run(arguments.names, scope, arguments.out, options.accepts)
-    code = _FAILED if found["broken"] else 0
+    code = FAILED if found["broken"] else 0
     if arguments.json:
         print_json(found)
         return code
@@ -189,13 +187,13 @@ def _print(report: Reproduction, as_json: bool) -> int:
 
     if as_json:
         print_json(report.as_dict())
-        return 0 if report.is_complete else _FAILED
+        return 0 if report.is_complete else FAILED
     missing = f", {report.missing} missing" if report.missing else ""
     say(f"{report.page}: {', '.join(report.shown) or 'nothing'}")
     say(f"cells: {report.made} executed, {report.reused} reused, {len(report.failures)} failed{missing}")
     _say_missing(report.left_out, report.skipped)
     print_failures([*report.broken.items(), *((cell_name(cell), why) for cell, why in report.failures.items())])
-    return 0 if report.is_complete else _FAILED
+    return 0 if report.is_complete else FAILED
 
 
 def print_failures(failures: Iterable[tuple[str, str]]) -> None:

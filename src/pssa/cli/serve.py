@@ -9,8 +9,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import READING, add_abstain, add_data, add_device, add_optional_run, reading
-from pssa.cli._parser import Commands, add_command, option, run_path
+from pssa.cli._options import READING, add_abstain, add_data, add_device, add_optional_run, reading, require_at_least
+from pssa.cli._parser import INTERRUPTED, Commands, add_command, option, run_path
 from pssa.errors import InputError
 from pssa.runs.run_names import run_name
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pssa.serve.limits import Limits
     from pssa.serve.review.session import Review
 
-_INTERRUPTED = 130  # the exit code after Ctrl-C
 _VARIABLE = "PSSA_TOKEN"
 # By the name of the limit in the service.
 _LIMITS = {
@@ -82,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.serve.app import create_app
     from pssa.serve.server import Server, bind, hosts_of, is_loopback
 
+    require_at_least(1, arguments, "threads")
     limits, token = _limits(arguments), _token(arguments.token_file)
     _share_cores(arguments.threads)
     with bind(arguments.host, arguments.port) as bound, ExitStack() as stack:
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
         server.run([bound])
     if server.force_exit:  # a second Ctrl-C: the end of Python would abort a model that is still computing
         sys.stdout.flush()
-        os._exit(_INTERRUPTED)
+        os._exit(INTERRUPTED)
     return 0
 
 
@@ -148,8 +148,6 @@ def _share_cores(threads: int | None) -> None:
     """Leave a core to the network: threads of a model that wait for each other are slower than one thread."""
     import torch
 
-    if threads is not None and threads < 1:
-        raise InputError(f"--threads is {threads}; it must be at least 1")
     if threads is not None or "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(threads or max(1, torch.get_num_threads() - 1))
 

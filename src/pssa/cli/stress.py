@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_device, add_run, add_run_data
+from pssa.cli._options import add_device, add_run, add_run_data, require_at_least
 from pssa.cli._output import counted, print_json, print_rich, print_table, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.cli._run_data import read_run_data
@@ -75,8 +75,7 @@ def _check(arguments: argparse.Namespace) -> None:
     from pssa.cli._output import require_new_file
 
     path = arguments.variants
-    if arguments.examples < 0:
-        raise InputError(f"--examples is {arguments.examples}; it must be at least 0")
+    require_at_least(0, arguments, "examples")
     if arguments.opinion_words is not None and arguments.evidence is not None:
         raise InputError("--opinion-words and --evidence both name opinion words; give one of them")
     if path is not None and path.exists() and (arguments.opinion_words or arguments.evidence):

@@ -7,16 +7,14 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._options import add_cells, add_data, add_starts, names_in, reading
-from pssa.cli._parser import Commands, add_command, option
+from pssa.cli._options import add_cells, add_data, add_starts, names_in, reading, require_at_least
+from pssa.cli._parser import FAILED, Commands, add_command, option
 from pssa.cli.reproduce import command_line, print_failures
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
     from pssa.experiments.tuning import GridResult, GridSearch
     from pssa.studies.reproduce import Reproduction
-
-_FAILED = 1
 
 
 def add_parser(commands: Commands) -> None:
@@ -45,8 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     pssa tune --train reviews.csv --method aw-as --grid gamma=0.5,2 --grid words=both,active --seeds 5 --out words
     pssa tune --train reviews.csv --method consensus --grid-file grid.toml --set epochs=10 --out consensus
     """
-    if arguments.seeds < 1:
-        raise InputError(f"--seeds is {arguments.seeds}; it must be at least 1")
+    require_at_least(1, arguments, "seeds")
     from pssa.cli._progress import CellsProgress
     from pssa.data.read_options import ReadOptions
     from pssa.experiments.resources import Scope
@@ -101,7 +98,7 @@ def _print(result: GridResult, report: Reproduction, out: Path, as_json: bool) -
 
     if as_json:
         print_json({"out": str(out), **summary(result, report)})
-        return 0 if report.is_complete else _FAILED
+        return 0 if report.is_complete else FAILED
     print_table("", *_narrow(result))
     say(describe(result))
     say(f"cells: {report.made} executed, {report.reused} reused, {len(report.failures)} failed")
@@ -110,4 +107,4 @@ def _print(result: GridResult, report: Reproduction, out: Path, as_json: bool) -
     elif result.best is not None:
         say("the baseline is at least as good as the best: train with --method base, or try another grid")
     print_failures((cell_name(cell), reason) for cell, reason in report.failures.items())
-    return 0 if report.is_complete else _FAILED
+    return 0 if report.is_complete else FAILED
