@@ -1,4 +1,4 @@
-"""Data for a run, read like its training data where no option says otherwise."""
+"""Runs to compare, and data for a run, read like its training data where no option says otherwise."""
 
 from __future__ import annotations
 
@@ -11,6 +11,20 @@ from pssa.cli._options import reading
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
+    from pssa.runs import Classifier
+
+
+def load_runs(arguments: argparse.Namespace) -> list[Classifier]:
+    """Load RUN and, if it is given, `--versus`, which must have the same labels."""
+    from pssa.runs import load
+    from pssa.runs.evaluate import require_same_labels
+
+    paths = [path for path in (arguments.run_path, arguments.versus) if path is not None]
+    # Full precision, so that a score does not depend on the machine.
+    classifiers = [load(path, device=arguments.device, precision="float32") for path in paths]
+    if len(classifiers) > 1:
+        require_same_labels(classifiers[0], classifiers[1], (str(paths[0]), str(paths[1])))
+    return classifiers
 
 
 def read_run_data(arguments: argparse.Namespace, labels: tuple[str, ...]) -> Corpus:

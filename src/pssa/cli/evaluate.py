@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pssa.cli._options import add_abstain, add_device, add_run, add_run_data, label_names
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import read_run_data
+from pssa.cli._run_data import load_runs, read_run_data
 from pssa.data.numbers import p_value, percent, points
 from pssa.runs.run_names import run_name
 
@@ -55,17 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
     pssa evaluate runs/reviews --data test.csv --faithfulness --saliency attention,gradient
     """
     from pssa.cli._progress import StepProgress
-    from pssa.runs import load
-    from pssa.runs.evaluate import compare, count_train_overlap, evaluate, require_same_labels
+    from pssa.runs.evaluate import compare, count_train_overlap, evaluate
 
-    runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
-    # Full precision, so that a score does not depend on the machine.
-    classifiers = [load(path, device=arguments.device, precision="float32") for path in runs]
+    classifiers = load_runs(arguments)
     if arguments.abstain is not None or arguments.abstain_risk is not None:
         given = {"threshold": arguments.abstain, "risk": arguments.abstain_risk}
         classifiers = [each.abstaining(**given) for each in classifiers]
-    if len(classifiers) > 1:
-        require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
     corpus = read_run_data(arguments, classifiers[0].labels)
     with StepProgress("evaluate") as step:
         step("scoring")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pssa.cli._options import add_device, add_run, add_run_data, require_at_least
 from pssa.cli._output import counted, print_json, print_rich, print_table, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import read_run_data
+from pssa.cli._run_data import load_runs, read_run_data
 from pssa.errors import InputError
 from pssa.runs.run_names import run_name
 
@@ -42,15 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
     pssa stress runs/reviews --data test.csv --variants variants.jsonl
     """
     from pssa.cli._progress import StepProgress
-    from pssa.runs import load
-    from pssa.runs.evaluate import require_same_labels
     from pssa.stress import stress, write_variants
 
     _check(arguments)
-    runs = [path for path in (arguments.run_path, arguments.versus) if path is not None]
-    classifiers = [load(path, device=arguments.device, precision="float32") for path in runs]
-    if len(classifiers) > 1:
-        require_same_labels(classifiers[0], classifiers[1], (str(runs[0]), str(runs[1])))
+    classifiers = load_runs(arguments)
     corpus = read_run_data(arguments, classifiers[0].labels)
     with StepProgress("stress") as step:
         step("making variants")
