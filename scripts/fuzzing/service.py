@@ -76,7 +76,7 @@ def _log(folder: Path) -> bytes:
 def _application(source: Path, folder: Path) -> tuple[Any, Any]:
     for name in ("train.jsonl", "reviewed.jsonl"):
         shutil.copy(source / name, folder / name)
-    batcher = open_batcher(source / "run", None, Limits())
+    batcher = open_batcher([source / "run"], Limits())
     review = Review.open(folder / "reviewed.jsonl", folder / "train.jsonl")
     return create_app(batcher, review=review), batcher
 

@@ -63,7 +63,7 @@ def start(folders: Folders) -> Iterator[Start]:
             access: AccessPolicy | None = None,
             **sizes: int,
         ) -> TestClient:
-            batcher = open_batcher(folders.first, folders.versus if versus else None, Limits(**sizes))
+            batcher = open_batcher([folders.first, *([folders.versus] if versus else [])], Limits(**sizes))
             app = create_app(batcher, access, pages=pages or {})
             return stack.enter_context(TestClient(app, base_url="http://localhost"))
 
@@ -73,7 +73,7 @@ def start(folders: Folders) -> Iterator[Start]:
 @pytest.fixture(scope="module")
 def client(folders: Folders) -> Iterator[TestClient]:
     """A client of an application with everything as it usually is, and both runs."""
-    app = create_app(open_batcher(folders.first, folders.versus, Limits()))
+    app = create_app(open_batcher([folders.first, folders.versus], Limits()))
     with TestClient(app, base_url="http://localhost") as client:
         yield client
 

@@ -25,7 +25,7 @@ from pssa.serve.review.session import Review
 @pytest.fixture
 def client(folders: Folders, tmp_path: Path) -> Iterator[TestClient]:
     review, log = Review.open(write_files(tmp_path)), AccessLog(tmp_path / "access.jsonl")
-    app = create_app(open_batcher(folders.first, None, Limits()), review=review, pages={}, access_log=log)
+    app = create_app(open_batcher([folders.first], Limits()), review=review, pages={}, access_log=log)
     with TestClient(app, base_url="http://localhost") as client:
         yield client
     review.close()

@@ -291,7 +291,7 @@ def test_sizes_are_limited(start: Start) -> None:
 
 
 def test_a_service_that_closes_says_so(folders: Folders) -> None:
-    batcher = open_batcher(folders.first, None, Limits())
+    batcher = open_batcher([folders.first], Limits())
     with TestClient(create_app(batcher, pages={})) as client:
         assert client.get("/readyz").json() == {"status": "ready"}
         batcher.closing = True
@@ -303,7 +303,7 @@ def test_a_service_that_closes_says_so(folders: Folders) -> None:
 
 
 def test_a_service_whose_worker_has_ended_is_neither_ready_nor_alive(folders: Folders) -> None:
-    batcher = open_batcher(folders.first, None, Limits())
+    batcher = open_batcher([folders.first], Limits())
     batcher.close()
     batcher.closing = False
     client = TestClient(create_app(batcher, pages={}))

@@ -29,7 +29,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         "device": "cpu",
     }
     run = train(embedded.load("train").select(range(30)), folder / "run", **settings)
-    with TestClient(create_app(open_batcher(run, None, Limits()), pages={})) as client:
+    with TestClient(create_app(open_batcher([run], Limits()), pages={})) as client:
         yield client
 
 

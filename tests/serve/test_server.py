@@ -62,7 +62,7 @@ def test_each_of_many_at_once_gets_its_own_answer(
     folders: Folders, classifier: Classifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = [f"{'so ' * (number % 9)}screen {number} is {('huge', 'poor')[number % 2]}" for number in range(64)]
-    batcher = open_batcher(folders.first, None, Limits(batch=16))
+    batcher = open_batcher([folders.first], Limits(batch=16))
     batches: list[int] = []
 
     def once_others_wait(classifier: Classifier, examples: Sequence[Example], saliency: str | None) -> list[Result]:

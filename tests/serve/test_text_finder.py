@@ -6,6 +6,7 @@ import csv
 import io
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -14,6 +15,7 @@ from tests.serve.conftest import Folders
 from pssa.aspects import NameFinder
 from pssa.data.tokenize import Span
 from pssa.runs import Classifier
+from pssa.serve import batcher
 from pssa.serve.app import create_app
 from pssa.serve.batcher import open_batcher
 from pssa.serve.limits import Limits
@@ -34,7 +36,7 @@ class Slow:
 def finding(folders: Folders) -> Iterator[TestClient]:
     """A service that finds two names."""
     limits = Limits(aspects=3)
-    batcher = open_batcher(folders.first, None, limits)
+    batcher = open_batcher([folders.first], limits)
     batcher.finder = TextFinder(NameFinder(("screen", "battery")), limits)
     with TestClient(create_app(batcher), base_url="http://localhost") as client:
         yield client
@@ -95,7 +97,7 @@ def test_the_schema_asks_for_aspects_unless_they_are_found(finding: TestClient, 
 @pytest.mark.slow
 def test_finding_that_takes_too_long_or_has_too_many_texts_is_refused(folders: Folders) -> None:
     limits = Limits(request_seconds=1, queue=16, items=4, aspects=4)
-    batcher = open_batcher(folders.first, None, limits)
+    batcher = open_batcher([folders.first], limits)
     batcher.finder = TextFinder(Slow(), limits)
     with TestClient(create_app(batcher), base_url="http://localhost") as client:
         answer = client.post("/v1/predict", json={"items": [{"text": "A. B."}]})
@@ -128,3 +130,19 @@ def test_in_a_table_with_aspects_those_that_are_blank_are_found(finding: TestCli
     assert [row["aspect"] for row in rows] == ["keyboard", "screen"]
     assert "from" not in rows[0]
     assert all(row["label"] for row in rows)
+
+
+def test_a_tagger_that_is_named_is_loaded_instead_of_the_one_of_the_run(
+    folders: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[Path] = []
+
+    def load_finder(path: Path, device: str) -> NameFinder:
+        loaded.append(path)
+        return NameFinder(("screen",))
+
+    monkeypatch.setattr(batcher, "has_tagger", lambda run: True)
+    monkeypatch.setattr(batcher, "load_finder", load_finder)
+    for tagger in (Path("elsewhere"), None):
+        open_batcher([folders.first, folders.versus], Limits(), tagger=tagger).close()
+    assert loaded == [Path("elsewhere"), folders.first]

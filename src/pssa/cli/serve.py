@@ -108,15 +108,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _batcher(arguments: argparse.Namespace, limits: Limits) -> Batcher:
-    from pssa.aspects import load_finder
     from pssa.serve.batcher import open_batcher
-    from pssa.serve.text_finder import TextFinder
 
+    folders = [path for path in (arguments.run_path, arguments.versus) if path is not None]
     abstaining = {"abstain": arguments.abstain, "abstain_risk": arguments.abstain_risk}
-    batcher = open_batcher(arguments.run_path, arguments.versus, limits, arguments.device, **abstaining)
-    if arguments.aspects_from is not None:
-        batcher.finder = TextFinder(load_finder(arguments.aspects_from, arguments.device), limits)
-    return batcher
+    return open_batcher(folders, limits, arguments.device, arguments.aspects_from, **abstaining)
 
 
 def _announce(bound: socket.socket, arguments: argparse.Namespace, token: str) -> None:

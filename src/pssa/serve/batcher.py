@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from pssa import models
+from pssa.aspects.find import load_finder
+from pssa.aspects.run import has_tagger
 from pssa.bulk.rows import Score, Value, score_each
 from pssa.data.example import Example
 from pssa.errors import InputError
@@ -30,7 +32,7 @@ from pssa.runs.explain import Explanation, explain, usable_saliencies
 from pssa.runs.input_profile import NEW_ASPECT
 from pssa.serve.limits import Limits, cost
 from pssa.serve.metrics import Metrics
-from pssa.serve.text_finder import TextFinder, open_text_finder
+from pssa.serve.text_finder import TextFinder
 from pssa.serve.turns import TurnThread
 
 _GPU_BATCH, _WORD_BATCH, _PIECE_BATCH = 256, 32, 8  # sentences
@@ -296,26 +298,30 @@ def _describe(error: Exception) -> str:
 
 
 def open_batcher(
-    first: Path,
-    versus: Path | None,
+    folders: Sequence[Path],
     limits: Limits,
     device: str = "cpu",
+    tagger: Path | None = None,
     abstain: float | None = None,
     abstain_risk: float | None = None,
 ) -> Batcher:
-    """Load a run, and a second one if given, with the tagger of one of them if they have any, and start the worker.
+    """Load one or two runs and a tagger, and start the worker.
 
+    :param folders: of the runs.
+    :param tagger: folder of the tagger that finds aspects; by default that of the first run that has one, if any.
     :param abstain: lowest confidence to answer; below it the label is `uncertain`.
     :param abstain_risk: share of texts that may get a wrong answer, from which a threshold follows.
     :raises InputError: if a folder is not a run.
     """
-    runs = {name: _load(folder, device) for name, folder in (("first", first), ("versus", versus)) if folder}
+    runs = {name: _load(folder, device) for name, folder in zip(("first", "versus"), folders, strict=False)}
     if abstain is not None or abstain_risk is not None:
         for name, run in runs.items():
             careful = run.classifier.abstaining(threshold=abstain, risk=abstain_risk)
             runs[name] = replace(run, classifier=careful)
+    tagger = tagger or next(filter(has_tagger, folders), None)
+    finder = None if tagger is None else load_finder(tagger, device)
     batcher = Batcher(runs, limits)
-    batcher.finder = open_text_finder([folder for folder in (first, versus) if folder], limits, device)
+    batcher.finder = None if finder is None else TextFinder(finder, limits)
     return batcher
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from pssa.aspects.find import Finder, FoundAspect, Place, examples_of, find_at, load_finder
-from pssa.aspects.run import has_tagger
+from pssa.aspects.find import Finder, FoundAspect, Place, examples_of, find_at
 from pssa.aspects.sentences import split_sentences
 from pssa.bulk.rows import RejectedRow, ScorableRow
 from pssa.data.example import Example
@@ -96,12 +94,6 @@ def _portions(texts: Sequence[str]) -> Iterator[list[Place]]:
             n_characters += end - start
     if portion:
         yield portion
-
-
-def open_text_finder(folders: Sequence[Path], limits: Limits, device: str) -> TextFinder | None:
-    """Load the tagger of the first of these runs that has one; None if none has."""
-    folder = next(filter(has_tagger, folders), None)
-    return None if folder is None else TextFinder(load_finder(folder, device), limits)
 
 
 def in_sentence(row: ScorableRow | RejectedRow, sentences: Sequence[Span]) -> ScorableRow | RejectedRow:
