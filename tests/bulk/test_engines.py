@@ -25,6 +25,7 @@ from tests.bulk.made_rows import sentences, write_rows
 from pssa.bulk import Job, LocalEngine, ProcessEngine, Progress, RayEngine, Scoring, engines, predict
 from pssa.bulk.engines import overlap_windows, rare_garbage_collection, score_windows
 from pssa.bulk.output_format import OutputFormat
+from pssa.bulk.row_finder import parse_given
 from pssa.bulk.scorer import Scorer
 from pssa.bulk.window import Window
 from pssa.data.example import Example
@@ -54,7 +55,7 @@ def test_results_come_in_the_order_of_the_windows_and_only_a_few_are_under_way()
         time.sleep(0.02 if len(done) < 2 else 0)
         return positive(examples)
 
-    for result in score_windows(source(), slow_at_first, 3, OutputFormat("json_lines")):
+    for result in score_windows(source(), slow_at_first, 3, OutputFormat("json_lines"), parse_given):
         done.append(result.end[1])
         assert len(begun) - len(done) <= 4  # three threads, and one that waits
     assert done == list(range(12))
@@ -69,7 +70,7 @@ def test_an_error_of_the_model_ends_the_work_and_gives_the_threads_back() -> Non
 
     windows = [Window("in", (0, 1), 0, (Row(1, {"text": "screen", "aspect": "screen"}),), ())] * 9
     with pytest.raises(RuntimeError, match="broken"):
-        list(score_windows(iter(windows), broken, 2, OutputFormat("json_lines")))
+        list(score_windows(iter(windows), broken, 2, OutputFormat("json_lines"), parse_given))
     assert torch.get_num_threads() == threads
     assert not set(threading.enumerate()) - before
 
@@ -105,7 +106,7 @@ def test_what_cannot_be_scored_is_rejected_wherever_the_error_comes_from() -> No
     texts = ("screen", "early screen", "a screen", "late screen")
     rows = tuple(Row(line, {"text": text, "aspect": "screen"}) for line, text in enumerate(texts))
     windows = (Window("in", (0, number), 0, rows, ()) for number in range(4))
-    for result in overlap_windows(windows, Scorer(start, overlaps=True), OutputFormat("json_lines")):
+    for result in overlap_windows(windows, Scorer(start, overlaps=True), OutputFormat("json_lines"), parse_given):
         assert (result.summary.rows, result.summary.rejected) == (2, 2)
         assert [json.loads(line)["line"] for line in result.rejected.splitlines()] == [1, 3]
 

@@ -16,6 +16,7 @@ from pssa.bulk import Job, LocalEngine, Summary, predict
 from pssa.bulk import window as window_module
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.parquet_schema import read_tables
+from pssa.bulk.row_finder import parse_given
 from pssa.bulk.rows import RejectedRow
 from pssa.bulk.source import find_sources
 from pssa.bulk.window import AddedFields, Window, _unify_column_names, read_windows, score_window
@@ -141,9 +142,8 @@ def answer(example: Example) -> Answer:
 
 
 def scored(rows: Sequence[Row | Problem], form: OutputFormat | None = None, fault: str = "") -> Window:
-    return score_window(
-        Window("in.jsonl", (0, 9), 70, tuple(rows), OUTPUT_COLUMNS, fault), score, form or OutputFormat("json_lines")
-    )
+    window = Window("in.jsonl", (0, 9), 70, tuple(rows), OUTPUT_COLUMNS, fault)
+    return score_window(window, score, form or OutputFormat("json_lines"), parse_given)
 
 
 def row(line: int, text: str, **more: object) -> Row:
@@ -210,9 +210,8 @@ def test_one_text_that_is_refused_does_not_make_every_other_go_alone() -> None:
         return score(examples)
 
     rows = [row(line, "never a screen" if line == 5 else "a screen") for line in range(64)]
-    result = score_window(
-        Window("in.jsonl", (0, 64), 0, tuple(rows), OUTPUT_COLUMNS), counted, OutputFormat("json_lines")
-    )
+    window = Window("in.jsonl", (0, 64), 0, tuple(rows), OUTPUT_COLUMNS)
+    result = score_window(window, counted, OutputFormat("json_lines"), parse_given)
     assert (result.summary.rows, result.summary.rejected) == (63, 1)
     assert len(asked) <= 13
 

@@ -18,7 +18,7 @@ from pssa.bulk.job import Job, Observer, carry_out
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.row_finder import FindingOptions, RowFinder
 from pssa.bulk.rows import RejectedRow, Summary
-from pssa.bulk.window import AddedFields, RowOutcome, Window, finish_window, read_windows, written_fields
+from pssa.bulk.window import AddedFields, Window, finish_window, fitting_outcome, read_windows, written_fields
 from pssa.data.rows import Columns
 from pssa.execution import ThreadPool, map_ordered
 
@@ -59,12 +59,10 @@ class _FindingEngine(Engine):
 def _find_in_window(find: RowFinder, output_format: OutputFormat, window: Window) -> Window:
     """Find the aspects of a window's texts, and encode a row for each."""
     parsed = find(window.rows)
-    outcomes: list[RowOutcome] = []
-    for row in parsed.rows:
-        if isinstance(row, RejectedRow):
-            outcomes.append(row)
-            continue
-        fields = written_fields(row, output_format)
-        misfit = output_format.find_misfit(fields, window.columns)
-        outcomes.append(RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields))
+    outcomes = [
+        row
+        if isinstance(row, RejectedRow)
+        else fitting_outcome(row, written_fields(row, output_format), window.columns, output_format)
+        for row in parsed.rows
+    ]
     return finish_window(window, parsed, outcomes, output_format)

@@ -16,7 +16,7 @@ from typing import Protocol
 
 from pssa.bulk.output_format import OutputFormat
 from pssa.bulk.row_finder import FindingOptions, parse_given
-from pssa.bulk.rows import Parse, Score, parse_rows
+from pssa.bulk.rows import Parse, Score
 from pssa.bulk.scorer import Scorer, Scoring, export, open_scorer
 from pssa.bulk.source import Source
 from pssa.bulk.window import START, AddedFields, Position, Window, read_windows, score_window, start_window
@@ -160,7 +160,7 @@ class RayEngine(Engine):
 
 
 def score_windows(
-    windows: Iterator[Window], score: Score, n_threads: int, output_format: OutputFormat, parse: Parse = parse_rows
+    windows: Iterator[Window], score: Score, n_threads: int, output_format: OutputFormat, parse: Parse
 ) -> Generator[Window]:
     """Score windows in threads of this process; yield the results in their order."""
     with ThreadPool(n_threads) as pool, rare_garbage_collection():
@@ -169,7 +169,7 @@ def score_windows(
 
 
 def overlap_windows(
-    windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat, parse: Parse = parse_rows
+    windows: Iterator[Window], scorer: Scorer, output_format: OutputFormat, parse: Parse
 ) -> Generator[Window]:
     """Score windows in this thread: it parses the next while the tokenizer cuts one and a GPU computes others.
 

@@ -150,11 +150,6 @@ def parse_row(event: Row | Problem) -> ScorableRow | RejectedRow:
     return ScorableRow(event.line, event.given, example, tuple(warnings), event.arrow)
 
 
-def parse_rows(events: Sequence[Row | Problem]) -> ParsedRows:
-    """Return each row with the aspect that it has."""
-    return ParsedRows([parse_row(event) for event in events])
-
-
 def reject_deep(row: Row) -> RejectedRow | None:
     """Return why a row that is nested too deeply is rejected; None for any other."""
     if not _is_deep(row.given):

@@ -30,7 +30,6 @@ from pssa.bulk.rows import (
     output_columns,
     output_fields,
     parse_row,
-    parse_rows,
     start_each,
 )
 from pssa.bulk.source import Event, Source
@@ -130,13 +129,13 @@ def read_windows(
                 return
 
 
-def score_window(window: Window, score: Score, output_format: OutputFormat, parse: Parse = parse_rows) -> Window:
+def score_window(window: Window, score: Score, output_format: OutputFormat, parse: Parse) -> Window:
     """Do all that can be done without knowing other windows: parse, score and encode the rows."""
     return start_window(window, lambda examples: lambda: partial(score, examples), output_format, parse)()()
 
 
 def start_window(
-    window: Window, start: Start, output_format: OutputFormat, parse: Parse = parse_rows
+    window: Window, start: Start, output_format: OutputFormat, parse: Parse
 ) -> Callable[[], Callable[[], Window]]:
     """Parse the rows and take the first step of scoring them; the last encodes them."""
     parsed = parse(window.rows)
@@ -293,6 +292,13 @@ def _outcome(
     offset, notes = (row.offset, "") if isinstance(row, ScorableRow) else (0, row.notes)
     own = written_fields(row, output_format)
     fields = output_fields(own, value, offset, noted=notes_column(own) in columns, notes=notes)
+    return fitting_outcome(row, fields, columns, output_format)
+
+
+def fitting_outcome(
+    row: ScorableRow | EmptyRow, fields: dict[str, Any], columns: Sequence[str], output_format: OutputFormat
+) -> RowOutcome:
+    """Return the row with the fields to write, or why the format cannot hold them."""
     misfit = output_format.find_misfit(fields, columns)
     return RejectedRow(row.line, misfit, row.fields) if misfit else (row, fields)
 
