@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from pssa.evaluation.shares import ShareEstimate, ShareEstimator, adjust, fisher_exact, trend
 from pssa.evaluation.significance import SIGNIFICANT
@@ -69,6 +69,9 @@ class ShareTrend:
     first: float  # share in the first half of the mentions
     last: float  # and in the second
     p: float  # adjusted
+
+
+TestedT = TypeVar("TestedT", GroupDifference, ShareTrend)
 
 
 @dataclass(frozen=True)
@@ -227,13 +230,7 @@ class Analyst:
                 rest = [all_ - here for all_, here in zip(whole, row, strict=True)]
                 if min(sum(row), sum(rest)) >= _LEAST_COMPARED:
                     found += self._compare(name, value, row, rest)
-        adjusted = adjust([one.p for one in found])
-        marked = [
-            GroupDifference(one.aspect, one.value, one.label, one.share, one.elsewhere, p)
-            for one, p in zip(found, adjusted, strict=True)
-            if p < SIGNIFICANT
-        ]
-        return tuple(sorted(marked, key=lambda one: (one.p, one.aspect, one.value, one.label)))
+        return tuple(sorted(_significant(found), key=lambda one: (one.p, one.aspect, one.value, one.label)))
 
     def _compare(self, aspect: str, value: str, row: list[int], rest: list[int]) -> list[GroupDifference]:
         here, elsewhere = self.estimator.estimate(row), self.estimator.estimate(rest)
@@ -263,13 +260,13 @@ class Analyst:
             for place, label in enumerate(self.tally.labels):
                 _, p = trend([row[place] for row in rows], totals)
                 found.append(ShareTrend(name, label, first[place].counted, last[place].counted, p))
-        adjusted = adjust([one.p for one in found])
-        marked = [
-            ShareTrend(one.aspect, one.label, one.first, one.last, p)
-            for one, p in zip(found, adjusted, strict=True)
-            if p < SIGNIFICANT
-        ]
-        return tuple(sorted(marked, key=lambda one: (one.p, one.aspect, one.label)))
+        return tuple(sorted(_significant(found), key=lambda one: (one.p, one.aspect, one.label)))
+
+
+def _significant(tested: Sequence[TestedT]) -> list[TestedT]:
+    """Return what chance does not explain, with its p adjusted for the number of tests."""
+    adjusted = adjust([one.p for one in tested])
+    return [replace(one, p=p) for one, p in zip(tested, adjusted, strict=True) if p < SIGNIFICANT]
 
 
 def _parts(estimator: ShareEstimator, names: Sequence[str], rows: Sequence[Sequence[int]]) -> tuple[Part, ...]:

@@ -71,14 +71,9 @@ def render_page(findings: Findings, facts: PageFacts) -> str:
 @cache
 def _environment() -> Environment:
     environment = make_environment(_TEMPLATES)
-    environment.filters |= {"rounded": _rounded, "counted": _counted}
+    environment.filters["counted"] = _counted
     environment.globals["interval"] = _interval
     return environment
-
-
-def _rounded(share: float) -> str:
-    """Format a share as a whole number of per cent."""
-    return f"{100 * share:.0f} %"
 
 
 def _interval(share: ShareEstimate) -> str:
