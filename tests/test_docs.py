@@ -20,8 +20,6 @@ BLOCKS = [
     for block in re.findall(r"```py(?:thon)?\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
 ]
 HISTORY = {"CHANGELOG.md"}  # may name what is gone
-# Written while the program runs, or names of programs, not files of the repository.
-MADE = re.compile(r"results/(evidence|weights|vectors|timing)")
 
 
 @pytest.fixture(scope="module")

@@ -26,8 +26,6 @@ _MIN_TIMES = 2  # that a driver occurs
 _FEW_INSTANCES = 200  # of a test set, which then says little
 _TOP = "3"  # words whose removal tells whether heat maps can be trusted
 
-Row = tuple[str, str]
-
 
 def summary_section(
     run: ReportedRun,
