@@ -38,7 +38,7 @@ from pssa.data import Corpus, plain_tokenizer, read
 from pssa.data.batch import IndexedCorpus
 from pssa.data.example import DEFAULT_LABELS
 from pssa.evaluation import predict as prediction
-from pssa.evaluation.recorded import RecordedEncoder
+from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.execution import ProcessPool, WorkerSetup
 from pssa.models import Pretrained
 from pssa.runs import classifier

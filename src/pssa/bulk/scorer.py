@@ -24,7 +24,7 @@ from pssa.bulk.rows import Fetch, Score, Start, Value
 from pssa.data.example import Example
 from pssa.data.validation import format_error
 from pssa.errors import InputError, import_extra, setting
-from pssa.evaluation.recorded import RecordedEncoder
+from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.runs import Answer, Classifier, load
 from pssa.runs.defaults import choose_device
 from pssa.runs.explain import Explanation, explain, require_usable, usual_saliency

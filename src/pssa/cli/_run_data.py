@@ -30,29 +30,29 @@ def load_runs(arguments: argparse.Namespace) -> list[Classifier]:
 def read_run_data(arguments: argparse.Namespace, labels: tuple[str, ...]) -> Corpus:
     """Read `--data` for a run with these labels; print what is read like its training data."""
     from pssa.data.io import read_for
-    from pssa.runs.recalled_reading import recall_reading
+    from pssa.runs.read_defaults import find_read_defaults
 
     given = reading(arguments, labels)
-    recalled = recall_reading(arguments.run_path, arguments.data, given)
-    _print_recalled(str(arguments.data), recalled)
-    return read_for(arguments.run_path, arguments.data, **given | recalled)
+    defaults = find_read_defaults(arguments.run_path, arguments.data, given)
+    _print_defaults(str(arguments.data), defaults)
+    return read_for(arguments.run_path, arguments.data, **given | defaults)
 
 
-def recall_row_options(arguments: argparse.Namespace, inputs: Sequence[str]) -> None:
+def set_row_defaults(arguments: argparse.Namespace, inputs: Sequence[str]) -> None:
     """Set `--columns` and `--encoding` of files of rows as the run has them, unless they are given; print it."""
     from pssa.bulk.source import peeked_paths
-    from pssa.runs.recalled_reading import recall_for_rows
+    from pssa.runs.read_defaults import find_row_defaults
 
     given = {name: getattr(arguments, name) for name in ("format", "columns", "encoding")}
-    recalled = recall_for_rows(arguments.run_path, peeked_paths(inputs), given)
-    _print_recalled(", ".join(inputs), recalled)
-    for name, value in recalled.items():
+    defaults = find_row_defaults(arguments.run_path, peeked_paths(inputs), given)
+    _print_defaults(", ".join(inputs), defaults)
+    for name, value in defaults.items():
         setattr(arguments, name, value)
 
 
-def _print_recalled(data: str, recalled: Mapping[str, Any]) -> None:
+def _print_defaults(data: str, defaults: Mapping[str, Any]) -> None:
     """Print the options on standard error: rows or JSON may go to standard output."""
-    from pssa.runs.recalled_reading import describe_recalled
+    from pssa.runs.read_defaults import describe_defaults
 
-    if recalled:
-        print(f"pssa: {data} is read like the training data: {describe_recalled(recalled)}", file=sys.stderr)
+    if defaults:
+        print(f"pssa: {data} is read like the training data: {describe_defaults(defaults)}", file=sys.stderr)

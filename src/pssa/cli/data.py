@@ -30,7 +30,7 @@ from pssa.cli._options import (
 )
 from pssa.cli._output import counted, print_json, require_new_file, say
 from pssa.cli._parser import BAD_USAGE, Commands, add_command, add_group, option, run_path
-from pssa.cli._run_data import recall_row_options
+from pssa.cli._run_data import set_row_defaults
 from pssa.data.formats import FORMATS
 from pssa.errors import for_command_line
 
@@ -156,7 +156,7 @@ def run_next(arguments: argparse.Namespace) -> int:
 
     if arguments.out is not None:
         require_new_file(arguments.out, force=arguments.force)
-    recall_row_options(arguments, arguments.input)
+    set_row_defaults(arguments, arguments.input)
     options = PoolOptions(
         arguments.columns,
         arguments.format,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pssa.cli._options import add_device, add_format, add_run, require_at_least
 from pssa.cli._output import counted, print_json, print_rich, require_new_file, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import recall_row_options
+from pssa.cli._run_data import set_row_defaults
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _read_examples(arguments: argparse.Namespace) -> tuple[list[Example], list[s
     from pssa.data.io import stream
 
     if arguments.input is not None:
-        recall_row_options(arguments, [str(arguments.input)])
+        set_row_defaults(arguments, [str(arguments.input)])
         options = {name: getattr(arguments, name) for name in _OF_INPUT}
         rows = stream(arguments.input, **options)
         return _read_rows(arguments.input, rows, arguments.limit)

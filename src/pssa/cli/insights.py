@@ -10,7 +10,7 @@ from pssa.cli._jobs import add_begin, add_finding, add_input, begin_mode, findin
 from pssa.cli._options import add_device, add_format, add_optional_run
 from pssa.cli._output import counted, print_json, say
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import recall_row_options
+from pssa.cli._run_data import set_row_defaults
 
 if TYPE_CHECKING:
     from pssa.insights.job import InsightsJob, InsightsSummary
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     from pssa.insights.job import make_insights
     from pssa.training.progress import StderrProgress
 
-    recall_row_options(arguments, arguments.input)
+    set_row_defaults(arguments, arguments.input)
     job = _job(arguments)
     writes_groups = job.groups is not None and not job.groups.exists()
     with StderrProgress("insights") as bar:

@@ -10,7 +10,7 @@ from pssa.cli._jobs import add_finding, add_job, finding_options, job_progress, 
 from pssa.cli._options import add_abstain, add_device, add_engine, add_run
 from pssa.cli._output import counted
 from pssa.cli._parser import Commands, add_command, option
-from pssa.cli._run_data import recall_row_options
+from pssa.cli._run_data import set_row_defaults
 from pssa.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from pssa.bulk import predict
 
-    recall_row_options(arguments, arguments.input)
+    set_row_defaults(arguments, arguments.input)
     job, engine = _job(arguments), _engine(arguments)
     with job_progress("predict", job) as observer:
         summary = predict(job, engine, observer)

@@ -38,7 +38,7 @@ from pssa.insights.scored_rows import ScoredRows, write_rows
 from pssa.report.run_reader import name_run
 from pssa.runs import Classifier, load
 from pssa.runs.featurizer import WordFeaturizer
-from pssa.runs.recalled_reading import read_as_trained
+from pssa.runs.read_defaults import read_as_trained
 from pssa.runs.run_names import STARTER, is_starter, resolve_run
 from pssa.runs.saved_model import Description
 

@@ -32,7 +32,7 @@ from pssa.report.training_curves import training_section
 from pssa.runs import Classifier, load
 from pssa.runs.evaluate import Evaluation, count_train_overlap, evaluate, require_same_labels
 from pssa.runs.explain import Trust
-from pssa.runs.recalled_reading import read_as_trained
+from pssa.runs.read_defaults import read_as_trained
 
 _MAX_TRAINING = 1000  # instances to compare predictions on if there is no test data
 

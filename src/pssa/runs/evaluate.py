@@ -19,7 +19,7 @@ from pssa.evaluation import Bootstrap, Scores, mcnemar, paired_bootstrap, score
 from pssa.evaluation.calibration import confidence_error
 from pssa.runs.classifier import Classifier
 from pssa.runs.prepared_data import Source
-from pssa.runs.recalled_reading import read_as_trained
+from pssa.runs.read_defaults import read_as_trained
 from pssa.runs.run_names import whole_run
 from pssa.runs.saved_model import load
 

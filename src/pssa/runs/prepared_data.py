@@ -42,7 +42,7 @@ from pssa.runs.defaults import (
 )
 from pssa.runs.directory import RunDirectory, read_json, read_tensors, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window, open_featurizer, reopen_featurizer
-from pssa.runs.output_start import choose_label_texts
+from pssa.runs.output_init import choose_label_texts
 from pssa.runs.run_names import resolve_run
 from pssa.runs.warm_start import SCRATCH, open_warm_start, start_few_labels
 

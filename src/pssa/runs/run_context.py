@@ -28,7 +28,7 @@ from pssa.runs.calibration import HeldOut
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_device, choose_penalty, choose_settings
 from pssa.runs.directory import FileStore, RunDirectory
-from pssa.runs.output_start import sentences_of, start_output
+from pssa.runs.output_init import init_output_layer, sentences_of
 from pssa.runs.prepared_data import PreparedData
 from pssa.runs.saved_model import Description, save_weights
 from pssa.saliency import Observation
@@ -138,7 +138,7 @@ class RunContext:
             model.load_state_dict(self.prepared_data.start)
         model = model.to(self.device)
         if self.config.data.label_texts:
-            start_output(model, self.label_sentences.to(self.device), self.train_data.to(self.device))
+            init_output_layer(model, self.label_sentences.to(self.device), self.train_data.to(self.device))
         return model
 
     def supervise(self, evidence: Evidence) -> Supervision:

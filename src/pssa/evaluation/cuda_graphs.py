@@ -1,4 +1,4 @@
-"""Recorded encoders: CUDA graphs for inference, one for each number of rows and each width, which are then replayed.
+"""CUDA graphs for inference: an encoder recorded once for each number of rows and each width, then replayed.
 
 Launching the hundreds of kernels of an encoder from Python takes longer than a GPU needs for a small encoder, and the host has
 sentences to cut meanwhile. A recording is launched as one. The first batch of a shape runs normally, in which libraries also

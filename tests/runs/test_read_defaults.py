@@ -9,7 +9,7 @@ import pytest
 
 from pssa.errors import InputError
 from pssa.runs import Config
-from pssa.runs.recalled_reading import describe_recalled, read_as_trained, recall_for_rows, recall_reading
+from pssa.runs.read_defaults import describe_defaults, find_read_defaults, find_row_defaults, read_as_trained
 
 COLUMNS = {"text": "Kommentar", "aspect": "Thema", "label": "Sterne"}
 TRAINED = {"columns": COLUMNS, "label_map": {"5": "positive", "1": "negative"}, "encoding": "windows-1252"}
@@ -34,10 +34,10 @@ def test_a_file_like_the_training_data_needs_no_option(run: Path) -> None:
 
 
 def test_columns_and_encoding_are_used_where_they_fit(run: Path) -> None:
-    assert recall_reading(run, write(run, encoding="utf-8"), {}).keys() == {"columns", "label_map"}
-    assert recall_reading(run, write(run, "text;aspect;label"), {}).keys() == {"label_map", "encoding"}
-    assert recall_reading(run, write(run, "kommentar;thema;rating"), {})["columns"].keys() == {"text", "aspect"}
-    assert recall_reading(run, [{"Kommentar": "Good soup", "Thema": "soup"}], {})["columns"].keys() == {
+    assert find_read_defaults(run, write(run, encoding="utf-8"), {}).keys() == {"columns", "label_map"}
+    assert find_read_defaults(run, write(run, "text;aspect;label"), {}).keys() == {"label_map", "encoding"}
+    assert find_read_defaults(run, write(run, "kommentar;thema;rating"), {})["columns"].keys() == {"text", "aspect"}
+    assert find_read_defaults(run, [{"Kommentar": "Good soup", "Thema": "soup"}], {})["columns"].keys() == {
         "text",
         "aspect",
     }
@@ -45,21 +45,21 @@ def test_columns_and_encoding_are_used_where_they_fit(run: Path) -> None:
 
 def test_what_is_given_wins(run: Path) -> None:
     given: dict[str, Any] = {"columns": "text=Kommentar,aspect=Thema", "encoding": "latin-1"}
-    assert recall_reading(run, write(run), given) == {"label_map": TRAINED["label_map"]}
+    assert find_read_defaults(run, write(run), given) == {"label_map": TRAINED["label_map"]}
     with pytest.raises(InputError, match="label"):
         read_as_trained(run, write(run), **given)
 
 
 def test_rows_to_be_labelled_keep_their_own_label(run: Path) -> None:
     first, second = write(run), run / "plain.jsonl"
-    recalled = recall_for_rows(run, [first], {})
-    assert recalled == {"columns": {"text": "Kommentar", "aspect": "Thema"}, "encoding": "windows-1252"}
-    assert describe_recalled(recalled) == "--columns text=Kommentar,aspect=Thema --encoding windows-1252"
+    defaults = find_row_defaults(run, [first], {})
+    assert defaults == {"columns": {"text": "Kommentar", "aspect": "Thema"}, "encoding": "windows-1252"}
+    assert describe_defaults(defaults) == "--columns text=Kommentar,aspect=Thema --encoding windows-1252"
     second.write_text('{"text": "Good soup", "aspect": "soup"}\n')
-    assert recall_for_rows(run, [first, second], {}) == {}
+    assert find_row_defaults(run, [first, second], {}) == {}
 
 
 def test_without_a_configuration_or_data_nothing_is_recalled(run: Path, tmp_path: Path) -> None:
-    assert recall_reading(run, tmp_path / "absent.csv", {}) == {}
-    assert recall_reading(tmp_path / "absent", write(run), {}) == {}
-    assert recall_for_rows(run, [], {}) == {}
+    assert find_read_defaults(run, tmp_path / "absent.csv", {}) == {}
+    assert find_read_defaults(tmp_path / "absent", write(run), {}) == {}
+    assert find_row_defaults(run, [], {}) == {}

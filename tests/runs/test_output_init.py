@@ -12,7 +12,7 @@ import torch
 from pssa.data import Corpus, Example
 from pssa.errors import InputError
 from pssa.runs import Config
-from pssa.runs.output_start import _features, _fit_biases, start_output
+from pssa.runs.output_init import _features, _fit_biases, init_output_layer
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
 from pssa.training import NullObserver
@@ -67,7 +67,7 @@ def test_models_of_other_seeds_start_alike_and_training_data_gives_the_biases(co
     before = model.get_parameter("output.bias").clone()
     labels = torch.zeros_like(context.train_data.labels)
     one_sided = replace(context.train_data, table=replace(context.train_data.table, labels=labels))
-    start_output(model, context.label_sentences, one_sided)
+    init_output_layer(model, context.label_sentences, one_sided)
     after = model.get_parameter("output.bias")
     assert (after - before).argmax() == 0
     assert after.isfinite().all()

@@ -1,4 +1,4 @@
-"""How the training data of a run was read, for other data of the same kind.
+"""Defaults for reading data for a run: how its training data was read.
 
 A run remembers its columns, label map and encoding, and what it did with aspects that occur several times. They are used again
 where they fit: columns that the data has, and the encoding if the data is not UTF-8. What a caller gives wins.
@@ -21,7 +21,7 @@ from pssa.errors import InputError, option_arguments
 from pssa.runs.config import Config
 from pssa.runs.run_names import whole_run
 
-__all__ = ["describe_recalled", "read_as_trained", "recall_for_rows", "recall_reading"]
+__all__ = ["describe_defaults", "find_read_defaults", "find_row_defaults", "read_as_trained"]
 
 _OF_LABELLED = ("columns", "label_map", "encoding", "occurrence")
 _OF_ROWS = ("columns", "encoding")  # of rows that need no label
@@ -29,17 +29,17 @@ _OF_ROWS = ("columns", "encoding")  # of rows that need no label
 
 def read_as_trained(run: str | Path, data: str | Path | Table, **given: Any) -> Corpus:
     """Read labelled instances for a run, like its training data where nothing else is given; see `read`."""
-    return read_for(run, data, **given | recall_reading(run, data, given))
+    return read_for(run, data, **given | find_read_defaults(run, data, given))
 
 
-def recall_reading(run: str | Path, data: str | Path | Table, given: Mapping[str, Any]) -> dict[str, Any]:
+def find_read_defaults(run: str | Path, data: str | Path | Table, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of `read` that the run was trained with, that fit `data`, and that are not given."""
-    return _recall(run, data, given, _OF_LABELLED)
+    return _find_defaults(run, data, given, _OF_LABELLED)
 
 
-def recall_for_rows(run: str | Path, inputs: Sequence[Path], given: Mapping[str, Any]) -> dict[str, Any]:
+def find_row_defaults(run: str | Path, inputs: Sequence[Path], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns and the encoding of files of rows, labelled or not, that are not given and fit all of them."""
-    found = [_recall(run, path, given, _OF_ROWS) for path in inputs]
+    found = [_find_defaults(run, path, given, _OF_ROWS) for path in inputs]
     for each in found:
         if "columns" in each:  # rows keep their label as it is
             each["columns"].pop("label", None)
@@ -47,15 +47,15 @@ def recall_for_rows(run: str | Path, inputs: Sequence[Path], given: Mapping[str,
     return {name: value for name, value in first.items() if value and all(each.get(name) == value for each in found)}
 
 
-def describe_recalled(recalled: Mapping[str, Any]) -> str:
+def describe_defaults(defaults: Mapping[str, Any]) -> str:
     """Return the options as they would be given on the command line."""
     texts: dict[str, str] = {}
-    for name, value in recalled.items():
+    for name, value in defaults.items():
         texts[name] = ",".join(f"{key}={to}" for key, to in value.items()) if isinstance(value, dict) else value
     return shlex.join(argument for name, text in texts.items() for argument in option_arguments(name, text))
 
 
-def _recall(
+def _find_defaults(
     run: str | Path, data: str | Path | Table, given: Mapping[str, Any], names: Sequence[str]
 ) -> dict[str, Any]:
     try:

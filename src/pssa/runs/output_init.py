@@ -1,4 +1,4 @@
-"""The start of an encoder's output layer from sentences that show the labels (`label_texts`), where labels are few.
+"""Initial weights of an encoder's output layer, from sentences that show the labels (`label_texts`), where labels are few.
 
 A few labelled instances do not show how a label looks among all that an encoder's states tell. But the encoder knows what "the
 screen is great" means. The weights of a label are the mean feature of its sentence about aspects of the training data, less the
@@ -69,7 +69,7 @@ def sentences_of(config: Config, corpus: Corpus, featurizer: Featurizer) -> Inde
     return featurizer.index(featurizer.cut(sentences), config.data.labels)
 
 
-def start_output(model: nn.Module, sentences: IndexedCorpus, data: IndexedCorpus) -> None:
+def init_output_layer(model: nn.Module, sentences: IndexedCorpus, data: IndexedCorpus) -> None:
     """Set the output layer of a new model.
 
     :param data: the labelled instances.

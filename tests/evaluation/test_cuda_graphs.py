@@ -13,8 +13,8 @@ from pssa import models
 from pssa.data.batch import IndexedCorpus
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.errors import PssaWarning
+from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.evaluation.predict import predict_logits, start_logits
-from pssa.evaluation.recorded import RecordedEncoder
 
 TEXTS = ("the screen is great but the price is not", "the screen", "so the screen is usual", "the screen of this one")
 
