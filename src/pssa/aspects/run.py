@@ -24,7 +24,7 @@ from pssa.data.validation import Parser, integer, number, optional, parse_fields
 from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs.defaults import choose_device
-from pssa.runs.directory import RunDirectory, read_json, write_json, write_tensors
+from pssa.runs.directory import RunDirectory, read_schema, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.run_names import resolve_run
 from pssa.runs.saved_model import load_weights, require_enough_weights
@@ -126,17 +126,10 @@ class TaggerConfig:
 
         :raises InputError: if it is damaged or of another schema.
         """
-        found = read_json(root / FILE)
-        if not isinstance(found, dict) or found.get("schema") != _SCHEMA:
-            raise InputError(
-                f"{root / FILE} is damaged or of another version; expected an object with schema {_SCHEMA}"
-            )
-        del found["schema"]
-        try:
-            values = parse_fields(found, "", _FIELDS)
-            return cls(**values)
-        except InputError as error:
-            raise InputError(f"{root / FILE} is damaged: {error.message}; copy the folder again") from error
+        found = read_schema(root / FILE, _SCHEMA, lambda fields: cls(**parse_fields(fields, "", _FIELDS)))
+        if found is None:
+            raise InputError(f"{root / FILE} is missing; copy the folder again")
+        return found
 
 
 def _options(value: Any, name: str) -> WordTaggerOptions:
