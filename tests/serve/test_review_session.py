@@ -200,7 +200,7 @@ def test_changes_from_many_threads_are_all_kept_in_one_order(path: Path, review:
         thread.join()
     assert sorted(made) == list(range(1, len(made) + 1))
     assert _log_of(path).read_bytes().count(b"\n") == len(made) + 1
-    assert review.sentence(0).findings[0].kind == ("misleading" if len(made) % 2 else "active")
+    assert review.sentence(0).example.kinds[0] == ("misleading" if len(made) % 2 else "active")
 
 
 @pytest.mark.parametrize(

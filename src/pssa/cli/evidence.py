@@ -326,7 +326,7 @@ def mark_words(example: ExampleEvidence) -> Text:
     """
     from rich.text import Text
 
-    found = {finding.word: finding for finding in example.findings}
+    found = example.by_word
     start, end = example.aspect
     text = Text()
     for index, word in enumerate(map(for_terminal, example.words)):

@@ -80,6 +80,16 @@ class ExampleEvidence:
         """The misleading words in the order of their iterations."""
         return self._of_kind(MISLEADING)
 
+    @property
+    def by_word(self) -> dict[int, Finding]:
+        """The findings by the position of their word."""
+        return {finding.word: finding for finding in self.findings}
+
+    @property
+    def kinds(self) -> dict[int, str]:
+        """The kind of each word that has a finding, by its position."""
+        return {finding.word: finding.kind for finding in self.findings}
+
     def _of_kind(self, kind: str) -> tuple[Finding, ...]:
         found = (finding for finding in self.findings if finding.kind == kind)
         return tuple(sorted(found, key=lambda finding: finding.iteration))

@@ -88,7 +88,7 @@ def _frequent_words(examples: Iterable[ExampleEvidence], kind: str) -> tuple[dic
 
 
 def _example_diff(first: ExampleEvidence, second: ExampleEvidence) -> dict[str, Any]:
-    before, after = _kinds(first), _kinds(second)
+    before, after = first.kinds, second.kinds
     both = [(word, before.get(word), after.get(word)) for word in sorted(before.keys() | after.keys())]
 
     def marks(chosen: Iterable[tuple[int, str | None]]) -> list[dict[str, Any]]:
@@ -100,7 +100,3 @@ def _example_diff(first: ExampleEvidence, second: ExampleEvidence) -> dict[str, 
         "removed": marks((word, old) for word, old, new in both if new is None),
         "flipped": marks((word, new) for word, old, new in both if old and new and old != new),
     }
-
-
-def _kinds(example: ExampleEvidence) -> dict[int, str]:
-    return {finding.word: finding.kind for finding in example.findings}

@@ -107,7 +107,7 @@ def _sentence(example: Example) -> list[Part]:
 
 def _marked(example: ExampleEvidence) -> list[Part]:
     """Return the words of a sentence, its aspect and its findings marked."""
-    kinds = {finding.word: finding.kind for finding in example.findings}
+    kinds = example.kinds
     signs = {word: "+" if kind == ACTIVE else "−" for word, kind in kinds.items()}
     parts: list[Part] = []
     for place, word in enumerate(example.words):

@@ -141,7 +141,7 @@ def _ok(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
 def _sentence(sentence: ReviewedSentence) -> Json:
     """Return a sentence with everything that is known about its words."""
     example, second = sentence.original, sentence.second or {}
-    now, mined = ({finding.word: finding for finding in one.findings} for one in (sentence.example, example))
+    now, mined = sentence.example.by_word, example.by_word
     return {
         "index": sentence.index,
         "id": example.id,

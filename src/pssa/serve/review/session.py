@@ -44,19 +44,14 @@ class ReviewedSentence:
     @property
     def is_disputed(self) -> bool:
         """Whether the second file has other findings than the review has now."""
-        return self.second is not None and self.second != _kinds(self.example)
-
-    @property
-    def findings(self) -> dict[int, Finding]:
-        """The current findings by word."""
-        return {finding.word: finding for finding in self.example.findings}
+        return self.second is not None and self.second != self.example.kinds
 
     def with_finding(self, word: int, finding: Finding | None, version: int) -> ReviewedSentence:
         """Return the sentence with this finding for a word, or with none.
 
         Findings of the file keep its order and added ones follow by word, so that equal findings are equal bytes.
         """
-        left = {key: value for key, value in self.findings.items() if key != word}
+        left = {key: value for key, value in self.example.by_word.items() if key != word}
         if finding is not None:
             left[word] = finding
         mined = [left.pop(known.word) for known in self.original.findings if known.word in left]
@@ -73,7 +68,7 @@ class ReviewedSentence:
             raise ApiError(
                 404, "missing", f"there is no word {word}; the sentence has {len(example.words)} words from 0"
             )
-        text, before = example.words[word], self.findings.get(word)
+        text, before = example.words[word], self.example.by_word.get(word)
         if example.aspect[0] <= word < example.aspect[1]:
             raise ApiError(409, "refused", f"{text!r} belongs to the aspect, which is never evidence")
         if action in (ACTIVE, MISLEADING):
@@ -86,7 +81,7 @@ class ReviewedSentence:
 
     def edits(self) -> Iterator[str]:
         """Yield a line for each word whose kind differs from the file."""
-        before, after = _kinds(self.original), _kinds(self.example)
+        before, after = self.original.kinds, self.example.kinds
         for word in sorted(before.keys() | after.keys()):
             if before.get(word) != after.get(word):
                 action = DROP if word not in after else FLIP if word in before else f"add {after[word]}"
@@ -101,10 +96,6 @@ class ReviewedSentence:
         # As certain as possible, so that the word stays when findings are filtered by score or by iteration.
         label = self.original.label
         return Finding(word, kind, iteration=1, entropy=0.0, score=1.0, predicted=label, gold=label)
-
-
-def _kinds(example: ExampleEvidence) -> dict[int, str]:
-    return {finding.word: finding.kind for finding in example.findings}
 
 
 class Review:
@@ -263,7 +254,7 @@ class Review:
             action=action,
             word=word,
             text=sentence.original.words[word],
-            before=sentence.findings.get(word),
+            before=sentence.example.by_word.get(word),
             after=after,
             undoes=undoes,
         )
@@ -279,7 +270,7 @@ class Review:
             raise InputError(f"is about example {entry.example!r}, which is not at {entry.index} of the evidence")
         sentence = self.sentences[entry.index]
         words = {found.word for found in (entry.before, entry.after) if found is not None}
-        if words != {entry.word} or sentence.findings.get(entry.word) != entry.before:
+        if words != {entry.word} or sentence.example.by_word.get(entry.word) != entry.before:
             raise InputError(f"does not follow from the lines before it about word {entry.word} of {entry.example!r}")
         if entry.undoes is None:
             self._standing.append(entry)

@@ -117,7 +117,7 @@ def _second_kinds(evidence: Evidence, second: Path) -> tuple[Mapping[int, str], 
     )
     if evidence.header.corpus_hash != other.header.corpus_hash or ours != theirs:
         raise InputError.at(second, None, "belongs to another corpus; compare evidence of the same training file")
-    return tuple({finding.word: finding.kind for finding in example.findings} for example in other.examples)
+    return tuple(example.kinds for example in other.examples)
 
 
 def _options_of_run(sources: Sources, config: Config) -> list[str]:
