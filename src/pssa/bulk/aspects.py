@@ -49,7 +49,7 @@ class _FindingEngine(Engine):
         """Yield the result of each window, in order."""
         device = task.scoring.chosen_device
         find = partial(_find_in_window, replace(self.finding.open(device), ignores_given=True), task.output_format)
-        added = AddedFields(scored=False, aspect=self.finding.fields)
+        added = AddedFields(scored=False, aspect=self.finding.columns.aspect_columns)
         windows = read_windows(task.sources, task.window_rows, task.start, task.columns, added)
         n_threads = torch.get_num_threads() if device == "cpu" else _GPU_THREADS
         with ThreadPool(n_threads) as pool, rare_garbage_collection():

@@ -49,7 +49,7 @@ class ScoringTask:
 
     def windows(self) -> Iterator[Window]:
         """Yield the windows to score."""
-        aspect = self.finding.fields if self.finding else ()
+        aspect = self.finding.columns.aspect_columns if self.finding else ()
         noted = (self.run / PROFILE).is_file()
         added = AddedFields(explained=self.scoring.saliency is not None, noted=noted, aspect=aspect)
         return read_windows(self.sources, self.window_rows, self.start, self.columns, added)

@@ -156,7 +156,7 @@ def _windows(
     files = [pool] if isinstance(pool, (str, Path)) else pool
     if isinstance(files, list) and files and (files[0] is pool or all(isinstance(each, Path) for each in files)):
         sources = find_sources([str(each) for each in files], options.format, columns, options.encoding)
-        added = AddedFields(aspect=options.finding.fields if columns.text_only else ())
+        added = AddedFields(aspect=columns.aspect_columns if columns.text_only else ())
         before = [0, *accumulate(source.size for source in sources)]
         total = before[-1] if all(source.size for source in sources) else 0
         for window in read_windows(sources, n_rows, added=added):

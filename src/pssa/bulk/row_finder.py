@@ -43,12 +43,6 @@ class FindingOptions:
         if self.names:
             NameFinder(self.names)
 
-    @property
-    def fields(self) -> tuple[str, str, str]:
-        """Names of the output's columns for an aspect and its two offsets."""
-        aspect, start, end = (self.columns.column_of(name) or name for name in ("aspect", "from", "to"))
-        return aspect, start, end
-
     def resolve(self, run: Path, columns: Columns) -> FindingOptions | None:
         """Return the same with the run's own tagger where nothing else is given; None if the run has none.
 
@@ -113,13 +107,13 @@ class RowFinder:
 
     def _given(self, row: ScorableRow) -> dict[str, Any]:
         """Return the fields of an aspect that the row has: as it names it, with its offsets."""
-        aspect, start, end = self.finding.fields
+        aspect, start, end = self.finding.columns.aspect_columns
         named, offsets = row.fields.get(aspect), row.example.aspect_chars
         is_named = isinstance(named, str) and named.strip()
         return {aspect: named if is_named else row.example.aspect_text, start: offsets[0], end: offsets[1]}
 
     def _found_rows(self, row: Row, aspects: Sequence[FoundAspect], notes: str) -> list[ParsedRow]:
-        names = self.finding.fields
+        names = self.finding.columns.aspect_columns
         if not aspects:
             empty = EmptyRow(row.line, row.given, row.arrow, dict.fromkeys(names), notes)
             return [empty] if self.finding.keep_empty else []

@@ -151,6 +151,12 @@ class Columns:
         """Return the column that holds the field."""
         return dict(self.pairs).get(name, name)
 
+    @property
+    def aspect_columns(self) -> tuple[str, str, str]:
+        """Columns for an aspect that is found and its two offsets."""
+        aspect, start, end = (self.column_of(name) or name for name in ("aspect", "from", "to"))
+        return aspect, start, end
+
     def row(self, line: int, given: Mapping[str, Any]) -> Row:
         """Return a row of the file with its fields renamed."""
         if not self.pairs:

@@ -271,8 +271,10 @@ class _Work:
         found = list(dict.fromkeys(name for row in rows for name in row.given))
         by, date = (_find_column(name, option, found) for name, option in ((job.by, "by"), (job.date, "date")))
         self.job = replace(job, by=by, date=date)
-        text, *aspect = (columns.column_of(name) or name for name in ("text", "aspect", "from", "to"))
-        self.names = FieldNames(next((name for name in found if name.lower() == text.lower()), text), *aspect)
+        text = columns.column_of("text") or "text"
+        self.names = FieldNames(
+            next((name for name in found if name.lower() == text.lower()), text), *columns.aspect_columns
+        )
         if date is None:
             return
         ahead = DateColumn(date, job.date_format)

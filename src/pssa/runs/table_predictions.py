@@ -101,8 +101,7 @@ def _with_found_aspects(
         examples += [each.as_example() for each in inside] or [None if raw else next(given)]
         new += [(each.aspect, each.start, each.end) for each in inside] or [_given_place(row, examples[-1])]
         places += [place] * max(1, len(inside))
-    names = [columns.column_of(name) or name for name in ("aspect", "from", "to")]
-    added = {name: [values[number] for values in new] for number, name in enumerate(names)}
+    added = {name: [values[number] for values in new] for number, name in enumerate(columns.aspect_columns)}
     return with_columns(take_rows(table, places), added, {}), examples
 
 

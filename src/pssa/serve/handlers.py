@@ -37,7 +37,6 @@ _MAX_INLINE_CHARACTERS = 20_000  # that are split into words on the event loop; 
 _WINDOW = 256  # rows of a table that are scored together
 _TABLE = "the table"  # how errors call it
 _RETRY_SECONDS = 0.05
-_ASPECT = ("aspect", "from", "to")  # fields of an aspect that is found
 _NOTHING_FOUND = "no aspect was found in the text"
 _MAX_RECORD = 1 << 18  # characters of a row of a table
 # Columns of a scored table after its own ones, and what they hold if a result has no such field.
@@ -260,7 +259,7 @@ class CsvTable:
         """Columns of an aspect that is found, and its fields in a result: those of the table or, if it has none, three more."""
         if not self.columns.text_only:
             return {}
-        named = {self.columns.column_of(name) or name: name for name in _ASPECT}
+        named = dict(zip(self.columns.aspect_columns, ("aspect", "from", "to"), strict=True))
         return {column: name for column, name in named.items() if column in self.names} or named
 
     def rows(self) -> Iterator[tuple[list[str], ParsedRow | str]]:
