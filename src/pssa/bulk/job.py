@@ -59,7 +59,7 @@ class Job:
     format: str | None = None  # of the inputs, if it is not recognised
     columns: ColumnNames | Columns | None = None  # of the inputs, if they have other names
     encoding: str | None = None  # of the inputs, if they are text and not UTF-8
-    output_format: str | None = None  # if the output's suffix does not tell it
+    output_format: str | None = None  # if the output's suffix does not decide it
     escape_formulas: bool = False  # in CSV, for spreadsheets
     errors: str = "fail"  # on invalid rows; or "skip" them
     rejected: str | None = None  # the file of skipped rows; None: the output's name and .rejected.jsonl

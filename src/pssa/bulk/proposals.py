@@ -91,8 +91,8 @@ class Proposals:
     def save(self, path: str | Path, *, format: str | None = None) -> None:
         """Write a file to label: `.json` for Label Studio, `.csv` or `.jsonl`; it replaces what is there.
 
-        :param format: `label_studio`, `csv` or `json_lines`, if the name does not tell it.
-        :raises InputError: if the name tells none of these.
+        :param format: `label_studio`, `csv` or `json_lines`, if the extension is not one of theirs.
+        :raises InputError: if neither names one of these.
         """
         target = Path(path)
         if is_label_studio(target, format):

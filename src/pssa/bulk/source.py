@@ -37,7 +37,7 @@ Watch = Callable[[int], None]  # is called with the number of bytes read so far
 
 @dataclass(frozen=True)
 class Source:
-    """One input: its name, its format, and what tells whether it has changed."""
+    """One input: its name, its format, and its size and time, by which a change is noticed."""
 
     name: str
     format: str
@@ -189,7 +189,7 @@ def _open_source(name: str, format: str | None, encoding: str, text_only: bool) 
 
 
 def _size_and_time(path: Path) -> tuple[int, int]:
-    """Return what tells whether a file has changed; a folder has no size."""
+    """Return the size and the time of a file, by which a change is noticed; a folder has no size."""
     known = path.stat()
     return known.st_size if path.is_file() else 0, known.st_mtime_ns
 

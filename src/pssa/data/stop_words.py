@@ -28,7 +28,7 @@ STOP_WORDS = frozenset(_WORDS.split())
 
 
 def is_content_word(word: str) -> bool:
-    """Whether a word is worth showing as telling: it has a letter, a digit or a picture, and is not a stop word."""
+    """Return whether a word is worth showing: it has a letter, a digit or a picture, and is not a stop word."""
     if not any(unicodedata.category(letter)[0] in "LN" or unicodedata.category(letter) == "So" for letter in word):
         return False
     return word.casefold().replace("’", "'") not in STOP_WORDS

@@ -132,7 +132,7 @@ def open_text(path: Path) -> Iterator[BinaryIO]:
 
 
 def begins_as_utf8(path: Path) -> bool:
-    """Whether a text file, as far as its first megabyte tells, is UTF-8."""
+    """Return whether the first megabyte of a text file is UTF-8."""
     try:
         with open_text(path) as stream:
             codecs.getincrementaldecoder("utf-8")().decode(stream.read(_PEEKED))

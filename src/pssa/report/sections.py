@@ -230,7 +230,7 @@ def rounds_of(example: ExampleEvidence) -> list[dict[str, Any]]:
 
 
 def _round_table(found: Stats) -> Table:
-    """Tabulate the rounds as they were mined or, if that is not known, as the findings tell."""
+    """Tabulate the rounds as they were mined or, if that is not known, by counting the findings."""
     if found.rounds:
         mined = [
             [
@@ -249,7 +249,7 @@ def _round_table(found: Stats) -> Table:
 
 
 def _word_table(kind: str, profiles: Sequence[Mapping[str, Any]], labels: tuple[str, ...]) -> Table:
-    """Tabulate the most frequent words; stop words and punctuation tell a reader nothing."""
+    """Tabulate the most frequent words; stop words and punctuation are left out."""
 
     def cell(count: int, total: int) -> Markup:
         return _with_title(percent(count / total, 0), f"{count} times")

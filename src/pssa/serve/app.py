@@ -181,14 +181,14 @@ def _health_router(batcher: Batcher) -> APIRouter:
 
     @router.get("/healthz")
     async def alive() -> dict[str, str]:
-        """Tell whether the service works; if not, restart it."""
+        """Return whether the service works; if not, restart it."""
         if not batcher.is_alive and not batcher.closing:
             raise ApiError(503, "dead", "the worker has ended; restart the service", RETRY)
         return {"status": "alive"}
 
     @router.get("/readyz")
     async def ready() -> dict[str, str]:
-        """Tell whether the service takes requests now."""
+        """Return whether the service takes requests now."""
         if batcher.closing or batcher.is_full or not batcher.is_alive:
             code = "closing" if batcher.closing else "overloaded" if batcher.is_full else "dead"
             raise ApiError(503, code, "send requests elsewhere, or later", RETRY)

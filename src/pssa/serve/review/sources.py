@@ -80,7 +80,7 @@ def _is_train_file(config: Config, corpus: Path) -> bool:
 
 
 def _known_reading(evidence: Evidence, corpus: Path | None, config: Config | None) -> dict[str, Any]:
-    """Return how the corpus was read for mining, as far as the files tell; else the usual labels if they suffice."""
+    """Return how the corpus was read for mining, as far as the files say; else the usual labels if they suffice."""
     if config is not None:
         known: dict[str, Any] = {"labels": config.data.labels, "conflict": config.data.conflict}
         if corpus is not None and _is_train_file(config, corpus):
