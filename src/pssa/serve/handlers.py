@@ -319,7 +319,7 @@ async def score_table(
             {name: each.cells[place] for place, name in kept.items()}
             | ({column: result.get(name, "") for column, name in found.items()} if each.is_found else {})
             | {name: result.get(name, empty) for name, empty in _SCORED_COLUMNS.items()}
-            for each, result in await _score_window(_Retry(batcher, receive, is_first), read, run)
+            for each, result in await _score_window(batcher, receive, read, run, is_first)
         ]
         yield content + output.encode(written, columns)
         content, is_first = b"", False
@@ -360,34 +360,30 @@ async def _find_in_window(batcher: Batcher, window: Sequence[tuple[list[str], Pa
     return rows
 
 
-@dataclass(frozen=True)
-class _Retry:
-    """How parts of a table are carried out: where the service is busy, those of the first window are refused, others wait."""
+async def _score_window(
+    batcher: Batcher, receive: Receive, read: Sequence[tuple[list[str], ParsedRow | str]], run: str, is_first: bool
+) -> list[tuple[_TableRow, Result]]:
+    """Return the rows of a window with their results.
 
-    batcher: Batcher
-    receive: Receive
-    is_first: bool
+    Where the service is busy, the first window is refused, and others wait. If one of these takes too long, each of its rows
+    has an error.
+    """
 
-    async def __call__(self, work: Callable[[], Coroutine[Any, Any, ReturnT]]) -> ReturnT:
+    async def attempt(work: Callable[[], Coroutine[Any, Any, ReturnT]]) -> ReturnT:
         while True:
             try:
-                return await attend(work(), self.receive, self.batcher.limits.request_seconds)
+                return await attend(work(), receive, batcher.limits.request_seconds)
             except ApiError as error:
-                if self.is_first or error.code != "overloaded":
+                if is_first or error.code != "overloaded":
                     raise
                 await asyncio.sleep(_RETRY_SECONDS)
 
-
-async def _score_window(
-    retry: _Retry, read: Sequence[tuple[list[str], ParsedRow | str]], run: str
-) -> list[tuple[_TableRow, Result]]:
-    """Return the rows of a window with their results; one that takes too long has an error in each row, after the first."""
     try:
-        window = await retry(partial(_find_in_window, retry.batcher, read))
+        window = await attempt(partial(_find_in_window, batcher, read))
         parsed = [each.row for each in window if each.row is not None]
-        scored = iter(await retry(partial(_score_rows, retry.batcher, parsed, run, None)))
+        scored = iter(await attempt(partial(_score_rows, batcher, parsed, run, None)))
     except ApiError as error:
-        if retry.is_first:
+        if is_first:
             raise
         return [(_TableRow(cells, None), {"error": str(error)}) for cells, _ in read]
     return [(each, {"warning": _NOTHING_FOUND} if each.row is None else next(scored)) for each in window]

@@ -15,7 +15,6 @@ Variants are the same at every call. Where none is safe, none is made.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from pssa.data.evidence import Evidence
@@ -23,7 +22,7 @@ from pssa.data.example import Corpus, Example
 from pssa.data.validation import brief_repr
 from pssa.stress.clauses import ClausePool, add_neutral
 from pssa.stress.draft import Draft
-from pssa.stress.opinions import SIGNS, Marks, Opinion, find_opinions
+from pssa.stress.opinions import SIGNS, Marks, find_opinions
 from pssa.stress.reversal import OPPOSITE, reverse_others, reverse_target
 from pssa.stress.surface import add_typos, change_case
 
@@ -67,9 +66,7 @@ def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> Vari
     # Ids of a file may repeat; places do not.
     numbered = [replace(example, id=str(index)) for index, example in enumerate(corpus)]
     marks = {} if opinion_words is None else _marks(opinion_words, corpus)
-    maker = _VariantMaker(
-        ClausePool(numbered), frozenset(word.lower() for each in corpus for word in each.words), bool(marks)
-    )
+    pool, words = ClausePool(numbered), frozenset(word.lower() for each in corpus for word in each.words)
     sentences: dict[tuple[object, ...], list[Example]] = defaultdict(list)
     for example in numbered:
         sentences[example.text, example.spans].append(example)
@@ -77,7 +74,16 @@ def make_variants(corpus: Corpus, opinion_words: Evidence | None = None) -> Vari
     for siblings in sentences.values():
         opinions = find_opinions(siblings, marks)
         for example in siblings:
-            drafts = maker.make(example, siblings, opinions, bool(marks.get(example.id)))
+            # Where people marked opinions, one without a mark is not in the words.
+            is_clear = bool(marks.get(example.id)) or not marks or example.label not in SIGNS
+            drafts = {
+                REVERSE_TARGET: reverse_target(example, opinions) if is_clear else None,
+                "reverse_others": reverse_others(example, siblings, opinions) if is_clear else None,
+                "add_opposite": pool.add_opposite(example, siblings),
+                "add_neutral": add_neutral(example),
+                "typos": add_typos(example, siblings, {opinion.place for opinion in opinions}, words),
+                "case": change_case(example),
+            }
             found += (_variant(corpus, example, kind, draft) for kind, draft in drafts.items() if draft is not None)
     usable = [variant for variant in found if _is_usable(variant, corpus)]
     return VariantSet(corpus, tuple(sorted(usable, key=lambda variant: variant.index)))
@@ -93,33 +99,6 @@ def _variant(corpus: Corpus, example: Example, kind: str, draft: Draft) -> Varia
     index = int(example.id)
     label = OPPOSITE.get(example.label or "") if kind == REVERSE_TARGET else example.label
     return Variant(kind, index, draft.as_example(corpus[index], f"{corpus[index].id}/{kind}", label))
-
-
-@dataclass(frozen=True)
-class _VariantMaker:
-    """Makes the variants of instances of a corpus."""
-
-    pool: ClausePool
-    words: Container[str]  # of the corpus
-    has_marks: bool
-
-    def make(
-        self, example: Example, siblings: Sequence[Example], opinions: Sequence[Opinion], is_marked: bool
-    ) -> dict[str, Draft | None]:
-        """Return the text of each kind; None where none is safe.
-
-        :param is_marked: whether an opinion on the aspect is marked.
-        """
-        # Where people marked opinions, one without a mark is not in the words.
-        is_clear = is_marked or not self.has_marks or example.label not in SIGNS
-        return {
-            REVERSE_TARGET: reverse_target(example, opinions) if is_clear else None,
-            "reverse_others": reverse_others(example, siblings, opinions) if is_clear else None,
-            "add_opposite": self.pool.add_opposite(example, siblings),
-            "add_neutral": add_neutral(example),
-            "typos": add_typos(example, siblings, {opinion.place for opinion in opinions}, self.words),
-            "case": change_case(example),
-        }
 
 
 def _marks(evidence: Evidence, corpus: Corpus) -> Marks:
