@@ -49,10 +49,25 @@ def test_texts_are_answered_in_their_order(command: Command, starter: Path) -> N
     result = command("try", "I left.", "Weak battery.", "--run", starter)
     assert (result.code, result.err) == (0, "")
     nothing, _, answer, sentence, _, advice = result.out.splitlines()
-    assert "pssa explain" in advice
+    assert "--aspects" in advice
     assert "I left." in nothing
     assert answer.startswith("battery is ")
     assert "[battery]" in sentence
+
+
+def test_aspects_can_be_named_also_for_a_run_without_a_tagger(command: Command, run: Path) -> None:
+    (item,) = command("try", REVIEW, "--run", run, "--aspects", "Battery, wifi", "--json").json["items"]
+    assert [(each["aspect"], each["from"]) for each in item["aspects"]] == [("battery", REVIEW.index("battery"))]
+    nothing = command("try", "I left.", "--run", run, "--aspects", "battery")
+    assert nothing.code == 0
+    assert "no aspect found" in nothing.out
+    assert "--aspects" not in nothing.out  # which it has already
+
+
+def test_names_of_aspects_are_checked(command: Command, run: Path) -> None:
+    result = command("try", REVIEW, "--run", run, "--aspects", ",")
+    assert result.code == 2
+    assert "--aspects" in result.err
 
 
 @pytest.mark.usefixtures("starter")

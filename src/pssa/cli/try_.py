@@ -16,7 +16,7 @@ from pssa.runs.run_names import starter_run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pssa.aspects.find import FoundAspect
+    from pssa.aspects.find import Finder, FoundAspect
     from pssa.runs.explain import Explanation
 
 ExplainedAspects: TypeAlias = "list[tuple[FoundAspect, Explanation]]"
@@ -29,7 +29,8 @@ def add_parser(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "try", "find and label the aspects of a text with the starter", run)
     parser.add_argument("texts", metavar="TEXT", nargs="*", help="review (default: standard input, one per line)")
-    option(parser, "--run RUN", "run with a tagger (default: starter, which comes with pssa)", dest="run_path")
+    option(parser, "--run RUN", "run (default: starter, which comes with pssa)", dest="run_path")
+    option(parser, "--aspects NAME,...", "aspects to look for by name (default: those that the run's tagger finds)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,12 +39,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     pssa try "The screen is huge but the battery dies within an hour."
     pssa try "Great view, rude waiter." "I would not come back." --json
+    pssa try "The fan is loud, but I love the keyboard." --aspects fan,keyboard
     pssa try --run runs/reviews < reviews.txt
     """
     from pssa.runs.input_profile import InputProfile
 
     texts, root = _read_texts(arguments.texts), arguments.run_path or starter_run()
-    judged, profile = judge(texts, root), InputProfile.load(root)
+    judged, profile = judge(texts, root, arguments.aspects), InputProfile.load(root)
     notes = [profile.text_notes(text) if profile else () for text in texts]
     if arguments.json:
         items = [
@@ -58,27 +60,38 @@ def run(arguments: argparse.Namespace) -> int:
         show(text, found)
         if note:
             say(f"note: {'; '.join(note)}; do not rely on answers about such a text")
-    if not all(judged):
-        say(
-            f"\nto label an aspect that you name: pssa explain {arguments.run_path or 'starter'} --text TEXT --aspect ASPECT"
-        )
+    if arguments.aspects is None and not all(judged):
+        say("\nto label aspects that you name, add --aspects NAME,NAME")
     return 0
 
 
-def judge(texts: Sequence[str], run: Path) -> list[ExplainedAspects]:
-    """Return the aspects of each text, each with the explanation of its label in its sentence."""
-    from pssa.aspects.find import examples_of, find_in_texts, load_finder
-    from pssa.aspects.run import has_tagger
+def judge(texts: Sequence[str], run: Path, names: str | None = None) -> list[ExplainedAspects]:
+    """Return the aspects of each text, each with the explanation of its label in its sentence.
+
+    :param names: aspects to look for, separated by commas; None: those that the tagger of the run finds.
+    """
+    from pssa.aspects.find import examples_of, find_in_texts
     from pssa.runs import load
     from pssa.runs.explain import explain
 
-    classifier = load(run)
-    if not has_tagger(run):
-        known = "train one with --find-aspects, or name the aspects: pssa explain RUN --text T --aspect A"
-        raise InputError(f"{run} has no tagger that finds aspects; {known}")
-    found = find_in_texts(load_finder(run), texts)
+    classifier, finder = load(run), _open_finder(run, names)
+    found = find_in_texts(finder, texts)
     explained = iter(explain(classifier, examples_of([aspect for inside in found for aspect in inside])))
     return [[(aspect, next(explained)) for aspect in inside] for inside in found]
+
+
+def _open_finder(run: Path, names: str | None) -> Finder:
+    from pssa.aspects.find import load_finder
+    from pssa.aspects.names import NameFinder, parse_names
+    from pssa.aspects.run import has_tagger
+
+    if names is not None:
+        return NameFinder(parse_names(names))
+    if not has_tagger(run):
+        raise InputError(
+            f"{run} has no tagger that finds aspects; name them with --aspects, or train a tagger with --find-aspects"
+        )
+    return load_finder(run)
 
 
 def show(text: str, judged: ExplainedAspects) -> None:
