@@ -138,6 +138,12 @@ def test_an_input_is_never_replaced(command: Command, words: list[Any], tmp_path
     assert (tmp_path / "reviews.csv").read_bytes() == before
 
 
+def test_two_outputs_are_two_files(command: Command, words: list[Any], tmp_path: Path) -> None:
+    for option, path in (("--table", "page.html"), ("--groups", "page.html"), ("--rows", "page.html.rejected.jsonl")):
+        assert "is named twice" in command(*words, option, tmp_path / path).refusal
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["reviews.csv"]
+
+
 def test_no_aspect_and_no_row_at_all(command: Command, words: list[Any], tmp_path: Path) -> None:
     write_reviews(tmp_path / "reviews.csv", [("Hello.", "a", "b")])
     found = command(*words, "--json").json

@@ -159,7 +159,7 @@ def _windows(
         added = AddedFields(aspect=columns.aspect_columns if columns.text_only else ())
         before = [0, *accumulate(source.size for source in sources)]
         total = before[-1] if all(source.size for source in sources) else 0
-        for window in read_windows(sources, n_rows, added=added):
+        for window in read_windows(sources, n_rows, added=added) if sources else ():  # none: all files are empty
             yield _PoolWindow(window.source, window.rows, before[window.end[0]] + window.read, total)
             if window.fault:
                 raise InputError(window.fault)

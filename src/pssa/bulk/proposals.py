@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pssa.bulk.output_format import choose_output_format
+from pssa.bulk.output_format import OutputFormat, choose_output_format
 from pssa.data.example import Example, sentence_key
 from pssa.data.files import write_atomically
 from pssa.data.formats import format_named
@@ -95,15 +95,26 @@ class Proposals:
         :raises InputError: if neither names one of these.
         """
         target = Path(path)
-        if is_label_studio(target, format):
+        output = format_to_label(target, format)
+        if output is None:
             write_atomically(target, encode_tasks(proposal.task(self.model) for proposal in self.texts))
             return
-        output = choose_output_format(str(target), format)
         rows = [row for proposal in self.texts for row in proposal.rows()]
         columns = tuple(dict.fromkeys((*_ROW_FIELDS, *(name for row in rows for name in row))))
-        if output.name == "parquet":
-            raise InputError(f"{target}: rows to label are written as CSV, JSON Lines or Label Studio's JSON; name one")
         write_atomically(target, output.header(columns) + output.encode(rows, columns))
+
+
+def format_to_label(path: Path, format: str | None) -> OutputFormat | None:
+    """Return the format of the rows of a file to label; None for tasks of Label Studio.
+
+    :raises InputError: if it is neither of Label Studio, CSV nor JSON Lines.
+    """
+    if is_label_studio(path, format):
+        return None
+    output = choose_output_format(str(path), format)
+    if output.name == "parquet":
+        raise InputError(f"{path}: rows to label are written as CSV, JSON Lines or Label Studio's JSON; name one")
+    return output
 
 
 def is_label_studio(path: Path, format: str | None) -> bool:

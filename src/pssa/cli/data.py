@@ -32,7 +32,7 @@ from pssa.cli._output import counted, print_json, require_new_file, say
 from pssa.cli._parser import BAD_USAGE, Commands, add_command, add_group, option, run_path
 from pssa.cli._run_data import set_row_defaults
 from pssa.data.formats import FORMATS
-from pssa.errors import for_command_line
+from pssa.errors import InputError, for_command_line, setting
 
 if TYPE_CHECKING:
     from pssa.bulk.proposals import Proposals
@@ -123,7 +123,6 @@ def run_convert(arguments: argparse.Namespace) -> int:
     """
     from pssa.data.formats.hugging_face import PREFIX
     from pssa.data.io import read_or_skip, write
-    from pssa.errors import InputError
 
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
@@ -155,7 +154,7 @@ def run_next(arguments: argparse.Namespace) -> int:
     from pssa.training.progress import StderrProgress
 
     if arguments.out is not None:
-        require_new_file(arguments.out, force=arguments.force)
+        _check_file_to_label(arguments)
     set_row_defaults(arguments, arguments.input)
     options = PoolOptions(
         arguments.columns,
@@ -179,6 +178,17 @@ def run_next(arguments: argparse.Namespace) -> int:
         say("import it into a Label Studio project; `pssa data label-config` prints the labelling interface")
         say("label, export as JSON, then: pssa train --train EXPORT.json --out RUN")
     return 0
+
+
+def _check_file_to_label(arguments: argparse.Namespace) -> None:
+    """Refuse, before a large pool is read, a file that cannot be written, or that the pool is in."""
+    from pssa.bulk.proposals import format_to_label
+    from pssa.bulk.source import peeked_paths
+
+    require_new_file(arguments.out, force=arguments.force)
+    format_to_label(arguments.out, arguments.target)
+    if arguments.out.resolve() in {path.resolve() for path in peeked_paths(arguments.input)}:
+        raise InputError(f"{arguments.out} is both an input and the output; choose another {setting('out')}")
 
 
 def _print_proposals(found: Proposals, out: Path | None) -> None:

@@ -85,10 +85,10 @@ class InsightsJob:
         return self.out.with_name(f"{self.out.name}.rejected.jsonl")
 
     @property
-    def outputs(self) -> dict[Path, str]:
+    def outputs(self) -> list[tuple[Path, str]]:
         """The files that are written, each with the setting that names it."""
         named = {"out": self.out, "table": self.table, "rows": self.rows}
-        return {path: name for name, path in named.items() if path is not None} | {self.rejected: "out"}
+        return [(self.rejected, "out"), *((path, name) for name, path in named.items() if path is not None)]
 
 
 @dataclass(frozen=True)
@@ -254,9 +254,13 @@ class _Work:
             if source.is_stream:
                 raise InputError(f"{source.title} can be read only once; name a file with {setting('input')}")
         inputs = {Path(source.name).resolve() for source in self.sources}
-        for path, name in self.job.outputs.items():
+        others = set() if self.job.groups is None else {self.job.groups.resolve()}
+        for path, name in self.job.outputs:
             if path.resolve() in inputs:
                 raise InputError(f"{path} is both an input and an output; choose another {setting(name)}")
+            if path.resolve() in others:
+                raise InputError(f"{path} is named twice; choose another {setting(name)}")
+            others.add(path.resolve())
             if path.exists() and self.job.begin == "new":
                 raise InputError(f"{path} already exists; choose another {setting(name)}, or replace it with {REPLACE}")
             if not path.parent.is_dir() or path.is_dir():
