@@ -24,6 +24,7 @@ from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.saved_model import Description, save_weights
 from pssa.runs.setting_field import parse_value
+from pssa.runs.warm_start import merge_settings
 from pssa.serve.review.log import LogEntry, ReviewLog
 from pssa.training import Checkpoint
 
@@ -95,8 +96,17 @@ def test_a_file_of_holes_is_refused_before_it_is_read(tmp_path: Path, name: str)
     grow(run / name)
     with pytest.raises(InputError, match=f"{name}: is a sparse file of 1073741824 bytes"):
         pssa.load(run)
-    with pytest.raises(InputError, match="is a sparse file"):
-        run_digest(run)
+    for use in (run_digest, lambda folder: merge_settings(Config(), {"from_pretrained": str(folder)})):
+        with pytest.raises(InputError, match="is a sparse file"):
+            use(run)
+
+
+@pytest.mark.parametrize("hidden", [10**9, 10**18, 10**30])
+def test_sizes_beyond_any_memory_are_refused(tmp_path: Path, hidden: int) -> None:
+    run = write_run(tmp_path / "run")
+    change(run / "model.json", model="tnet_att", options={"hidden": hidden})
+    with pytest.raises(InputError, match=r"describes a model|hidden"):
+        pssa.load(run)
 
 
 def test_a_description_of_a_first_version_is_read_with_what_was_added_since(tmp_path: Path) -> None:

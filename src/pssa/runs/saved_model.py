@@ -242,8 +242,12 @@ def _refuse_outsized(folder: Path, source: Path, description: Description, featu
         table = WordTable(torch.empty(table.matrix.shape, device="meta"), table.n_trained)
     if "refine" in options:  # choosing heads runs the model, and adds next to nothing
         options = options | {"refine": "none"}
-    with torch.device("meta"):
-        model = models.build(description.model, table, len(description.labels), options, 0)
+    try:
+        with torch.device("meta"):
+            model = models.build(description.model, table, len(description.labels), options, 0)
+    except (RuntimeError, TypeError, OverflowError) as error:  # of torch, about sizes beyond any memory
+        what = f"{folder} describes a model that cannot be built: {format_error(error)}"
+        raise InputError(f"{what}; copy or train the run again") from error
     # Checkpoints hold parameters only: other vectors come from their own file.
     vectors = (folder / "stages" / "vectors.safetensors",) if source.name == "checkpoint.safetensors" else ()
     require_enough_weights(folder, model, source, *vectors)

@@ -111,7 +111,7 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
         seed = self.random_state
         if not isinstance(seed, (int, np.integer)):
             seed = _validation.check_random_state(seed).randint(_MAX_SEED)
-        settings = {name: value for name, value in given.items() if value is not None} | dict(self.settings or {})
+        settings = {name: value for name, value in given.items() if value is not None} | _check_settings(self.settings)
         settings |= {"model": self.model, "method": self.method, "seed": int(seed)}
         self.run_ = train(corpus, run, progress=None if self.verbose else False, **settings)
         self.classifier_ = load(self.run_)
@@ -142,6 +142,17 @@ class AspectClassifier(_base.ClassifierMixin, _base.BaseEstimator):  # type: ign
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         return tags
+
+
+def _check_settings(given: Any) -> dict[str, Any]:
+    """Return the settings; refuse what is no mapping, and `out`, since the run has a folder of its own."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(f'settings is {shorten(given)}; expected a dict, such as {{"batch_size": 16}}')
+    if "out" in given or "progress" in given:
+        raise InputError("settings has out or progress; use save and verbose instead")
+    return dict(given)
 
 
 def _new_folder(estimator: AspectClassifier) -> Path:

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from pssa import models
 from pssa.data.example import Corpus
+from pssa.data.files import require_regular
 from pssa.data.vectors import PACKED, Coverage, Vectors, embedding_matrix, read_vectors_once
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, PssaWarning, setting
@@ -38,6 +39,7 @@ _FILES = ("model.safetensors", PACKED, "vocabulary.json", "model.json")
 SCRATCH = "none"  # in place of a run: start from scratch, however few the labels
 _MIN_KNOWN = 0.5  # share of the words of few labels that the starter knows; texts in another language have less
 _DIGEST = 16  # characters
+_CHUNK = 1 << 20  # bytes
 _UNSEEN = "unseen"  # how the name of the tensor ends that holds the vectors that are not trained
 
 
@@ -237,7 +239,10 @@ def _check_digest(run: Path, expected: str | None) -> str:
     """Return the digest of a run; refuse it if another one was expected."""
     digest = hashlib.sha256()
     for path in (path for name in _FILES if (path := run / name).is_file()):
-        digest.update(path.read_bytes())
+        require_regular(path)
+        with path.open("rb") as stream:
+            while content := stream.read(_CHUNK):
+                digest.update(content)
     found = digest.hexdigest()[:_DIGEST]
     if expected not in (None, found):
         what = f"{run_name(run)} has changed: its digest is {found}, and from_digest is {expected}"
