@@ -165,7 +165,9 @@ def test_it_works_in_cross_validation_and_a_grid_search() -> None:
     assert search.best_estimator_.score(frame, Y) == 1
 
 
-@pytest.mark.parametrize(("settings", "message"), [(5, "expected a dict"), ({"out": "elsewhere"}, "use save and verbose")])
+@pytest.mark.parametrize(
+    ("settings", "message"), [(5, "expected a dict"), ({"out": "elsewhere"}, "use save and verbose")]
+)
 def test_settings_that_are_none_are_refused(settings: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         AspectClassifier("memnet", settings=settings).fit([("a menu", "menu"), ("a bar", "bar")], ["good", "bad"])
