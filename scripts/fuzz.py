@@ -5,8 +5,8 @@
 Every case must be accepted, or refused by an `InputError` (`RunError` for runs) in one short line, within --seconds and
 --memory. Anything else is a failure: its bytes are kept in --kept, and the exit code is 1. Cases come from three engines: sound
 files changed by a seeded generator, hypothesis with the format's grammar, and libFuzzer (atheris) guided by the branches of the
-package. The same seed gives the same cases. `--target NAME` attacks one target only; `--again FILE --target NAME` tries a kept
-case once more, with its traceback.
+package. The same seed gives the same cases. `--target NAME` attacks one target only, or all of NAME/...;
+`--again FILE --target NAME` tries a kept case once more, with its traceback.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=_memory_disk()) as name:
         folder = Path(name)
         targets = _targets(folder / "sound")
-        chosen = {key: targets[key] for key in targets if arguments.target in ("", key)}
+        chosen = {key: targets[key] for key in targets if f"{key}/".startswith(f"{arguments.target}/".lstrip("/"))}
         if not chosen:
             raise SystemExit(f"there is no target {arguments.target!r}; there are {', '.join(targets)}")
         if arguments.again:
@@ -66,7 +66,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--target", default="", help="attack this one only")
+    parser.add_argument("--target", default="", help="attack this one only, and those named TARGET/...")
     parser.add_argument("--seconds", type=float, default=5.0, help="that a case may take")
     parser.add_argument("--memory", type=int, default=1024, help="MiB that a case may take")
     parser.add_argument("--kept", type=Path, default=Path("fuzz-failures"), help="folder for cases that fail")
@@ -88,7 +88,8 @@ def _targets(folder: Path) -> dict[str, Target]:
         from fuzzing.folders import folder_targets
         from fuzzing.readers import reader_targets
         from fuzzing.service import service_targets
-    readers = reader_targets(folder) | aspect_targets() | folder_targets(folder)
+        from fuzzing.workbooks import workbook_targets
+    readers = reader_targets(folder) | workbook_targets() | aspect_targets() | folder_targets(folder)
     return readers | service_targets(folder) | bulk_targets(folder) | command_targets(folder)
 
 

@@ -27,7 +27,7 @@ from pssa.data.vectors import load_matrix, read_vectors, save_matrix
 from pssa.data.vocabulary import Vocabulary
 from pssa.stress import make_variants, read_variants, write_variants
 
-__all__ = ["CORPUS", "EVIDENCE", "reader_targets", "using"]
+__all__ = ["CORPUS", "EVIDENCE", "read_in_every_way", "reader_targets", "using"]
 
 CORPUS = embedded.load("train").select(range(5))
 EVIDENCE = Evidence.from_findings(
@@ -136,17 +136,19 @@ def _document(name: str, content: bytes) -> Any:
 
 
 def _reading(name: str, format: str | None) -> Callable[[Path], Attack]:
-    def use(path: Path) -> None:
-        check(path, format=format)
-        for row in stream(path, format=format):
-            example_from_fields(row.fields, ordinal_required=False)
-        corpus = read(path, format=format)
-        again = path.with_name("again.jsonl")
-        write(corpus, again)
-        if tuple(read(again)) != corpus.examples:
-            raise AssertionError("what was read is not what is read back")
+    return using(name, lambda path: read_in_every_way(path, format))
 
-    return using(name, use)
+
+def read_in_every_way(path: Path, format: str | None) -> None:
+    """Check, stream and read a file; what was read survives a round trip."""
+    check(path, format=format)
+    for row in stream(path, format=format):
+        example_from_fields(row.fields, ordinal_required=False)
+    corpus = read(path, format=format)
+    again = path.with_name("again.jsonl")
+    write(corpus, again)
+    if tuple(read(again)) != corpus.examples:
+        raise AssertionError("what was read is not what is read back")
 
 
 def using(name: str, use: Callable[[Path], Any]) -> Callable[[Path], Attack]:

@@ -61,7 +61,7 @@ _PACKED_BUFFER = 1 << 20
 _LINES_PER_REPORT = 4096
 _TEXT_SUFFIXES = (".txt", ".vec")
 # Other methods unpack a few bytes to gigabytes at once, before they can be counted.
-_ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # Errors of zipfile and the modules below it about a damaged archive.
 _DAMAGED = (EOFError, struct.error, zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OverflowError)
 
@@ -324,6 +324,6 @@ def _text_member(path: Path, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     if len(members) > 1:
         names = ", ".join(format_error(member.filename) for member in members[:5])
         raise InputError.at(path, None, f"is an archive with {len(members)} text files ({names}); unpack one of them")
-    if members[0].compress_type not in _ZIP_METHODS:
+    if members[0].compress_type not in ZIP_METHODS:
         raise InputError.at(path, None, "is an archive that is packed in an unusual way, not deflated; unpack it first")
     return members[0]

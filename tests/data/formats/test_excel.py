@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -66,21 +67,84 @@ def test_what_is_made_of_a_workbook_opens_in_excel(tmp_path: Path) -> None:
     assert find_csv_style(sources).has_bom
 
 
-def test_hostile_workbooks_are_refused(tmp_path: Path) -> None:
-    path = workbook(tmp_path / "a.xlsx", [["text", "aspect", "label"], ["a menu", "menu", "positive"]])
+NAMESPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+SHEET = "xl/worksheets/sheet1.xml"
+HEADER = "".join(f'<c t="inlineStr"><is><t>{name}</t></is></c>' for name in ("text", "aspect", "label"))
+
+
+def parts_of(path: Path) -> dict[str, bytes]:
+    workbook(path, [["text", "aspect", "label"], ["a menu", "menu", "positive"]])
     with zipfile.ZipFile(path) as parts:
-        content = {name: parts.read(name) for name in parts.namelist()}
-    sheet = "xl/worksheets/sheet1.xml"
-    for what, changed in {
-        "far more than its size": {"xl/bomb.xml": b" " * (1 << 25)},
-        "cannot be read as an Excel workbook": {sheet: content[sheet][:-40]},
-        "empty rows": {sheet: content[sheet].replace(b'r="2"', b'r="99999999"')},
-        "no cell with content": {
-            sheet: b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"/>'
-        },
-    }.items():
-        with zipfile.ZipFile(tmp_path / "b.xlsx", "w", zipfile.ZIP_DEFLATED) as parts:
-            for name, data in (content | changed).items():
-                parts.writestr(name, data)
-        with pytest.raises(InputError, match=what):
-            read(tmp_path / "b.xlsx")
+        return {name: parts.read(name) for name in parts.namelist()}
+
+
+def packed(path: Path, parts: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return path
+
+
+def sheet_of(rows: str) -> bytes:
+    return f"<worksheet {NAMESPACE}><sheetData><row>{HEADER}</row>{rows}</sheetData></worksheet>".encode()
+
+
+HOSTILE = {
+    "a bomb": ("far more than its size", {"xl/bomb.xml": b" " * (1 << 25)}),
+    "cut short": ("cannot be read as an Excel workbook", {SHEET: sheet_of("")[:-40]}),
+    "far below": ("empty rows", {SHEET: sheet_of('<row r="99999999"><c><v>1</v></c></row>')}),
+    "no cells": ("no cell with content", {SHEET: f"<worksheet {NAMESPACE}/>".encode()}),
+    "too wide": ("more than 16,384 columns", {SHEET: sheet_of(f"<row>{'<c><v>1</v></c>' * 20_000}</row>")}),
+    "wide and long": (
+        "far more cells than",
+        {SHEET: sheet_of("".join(f'<row><c r="XFD{row}"><v>1</v></c></row>' for row in range(2, 20)))},
+    ),
+    "nested": ("far more than its size", {SHEET: sheet_of("<a>" * 500_000)}),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_workbooks_are_refused(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pssa.data.formats.excel._MAX_CELLS", 200_000)
+    what, changed = HOSTILE[name]
+    path = packed(tmp_path / "b.xlsx", parts_of(tmp_path / "a.xlsx") | changed)
+    with pytest.raises(InputError, match=what):
+        list(scan(path, "excel"))
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(4096), "protected by a password, or of Excel 97 to 2003"),
+        (b"text,aspect\na,b\n", "is not an Excel workbook"),
+        (b"PK\x03\x04" + bytes(100), "cannot be read as an Excel workbook"),
+    ],
+)
+def test_other_files_with_the_ending_are_refused(tmp_path: Path, content: bytes, what: str) -> None:
+    (tmp_path / "a.xlsx").write_bytes(content)
+    with pytest.raises(InputError, match=what):
+        read(tmp_path / "a.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("parts", "what"),
+    [
+        ({"mimetype": b"application/vnd.oasis.opendocument.spreadsheet"}, "OpenDocument"),
+        ({"xl/workbook.bin": b""}, "binary workbook"),
+    ],
+)
+def test_other_archives_with_the_ending_are_refused(tmp_path: Path, parts: dict[str, bytes], what: str) -> None:
+    with pytest.raises(InputError, match=what):
+        read(packed(tmp_path / "a.xlsx", parts, zipfile.ZIP_STORED))
+
+
+def test_other_methods_of_packing_are_refused(tmp_path: Path) -> None:
+    """They unpack gigabytes at once, whatever the archive says of their size."""
+    with pytest.raises(InputError, match="unusual way"):
+        read(packed(tmp_path / "b.xlsx", parts_of(tmp_path / "a.xlsx"), zipfile.ZIP_LZMA))
+
+
+def test_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.xlsx")
+    with pytest.raises(InputError, match="is a pipe"):
+        list(scan(tmp_path / "a.xlsx", "excel"))

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pssa.data.files import MAX_BLANK_LINES
+from pssa.data.files import MAX_BLANK_LINES, require_regular
 from pssa.data.rows import SAME_NAMES, Columns, Event, Problem
-from pssa.data.text_file import describe_damage, require_file
+from pssa.data.text_file import ZIP_METHODS, describe_damage, require_file
 from pssa.data.validation import format_error
 from pssa.errors import EmptyFile, InputError, import_extra
 
@@ -26,9 +26,14 @@ HAS_ENCODING = False
 NEEDS_FILE = True
 
 _MAX_RECORD = 1 << 22  # characters
+_MAX_COLUMNS = 16_384  # of a sheet in Excel
 _MAX_TEXTS = 1 << 28  # bytes of the table of texts, which is read whole
-_MAX_UNPACKED = 1 << 24  # bytes that any file may unpack to
-_MAX_GROWTH = 200  # times its own size, beyond that
+# A workbook unpacks to about ten times its size. openpyxl takes a hundred bytes of memory for one that is unpacked.
+_MAX_UNPACKED = 1 << 20  # bytes that any workbook may unpack to
+_MAX_GROWTH = 50  # times its own size, beyond that
+_MAX_CELLS = 1 << 22  # with those that are empty or repeat a text, of any workbook
+_SAVE = "save it again as .xlsx, or as CSV in UTF-8"
+_OLE = b"\xd0\xcf\x11\xe0"
 _MIDNIGHT = dt.time()
 
 Cells = Sequence[Any]
@@ -65,22 +70,40 @@ def _opened(path: Path) -> Iterator[Any]:
     warnings.filterwarnings("ignore", module=r"openpyxl\.")  # about styles and other things that are not read
     require_file(path)
     try:
+        require_regular(path)
+        _refuse_other_kinds(path)
         _refuse_bomb(path)
-        book = openpyxl.load_workbook(str(path), read_only=True, data_only=True)
-        try:
-            yield book
-        finally:
-            book.close()
+        # openpyxl leaves a file open that it opened itself and cannot read. The stream of a watched path cannot seek.
+        with open(str(path), "rb") as stream:
+            yield openpyxl.load_workbook(stream, read_only=True, data_only=True)
     except InputError:
         raise
     except Exception as error:  # of zipfile, of the XML parser, and of openpyxl for whatever a file may hold
         what = f"cannot be read as an Excel workbook ({format_error(error)})"
-        raise InputError.at(path, None, f"{what}; save it again as .xlsx, or as CSV in UTF-8") from error
+        raise InputError.at(path, None, f"{what}; {_SAVE}") from error
+
+
+def _refuse_other_kinds(path: Path) -> None:
+    """Refuse other files that people give this ending, and say what they are."""
+    with path.open("rb") as stream:
+        head = stream.read(200)
+    if head.startswith(_OLE):
+        what = "is protected by a password, or of Excel 97 to 2003 (.xls)"
+        raise InputError.at(path, None, f"{what}; save it as .xlsx without a password, or as CSV in UTF-8")
+    if b"opendocument" in head:
+        raise InputError.at(path, None, f"is an OpenDocument file (.ods), not an Excel workbook; {_SAVE}")
+    if not head.startswith(b"PK"):
+        raise InputError.at(path, None, f"is not an Excel workbook; give it the ending of its format, or {_SAVE}")
 
 
 def _refuse_bomb(path: Path) -> None:
-    with zipfile.ZipFile(str(path)) as parts:
-        sizes = {part.filename: part.file_size for part in parts.infolist()}
+    with zipfile.ZipFile(str(path)) as archive:
+        parts = archive.infolist()
+    sizes = {part.filename: part.file_size for part in parts}
+    if "xl/workbook.bin" in sizes:
+        raise InputError.at(path, None, f"is a binary workbook (.xlsb); {_SAVE}")
+    if not all(part.compress_type in ZIP_METHODS for part in parts):
+        raise InputError.at(path, None, f"is packed in an unusual way, not deflated; {_SAVE}")
     texts = max((size for name, size in sizes.items() if "sharedstrings" in name.lower()), default=0)
     if texts > _MAX_TEXTS or sum(sizes.values()) > max(_MAX_UNPACKED, _MAX_GROWTH * path.stat().st_size):
         raise InputError.at(path, None, "unpacks to far more than its size; save it as CSV in UTF-8")
@@ -101,8 +124,13 @@ def _read_header(path: Path, book: Any) -> tuple[int, list[str], Iterator[tuple[
 def _rows(path: Path, sheet: Any) -> Iterator[tuple[int, Cells]]:
     """Yield the rows with content and their numbers."""
     sheet.reset_dimensions()  # the file may state them wrongly
-    last = 0
+    last, left = 0, max(_MAX_CELLS, 4 * path.stat().st_size)
     for line, cells in enumerate(sheet.iter_rows(values_only=True), 1):
+        if len(cells) > _MAX_COLUMNS:
+            raise InputError.at(path, line, f"has more than {_MAX_COLUMNS:,} columns; {_SAVE}")
+        left -= len(cells)
+        if left < 0:
+            raise InputError.at(path, line, "has far more cells than the file has bytes; save it as CSV in UTF-8")
         if any(_as_text(cell).strip() for cell in cells):
             yield line, cells
             last = line
