@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -22,9 +23,10 @@ from pssa.report.heat_map import (
     format_share,
     level,
     pairs,
-    probabilities,
+    scores,
     segments,
     top_words,
+    warning,
 )
 from pssa.runs.explain import Explanation
 
@@ -88,7 +90,17 @@ def test_numbers_are_short_on_words_and_exact_in_titles(share: float, short: str
 
 
 def test_the_predicted_label_comes_first() -> None:
-    assert probabilities(SCREEN) == [("negative", 0.625), ("positive", 0.25), ("neutral", 0.125)]
+    assert scores(SCREEN) == [("negative", " 62.5 %"), ("positive", " 25.0 %"), ("neutral", " 12.5 %")]
+
+
+def test_a_withheld_label_comes_first_without_a_probability() -> None:
+    withheld = replace(SCREEN, answer=replace(SCREEN.answer, label="uncertain"))
+    assert scores(withheld)[:2] == [("uncertain", ""), ("positive", " 25.0 %")]
+
+
+def test_a_new_aspect_alone_is_noted_without_a_warning() -> None:
+    noted = replace(SCREEN, answer=replace(SCREEN.answer, notes=("aspect unseen in training",)))
+    assert (warning(SCREEN), warning(noted)) == ("", "aspect unseen in training")
 
 
 def test_the_hottest_words_are_named_from_a_least_share_on() -> None:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
+from rich.console import Console
 from tests.report.documents import explanation, explanations, parse, refuse_outside
 
 from pssa.report.heat_map import clean, level
 from pssa.report.html import HEAT_STYLE, html_fragment, make_environment, to_html
+from pssa.report.svg import to_svg
+from pssa.report.terminal import HeatMaps, to_terminal
 from pssa.runs.explain import Explanation
 
 TEXT = "The screen is huge, but the battery dies."
 SCREEN = explanation(TEXT, "screen", {"huge": 0.5, "is": 0.125, "dies": 0.03}, "positive")
 BATTERY = explanation(TEXT, "battery", {"dies": 0.25})
+
+
+def printed(given: HeatMaps) -> str:
+    console = Console(file=io.StringIO(), color_system=None, soft_wrap=True, highlight=False)
+    console.print(given)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 def test_every_word_has_its_number_in_its_title() -> None:
@@ -49,6 +60,20 @@ def test_who_cannot_see_it_is_told_the_sentence_and_its_numbers() -> None:
 def test_the_caption_says_label_probabilities_and_saliency() -> None:
     (caption,) = parse(html_fragment(SCREEN, "my run")).all("figcaption")
     assert caption.text == "my run: screen is positive 25.0 % · negative 62.5 % · neutral 12.5 % by attention"
+
+
+def test_a_withheld_label_and_notes_are_shown_wherever_a_person_reads() -> None:
+    notes = ("mostly unknown words (9 of 9)", "aspect <unseen>")
+    given = replace(SCREEN, answer=replace(SCREEN.answer, label="uncertain", notes=notes))
+    (caption,) = parse(html_fragment(given)).all("figcaption")
+    assert caption.text == "screen is uncertain · positive 25.0 % · negative 62.5 % · neutral 12.5 % by attention"
+    said = "mostly unknown words (9 of 9); aspect <unseen>; do not rely on this answer"
+    for page in (to_html([given]), given._repr_html_()):
+        assert [note.text for note in parse(page).all("p", "note") if "rely" in note.text] == [f"Note: {said}."]
+    assert "is uncertain, positive 25.0 %" in printed(to_terminal([given]))
+    assert "note:" not in printed(to_terminal([given]))
+    assert printed(to_terminal([given], with_notes=True)).endswith(f"\n  note: {said}\n")
+    assert "is uncertain, positive 25.0 %" in to_svg([given])
 
 
 def test_a_page_shows_the_aspects_of_a_sentence_under_one_heading() -> None:

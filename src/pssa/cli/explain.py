@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         values |= {} if before is None else {"versus": _as_dict(arguments.versus, before)}
         print_json(values | {"warnings": warnings, **written})
         return 0
-    print_rich(to_terminal(now, **pictured))
+    print_rich(to_terminal(now, with_notes=True, **pictured))
     for warning in warnings:
         say(warning)
     if has_more:

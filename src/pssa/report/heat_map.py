@@ -13,6 +13,7 @@ from itertools import groupby
 from pssa.data.numbers import percent
 from pssa.errors import InputError
 from pssa.runs.explain import Explanation
+from pssa.runs.input_profile import NEW_ASPECT
 
 LEVELS = 10  # of heat; level 0 is not coloured
 FULL = 0.4  # share from which a word has the highest level; the same in every sentence, so that sentences compare
@@ -93,11 +94,22 @@ def format_share(share: float) -> str:
     return f"{share:.2f}".removeprefix("0") if share < 0.995 else "1.0"
 
 
-def probabilities(explanation: Explanation) -> list[tuple[str, float]]:
-    """Return the labels with their probabilities, the predicted one first."""
+def scores(explanation: Explanation) -> list[tuple[str, str]]:
+    """Return the labels with their probabilities, such as ` 88.4 %`, the predicted one first.
+
+    Where the classifier abstains, `uncertain` comes first, without a probability.
+    """
     answer = explanation.answer
-    rest = [(label, value) for label, value in answer.probabilities.items() if label != answer.label]
-    return [(answer.label, answer.probabilities[answer.label]), *rest]
+    by_label = {label: f" {percent(value)}" for label, value in answer.probabilities.items()}
+    return [(answer.label, by_label.pop(answer.label, "")), *by_label.items()]
+
+
+def warning(explanation: Explanation) -> str:
+    """Return what about the text is unlike the training data, with its consequence; empty if nothing is."""
+    notes = explanation.answer.notes
+    # An aspect may be new in a text that is like the others.
+    consequence = [] if set(notes) <= {NEW_ASPECT} else ["do not rely on this answer"]
+    return "; ".join([*notes, *consequence])
 
 
 def top_words(explanation: Explanation, least: float = NAMED) -> list[Segment]:

@@ -17,7 +17,7 @@ from pssa.runs.explain import Explanation
 _TEMPLATES = Path(__file__).parent / "templates"
 _GLOBALS = (
     *("ACCENT", "FULL", "HEAT_COLOUR", "LEVELS", "NAMED"),
-    *("alt_text", "changes", "level", "opacity", "probabilities", "segments", "thickness"),
+    *("alt_text", "changes", "level", "opacity", "scores", "segments", "thickness", "warning"),
 )
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from pssa.data.numbers import percent
 from pssa.errors import InputError
-from pssa.report.heat_map import NAMED, Pair, alt_text, changes, clean, format_share, pairs, probabilities
+from pssa.report.heat_map import NAMED, Pair, alt_text, changes, clean, format_share, pairs, scores
 from pssa.report.heat_map import segments as segments_of
 from pssa.report.html import render
 from pssa.runs.explain import Explanation
@@ -91,8 +91,8 @@ class _Drawing:
         self.y += _GAP
 
     def _add(self, explanation: Explanation, name: str) -> None:
-        scores = ", ".join(f"{label} {percent(value)}" for label, value in probabilities(explanation))
-        self._add_heading(f"{name}{explanation.answer.aspect} is {scores} (by {explanation.saliency})")
+        found = ", ".join(label + value for label, value in scores(explanation))
+        self._add_heading(f"{name}{explanation.answer.aspect} is {found} (by {explanation.saliency})")
         words = list(_set_lines(_words(explanation), self.room))
         if is_right_to_left(explanation.text):
             words = [replace(word, x=self.room - word.x - word.width) for word in words]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from pssa.data.numbers import percent
 from pssa.report import heat_map
 from pssa.runs.explain import Explanation
 
@@ -25,12 +24,16 @@ class HeatMaps:
 
     pairs: tuple[heat_map.Pair, ...]
     names: tuple[str, str]
+    with_notes: bool = False  # about texts that are unlike the training data
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Print one block per aspect, with an empty line between."""
         draw = _in_numbers if console.color_system is None or console.no_color else _in_colour
         for place, pair in enumerate(self.pairs):
-            yield Text("\n").join([*([Text()] if place else []), *_block(pair, self.names, draw)])
+            lines = [*([Text()] if place else []), *_block(pair, self.names, draw)]
+            if self.with_notes and (note := heat_map.warning(pair.now)):
+                lines.append(Text(f"  note: {_one_line(note)}"))
+            yield Text("\n").join(lines)
 
 
 def to_terminal(
@@ -38,9 +41,10 @@ def to_terminal(
     *,
     versus: Sequence[Explanation] | None = None,
     names: tuple[str, str] = ("this run", "versus"),
+    with_notes: bool = False,
 ) -> HeatMaps:
     """Return sentences with their heat, labels and probabilities, below those of another run, for `rich` to print."""
-    return HeatMaps(tuple(heat_map.pairs(explanations, versus)), names)
+    return HeatMaps(tuple(heat_map.pairs(explanations, versus)), names, with_notes)
 
 
 def _block(pair: heat_map.Pair, names: tuple[str, str], draw: Drawing) -> list[Text]:
@@ -57,7 +61,7 @@ def _block(pair: heat_map.Pair, names: tuple[str, str], draw: Drawing) -> list[T
 
 
 def _heading(explanation: Explanation, name: str) -> Text:
-    best, *others = [f"{_one_line(label)} {percent(value)}" for label, value in heat_map.probabilities(explanation)]
+    best, *others = [_one_line(label + value) for label, value in heat_map.scores(explanation)]
     rest = "".join(f", {other}" for other in others)
     aspect = (_one_line(explanation.answer.aspect), "bold")
     return Text.assemble(_one_line(name), aspect, " is ", (best, "bold"), f"{rest} (by {explanation.saliency})")

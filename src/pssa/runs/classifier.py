@@ -47,7 +47,8 @@ class Answer:
 
     def __repr__(self) -> str:
         probabilities = {label: round(value, 4) for label, value in self.probabilities.items()}
-        return brief_repr(self, label=self.label, aspect=self.aspect, probabilities=probabilities)
+        notes = {"notes": list(self.notes)} if self.notes else {}
+        return brief_repr(self, label=self.label, aspect=self.aspect, probabilities=probabilities, **notes)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values under the names that files and the service use."""

@@ -86,11 +86,11 @@ def explain(
     name = require_usable(classifier, saliency or usual_saliency(classifier))
     if not examples:
         return []
-    examples = classifier.featurizer.cut(examples)
+    given, examples = examples, classifier.featurizer.cut(examples)
     corpus = classifier.featurizer.index(examples, classifier.labels)
     observed = observe(classifier.model, corpus, build_saliency(name, {}), batch_size)
     others = [predict_logits(member, corpus, batch_size).softmax(dim=1) for member in classifier.members[1:]]
-    answers = classifier.answers(examples, classifier.vote([observed.probabilities, *others]))
+    answers = classifier.answers(given, classifier.vote([observed.probabilities, *others]))
     return [
         Explanation(
             example.text, example.spans, example.aspect, tuple(scores[: len(example.spans)].tolist()), name, answer
