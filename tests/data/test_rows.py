@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from pssa.data.check import check
 from pssa.data.io import from_dataset, from_records, read, stream
 from pssa.data.rows import SAME_NAMES, Columns, Row
-from pssa.errors import InputError
+from pssa.errors import InputError, for_command_line
 
 COLUMNS = {"text": "review", "aspect": "term", "label": "polarity", "id": "no"}
 OURS = [
@@ -107,7 +108,7 @@ def test_who_has_other_names_is_told_how_to_say_them(tmp_path: Path, write: Writ
 
 
 def test_a_missing_aspect_or_label_points_to_the_option_and_an_empty_one_does_not() -> None:
-    with pytest.raises(InputError, match=r"no `aspect`; .* found the fields text, term; .* columns='aspect=NAME'$"):
+    with pytest.raises(InputError, match=r"no `aspect`; .* found the fields text, term; .* columns='aspect=term'$"):
         from_records([{"text": "a bar", "term": "bar"}])
     bar = {"text": "a bar", "aspect": "bar"}
     with pytest.raises(
@@ -317,3 +318,34 @@ def test_two_columns_of_one_name_are_refused_in_parquet(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table([["a bar"], ["bar"], [1], [2]], names=names), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="line 1: the column 'n' occurs twice"):
         list(stream(tmp_path / "a.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("header", "given", "proposed"),
+    [
+        (["sentence", "aspect_term", "Polarity"], None, "text=sentence,aspect=aspect_term,label=Polarity"),
+        (["Date", "Star Rating", "Review"], None, "text=Review,aspect=NAME,label=Star Rating"),
+        (["Date", "Stars", "Review"], "text=Review", "text=Review,aspect=NAME,label=Stars"),
+        (["Review ID", "text"], None, "aspect=NAME,label=NAME"),
+        (["id", "q17"], None, "text=review,aspect=term,label=polarity"),
+    ],
+)
+def test_missing_columns_are_proposed_from_those_of_the_file(
+    header: list[str], given: str | None, proposed: str
+) -> None:
+    with pytest.raises(InputError) as raised:
+        Columns.of(given).check_header("a.csv", header)
+    assert f"columns='{proposed}'" in str(raised.value)
+
+
+def test_texts_without_aspects_are_to_be_labelled_before_training() -> None:
+    with pytest.raises(InputError, match="start with `pssa data next starter --input FILE`"):
+        SAME_NAMES.check_header("a.csv", ["text", "stars"])
+
+
+def test_a_missing_label_or_text_is_proposed_from_the_columns() -> None:
+    row = Row(2, {"Text": "a menu", "Aspect": "menu", "Sentiment": "positive"})
+    assert "--columns label=Sentiment" in for_command_line(row.describe_missing("label", "expected one"))
+    assert "--columns label=NAME" in for_command_line(Row(2, {"a=b,": "x"}).describe_missing("label", "expected one"))
+    with pytest.raises(InputError, match="columns='text=Review'"):
+        replace(SAME_NAMES, text_only=True).check_header("a.csv", ["Date", "Rating", "Review"])

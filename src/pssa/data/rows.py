@@ -30,6 +30,14 @@ _EXAMPLE = "text=review,aspect=term,label=polarity"
 _NEXT_PAIR = re.compile(",(?=[^,=]*=)")  # any other comma belongs to the name of a column
 # Columns that nearly every use needs; rows may lack the others.
 _REQUIRED = ("text", "aspect", "span", "label")
+# Words of which names of columns usually consist, by field.
+_USUAL_WORDS = {
+    "text": {"text", "review", "comment", "sentence", "feedback", "content", "body", "message", "tweet"},
+    "aspect": {"aspect", "term", "target", "feature"},
+    "label": {"label", "sentiment", "polarity", "rating", "star", "score"},
+}
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_LABEL_ADVICE = "to mark aspects in raw texts and label them, start with `pssa data next starter --input FILE`"
 _ROWS_SEARCHED = 100
 _MAX_GIVEN = 8192  # characters
 
@@ -55,7 +63,8 @@ class Row:
         if name in self.absent:
             column = f"this row has no column {shorten(self.absent[name])} for {name} ({_COLUMNS})"
             return f"{column}; found {join_names(self.given)}"
-        more = f"; name its column with {setting('columns', f'{name}=NAME')}" if advice is None else advice
+        listed = propose_columns([name], self.given)
+        more = f"; name its column with {setting('columns', listed)}" if advice is None else advice
         return f"no `{name}`; {expected}, found the fields {join_names(self.given)}{more}"
 
 
@@ -193,18 +202,28 @@ class Columns:
         if repeated is not None:
             raise InputError.at(path, line, f"the column {shorten(repeated)} occurs twice; rename one")
         if not self.suffice(found) and self.text_only:
-            advice = f"name it with {setting('columns', 'text=review')}"
+            advice = f"name it with {setting('columns', self._propose(['text'], found) or 'text=review')}"
             raise InputError.at(path, line, f"the column `text` is missing; found {join_names(found)}; {advice}")
         if not self.suffice(found):
             # There is advice where nothing is trained, so that no label is asked for.
-            label, example = (
-                ("", "text=review,aspect=term") if self.advice else (", and `label` for training", _EXAMPLE)
+            label, example, needed = (
+                ("", "text=review,aspect=term", ("text", "aspect"))
+                if self.advice
+                else (", and `label` for training", _EXAMPLE, ("text", "aspect", "label"))
             )
             expected = f"expected `text` and `aspect` (or `span`, or `from` and `to`){label}"
+            example = self._propose([name for name in needed if name not in fields], found) or example
             advice = f"if they have other names, list them with {setting('columns', example)}"
-            if self.advice and "text" in fields:
-                advice = f"{advice}; {self.advice}"
+            if "text" in fields:
+                advice = f"{advice}; {self.advice or _LABEL_ADVICE}"
             raise InputError.at(path, line, f"a column is missing: {expected}; found {join_names(found)}; {advice}")
+
+    def _propose(self, missing: Sequence[str], found: Iterable[str]) -> str:
+        """Return what to list so that a table has the missing fields; empty if it says nothing about these columns."""
+        taken = {column for _, column in self.pairs}
+        listed = propose_columns(missing, [column for column in found if column not in taken])
+        proposed = ",".join([*([str(self)] if self.pairs else []), listed])
+        return "" if "text" in missing and listed.count("=NAME") == len(missing) else proposed
 
     def check_rows(self, path: str | Path, events: Iterable[Event]) -> Iterator[Event]:
         """Yield the same events of a file without a header, and check that its first rows have the listed columns.
@@ -239,6 +258,24 @@ class Columns:
 
 
 SAME_NAMES = Columns()
+
+
+def propose_columns(fields: Iterable[str], found: Iterable[str]) -> str:
+    """Return the columns among `found` whose names suggest these fields, as `Columns.of` takes them; `NAME` for others."""
+    columns = [
+        column for column in found if column not in FIELDS and column.isprintable() and not set(",=") & set(column)
+    ]
+    return ",".join(f"{name}={_find_usual(name, columns) or 'NAME'}" for name in fields)
+
+
+def _find_usual(name: str, columns: Iterable[str]) -> str:
+    """Return the first column whose name consists of the usual words of the field; empty if there is none."""
+    usual = _USUAL_WORDS.get(name, set())
+    for column in columns:
+        words = {word.lower() for word in _WORD.findall(column)}
+        if words and {word.removesuffix("s") for word in words} <= usual:
+            return column
+    return ""
 
 
 def _parse_pair(pair: str) -> tuple[str, str]:
