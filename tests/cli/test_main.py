@@ -169,7 +169,23 @@ def test_the_version_is_the_packages(command: Command) -> None:
 def test_a_value_that_begins_with_a_dash_is_said_to_need_an_equals_sign(command: Command, option: str) -> None:
     told = command("tune", "--train", "x", option, "-1,0,1")
     assert told.code == 2
-    assert told.err.endswith(f"{option}=VALUE; see pssa tune --help\n")
+    assert told.err.endswith(f"as {option}=-1,0,1; see pssa tune --help\n")
+
+
+@pytest.mark.parametrize("words", [("--calibrate",), ("--calibrate", "--train", "x")])
+def test_an_option_without_its_value_says_which_there_are(command: Command, words: tuple[str, ...]) -> None:
+    said = "--calibrate needs a value: calibration of probabilities: auto, held_out or none (default auto)"
+    assert command("train", *words).err == f"pssa: {said}; see pssa train --help\n"
+
+
+def test_the_beginning_of_an_option_means_the_one_that_others_continue() -> None:
+    words = ["predict", "starter", "--input", "x", "--out", "y.csv", "--aspect", "bar"]
+    found = build_parser().parse_args(words)
+    assert (found.output, found.output_format, found.aspects) == ("y.csv", None, "bar")
+
+
+def test_the_beginning_of_several_options_is_ambiguous(command: Command) -> None:
+    assert "ambiguous option: --enc could match --encoder, --encoding" in command("train", "--enc", "x").err
 
 
 PARSERS = {parser.prog: parser for parser in list(parsers_of(build_parser()))[1:]}

@@ -131,7 +131,7 @@ def test_columns_that_cannot_be_are_refused_in_one_line(command: Command, review
     assert "--columns has 'Review'; expected FIELD" in command("data", "check", reviews, "--columns", "Review").refusal
     refusal = command("predict", run, "--input", reviews, "--output", "out.csv", "--columns", "txt=Review").refusal
     assert "unknown field 'txt'; expected one of text," in refusal
-    assert "--columns text=review,aspect=term" in command("evaluate", run, "--data", reviews).refusal
+    assert "--columns text=sentence,aspect=term" in command("evaluate", run, "--data", reviews).refusal
 
 
 def test_a_run_can_be_given_by_name_and_a_new_one_cannot(

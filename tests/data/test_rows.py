@@ -13,7 +13,7 @@ import pytest
 
 from pssa.data.check import check
 from pssa.data.io import from_dataset, from_records, read, stream
-from pssa.data.rows import SAME_NAMES, Columns, Row
+from pssa.data.rows import SAME_NAMES, Columns, Problem, Row, brief_messages
 from pssa.errors import InputError, for_command_line
 
 COLUMNS = {"text": "review", "aspect": "term", "label": "polarity", "id": "no"}
@@ -112,7 +112,7 @@ def test_a_missing_aspect_or_label_points_to_the_option_and_an_empty_one_does_no
         from_records([{"text": "a bar", "term": "bar"}])
     bar = {"text": "a bar", "aspect": "bar"}
     with pytest.raises(
-        InputError, match=r"no `label`; .* found the fields text, aspect, star; .* columns='label=NAME'"
+        InputError, match=r"no `label`; .* found the fields text, aspect, star; .* columns='label=star'"
     ):
         from_records([bar | {"star": 5}])
     with pytest.raises(InputError, match=r"no `label`; expected one of positive, negative, neutral$"):
@@ -349,3 +349,15 @@ def test_a_missing_label_or_text_is_proposed_from_the_columns() -> None:
     assert "--columns label=NAME" in for_command_line(Row(2, {"a=b,": "x"}).describe_missing("label", "expected one"))
     with pytest.raises(InputError, match="columns='text=Review'"):
         replace(SAME_NAMES, text_only=True).check_header("a.csv", ["Date", "Rating", "Review"])
+
+
+def test_advice_is_given_once_in_a_list_of_problems() -> None:
+    messages = [
+        "'a;b' occurs twice; say which; or all",
+        "'c' occurs twice; say which; or all",
+        "empty",
+        "empty",
+        "d; or all",
+    ]
+    problems = [Problem(number, message) for number, message in enumerate(messages)]
+    assert brief_messages(problems) == [messages[0], "'c' occurs twice", "empty", "empty", "d; or all"]

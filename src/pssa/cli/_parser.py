@@ -79,12 +79,28 @@ class Parser(argparse.ArgumentParser):
         if found := re.match(r"argument (.+): invalid choice: '([^']*)'", message):
             self._refuse_choice(message, found[1].split("/")[-1], found[2])
         if found := re.fullmatch(r"argument (?:.*/)?(--[a-z-]+): expected (?:one|at least one) argument", message):
-            message += f"; write a value that begins with a dash as {found[1]}=VALUE"
+            message = self._describe_lack(found[1])
         if message.startswith("the following arguments are required: --"):
             bare = [word for before, word in pairwise(["", *self._words]) if not before.startswith("--")]
             meant = self._propose_option(bare)
             message += f" (did you mean {meant}?)" if meant else ""
         self.exit(BAD_USAGE, f"pssa: {message}; see {self.prog} --help\n")
+
+    def _describe_lack(self, name: str) -> str:
+        """Return the error of an option without a value: it comes last, or what follows begins with a dash."""
+        after = next((word for before, word in pairwise(self._words) if before == name), "")
+        if after.startswith("-") and after.partition("=")[0] not in self._option_string_actions:
+            return f"{name} needs a value; write one that begins with a dash as {name}={after}"
+        action = self._option_string_actions.get(name)
+        return f"{name} needs a value" + (f": {action.help.replace('%%', '%')}" if action and action.help else "")
+
+    def _get_option_tuples(self, option_string: str) -> Any:
+        """Return the options that a beginning of a name can mean: one alone if the others only continue its name."""
+        found = super()._get_option_tuples(option_string)
+        shortest = min((each[1] for each in found), key=len, default="")
+        if all(each[1].startswith(shortest) for each in found):
+            return [each for each in found if each[1] == shortest]
+        return found
 
     def _refuse_choice(self, message: str, name: str, given: str) -> None:
         """Propose the command or the value that is nearest to the one given, if there is one."""

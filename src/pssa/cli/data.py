@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pssa.data.check import Report
     from pssa.data.rows import Problem
 
-_SHOWN_PROBLEMS, _SHOWN_SKIPPED = 20, 3
+_SHOWN_PROBLEMS, _SHOWN_SKIPPED, _SHOWN_SAME = 20, 3, 5
 _SHOWN_TEXT = 160  # characters
 
 
@@ -259,11 +259,7 @@ def _show(name: str, report: Report) -> None:
         found = f"{counted(unknown.total(), 'line')} with unknown labels, the first in line {first}: {_counts(unknown)}"
         lines.append(f"  rejected   {found}")
     listed = [problem for problem in report.problems if not (is_counted and problem.unknown_label)]
-    for problem in listed[:_SHOWN_PROBLEMS]:
-        place = "" if problem.line is None else f"line {problem.line}: "
-        lines.append(f"  {'rejected' if problem.rejected else 'warning '}   {place}{for_command_line(problem.message)}")
-    if len(listed) > _SHOWN_PROBLEMS:
-        lines.append(f"  ... and {len(listed) - _SHOWN_PROBLEMS} more; --json lists them all")
+    lines += _list_problems(listed)
     if report.labels_to_declare:
         expected = ", ".join(report.labels)
         declared = shlex.join(option_arguments("labels", ",".join(report.labels_to_declare)))
@@ -274,13 +270,41 @@ def _show(name: str, report: Report) -> None:
     say("\n".join(lines))
 
 
+def _list_problems(problems: Sequence[Problem]) -> list[str]:
+    """Return a line for each problem, those with the same message as one, until the list is long."""
+    from pssa.data.rows import brief_messages
+
+    same: dict[tuple[bool, str], list[Problem]] = {}
+    for problem in problems:
+        same.setdefault((problem.rejected, problem.message), []).append(problem)
+    groups = list(same.values())
+    shown = groups[:_SHOWN_PROBLEMS]
+    found = []
+    for group, message in zip(shown, brief_messages(group[0] for group in shown), strict=True):
+        kind = "rejected" if group[0].rejected else "warning "
+        found.append(f"  {kind}   {_places(group)}{for_command_line(message)}")
+    n_more = sum(map(len, groups[_SHOWN_PROBLEMS:]))
+    return [*found, f"  ... and {n_more} more; --json lists them all"] if n_more else found
+
+
+def _places(problems: Sequence[Problem]) -> str:
+    """Return the lines of problems with the same message, such as `lines 2, 3, 4 and 8 more: `."""
+    numbers = [str(problem.line) for problem in problems if problem.line is not None]
+    if len(numbers) < 2:
+        return f"line {numbers[0]}: " if numbers else ""
+    n_more = len(numbers) - _SHOWN_SAME
+    return f"lines {', '.join(numbers[:_SHOWN_SAME])}{f' and {n_more} more' if n_more > 0 else ''}: "
+
+
 def _warn_of_losses(skipped: Sequence[Problem], not_kept: Sequence[str]) -> None:
+    from pssa.data.rows import brief_messages
     from pssa.data.validation import join_names
 
     if skipped:
         print(f"{counted(len(skipped), 'line')} skipped", file=sys.stderr)
-        for problem in skipped[:_SHOWN_SKIPPED]:
-            print(f"  line {problem.line}: {for_command_line(problem.message)}", file=sys.stderr)
+        first = skipped[:_SHOWN_SKIPPED]
+        for problem, message in zip(first, brief_messages(first), strict=True):
+            print(f"  line {problem.line}: {for_command_line(message)}", file=sys.stderr)
         if len(skipped) > _SHOWN_SKIPPED:
             print("  ... and others; `pssa data check` lists them all", file=sys.stderr)
     if not_kept:

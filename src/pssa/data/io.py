@@ -22,7 +22,7 @@ from pssa.data.fields import AmbiguousAspect, LabelRule, UnknownLabel, example_f
 from pssa.data.files import write_atomically
 from pssa.data.formats import FORMATS, format_for_writing, format_named, recognise, require_encoding, scan
 from pssa.data.read_options import ReadOptions, ReadSettings
-from pssa.data.rows import ColumnNames, Dropped, Event, Problem, Row
+from pssa.data.rows import ColumnNames, Dropped, Event, Problem, Row, brief_messages
 from pssa.data.tables import Table, is_table, name_of, rows_of_records, scan_table
 from pssa.data.text_file import EncodedPath
 from pssa.data.validation import shorten
@@ -122,7 +122,9 @@ def _corpus_with_warning(
     corpus = corpus_of(path, events, options, skipped.append if options.errors == "skip" else refuse, run)
     if not skipped:
         return corpus
-    shown = "; ".join(f"line {problem.line}: {problem.message}" for problem in skipped[:_SHOWN_SKIPPED])
+    first = skipped[:_SHOWN_SKIPPED]
+    listed = zip(first, brief_messages(first), strict=True)
+    shown = "; ".join(f"line {problem.line}: {message}" for problem, message in listed)
     more = f"; {_CHECK} lists them all" if refuse and len(skipped) > _SHOWN_SKIPPED else ""
     lines = "1 line was" if len(skipped) == 1 else f"{len(skipped)} lines were"
     warning = f"{path}: {lines} skipped, {len(corpus)} instances are left; {shown}{more}"

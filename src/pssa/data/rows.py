@@ -104,6 +104,20 @@ class Problem:
 Event = Row | Dropped | Problem
 
 
+def brief_messages(problems: Iterable[Problem]) -> list[str]:
+    """Return the messages of problems that are listed below each other; advice that repeats that above it is left out."""
+    found: list[str] = []
+    above: list[str] = []
+    for problem in problems:
+        parts = problem.message.split("; ")
+        n_same = 0
+        while n_same < min(len(parts) - 1, len(above)) and parts[-1 - n_same] == above[-1 - n_same]:
+            n_same += 1
+        found.append("; ".join(parts[: len(parts) - n_same]))
+        above = parts
+    return found
+
+
 @dataclass(frozen=True)
 class Columns:
     """Names of columns by field."""
