@@ -13,6 +13,7 @@ import pssa
 from pssa.bulk import next_labels
 from pssa.bulk.job import Progress
 from pssa.bulk.next_labels import PoolOptions, choose_next, propose
+from pssa.cli import main
 from pssa.data import embedded
 from pssa.data.io import write
 from pssa.errors import InputError
@@ -143,3 +144,12 @@ def test_progress_ends_at_the_end_of_the_pool(run: Path, pool: list[dict[str, An
     seen: list[Progress] = []
     propose(run, path, 1, PoolOptions(), seen.append)
     assert (seen[-1].read, seen[-1].total) == (path.stat().st_size,) * 2
+
+
+def test_a_pool_without_anything_to_label_says_so(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tasks.json"
+    write(embedded.load("test").select([0]), path, format="label_studio")
+    assert main(["data", "next", str(run), "--input", str(path), "--aspects", "screen"]) == 0
+    assert capsys.readouterr().out == "no text is left to label; 1 labelled or trained on already\n"

@@ -72,7 +72,15 @@ def test_a_run_is_not_better_than_itself(command: Command, run: Path, data: Path
 def test_people_get_tables(command: Command, run: Path, data: Path) -> None:
     result = command("evaluate", run, "--data", data, "--versus", run)
     assert (result.code, result.err) == (0, "")
-    for part in ("40 instances: accuracy", "confusion: gold in rows", "paired bootstrap, 1000 resamples", "p = 1.000"):
+    majority = pssa.evaluate(run, data).majority
+    assert f": accuracy {percent(majority.accuracy)}, macro-F1 {percent(majority.macro_f1)}\n" in result.out
+    for part in (
+        "40 instances: accuracy",
+        "\nalways ",
+        "confusion: gold in rows",
+        "paired bootstrap, 1000 resamples",
+        "p = 1.000",
+    ):
         assert part in result.out
 
 
@@ -209,7 +217,7 @@ def test_instances_that_the_run_was_trained_on_are_told(
 ) -> None:
     pssa.write(corpus.select(range(4)), tmp_path / "old.jsonl")
     told = command("evaluate", run, "--data", tmp_path / "old.jsonl").out
-    assert told.splitlines()[1].startswith("Of 4 test instances, 4 have a text that the run was trained on")
+    assert told.splitlines()[2].startswith("Of 4 test instances, 4 have a text that the run was trained on")
     assert command("evaluate", run, "--data", tmp_path / "old.jsonl", "--json").json["seen_in_training"] == 4
     (tmp_path / "new.csv").write_text("text,aspect,label\na fine screen,screen,positive\n")
     told = command("evaluate", run, "--data", tmp_path / "new.csv").out

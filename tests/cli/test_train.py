@@ -103,6 +103,7 @@ def test_white_space_around_labels_is_not_theirs(command: Command, tiny: Tiny, t
         (("--method", "magic"), "unknown method 'magic'; known: "),
         (("--set", "options.speed=1"), "unknown option 'speed' of model memnet; known: aspect_matrix"),
         (("--set", "colour=1"), "unknown setting 'colour'; known: model, method"),
+        (("--set", "from_=starter"), "unknown setting 'from_'; did you mean from_pretrained?"),
         (("--set", "config=3"), "unknown setting 'config'; known: model, method"),
         (("--set", "observer=3"), "unknown setting 'observer'; known: model, method"),
         (("--set", "dev=nowhere.csv"), "nowhere.csv: does not exist"),

@@ -61,6 +61,13 @@ def test_an_aspect_may_be_given_by_offsets_or_by_its_occurrence(classifier: Clas
     assert classifier.predict("b or b", "b", ordinal=1).start == 5
 
 
+def test_pairs_of_texts_and_aspects_are_answered_in_order(classifier: Classifier) -> None:
+    pairs = [("a good b", "b"), ("b or b", (5, 6))]
+    assert classifier.predict(pairs) == classifier.predict(["a good b", "b or b"], ["b", (5, 6)])
+    with pytest.raises(InputError, match="item 2 is 'a'; expected a pair of a text and its aspect"):
+        classifier.predict([pairs[0], "a"])
+
+
 def test_the_first_of_several_occurrences_is_taken_with_a_warning(classifier: Classifier) -> None:
     with pytest.warns(UserWarning, match="'b' occurs 2 times; the first is taken; choose one with `ordinal`") as told:
         assert classifier.predict("b or b", "b").start == 0

@@ -196,13 +196,14 @@ def _print_proposals(found: Proposals, out: Path | None) -> None:
     left_out = [
         f"{count} {what}"
         for count, what in (
-            (found.labelled, "labelled already"),
+            (found.labelled, "labelled or trained on already"),
             (found.empty, "without an aspect"),
             (found.rejected, "skipped as invalid"),
         )
         if count
     ]
-    counts = f"{len(found.texts)} of {counted(found.read, 'text')}" + (f"; {', '.join(left_out)}" if left_out else "")
+    chosen = f"{len(found.texts)} of {counted(found.read, 'text')}" if found.texts else "no text is left to label"
+    counts = chosen + (f"; {', '.join(left_out)}" if left_out else "")
     if out is not None:
         say(f"{out}: {counts}")
         return

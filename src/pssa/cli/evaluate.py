@@ -115,6 +115,8 @@ def _print(result: Evaluation, dropped: Mapping[str, int], overlap: int | None) 
     scores = result.scores
     instances = counted(scores.instances, "instance") + "".join(f", {n} dropped as {why}" for why, n in dropped.items())
     say(f"{instances}: {_two_scores(scores)}")
+    most = max(scores.per_class, key=lambda label: scores.per_class[label].support)
+    say(f"always {most}: {_two_scores(result.majority)}")
     if overlap:
         say(describe_train_overlap(overlap, scores.instances))
     if result.abstention is not None:

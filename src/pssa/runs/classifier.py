@@ -176,6 +176,9 @@ class Classifier:
     def predict(self, text: Sequence[str], aspect: Sequence[str | Span]) -> list[Answer]: ...
 
     @overload
+    def predict(self, text: Sequence[tuple[str, str | Span]]) -> list[Answer]: ...
+
+    @overload
     def predict(self, text: Table, *, columns: ColumnNames | None = None, errors: str = "fail") -> Table: ...
 
     def predict(
@@ -189,10 +192,10 @@ class Classifier:
     ) -> Any:
         """Classify an aspect of a text, the aspects of several texts, or every row of a table.
 
-        :param text: a text; a list of texts; or a table with the columns text and aspect: a pandas or polars frame, a Hugging
-            Face dataset or a list of dicts. A table comes back with the columns `label` and `probability_LABEL`; its own label
-            becomes `gold`. If the run has a tagger, a row without an aspect becomes one row for each aspect found in its text,
-            with the columns aspect, from and to, or one row without a label if there is none.
+        :param text: a text; a list of texts, or of (text, aspect) pairs; or a table with the columns text and aspect: a pandas
+            or polars frame, a Hugging Face dataset or a list of dicts. A table comes back with the columns `label` and
+            `probability_LABEL`; its own label becomes `gold`. If the run has a tagger, a row without an aspect becomes one row
+            for each aspect found in its text, with the columns aspect, from and to, or one row without a label if there is none.
         :param aspect: the aspect as it appears in the text, or its character offsets; a list of them for a list of texts.
         :param ordinal: number of the occurrence of the aspect, counted from 0. Without it the first of several is used, with
             a `UserWarning`.
@@ -200,6 +203,8 @@ class Classifier:
         :param errors: what to do with a row of a table that cannot be scored: `fail`, or `skip` it, without a label.
         :raises InputError: if the aspect is not in the text.
         """
+        if aspect is None and isinstance(text, list) and text and isinstance(text[0], tuple):
+            text, aspect = _split_pairs(text)
         is_text = isinstance(text, str) or (isinstance(text, list) and bool(text) and isinstance(text[0], str))
         if aspect is None and is_text:
             advice = "name it, as in predict(text, 'screen'), or find aspects with pssa.pipeline(run)(text)"
@@ -232,6 +237,14 @@ class Classifier:
     def predicted_labels(self, examples: Sequence[Example]) -> list[str]:
         """Return the label of each example."""
         return [self.labels[number] for number in self.probabilities(examples).argmax(dim=1).tolist()]
+
+
+def _split_pairs(pairs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Return the texts and the aspects of (text, aspect) pairs."""
+    for place, pair in enumerate(pairs, 1):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise InputError(f"item {place} is {shorten(pair)}; expected a pair of a text and its aspect")
+    return [text for text, _ in pairs], [aspect for _, aspect in pairs]
 
 
 def _examples(text: Any, aspect: Any, ordinal: int | None) -> list[Example]:

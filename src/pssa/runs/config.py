@@ -367,7 +367,11 @@ def _unknown(config: Config, name: str) -> InputError:
     known = [full for full in config.flat() if not full.startswith("options.")]
     known += [f"options.{key}" for key in _option_defaults(config)]
     keys = {full.rpartition(".")[2]: full for full in known}
-    close = difflib.get_close_matches(name.rpartition(".")[2][:MAX_NAME], keys, n=1, cutoff=_MIN_SIMILARITY)
+    last = name.rpartition(".")[2][:MAX_NAME]
+    by_option = {each.metadata["option"]: each.name for _, each, _ in option_fields() if each.metadata["option"]}
+    # Python needs another name for an option such as --from, which is often written from_.
+    meant = by_option.get(last.strip("_"))
+    close = [meant] if meant else difflib.get_close_matches(last, keys, n=1, cutoff=_MIN_SIMILARITY)
     if not close:
         return InputError(f"unknown setting {shorten(name)}; known: {', '.join(known)}")
     return InputError(f"unknown setting {shorten(name)}; did you mean {keys[close[0]] if '.' in name else close[0]}?")
