@@ -194,7 +194,7 @@ def test_of_a_long_text_the_words_around_the_aspect_are_read(place: int, window:
     text, start = " ".join(words), sum(len(word) + 1 for word in words[:place])
     example = Example.from_text(text, (start, start + len(words[place])))
     vocabulary = Vocabulary.build(words)
-    with pytest.warns(UserWarning, match="1 of 1 texts are longer than 7 words"):
+    with pytest.warns(UserWarning, match="1 of 1 texts is longer than 7 words"):
         corpus = index_words([example], vocabulary, ("good", "bad"), max_words=7)
     batch = corpus.batch(torch.tensor([0]))
     assert batch.word_of.tolist() == [list(range(*window))]

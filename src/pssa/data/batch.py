@@ -225,7 +225,7 @@ def _window(example: Example, max_words: int) -> Span:
 def _warn_of_windows(examples: Sequence[Example], windows: Sequence[Span], max_words: int) -> None:
     n_cut = sum(end - start < len(example.spans) for example, (start, end) in zip(examples, windows, strict=True))
     if n_cut:
-        what = f"{n_cut} of {len(examples)} texts are longer than {max_words} words"
+        what = f"{n_cut} of {len(examples)} texts {'is' if n_cut == 1 else 'are'} longer than {max_words} words"
         warnings.warn(f"{what}; of each, only a window around the aspect is read", stacklevel=4)
 
 

@@ -271,8 +271,8 @@ def _refuse_contradictions(config: Config, described: Description, run: Path, gi
 
 
 def _contradiction(name: str, value: Any, own: Any, run: Path) -> InputError:
-    remedy = f"leave it out, or train from scratch, without {setting('from_pretrained', option='--from')}"
-    return InputError(f"{name} is {value}, but {run_name(run)}, from which the training starts, has {own}; {remedy}")
+    remedy = f"leave {name} out, or train from scratch, without {setting('from_pretrained', option='--from')}"
+    return InputError(f"{name} is {value}, but the training starts from {run_name(run)}, where it is {own}; {remedy}")
 
 
 def _check_dimension(run: Path, vectors: Vectors, config: Config) -> None:
