@@ -48,6 +48,7 @@ _TEXTS: dict[str, Any] = {
     "context": 3,
     "label_texts": ",".join(f"{label}={text}" for label, text in ENGLISH.items()),
 }
+_CLASSES: dict[str, Any] = {"class_weights": "balanced"}
 _STARTER: dict[str, Any] = {
     "from_pretrained": "starter",
     "vectors": None,
@@ -88,9 +89,12 @@ TRIED = (
     FewLabelsRow(
         f"{_PAPERS}, `head_learning_rate=0.001`, `class_weights=balanced`",
         "bertabsa_att",
-        settings(**_PLAIN | {"class_weights": "balanced", "head_learning_rate": 1e-3}),
+        settings(**_PLAIN | _CLASSES | {"head_learning_rate": 1e-3}),
     ),
     FewLabelsRow("`--from starter`", "tnet_att", settings(**_STARTER)),
+    FewLabelsRow("`--from starter`, `class_weights=balanced`", "tnet_att", settings(**_STARTER | _CLASSES)),
+    FewLabelsRow("`--from starter`, `learning_rate=3e-5`", "tnet_att", settings(**_STARTER | {"learning_rate": 3e-5})),
+    FewLabelsRow("`--from starter`, both", "tnet_att", settings(**_STARTER | _CLASSES | {"learning_rate": 3e-5})),
 )
 
 
