@@ -38,7 +38,6 @@ def run(arguments: argparse.Namespace) -> int:
     or downloaded: a small model for English reviews comes with pssa.
 
     pssa try "The screen is huge but the battery dies within an hour."
-    pssa try "Great view, rude waiter." "I would not come back." --json
     pssa try "The fan is loud, but I love the keyboard." --aspects fan,keyboard
     pssa try --run runs/reviews < reviews.txt
     """
