@@ -12,7 +12,7 @@ from defusedxml import ElementTree
 
 from pssa.errors import MissingExtra
 from pssa.studies.exhibit import Figure, Panel, PlotLine
-from pssa.studies.figures import _levels, draw
+from pssa.studies.figures import _canvas, _levels, draw
 
 FIGURE = Figure(
     "sweep",
@@ -86,6 +86,18 @@ def test_plots_far_apart_have_their_own_levels_of_the_same_length() -> None:
     near, far = _levels([panel(10.0, 13.0), panel(60.0, 60.0)]).values()
     assert near[0] < 10 < 14 < near[1] < far[0] < 59 < 61 < far[1]
     assert near[1] - near[0] == pytest.approx(far[1] - far[0])
+
+
+@pytest.mark.parametrize("name", ["MN {}", "a model with a long name, {}", "{} " + "very " * 40 + "long"])
+def test_the_legend_stays_within_the_figure_if_a_name_can(name: str) -> None:
+    lines = tuple(PlotLine(name.format(number), (1.0, 2.0), (0.5, 0.6)) for number in range(7))
+    canvas = _canvas(Figure("curves", "Curves", "x", "y", (("LAPTOP", lines), ("REST", lines))))
+    canvas.draw_without_rendering()
+    (legend,) = canvas.legends
+    box, columns = legend.get_window_extent(), legend._ncols
+    assert columns == 1 or box.width <= canvas.bbox.width
+    assert box.y0 >= canvas.axes[0].get_window_extent().y1  # above the plots
+    assert columns == {"M": 4, "a": 2, "{": 1}[name[0]]
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

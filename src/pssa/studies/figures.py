@@ -22,6 +22,7 @@ _BESIDE = 3  # plots in a row
 _FAR_APART = 2.0  # range of all plots, in ranges of the widest one, from which each plot has its own level
 _MAX_TICKS = 10  # on the horizontal axis, if all are to be named
 _WIDE, _HIGH, _LEGEND = 3.4, 2.7, 0.7  # of a plot and of the legend, in inches
+_LEGEND_COLUMNS, _LEGEND_ROW = 4, 0.18  # at most, and the height of a further row, in inches
 _SETTINGS = {
     "svg.hashsalt": "pssa",  # names of shapes follow from it; without it they are random
     "svg.fonttype": "none",  # text stays text, which can be searched and read aloud
@@ -157,8 +158,14 @@ def _add_legend(canvas: Any, plots: Sequence[Any]) -> None:
     for plot in plots:
         for handle, name in zip(*plot.get_legend_handles_labels(), strict=True):
             named.setdefault(name, handle)
-    if named:
-        canvas.legend(named.values(), named.keys(), loc="outside upper center", ncols=min(4, len(named)), frameon=False)
+    # As many columns as fit: long names need a line of their own.
+    for n_columns in range(min(_LEGEND_COLUMNS, len(named)), 0, -1):
+        legend = canvas.legend(named.values(), named.keys(), loc="outside upper center", ncols=n_columns, frameon=False)
+        if n_columns == 1 or legend.get_window_extent().width <= canvas.bbox.width:
+            more_rows = math.ceil(len(named) / n_columns) - math.ceil(len(named) / _LEGEND_COLUMNS)
+            canvas.set_figheight(canvas.get_figheight() + more_rows * _LEGEND_ROW)
+            return
+        legend.remove()
 
 
 def _plain(text: str) -> str:
