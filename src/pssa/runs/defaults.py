@@ -67,8 +67,8 @@ def choose_device(name: str) -> torch.device:
 
 
 def has_native_bfloat16() -> bool:
-    """Return whether the processor multiplies bfloat16 matrices itself; elsewhere they are slower than float32."""
-    # PyTorch 2.6 lacks this function.
+    """Return whether the processor has instructions for products of bfloat16 numbers."""
+    # Older versions of PyTorch lack this function.
     capabilities: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 

@@ -45,7 +45,7 @@ def fit(
 ) -> list[EpochRecord]:
     """Train `model` in place for `epochs` epochs, continuing from the checkpoint in `store` where there is one.
 
-    A checkpoint follows every epoch. If the model is large, epochs of a few steps share one: writing it takes as long as they do.
+    A checkpoint follows every epoch. If the model is large, epochs of a few steps share one, since writing it takes time.
     With development data, stop once its macro-F1 has not risen for `settings.patience` epochs. The processes of `task.team`
     train together; the first of them alone reads and writes the store.
     """

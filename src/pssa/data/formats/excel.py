@@ -28,7 +28,7 @@ NEEDS_FILE = True
 _MAX_RECORD = 1 << 22  # characters
 _MAX_COLUMNS = 16_384  # of a sheet in Excel
 _MAX_TEXTS = 1 << 28  # bytes of the table of texts, which is read whole
-# A workbook unpacks to about ten times its size. openpyxl takes a hundred bytes of memory for one that is unpacked.
+# openpyxl may take more than a hundred bytes of memory for one that is unpacked.
 _MAX_UNPACKED = 1 << 20  # bytes that any workbook may unpack to
 _MAX_GROWTH = 50  # times its own size, beyond that
 _MAX_CELLS = 1 << 22  # with those that are empty or repeat a text, of any workbook
