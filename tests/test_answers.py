@@ -41,7 +41,7 @@ TEXTS = (
     "   ",
     "The “tasting menu” – six courses – was worth every cent… the décor wasn't. 😀",
     "The battery, the battery and again the battery: it is the worst part of this laptop.",
-    "We came for the music and stayed for the beer. " * 12,
+    "We came for the music and stayed for the beer. " * 7,
 )
 NAMED = (
     ("The soup was cold.", "soup"),
