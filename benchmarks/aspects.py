@@ -30,8 +30,7 @@ from pssa.aspects.run import TaggerConfig
 from pssa.aspects.tagger import EncoderTagger
 from pssa.aspects.train import prepare_training
 from pssa.data import read
-from pssa.data.batch import Batch
-from pssa.models import Encoding, Prediction
+from pssa.models import Batch, Encoding, Prediction
 from pssa.models._layers import dropout
 from pssa.runs import load, train
 

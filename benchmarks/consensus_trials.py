@@ -28,11 +28,11 @@ import torch
 from torch import Tensor, nn
 
 from pssa.data import read
-from pssa.data.batch import IndexedCorpus
 from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
 from pssa.data.split import folds
 from pssa.execution import ProcessPool, WorkerSetup
 from pssa.mining import ConsensusRule, agree
+from pssa.models import IndexedCorpus
 from pssa.runs.config import Config
 from pssa.runs.defaults import build_saliency
 from pssa.runs.methods.consensus import judge_unseen

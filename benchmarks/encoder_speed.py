@@ -24,9 +24,8 @@ from torch import Tensor, nn
 
 from pssa import models
 from pssa.data import read
-from pssa.data.batch import IndexedCorpus
 from pssa.evaluation import predict_logits
-from pssa.models import Pretrained
+from pssa.models import IndexedCorpus, Pretrained
 from pssa.training import Settings, Task, fit
 
 MODEL, N_LABELS, BATCH, PADDED = "bertabsa_att", 3, 16, 96
@@ -247,7 +246,7 @@ def main() -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(arguments.tokenizer)
     encoder = Pretrained(transformers.BertConfig(vocab_size=len(tokenizer), **SHAPES[arguments.shape]), tokenizer)
     corpus = read(arguments.data / "laptop" / "train.txt")
-    indexed = encoder.cutter(pair=False).index(corpus, corpus.labels)
+    indexed = IndexedCorpus.of(encoder.cutter(pair=False).features(corpus, corpus.labels))
     found = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "shape": arguments.shape}
     results: dict[str, Any] = {}
     for name, value in _measurements(Bench(encoder, indexed, torch.device("cuda")), arguments.out.parent / "trainer"):

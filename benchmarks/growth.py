@@ -18,8 +18,8 @@ from harness import Measurement, Request, Table, exponent, in_turns, main, model
 if TYPE_CHECKING:
     from torch import nn
 
-    from pssa.data.batch import IndexedCorpus
     from pssa.data.example import Example
+    from pssa.models import IndexedCorpus
     from pssa.runs.run_context import RunContext
 
 _FACTORS = (1, 2, 4, 8)

@@ -27,8 +27,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import pssa
 from pssa.bulk.scorer import default_batch_size
-from pssa.data.batch import IndexedCorpus
 from pssa.evaluation import predict_logits
+from pssa.models import IndexedCorpus
 from pssa.runs.config import Config
 from pssa.runs.defaults import build_saliency
 from pssa.runs.prepared_data import prepare

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 
-from pssa.data.batch import IndexedCorpus
+from pssa.models import IndexedCorpus
 from pssa.runs.config import Config
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext

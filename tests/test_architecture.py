@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -32,6 +34,7 @@ ROOMS = (
     "cli",
 )
 MOST_LINES = 500
+WITHOUT_TORCH = ("data",)  # rooms that answer questions, for which numpy is enough
 # Modules whose files can run code when they are read.
 UNSAFE_MODULES = {"pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 UNSAFE_NAMES = {"eval", "exec", "torch.load"}
@@ -134,6 +137,19 @@ def test_only_models_import_transformers_and_none_before_it_is_needed() -> None:
     assert {room_of(path) for path, found in asking.items() if found} == {ENCODERS}
     tops = [node for path in FILES for node in parse(path).body if isinstance(node, (ast.Import, ast.ImportFrom))]
     assert not any(is_transformers(found) for node in tops for found in imports_in(node))
+
+
+@pytest.mark.parametrize("room", WITHOUT_TORCH)
+def test_answering_imports_no_torch(room: str) -> None:
+    program = f"""
+import importlib, pkgutil, sys
+import pssa.{room} as room
+for module in pkgutil.walk_packages(room.__path__, room.__name__ + "."):
+    importlib.import_module(module.name)
+sys.exit(", ".join({{"torch", "transformers"}} & {{*sys.modules}}))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def is_transformers(found: str) -> bool:

@@ -19,10 +19,9 @@ from pssa.bulk import Job, LocalEngine, Scoring, predict
 from pssa.bulk import scorer as scorer_module
 from pssa.bulk.scorer import count_threads, default_batch_size, default_window_rows, export, open_scorer, open_session
 from pssa.data import embedded
-from pssa.data.batch import Batch, IndexedCorpus
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.errors import InputError, MissingExtra
-from pssa.models import Encoding
+from pssa.models import Batch, Encoding, IndexedCorpus
 from pssa.models.memnet import MemoryNetwork
 from pssa.runs import Answer, Classifier
 from pssa.runs.explain import Explanation, explain

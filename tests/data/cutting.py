@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.data.tokenizers import KINDS
 
-from pssa.data.batch import IndexedCorpus
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.pieces import PieceCutter
+from pssa.models import IndexedCorpus
 
 TOKENIZERS = {kind: make() for kind, make in KINDS.items()}
 
@@ -16,7 +16,7 @@ def cutter(kind: str, max_positions: int = 512, pair: bool = False) -> PieceCutt
 
 
 def index(cutter: PieceCutter, *examples: Example) -> IndexedCorpus:
-    return cutter.index(examples, DEFAULT_LABELS)
+    return IndexedCorpus.of(cutter.features(examples, DEFAULT_LABELS))
 
 
 def tokens(cutter: PieceCutter, example: Example) -> str:

@@ -14,8 +14,8 @@ from tests.data.tokenizers import KINDS
 from tokenizers import AddedToken
 
 from pssa.data import read
-from pssa.data.batch import PADDING, SECOND, SPECIAL
 from pssa.data.example import Example
+from pssa.data.features import PADDING, SECOND, SPECIAL
 from pssa.data.pieces import PieceCutter
 from pssa.data.tokenize import tokenize
 from pssa.errors import InputError
@@ -188,7 +188,7 @@ def test_an_empty_corpus_is_refused(kind: str) -> None:
 
 def test_a_label_that_was_not_declared_is_refused() -> None:
     with pytest.raises(InputError, match=r"label 'negative' is not one of .*positive"):
-        cutter("word_piece").index([LAPTOPS], ("positive",))
+        cutter("word_piece").features([LAPTOPS], ("positive",))
 
 
 def test_a_tokenizer_that_cannot_serve_is_refused_at_once() -> None:
@@ -244,7 +244,7 @@ def test_no_word_of_the_laptop_reviews_is_lost(shared_encoders: Path, shared_dat
 
     tokenizer: Any = AutoTokenizer.from_pretrained(shared_encoders / "minilm", local_files_only=True)
     corpus = read(shared_data / "laptop" / "train.txt")
-    table = PieceCutter(tokenizer, 512).index(corpus, corpus.labels).table
+    table = PieceCutter(tokenizer, 512).features(corpus, corpus.labels)
     assert table.positions.shape == (2291, 91)
     for example, words in zip(corpus, table.word_of.tolist(), strict=True):
         assert set(range(len(example.spans))) <= set(words)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.data.tokenizers import word_piece
 
-from pssa.data.batch import SPECIAL, IndexedCorpus
 from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.features import SPECIAL
 from pssa.data.pieces import PieceCutter
 from pssa.errors import InputError
+from pssa.models import IndexedCorpus
 
 TOKENIZER = word_piece()
 LETTERS = "a b c d e f g h i"
@@ -20,7 +21,7 @@ def cutter(max_positions: int, pair: bool = False) -> PieceCutter:
 
 
 def index(cutter: PieceCutter, *examples: Example) -> IndexedCorpus:
-    return cutter.index(examples, DEFAULT_LABELS)
+    return IndexedCorpus.of(cutter.features(examples, DEFAULT_LABELS))
 
 
 def tokens(cutter: PieceCutter, example: Example) -> str:

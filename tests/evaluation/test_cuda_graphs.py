@@ -10,11 +10,11 @@ import torch
 from tests.models.encoders import tiny_encoder
 
 from pssa import models
-from pssa.data.batch import IndexedCorpus
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.errors import PssaWarning
 from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.evaluation.predict import predict_logits, start_logits
+from pssa.models import IndexedCorpus
 
 TEXTS = ("the screen is great but the price is not", "the screen", "so the screen is usual", "the screen of this one")
 
@@ -35,7 +35,7 @@ class Unrecordable(RecordedEncoder):
 
 def corpus_of(texts: tuple[str, ...], pair: bool = False) -> IndexedCorpus:
     examples = [Example.from_text(text, (text.index("screen"), text.index("screen") + 6)) for text in texts]
-    return tiny_encoder().cutter(pair, 0).index(examples, DEFAULT_LABELS)
+    return IndexedCorpus.of(tiny_encoder().cutter(pair, 0).features(examples, DEFAULT_LABELS))
 
 
 @pytest.mark.parametrize("name", ["bertabsa_att", "bertabsa_cls"])

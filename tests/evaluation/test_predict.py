@@ -12,11 +12,10 @@ from tests.models.encoders import tiny_encoder
 from torch import Tensor, nn
 
 from pssa import models
-from pssa.data.batch import Batch, IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.evaluation import predict as predict_module
 from pssa.evaluation import predict_classes, predict_logits
-from pssa.models import Encoding, Prediction
+from pssa.models import Batch, Encoding, IndexedCorpus, Prediction, index_words
 
 # Sentences of several lengths, their aspects apart from each other; "the" and "screen" also as one aspect.
 TEXTS = ("the screen is great but the price is not", "the price", "so the screen is usual", "the screen is poor")
@@ -25,7 +24,7 @@ EXAMPLES = [Example.from_text(TEXTS[text], span) for text, span in SPANS]
 
 
 def corpus_for(pair: bool = False) -> IndexedCorpus:
-    return tiny_encoder().cutter(pair, 0).index(EXAMPLES, DEFAULT_LABELS)
+    return IndexedCorpus.of(tiny_encoder().cutter(pair, 0).features(EXAMPLES, DEFAULT_LABELS))
 
 
 def build(name: str, **options: Any) -> nn.Module:
@@ -107,7 +106,7 @@ def test_where_self_attention_is_refined_every_row_is_read() -> None:
 def test_a_sentence_with_very_many_aspects_is_encoded_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(predict_module, "_MAX_ROWS", 2)
     examples = [Example.from_text(TEXTS[1], (4, 9))] * 5
-    corpus = tiny_encoder().cutter(False, 0).index(examples, DEFAULT_LABELS)
+    corpus = IndexedCorpus.of(tiny_encoder().cutter(False, 0).features(examples, DEFAULT_LABELS))
     assert encoded(build("bertabsa_att"), corpus, 1) == [1, 1, 1]
 
 

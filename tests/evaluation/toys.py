@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch, IndexedCorpus, index_words
 from pssa.data.example import Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.evaluation import predict_logits
-from pssa.models import Encoding, Prediction
+from pssa.models import Batch, Encoding, IndexedCorpus, Prediction, index_words
 
 # What each word adds to class 0's logit, against class 1's zero; words of no letter in it, and the mask token, add nothing.
 WEIGHTS = {"great": 2.0, "good": 1.0, "fine": 0.5, "so": 0.25, "bad": -1.0, "awful": -2.0}

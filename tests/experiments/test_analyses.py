@@ -17,7 +17,6 @@ from torch import nn
 
 from pssa import models
 from pssa.data import read
-from pssa.data.batch import Batch
 from pssa.data.evidence import Evidence, Finding, Header
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.opinion_words import OpinionWords, read_opinion_words
@@ -40,7 +39,7 @@ from pssa.experiments.ledger import Ledger
 from pssa.experiments.resources import Resources
 from pssa.experiments.schedule import CellSchedule, open_pool
 from pssa.experiments.workspace import Workspace
-from pssa.models import Encoding, Prediction, WordTable
+from pssa.models import Batch, Encoding, Prediction, WordTable
 from pssa.runs.classifier import Classifier
 from pssa.runs.featurizer import PieceFeaturizer, WordFeaturizer
 

@@ -9,10 +9,10 @@ import torch
 from tests.mining.toys import NEGATIVE, POSITIVE, Scripted, index, scripted
 from torch import nn
 
-from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import RoundReport
 from pssa.data.example import DEFAULT_LABELS
 from pssa.mining import Mined, Miner, Procedure, Rule, mine
+from pssa.models import IndexedCorpus
 from pssa.saliency import build
 
 SENTENCES = (

@@ -15,10 +15,10 @@ import torch
 from tests.mining.toys import NEGATIVE, POSITIVE, Scripted, index, scripted
 from torch import nn
 
-from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import Finding
 from pssa.data.example import DEFAULT_LABELS
 from pssa.mining import Mined, Procedure, Rule, mine
+from pssa.models import IndexedCorpus
 from pssa.saliency import build
 
 SENTENCE = "The screen is huge and colorful but no led back light ing"

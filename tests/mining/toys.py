@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch, IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.vocabulary import Vocabulary
-from pssa.models import Encoding, Prediction
+from pssa.models import Batch, Encoding, IndexedCorpus, Prediction, index_words
 
 POSITIVE, NEGATIVE, NEUTRAL = range(3)
 

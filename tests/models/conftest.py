@@ -6,9 +6,8 @@ import pytest
 import torch
 from tests.models.variants import EXAMPLES, VOCABULARY, draw_table
 
-from pssa.data.batch import Batch, IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS
-from pssa.models import WordTable
+from pssa.models import Batch, IndexedCorpus, WordTable, index_words
 
 
 @pytest.fixture

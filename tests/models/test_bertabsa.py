@@ -10,9 +10,8 @@ import torch
 from tests.models.variants import build, index, predict, start_of
 from torch import nn
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import Encoding, Prediction
+from pssa.models import Batch, Encoding, Prediction
 from pssa.models.bertabsa import BertAbsaOptions
 
 LN3 = math.log(3)

@@ -8,8 +8,7 @@ import pytest
 import torch
 from tests.models.variants import build, index, start_of
 
-from pssa.data.batch import Batch, IndexedCorpus
-from pssa.models import Encoding, Prediction
+from pssa.models import Batch, Encoding, IndexedCorpus, Prediction
 
 LN3 = math.log(3)
 # "great price" is [CLS] great p ##r ##i ##c ##e [SEP]; "this is not great price" begins [CLS] t ##h ##i ##s is not great,

@@ -9,8 +9,8 @@ import pytest
 import torch
 from tests.models.variants import build, index, predict, start_of
 
-from pssa.data.batch import SPECIAL, Batch
-from pssa.models import Encoding
+from pssa.data.features import SPECIAL
+from pssa.models import Batch, Encoding
 
 
 @pytest.fixture

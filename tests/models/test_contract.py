@@ -11,9 +11,8 @@ from safetensors.torch import load, save
 from tests.models.variants import ATTENDING, N_LABELS, REFINED, VARIANTS, build, index, name_of, predict, start_of
 
 from pssa import models
-from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import InputError
-from pssa.models import AspectModel, Pretrained, WordTable
+from pssa.models import AspectModel, Batch, IndexedCorpus, Pretrained, WordTable
 
 every_model = pytest.mark.parametrize("variant", VARIANTS)
 every_attending_model = pytest.mark.parametrize("variant", ATTENDING)

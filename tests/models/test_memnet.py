@@ -14,11 +14,10 @@ import pytest
 import torch
 
 from pssa import models
-from pssa.data.batch import Batch, index_words
 from pssa.data.example import Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.models import AspectModel, Prediction, WordTable
+from pssa.models import AspectModel, Batch, Prediction, WordTable, index_words
 from pssa.models.memnet import MemoryNetworkOptions
 
 LN3 = math.log(3)

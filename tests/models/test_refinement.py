@@ -14,9 +14,8 @@ from tests.models.variants import N_LABELS, build, index, predict
 from torch import Tensor
 
 from pssa import models
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import Heads, Pretrained
+from pssa.models import Batch, Heads, Pretrained
 from pssa.models._refinement import Refinement, above, attention_of, below, prepare
 
 # Positions: [CLS], two of the aspect, three candidates. Of the rows, the aspect's two count.

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from pssa import models
-from pssa.data.batch import IndexedCorpus
-from pssa.models import Encoding, WordTable
+from pssa.models import Encoding, IndexedCorpus, WordTable
 from pssa.models.tnet import TNet
 
 

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from pssa import models
-from pssa.data.batch import Batch, IndexedCorpus
-from pssa.models import Encoding, Prediction, WordTable
+from pssa.models import Batch, Encoding, IndexedCorpus, Prediction, WordTable
 
 LN3 = math.log(3)
 # "battery life poor", of which the first two words are the aspect.

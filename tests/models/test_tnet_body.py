@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import WordTable
+from pssa.models import Batch, WordTable
 from pssa.models._tnet import BidirectionalLSTM, TransformationEncoder, TransformationOptions, proximity
 
 

@@ -9,10 +9,9 @@ from tests.models.encoders import tiny_encoder
 from torch import nn
 
 from pssa import models
-from pssa.data.batch import Batch, IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.vocabulary import Vocabulary
-from pssa.models import AspectModel, Prediction, Pretrained, WordTable
+from pssa.models import AspectModel, Batch, IndexedCorpus, Prediction, Pretrained, WordTable, index_words
 
 EXAMPLES = (
     Example.from_text("the screen of this laptop is really very great", (4, 10), label="positive"),
@@ -63,7 +62,9 @@ def index(variant: str, encoder: str = "bert") -> IndexedCorpus:
     name = name_of(variant)
     if not models.uses_encoder(name):
         return index_words(EXAMPLES, VOCABULARY, DEFAULT_LABELS)
-    return tiny_encoder(encoder).cutter(pair=models.reads_pairs(name)).index(EXAMPLES, DEFAULT_LABELS)
+    return IndexedCorpus.of(
+        tiny_encoder(encoder).cutter(pair=models.reads_pairs(name)).features(EXAMPLES, DEFAULT_LABELS)
+    )
 
 
 def build(variant: str, start: WordTable | Pretrained, seed: int = 0, **options: Any) -> nn.Module:

@@ -10,11 +10,10 @@ import torch
 from torch import nn
 
 import pssa
-from pssa.data.batch import Batch
 from pssa.data.example import Corpus, Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.models import Encoding, Prediction, WordTable
+from pssa.models import Batch, Encoding, Prediction, WordTable
 from pssa.runs import Answer, Classifier
 from pssa.runs.featurizer import WordFeaturizer
 

@@ -14,11 +14,10 @@ from torch import nn
 
 import pssa
 from pssa import models
-from pssa.data.batch import Batch
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, MissingExtra, RunError
-from pssa.models import Encoding, Prediction, WordTable
+from pssa.models import Batch, Encoding, Prediction, WordTable
 from pssa.runs import onnx_export
 from pssa.runs.classifier import Classifier
 from pssa.runs.featurizer import PieceFeaturizer, WordFeaturizer

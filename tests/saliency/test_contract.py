@@ -13,10 +13,10 @@ from tests.saliency.toys import draw_model
 from torch import Tensor
 
 from pssa import models, saliency
-from pssa.data.batch import IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
+from pssa.models import IndexedCorpus, index_words
 
 TEXTS = (  # the aspect is always "screen"
     "the screen is huge and colorful but no led backlighting and it is not what i call a good screen for the money",
@@ -44,7 +44,7 @@ REFUSED = [(model, name) for model, name in EVERY if model not in ABLE.get(salie
 def corpus(model_name: str) -> IndexedCorpus:
     name = name_of(model_name)
     if models.uses_encoder(name):
-        return tiny_encoder().cutter(pair=models.reads_pairs(name)).index(EXAMPLES, DEFAULT_LABELS)
+        return IndexedCorpus.of(tiny_encoder().cutter(pair=models.reads_pairs(name)).features(EXAMPLES, DEFAULT_LABELS))
     vocabulary = Vocabulary.build(word for text in TEXTS for word in text.split())
     return index_words(EXAMPLES, vocabulary, DEFAULT_LABELS)
 

@@ -12,9 +12,8 @@ from tests.models.variants import VARIANTS
 from tests.saliency.toys import Toy, draw_model, make_batch
 from torch import Tensor
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectModel
+from pssa.models import AspectModel, Batch
 from pssa.saliency import normalise, score_words
 from pssa.saliency._noise import Noise, stack
 from pssa.saliency.gradient import Gradient

@@ -7,9 +7,8 @@ import torch
 from tests.saliency.toys import Toy, make_batch
 from torch import Tensor
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectModel, Encoding
+from pssa.models import AspectModel, Batch, Encoding
 from pssa.saliency import Smooth, score_words
 from pssa.saliency._noise import Noise
 from pssa.saliency.gradient import Gradient

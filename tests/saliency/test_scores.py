@@ -11,9 +11,8 @@ from tests.mining.toys import NEGATIVE, POSITIVE, index, scripted
 from tests.saliency.toys import Toy, make_batch
 from torch import Tensor
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectModel
+from pssa.models import AspectModel, Batch
 from pssa.saliency import Observation, build, entropy_bits, normalise, observe, score_words
 from pssa.saliency._scores import to_words
 

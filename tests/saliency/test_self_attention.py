@@ -13,9 +13,8 @@ from tests.saliency.toys import Toy, draw_model, make_batch
 from torch import Tensor
 
 from pssa import models
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectModel, Encoding, Heads, Prediction
+from pssa.models import AspectModel, Batch, Encoding, Heads, Prediction
 from pssa.saliency import normalise, score_words
 from pssa.saliency._noise import Noise
 from pssa.saliency.self_attention import SelfAttention

@@ -11,8 +11,7 @@ from tests.models.encoders import tiny_encoder
 from torch import Tensor
 
 from pssa import models
-from pssa.data.batch import Batch
-from pssa.models import Encoding, Prediction, WordTable
+from pssa.models import Batch, Encoding, Prediction, WordTable
 
 
 @dataclass

@@ -10,10 +10,9 @@ import torch
 from torch import nn
 
 from pssa import models
-from pssa.data.batch import IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS, Example
 from pssa.data.vocabulary import Vocabulary
-from pssa.models import WordTable
+from pssa.models import IndexedCorpus, WordTable, index_words
 from pssa.training import Checkpoint, Task
 
 _OPINIONS = {"positive": "great", "negative": "poor", "neutral": "usual"}

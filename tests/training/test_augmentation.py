@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus
-from pssa.data.contrast import Contrast, ContrastOptions
+from pssa.models import IndexedCorpus
 from pssa.training import EpochRecord, NullObserver, Settings, Supervision, Task, fit
 from pssa.training.augmentation import reserve_copies, rows_of_epoch
+from pssa.training.contrast import Contrast, ContrastOptions
 from pssa.training.fit import count_steps
 
 SETTINGS = Settings(batch_size=4, learning_rate=0.01)

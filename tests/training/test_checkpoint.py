@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from pssa.data.batch import IndexedCorpus
+from pssa.models import IndexedCorpus
 from pssa.training import best_epoch
 from pssa.training.checkpoint import (
     CheckpointStore,

@@ -11,9 +11,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import PssaError
 from pssa.evaluation import predict_classes
+from pssa.models import Batch, IndexedCorpus
 from pssa.training import EpochRecord, NullObserver, Settings, Supervision, Task, fit, search_epochs
 from pssa.training.fit import count_steps, run_epoch
 from pssa.training.step import Step

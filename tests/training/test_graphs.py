@@ -12,10 +12,11 @@ from tests.models.encoders import ARCHITECTURES, tiny_encoder
 from torch import Tensor
 
 from pssa import models
-from pssa.data.contrast import Contrast, ContrastOptions
 from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.models import IndexedCorpus
 from pssa.models._encoder import _TAKE_MASKS
 from pssa.training import Settings, Supervision, Task, Team, fit
+from pssa.training.contrast import Contrast, ContrastOptions
 from pssa.training.graphs import records
 
 SETTINGS = Settings(learning_rate=0.01, batch_size=4, schedule="linear", warmup=0.1, pad_multiple=8, graphs=True)
@@ -29,7 +30,7 @@ def new_task(kind: str) -> Task:
         for text in [TEXTS[number % 4] + " "]
         for start in [text.index("screen")]
     ]
-    corpus = tiny_encoder(kind).cutter(pair=False).index(examples, DEFAULT_LABELS)
+    corpus = IndexedCorpus.of(tiny_encoder(kind).cutter(pair=False).features(examples, DEFAULT_LABELS))
     shape = corpus.table.candidates.shape
     supervised = torch.zeros(shape, dtype=torch.bool)
     supervised[::2, 0] = True

@@ -14,8 +14,8 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus
 from pssa.errors import InputError
+from pssa.models import IndexedCorpus
 from pssa.training import Checkpoint, EpochRecord, Team, parallel, team
 
 SCRIPT = Path(__file__).parent / "train_as_team.py"

@@ -13,10 +13,9 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from pssa import models
-from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import InputError
 from pssa.evaluation import predict_logits
-from pssa.models import Encoding, Prediction, WordTable
+from pssa.models import Batch, Encoding, IndexedCorpus, Prediction, WordTable
 from pssa.training import Settings, Supervision, Task, Team, fit, step
 from pssa.training.schedule import Schedule
 from pssa.training.step import Step, cut, new_optimizer, trainable

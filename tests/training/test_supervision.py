@@ -10,12 +10,11 @@ import torch
 from torch import Tensor
 
 from pssa import models
-from pssa.data.batch import Batch, index_words
 from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, Finding, Header
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.models import Prediction, WordTable
+from pssa.models import Batch, Prediction, WordTable, index_words
 from pssa.training import Settings, Task, fit
 from pssa.training.supervision import (
     PENALTIES,

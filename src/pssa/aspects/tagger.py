@@ -18,11 +18,22 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pssa.aspects.spans import AspectSentence
-from pssa.data.batch import PADDING, Batch, IndexedCorpus
 from pssa.data.example import Example
+from pssa.data.features import PADDING
 from pssa.data.tokenize import Span, tokenize
 from pssa.data.vocabulary import Vocabulary
-from pssa.models import Encoding, Prediction, Pretrained, WordTable, check_options, dropout, lookup, reset_parameters
+from pssa.models import (
+    Batch,
+    Encoding,
+    IndexedCorpus,
+    Prediction,
+    Pretrained,
+    WordTable,
+    check_options,
+    dropout,
+    lookup,
+    reset_parameters,
+)
 from pssa.models._encoder import PieceEncoder, draw_linear
 from pssa.models._tnet import BidirectionalLSTM
 from pssa.runs.featurizer import Featurizer, WordFeaturizer

@@ -18,14 +18,13 @@ from pssa.aspects.find import cut_parts
 from pssa.aspects.run import FOLDER, TaggerConfig, open_tagger, save_tagger, with_dimension, write_card
 from pssa.aspects.spans import AspectSentence, read_sentences
 from pssa.aspects.tagger import PRESENCE, as_example, index_sentences, predict_tags, spans_of, tags_of
-from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Corpus, Example
 from pssa.data.files import make_folder, write_atomically
 from pssa.data.split import hold_out
 from pssa.data.validation import format_error
 from pssa.data.vectors import CACHE_FOLDER, Coverage, save_matrix
 from pssa.errors import InputError
-from pssa.models import Pretrained, WordTable
+from pssa.models import IndexedCorpus, Pretrained, WordTable
 from pssa.runs.config import DataConfig
 from pssa.runs.defaults import choose_device
 from pssa.runs.directory import FileStore, RunDirectory, read_json, write_json

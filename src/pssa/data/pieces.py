@@ -1,4 +1,4 @@
-"""`PieceCutter`: examples to tensors for encoders that read word pieces, `[CLS] x [SEP]` or `[CLS] x [SEP] aspect [SEP]`.
+"""`PieceCutter`: examples to arrays for encoders that read word pieces, `[CLS] x [SEP]` or `[CLS] x [SEP] aspect [SEP]`.
 
 A text is tokenised as a whole, as in the encoder's pretraining, and a piece belongs to the word that contains it. If a piece
 crosses the end of a word (`'t` for our `'` and `t`), or a word gets no piece, the text is cut there and tokenised again.
@@ -17,12 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor
 
-from pssa.data.batch import PADDING, SECOND, SPECIAL, Batch, IndexedCorpus, label_ids
 from pssa.data.example import Example
-from pssa.data.plain_tokenizer import Array, PlainTokenizer, ReadPieces, flat_array
+from pssa.data.features import PADDING, SECOND, SPECIAL, Array, Features, label_ids
+from pssa.data.plain_tokenizer import PlainTokenizer, ReadPieces, flat_array
 from pssa.data.tokenize import Span
 from pssa.errors import InputError, PssaWarning
 
@@ -55,7 +53,7 @@ class _Pieces(NamedTuple):
 
 @dataclass(frozen=True)
 class PieceCutter:
-    """Turns examples into tensors for an encoder; `pair` adds the aspect as a second segment."""
+    """Turns examples into arrays for an encoder; `pair` adds the aspect as a second segment."""
 
     tokenizer: Any  # a fast tokenizer of Hugging Face, never changed
     max_positions: int
@@ -70,10 +68,8 @@ class PieceCutter:
         """Tokenise the texts; other threads of Python can run meanwhile."""
         return self._reader.read([example.text for example in examples], [()] * len(examples))
 
-    def index(
-        self, examples: Sequence[Example], labels: Sequence[str], read: ReadPieces | None = None
-    ) -> IndexedCorpus:
-        """Turn examples into tensors for models whose positions are pieces.
+    def features(self, examples: Sequence[Example], labels: Sequence[str], read: ReadPieces | None = None) -> Features:
+        """Turn examples into arrays for models whose positions are pieces.
 
         Of a sentence that is too long the encoder reads a window around the aspect; one warning counts these sentences.
 
@@ -86,10 +82,7 @@ class PieceCutter:
         seen = self._windows(cut, aspects)
         if seen is not cut:
             warnings.warn(PssaWarning(self._describe_lost(cut, seen, aspects)), stacklevel=2)
-        table, widths = self._table(examples, seen, aspects)
-        words = torch.tensor([len(example.spans) for example in examples])
-        table = replace(table, labels=label_ids(examples, labels))
-        return IndexedCorpus(table, torch.stack([*widths, words], dim=1), self.tokenizer.mask_token_id)
+        return self._features(examples, seen, aspects, label_ids(examples, labels))
 
     def count_positions(self, examples: Sequence[Example]) -> list[int]:
         """Return how many positions each sentence needs to be read as a whole, special tokens included."""
@@ -205,13 +198,8 @@ class PieceCutter:
             + (f"; {n_cut} of the aspects are too long themselves and are cut at their end" if n_cut else "")
         )
 
-    def _table(
-        self, examples: Sequence[Example], pieces: _Pieces, aspects: Array
-    ) -> tuple[Batch, tuple[Tensor, Tensor]]:
-        """Return the tensors, without labels, and how many positions and aspect pieces each row has.
-
-        A row has its pieces between special tokens and, in a pair, the aspect's once more.
-        """
+    def _features(self, examples: Sequence[Example], pieces: _Pieces, aspects: Array, labels: Array) -> Features:
+        """Return the arrays: a row has its pieces between special tokens and, in a pair, the aspect's once more."""
         (before, between, after), n = self._template, len(examples)
         is_aspect = _is_aspect(pieces, aspects)
         counts, n_aspect = (np.bincount(rows, minlength=n) for rows in (pieces.rows, pieces.rows[is_aspect]))
@@ -235,16 +223,16 @@ class PieceCutter:
                 ids[every, second + n_aspect + place] = token
             columns = np.arange(shape[1])
             word_of[(columns >= second[:, None]) & (columns < widths[:, None])] = SECOND
-        table = Batch(
-            positions=torch.from_numpy(ids),
-            word_of=torch.from_numpy(word_of),
-            aspect=torch.from_numpy(aspect),
-            aspect_span=torch.from_numpy(aspects),
-            candidates=torch.from_numpy(_candidates(examples, pieces, aspects)),
-            labels=torch.full((n,), -1),
-            index=torch.arange(n),
+        return Features(
+            positions=ids,
+            word_of=word_of,
+            aspect=aspect,
+            aspect_span=aspects,
+            candidates=_candidates(examples, pieces, aspects),
+            labels=labels,
+            widths=np.stack([widths, n_aspect, [len(example.spans) for example in examples]], axis=1),
+            mask_id=self.tokenizer.mask_token_id,
         )
-        return table, (torch.from_numpy(widths), torch.from_numpy(n_aspect))
 
 
 class _Texts:

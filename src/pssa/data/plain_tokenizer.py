@@ -15,12 +15,10 @@ from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from pssa.data.features import Array
 from pssa.data.validation import format_error, is_fault
 from pssa.errors import InputError
-
-Array = npt.NDArray[np.int64]
 
 # Text after a cut does not begin a sentence: the tokenizer must not add a space before it, nor strip the one that it has.
 _AFTER_A_CUT: dict[str, dict[str, Any]] = {

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch, IndexedCorpus
+from pssa.models import Batch, IndexedCorpus
 
 _BATCH = 64
 _SAME = 0.8  # share of common words from which two texts are near duplicates

@@ -15,11 +15,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import ACTIVE, Evidence
 from pssa.errors import InputError
 from pssa.evaluation.ranking import rank_words
 from pssa.evaluation.significance import AgainstChance, compare_with_control
+from pssa.models import IndexedCorpus
 from pssa.saliency import normalise
 
 Floats = npt.NDArray[np.float64]

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from pssa.data.batch import PADDING, Batch
+from pssa.data.features import PADDING
 from pssa.data.validation import format_error
 from pssa.errors import PssaWarning
+from pssa.models import Batch
 
 _MULTIPLE = 8  # of widths
 _LEAST_ROWS = 32

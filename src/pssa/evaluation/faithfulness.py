@@ -19,13 +19,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Example
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 from pssa.evaluation.predict import predict_logits
 from pssa.evaluation.ranking import rank_words
 from pssa.evaluation.significance import AgainstChance, compare_with_control
+from pssa.models import IndexedCorpus
 
 Floats = npt.NDArray[np.float64]
 # Rows of a corpus (V,) and the words (V, N) to take away from each: (V, C) probabilities of what is left.

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch, IndexedCorpus
+from pssa.models import Batch, IndexedCorpus
 
 Encoder = Callable[[Batch], tuple[Tensor, Any]]  # in place of a model's own
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import ACTIVE, MISLEADING, Finding, RoundReport
 from pssa.errors import InputError
+from pssa.models import IndexedCorpus
 from pssa.saliency import Observation, Saliency, entropy_bits, observe
 
 _DRAWN = ("nothing", "word", "mask")

@@ -22,6 +22,7 @@ import torch
 from torch import nn
 
 from pssa.errors import InputError
+from pssa.models._batch import BUCKET_BATCHES, Batch, IndexedCorpus, index_words
 from pssa.models._encoder import PieceEncoder
 from pssa.models._layers import (
     WordTable,
@@ -39,9 +40,12 @@ from pssa.models._protocol import AspectModel, Encoding, Heads, Prediction, TopL
 from pssa.registry import Registry
 
 __all__ = [
+    "BUCKET_BATCHES",
     "AspectModel",
+    "Batch",
     "Encoding",
     "Heads",
+    "IndexedCorpus",
     "Prediction",
     "Pretrained",
     "TopLayer",
@@ -53,6 +57,7 @@ __all__ = [
     "count_parameters",
     "draw_from",
     "dropout",
+    "index_words",
     "lookup",
     "names",
     "narrow",

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch
+from pssa.models._batch import Batch
 from pssa.models._layers import widen
 from pssa.models._pretrained import Pretrained
 from pssa.models._protocol import Encoding, Heads, TopLayer

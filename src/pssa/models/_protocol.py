@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor
 
-from pssa.data.batch import Batch
+from pssa.models._batch import Batch
 
 # The arguments of an encoder's top layer besides its input, `Encoding.words`: masks, relative positions and the like, by place
 # and by name. The first value is B of the batch that was encoded.

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
+from pssa.models._batch import Batch
 from pssa.models._layers import WordTable, check_options, dropout, lookup, masked_softmax, reset_parameters
 from pssa.models._protocol import Encoding
 

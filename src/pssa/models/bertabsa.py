@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
+from pssa.models._batch import Batch
 from pssa.models._encoder import PieceEncoder, draw_linear
 from pssa.models._layers import attend, check_options, dropout, full_precision
 from pssa.models._pretrained import Pretrained

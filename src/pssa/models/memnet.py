@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
+from pssa.models._batch import Batch
 from pssa.models._layers import WordTable, attend, check_options, dropout, lookup, match, reset_parameters
 from pssa.models._protocol import Encoding, Prediction
 

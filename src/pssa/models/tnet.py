@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from pssa.data.batch import Batch
+from pssa.models._batch import Batch
 from pssa.models._layers import WordTable, check_options, dropout, reset_parameters
 from pssa.models._protocol import Encoding, Prediction
 from pssa.models._tnet import TransformationEncoder, TransformationOptions

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from pssa.data.batch import Batch
+from pssa.models._batch import Batch
 from pssa.models._layers import WordTable, attend, dropout, match, reset_parameters
 from pssa.models._protocol import Encoding, Prediction
 from pssa.models._tnet import TransformationEncoder, TransformationOptions

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, overload
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Example
 from pssa.data.fields import example_from_fields
 from pssa.data.plain_tokenizer import ReadPieces
@@ -22,6 +21,7 @@ from pssa.data.validation import brief_repr, shorten
 from pssa.errors import InputError
 from pssa.evaluation.calibration import scale
 from pssa.evaluation.predict import Encoder, start_logits
+from pssa.models import IndexedCorpus
 from pssa.runs.calibration import Calibration, choose_threshold
 from pssa.runs.featurizer import Featurizer
 from pssa.runs.input_profile import InputProfile

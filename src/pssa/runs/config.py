@@ -24,8 +24,8 @@ from pssa.runs.presets import start_from_preset
 from pssa.runs.setting_field import MAX_NAME, TABLES, as_type, check_ranges, checked_value, kind_of, setting_field
 
 if TYPE_CHECKING:
-    from pssa.data.contrast import ContrastOptions
     from pssa.training import Settings
+    from pssa.training.contrast import ContrastOptions
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 UNITS = ("word", "piece")
@@ -139,7 +139,7 @@ class TrainingConfig:
 
     def contrast(self) -> ContrastOptions | None:
         """Return how copies are drawn, where there are any."""
-        from pssa.data.contrast import ContrastOptions
+        from pssa.training.contrast import ContrastOptions
 
         known = {f.name: getattr(self, f"contrast_{f.name}") for f in fields(ContrastOptions)}
         options = ContrastOptions(**known)

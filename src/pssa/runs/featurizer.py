@@ -15,14 +15,13 @@ from pathlib import Path
 import torch
 
 from pssa import models
-from pssa.data.batch import IndexedCorpus, index_words
 from pssa.data.example import Corpus, Example
 from pssa.data.pieces import PieceCutter
 from pssa.data.plain_tokenizer import ReadPieces
 from pssa.data.vectors import PACKED, Coverage, embedding_matrix, load_matrix, read_vectors_once
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.models import Pretrained, WordTable
+from pssa.models import IndexedCorpus, Pretrained, WordTable, index_words
 from pssa.runs.config import Config, DataConfig
 
 _FOLDER = "encoder"
@@ -109,7 +108,7 @@ class PieceFeaturizer:
 
         :param read: what `read` returned, if it was called before.
         """
-        return self.cutter.index(examples, labels, read)
+        return IndexedCorpus.of(self.cutter.features(examples, labels, read))
 
     def save(self, folder: Path) -> None:
         """Write the encoder's configuration and tokenizer; its weights are among the model's."""

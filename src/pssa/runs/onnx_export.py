@@ -23,9 +23,9 @@ from torch.overrides import TorchFunctionMode
 
 from pssa import __version__
 from pssa.data import embedded
-from pssa.data.batch import Batch, IndexedCorpus
 from pssa.data.files import write_atomically
 from pssa.errors import InputError, MissingExtra, RunError, setting
+from pssa.models import Batch, IndexedCorpus
 from pssa.runs.classifier import Classifier
 from pssa.runs.directory import RunDirectory
 from pssa.runs.run_names import resolve_run

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pssa import models
-from pssa.data.batch import IndexedCorpus
 from pssa.data.example import Corpus
 from pssa.data.label_texts import ENGLISH, label_sentences
 from pssa.errors import InputError, setting
+from pssa.models import IndexedCorpus
 from pssa.runs.config import Config
 from pssa.runs.defaults import has_few_labels
 from pssa.runs.featurizer import Featurizer

@@ -19,11 +19,10 @@ import torch
 from torch import Tensor, nn
 
 from pssa import models
-from pssa.data.batch import IndexedCorpus
-from pssa.data.contrast import Contrast
 from pssa.data.evidence import Evidence
 from pssa.data.example import Example
 from pssa.data.split import hold_out
+from pssa.models import IndexedCorpus
 from pssa.runs.calibration import HeldOut
 from pssa.runs.config import Config
 from pssa.runs.defaults import choose_device, choose_penalty, choose_settings
@@ -45,6 +44,7 @@ from pssa.training import (
     search_epochs,
 )
 from pssa.training.concurrent import EpochLimit, LimitRaiser, one_thread, run_concurrently, train_meanwhile
+from pssa.training.contrast import Contrast
 from pssa.training.fit import count_steps
 from pssa.training.supervision import supervise
 

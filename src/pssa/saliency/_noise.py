@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectModel, Encoding
+from pssa.models import AspectModel, Batch, Encoding
 from pssa.saliency._scores import EncodedModel, Saliency, score_words
 
 

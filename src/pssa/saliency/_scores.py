@@ -14,9 +14,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import InputError
-from pssa.models import AspectModel, Encoding, pool_words
+from pssa.models import AspectModel, Batch, Encoding, IndexedCorpus, pool_words
 
 
 class Saliency(Protocol):

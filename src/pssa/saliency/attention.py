@@ -8,9 +8,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectModel
+from pssa.models import AspectModel, Batch
 from pssa.saliency._scores import to_words
 
 __all__ = ["Attention"]

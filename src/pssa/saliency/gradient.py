@@ -14,9 +14,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectModel, Encoding
+from pssa.models import AspectModel, Batch, Encoding
 from pssa.saliency._noise import Noise, logit_gradient, predicted_classes
 from pssa.saliency._scores import normalise, to_words
 

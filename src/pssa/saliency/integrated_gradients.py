@@ -13,9 +13,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectModel, Encoding
+from pssa.models import AspectModel, Batch, Encoding
 from pssa.saliency._noise import logit_gradient, predicted_classes, stack
 from pssa.saliency._scores import to_words
 

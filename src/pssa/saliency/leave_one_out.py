@@ -12,10 +12,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pssa.data.batch import Batch
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.models import AspectModel
+from pssa.models import AspectModel, Batch
 
 __all__ = ["LeaveOneOut"]
 

@@ -12,9 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectModel
+from pssa.models import AspectModel, Batch
 
 __all__ = ["Random"]
 

@@ -15,9 +15,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
-from pssa.models import AspectModel, Encoding, Heads, pool_words
+from pssa.models import AspectModel, Batch, Encoding, Heads, pool_words
 from pssa.saliency._noise import Noise
 from pssa.saliency._scores import normalise
 

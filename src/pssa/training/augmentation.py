@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from pssa.data.batch import IndexedCorpus
-from pssa.data.contrast import Contrast, Copies, shift_rows
+from pssa.models import IndexedCorpus
 from pssa.training.checkpoint import epoch_seed
+from pssa.training.contrast import Contrast, Copies, shift_rows
 from pssa.training.supervision import Supervision
 from pssa.training.task import Task
 

@@ -10,10 +10,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch, IndexedCorpus
 from pssa.errors import PssaError
 from pssa.evaluation import predict_logits, score
-from pssa.models import draw_from
+from pssa.models import Batch, IndexedCorpus, draw_from
 from pssa.training.augmentation import reserve_copies, rows_of_epoch
 from pssa.training.checkpoint import (
     CheckpointStore,

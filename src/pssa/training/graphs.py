@@ -14,8 +14,8 @@ from dataclasses import fields, replace
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch
 from pssa.errors import PssaError
+from pssa.models import Batch
 from pssa.training.step import Step
 from pssa.training.task import Settings, Task
 

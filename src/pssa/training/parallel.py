@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
+from pssa.models import Batch
 from pssa.training.checkpoint import Checkpoint
 
 T = TypeVar("T")

@@ -14,8 +14,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch
 from pssa.errors import InputError
+from pssa.models import Batch
 from pssa.training.supervision import attention_penalty, cross_entropy
 from pssa.training.task import Settings, Task
 

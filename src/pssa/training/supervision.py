@@ -17,10 +17,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from pssa.data.batch import Batch
 from pssa.data.evidence import Evidence, Finding
 from pssa.errors import InputError
-from pssa.models import Prediction, pool_words
+from pssa.models import Batch, Prediction, pool_words
 
 # Keeps the gradient of the norm finite where attention and expectation agree.
 _TINY = 1e-12

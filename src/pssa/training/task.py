@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import BUCKET_BATCHES, IndexedCorpus
-from pssa.data.contrast import Contrast
 from pssa.errors import InputError
+from pssa.models import BUCKET_BATCHES, IndexedCorpus
+from pssa.training.contrast import Contrast
 from pssa.training.parallel import Team
 from pssa.training.supervision import Supervision
 

@@ -12,14 +12,13 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import Batch, IndexedCorpus
 from pssa.data.evidence import Evidence
 from pssa.data.split import folds
 from pssa.errors import InputError, setting
 from pssa.evaluation import predict_classes, predict_logits, score
 from pssa.mining import agree
 from pssa.mining.consensus import blend
-from pssa.models import AspectModel
+from pssa.models import AspectModel, Batch, IndexedCorpus
 from pssa.runs.calibration import HeldOut
 from pssa.runs.config import Config
 from pssa.runs.defaults import (

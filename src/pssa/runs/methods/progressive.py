@@ -13,11 +13,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from pssa.data.batch import IndexedCorpus
 from pssa.data.evidence import Evidence
 from pssa.data.split import folds
 from pssa.errors import setting
 from pssa.mining import Miner, Procedure, mine
+from pssa.models import IndexedCorpus
 from pssa.runs.config import Config
 from pssa.runs.defaults import RANDOM, build_saliency, choose_epsilon, choose_rule
 from pssa.runs.methods import Method, Trained, record_evidence, train_final

@@ -16,10 +16,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from pssa.data.batch import PADDING, Batch, IndexedCorpus
 from pssa.data.example import Corpus, Example
+from pssa.data.features import PADDING
 from pssa.data.split import sentence_groups
 from pssa.errors import InputError
+from pssa.models import Batch, IndexedCorpus
 
 # Of another aspect, except `any`: with the same one, the copy would hold two opinions on it.
 PARTNERS = ("distant", "other", "similar", "short", "any")

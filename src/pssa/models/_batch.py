@@ -1,13 +1,12 @@
 """`Batch`, padded tensors for a model, and `IndexedCorpus`, a corpus as tensors that is cut into batches.
 
-A position is what the model reads: a word, or a piece of one. Evidence and explanations are about words; `word_of` maps positions
-to words. Batches are bucketed by length, so that little of a batch is padding, and none is wider than its longest row.
+The tensors are those of `Features`. Batches are bucketed by length, so that little of a batch is padding, and none is wider than
+its longest row.
 """
 
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -16,14 +15,8 @@ import torch
 from torch import Tensor
 
 from pssa.data.example import Example
-from pssa.data.tokenize import Span
+from pssa.data.features import PADDING, SECOND, Features, word_features
 from pssa.data.vocabulary import Vocabulary
-from pssa.errors import InputError, setting
-
-# Values of `word_of` for positions without a word.
-PADDING = -1
-SPECIAL = -2  # the first segment's own tokens: [CLS], [SEP]
-SECOND = -3  # all of the second segment: the aspect again and the closing [SEP]
 
 # Number of batches whose rows are sorted by length together: enough for little padding, few enough to keep epochs shuffled.
 BUCKET_BATCHES = 16
@@ -116,6 +109,14 @@ class IndexedCorpus:
     widths: Tensor  # (n, 3) positions, aspect words and words of each row
     mask_id: int  # the token in place of a hidden word
 
+    @classmethod
+    def of(cls, features: Features) -> IndexedCorpus:
+        """Return arrays as tensors."""
+        names = ("positions", "word_of", "aspect", "aspect_span", "candidates", "labels")
+        tensors = {name: torch.from_numpy(getattr(features, name)) for name in names}
+        table = Batch(**tensors, index=torch.arange(len(features)))
+        return cls(table, torch.from_numpy(features.widths), features.mask_id)
+
     def __len__(self) -> int:
         return len(self.table.labels)
 
@@ -174,66 +175,5 @@ class IndexedCorpus:
 def index_words(
     examples: Sequence[Example], vocabulary: Vocabulary, labels: Sequence[str], max_words: int = sys.maxsize
 ) -> IndexedCorpus:
-    """Turn examples into tensors for models whose positions are words.
-
-    :param max_words: that are read of a text; of a longer one those around the aspect, with a warning.
-    """
-    if not examples:
-        raise InputError("the corpus is empty; give at least one example")
-    windows = [_window(example, max_words) for example in examples]
-    _warn_of_windows(examples, windows, max_words)
-    width = max(end - start for start, end in windows)
-    n_words = max(len(example.spans) for example in examples)
-    aspect_width = max(end - start for start, end in (example.aspect for example in examples))
-    positions = torch.zeros(len(examples), width, dtype=torch.long)
-    aspect = torch.zeros(len(examples), aspect_width, dtype=torch.long)
-    candidates = torch.zeros(len(examples), n_words, dtype=torch.bool)
-    for row, (example, (first, last)) in enumerate(zip(examples, windows, strict=True)):
-        ids = vocabulary.encode(example.words)
-        start, end = example.aspect
-        aspect[row, : end - start] = torch.tensor(ids[start:end])
-        for word in example.hidden:
-            ids[word] = vocabulary.mask_id
-        positions[row, : last - first] = torch.tensor(ids[first:last])
-        candidates[row, [word for word in example.candidates if first <= word < last]] = True
-    lengths, starts = torch.tensor([end - start for start, end in windows]), torch.tensor(windows)[:, :1]
-    spans = torch.tensor([example.aspect for example in examples])
-    places = torch.arange(width).expand(len(examples), -1)
-    table = Batch(
-        positions=positions,
-        word_of=(places + starts).masked_fill(places >= lengths[:, None], PADDING),
-        aspect=aspect,
-        aspect_span=spans,
-        candidates=candidates,
-        labels=label_ids(examples, labels),
-        index=torch.arange(len(examples)),
-    )
-    words = torch.tensor([len(example.spans) for example in examples])
-    return IndexedCorpus(table, torch.stack([lengths, spans[:, 1] - spans[:, 0], words], dim=1), vocabulary.mask_id)
-
-
-def _window(example: Example, max_words: int) -> Span:
-    """Return the words that are read: the aspect, then equally many left and right of it."""
-    count, (first, end) = len(example.spans), example.aspect
-    spare = max_words - (end - first)
-    if count <= max_words:
-        return 0, count
-    left = min(first, max(spare // 2, spare - (count - end), 0))
-    return first - left, max(end, min(count, end + spare - left))
-
-
-def _warn_of_windows(examples: Sequence[Example], windows: Sequence[Span], max_words: int) -> None:
-    n_cut = sum(end - start < len(example.spans) for example, (start, end) in zip(examples, windows, strict=True))
-    if n_cut:
-        what = f"{n_cut} of {len(examples)} texts {'is' if n_cut == 1 else 'are'} longer than {max_words} words"
-        warnings.warn(f"{what}; of each, only a window around the aspect is read", stacklevel=4)
-
-
-def label_ids(examples: Sequence[Example], labels: Sequence[str]) -> Tensor:
-    """Return (n,): the position of each example's label in `labels`, -1 if it has none."""
-    place = {label: number for number, label in enumerate(labels)}
-    unknown = {example.label for example in examples if example.label is not None} - set(labels)
-    if unknown:
-        known = f"label {sorted(unknown)[0]!r} is not one of the model's labels {', '.join(labels)}"
-        raise InputError(f"{known}; relabel the data, or train with all of them in {setting('labels')}")
-    return torch.tensor([-1 if example.label is None else place[example.label] for example in examples])
+    """Turn examples into tensors for models whose positions are words; see `word_features`."""
+    return IndexedCorpus.of(word_features(examples, vocabulary, labels, max_words))

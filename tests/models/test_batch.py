@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
-from pssa.data.batch import PADDING, SECOND, SPECIAL, Batch, IndexedCorpus, index_words
 from pssa.data.example import DEFAULT_LABELS, Example
+from pssa.data.features import PADDING, SECOND, SPECIAL
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
+from pssa.models import Batch, IndexedCorpus, index_words
 
 SHORT = Example.from_text("good screen", (5, 11), label="positive")
 LONG = Example.from_text("the battery life is bad", (4, 16), label="negative")

@@ -10,11 +10,11 @@ import pytest
 import torch
 from tests.models.encoders import tiny_encoder
 
-from pssa.data.batch import Batch, IndexedCorpus, index_words
-from pssa.data.contrast import Contrast, ContrastOptions, Copies, shift_rows
 from pssa.data.example import DEFAULT_LABELS, Corpus, Example
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
+from pssa.models import Batch, IndexedCorpus, index_words
+from pssa.training.contrast import Contrast, ContrastOptions, Copies, shift_rows
 
 TEXTS = {
     "the screen is great": ("screen", "positive"),
@@ -41,7 +41,7 @@ def by_words(examples: Sequence[Example]) -> IndexedCorpus:
 
 
 def by_pieces(examples: Sequence[Example], pair: bool) -> IndexedCorpus:
-    return tiny_encoder("bert").cutter(pair=pair).index(examples, DEFAULT_LABELS)
+    return IndexedCorpus.of(tiny_encoder("bert").cutter(pair=pair).features(examples, DEFAULT_LABELS))
 
 
 INDEXERS: dict[str, Index] = {
