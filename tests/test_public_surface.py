@@ -25,7 +25,6 @@ SURFACE = [
     "LogObserver",
     "PssaError",
     "check",
-    "choose_next",
     "evaluate",
     "export_onnx",
     "from_dataset",

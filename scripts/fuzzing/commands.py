@@ -1,4 +1,4 @@
-"""Targets of commands that read raw reviews: `insights`, `try` and `data next`; those of `stress` are among the readers."""
+"""Targets of commands that read raw reviews: `insights` and `try`; those of `stress` are among the readers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from fuzzing.readers import using
 from fuzzing.target import Attack, Target
 from pssa.aspects.find import examples_of, find_in_texts, load_finder
 from pssa.aspects.spans import check_text
-from pssa.bulk.next_labels import choose_next
 from pssa.bulk.scorer import open_scorer
 from pssa.cli.try_ import as_dict, show
 from pssa.data import embedded
@@ -46,8 +45,6 @@ def command_targets(folder: Path) -> dict[str, Target]:
     return {
         "insights/reviews": Target(_surveying(run), (_SOUND,), grown=table(_REVIEWS), share=0.1),
         "insights/groups": Target(using("case.csv", read_groups), (_SOUND_GROUPS,), grown=table(_GROUPS)),
-        "data next/csv": Target(using("case.csv", _choosing(run)), (_SOUND,), grown=table(_REVIEWS), share=0.1),
-        "data next/txt": Target(using("case.txt", _choosing(run)), (text,), grown=pieces_of(*TEXT_PARTS), share=0.1),
         "try": Target(_trying, (text,), grown=pieces_of(*TEXT_PARTS), share=0.1),
     }
 
@@ -73,10 +70,6 @@ def _surveying(run: Path) -> Callable[[Path], Attack]:
         return attack
 
     return prepare
-
-
-def _choosing(run: Path) -> Callable[[Path], object]:
-    return lambda path: choose_next(run, path, count=2, aspects=NAMED.names, errors="skip").as_dict()
 
 
 def _trying(_: Path) -> Attack:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pssa.aspects import pipeline
     from pssa.aspects.text_pipeline import load
-    from pssa.bulk.next_labels import choose_next
     from pssa.data import (
         Corpus,
         Evidence,
@@ -61,7 +60,6 @@ __all__ = [
     "LogObserver",
     "PssaError",
     "check",
-    "choose_next",
     "evaluate",
     "export_onnx",
     "from_dataset",
@@ -84,7 +82,6 @@ __all__ = [
 _HOME = {
     "pssa.aspects": ("pipeline",),
     "pssa.aspects.text_pipeline": ("load",),
-    "pssa.bulk.next_labels": ("choose_next",),
     "pssa.data": (
         "Corpus",
         "Evidence",

@@ -172,22 +172,3 @@ def test_a_file_without_instances_gives_exit_code_2(command: Command, tmp_path: 
     path = _file(tmp_path, content)
     for options in ((), ("--json",)):
         assert "expected at least one" in command("data", "check", path, *options).refusal
-
-
-def test_a_pool_is_never_replaced_by_what_to_label(command: Command, run: Path, tmp_path: Path) -> None:
-    pool = _file(tmp_path, "text,aspect\na good menu,menu\n")
-    words = ("data", "next", run, "--input", pool, "--force")
-    assert "both an input and the output" in command(*words, "--out", pool).refusal
-    assert pool.read_text() == "text,aspect\na good menu,menu\n"
-
-
-@pytest.mark.parametrize(("name", "what"), [("a.xlsx", "neither JSON Lines, CSV"), ("a.parquet", "rows to label are")])
-def test_the_format_of_what_to_label_is_checked_before_the_pool_is_read(
-    command: Command, run: Path, tmp_path: Path, name: str, what: str
-) -> None:
-    words = ("data", "next", run, "--input", tmp_path / "no such file", "--out", tmp_path / name)
-    assert what in command(*words).refusal
-
-
-def test_an_empty_pool_has_no_texts(command: Command, run: Path, tmp_path: Path) -> None:
-    assert command("data", "next", run, "--input", _file(tmp_path, ""), "--json").json["texts"] == []

@@ -110,17 +110,6 @@ def test_show_says_how_many_are_not_shown(path: Path, capsys: pytest.CaptureFixt
     assert _text(capsys, "show", path, "--limit", "1").endswith("... and 1 more; show more with --limit\n")
 
 
-def test_next_lists_what_is_most_useful_to_correct_with_reasons(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = _json(capsys, "next", path)
-    assert (found["selected"], len(found["examples"])) == (2, 2)
-    assert found["examples"][0]["use"] >= found["examples"][1]["use"]
-    assert {example["index"] for example in found["examples"]} == {0, 1}
-    first = _text(capsys, "next", path, "--limit", "1")
-    assert first.startswith(found["examples"][0]["id"])
-    assert found["examples"][0]["reason"] in first
-    assert first.endswith("... and 1 more; show more with --limit\n")
-
-
 @pytest.mark.parametrize(
     ("which", "said"),
     [

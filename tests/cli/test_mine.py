@@ -150,12 +150,12 @@ def test_the_command_to_train_with_it_can_be_given(
     [
         (
             ("--epsilon", "0.001"),
-            "no sentence had an entropy below epsilon 0.001, so nothing was found to train with; raise",
+            "nothing was found to train with: no sentence had an entropy below epsilon 0.001; raise",
         ),
         (
             ("--method", "consensus", "--set", "consensus_threshold=0.99"),
-            "no word exceeded consensus_threshold 0.99 where 2 models (consensus_right) were right, so nothing was found to "
-            "train with; lower it with --set consensus_threshold=...",
+            "nothing was found to train with: 2 models (consensus_right) must be right about a sentence, and a word must "
+            "exceed consensus_threshold 0.99; lower it with --set consensus_threshold=VALUE",
         ),
     ],
 )

@@ -56,10 +56,10 @@ def test_a_mining_that_found_nothing_is_a_warning(command: Command, tiny: Tiny, 
     result = command("train", *tiny, *words, "--out", tmp_path / "run", "--json")
     assert (result.code, json.loads(result.out)["active"]) == (0, 0)
     assert result.err == (
-        "pssa: warning: no sentence had an entropy below epsilon 0.001, so nothing was supervised; raise it with --epsilon\n"
+        "pssa: warning: nothing was supervised: no sentence had an entropy below epsilon 0.001; raise it with --epsilon\n"
     )
     again = command("train", *tiny, "--evidence", tmp_path / "run" / "evidence.jsonl", "--out", tmp_path / "again")
-    assert again.err == "pssa: warning: the evidence has no word, so nothing was supervised\n"
+    assert again.err == "pssa: warning: nothing was supervised: the evidence has no word\n"
 
 
 def test_json_is_one_object(command: Command, tiny: Tiny, tmp_path: Path) -> None:

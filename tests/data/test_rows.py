@@ -339,7 +339,7 @@ def test_missing_columns_are_proposed_from_those_of_the_file(
 
 
 def test_texts_without_aspects_are_to_be_labelled_before_training() -> None:
-    with pytest.raises(InputError, match="start with `pssa data next starter --input FILE`"):
+    with pytest.raises(InputError, match="to label raw texts"):
         SAME_NAMES.check_header("a.csv", ["text", "stars"])
 
 

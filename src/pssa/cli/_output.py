@@ -89,8 +89,7 @@ def warn_no_evidence(config: Config, meaning: str) -> None:
     from pssa.runs import methods
 
     if config.supervision.evidence:
-        reason, remedy = "the evidence has no word", ""
+        reason = "the evidence has no word"
     else:
-        reason, remedy = methods.find(config.method).describe_empty(config)
-    end = f"; {for_command_line(remedy)}" if remedy else ""
-    print(f"pssa: warning: {reason}, so {meaning}{end}", file=sys.stderr)
+        reason = methods.find(config.method).describe_empty(config)
+    print(f"pssa: warning: {meaning}: {for_command_line(reason)}", file=sys.stderr)

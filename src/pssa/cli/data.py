@@ -1,8 +1,7 @@
-"""Check a file of labelled instances for mistakes, write it in another format, or choose what to label next.
+"""Check a file of labelled instances for mistakes, or write it in another format.
 
 pssa data check reviews.csv
 pssa data convert reviews.csv reviews.jsonl
-pssa data next runs/reviews --input pool.csv --out tasks.json
 """
 
 from __future__ import annotations
@@ -15,37 +14,31 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pssa.cli._jobs import add_finding, add_input, finding_options
 from pssa.cli._options import (
     add_conflict,
     add_data,
-    add_device,
     add_errors,
     add_format,
     add_label_map,
     add_labels,
     add_occurrence,
-    add_run,
     reading,
 )
 from pssa.cli._output import counted, print_json, require_new_file, say
-from pssa.cli._parser import BAD_USAGE, Commands, add_command, add_group, option, run_path
-from pssa.cli._run_data import set_row_defaults
+from pssa.cli._parser import BAD_USAGE, Commands, add_command, add_group, option
 from pssa.data.formats import FORMATS
-from pssa.errors import InputError, for_command_line, setting
+from pssa.errors import InputError, for_command_line
 
 if TYPE_CHECKING:
-    from pssa.bulk.proposals import Proposals
     from pssa.data.check import Report
     from pssa.data.rows import Problem
 
 _SHOWN_PROBLEMS, _SHOWN_SKIPPED, _SHOWN_SAME = 20, 3, 5
-_SHOWN_TEXT = 160  # characters
 
 
 def add_parser(commands: Commands) -> None:
     """Declare `data` with its actions."""
-    actions = add_group(commands, "data", "check and convert data, choose what to label", __doc__)
+    actions = add_group(commands, "data", "check and convert data", __doc__)
     *most, last = (name for name in FORMATS.names() if name != "plain_text")  # which has no labels
     instances = f"labelled instances: {', '.join(most)} or {last}"
 
@@ -66,27 +59,10 @@ def add_parser(commands: Commands) -> None:
     add_occurrence(convert)
     option(convert, "--force", "replace an existing OUT")
 
-    _add_next(actions)
     config = add_command(actions, "label-config", "print a labelling interface for Label Studio", run_label_config)
     add_labels(config)
     option(config, "--out FILE", "file to write (default: print)")
     option(config, "--force", "replace an existing file")
-
-
-def _add_next(actions: Commands) -> None:
-    parser = add_command(actions, "next", "choose the texts to label next, with reasons", run_next)
-    add_run(parser)
-    add_input(parser, "texts without labels, in any format, also .gz or .zst")
-    option(parser, "--count N", "texts to choose", 50)
-    option(parser, "--out FILE", "file to label: .json for Label Studio, .csv or .jsonl (default: print)")
-    option(parser, "--to NAME", "format of --out (default: by its extension)", dest="target")
-    judge = "another run with the same labels, to find disagreement; repeatable"
-    option(parser, "--judge RUN", judge, [], action="append", type=run_path, dest="judges")
-    add_format(parser)
-    option(parser, "--errors MODE", "on invalid rows: fail, or skip and count them", "fail")
-    option(parser, "--force", "replace an existing --out")
-    add_device(parser)
-    add_finding(parser.add_argument_group("rows without aspects"))
 
 
 def run_check(arguments: argparse.Namespace) -> int:
@@ -138,82 +114,6 @@ def run_convert(arguments: argparse.Namespace) -> int:
         say(f"{arguments.output}: {counted(len(corpus), 'instance')}{dropped}")
         _warn_of_losses(skipped, not_kept)
     return 0
-
-
-def run_next(arguments: argparse.Namespace) -> int:
-    """Choose texts to label next: those about which the run is uncertain, and which differ from each other. Rows that have a
-    label, and texts that the run was trained on, are skipped.
-
-    pssa data next runs/reviews --input pool.csv --count 20
-    pssa data next runs/reviews --input 'pool/*.gz' --out tasks.json
-    pssa data next starter --input reviews.txt --judge runs/a --out label-me.csv
-    """
-    from pssa.bulk.next_labels import PoolOptions, propose
-    from pssa.bulk.proposals import is_label_studio
-    from pssa.cli._progress import row_observer
-    from pssa.training.progress import StderrProgress
-
-    if arguments.out is not None:
-        _check_file_to_label(arguments)
-    set_row_defaults(arguments, arguments.input)
-    options = PoolOptions(
-        arguments.columns,
-        arguments.format,
-        arguments.encoding,
-        arguments.errors,
-        finding_options(arguments),
-        tuple(arguments.judges),
-        arguments.device,
-    )
-    with StderrProgress("data next") as bar:
-        pool = [Path(name) for name in arguments.input]
-        found = propose(arguments.run_path, pool, arguments.count, options, row_observer(bar))
-    if arguments.out is not None:
-        found.save(arguments.out, format=arguments.target)
-    if arguments.json:
-        print_json(found.as_dict())
-        return 0
-    _print_proposals(found, arguments.out)
-    if arguments.out is not None and is_label_studio(arguments.out, arguments.target):
-        say("import it into a Label Studio project; `pssa data label-config` prints the labelling interface")
-        say("label, export as JSON, then: pssa train --train EXPORT.json --out RUN")
-    return 0
-
-
-def _check_file_to_label(arguments: argparse.Namespace) -> None:
-    """Refuse, before a large pool is read, a file that cannot be written, or that the pool is in."""
-    from pssa.bulk.proposals import format_to_label
-    from pssa.bulk.source import peeked_paths
-
-    require_new_file(arguments.out, force=arguments.force)
-    format_to_label(arguments.out, arguments.target)
-    if arguments.out.resolve() in {path.resolve() for path in peeked_paths(arguments.input)}:
-        raise InputError(f"{arguments.out} is both an input and the output; choose another {setting('out')}")
-
-
-def _print_proposals(found: Proposals, out: Path | None) -> None:
-    """Print the texts, or where they are, and the counts of the pool."""
-    left_out = [
-        f"{count} {what}"
-        for count, what in (
-            (found.labelled, "labelled or trained on already"),
-            (found.empty, "without an aspect"),
-            (found.rejected, "skipped as invalid"),
-        )
-        if count
-    ]
-    chosen = f"{len(found.texts)} of {counted(found.read, 'text')}" if found.texts else "no text is left to label"
-    counts = chosen + (f"; {', '.join(left_out)}" if left_out else "")
-    if out is not None:
-        say(f"{out}: {counts}")
-        return
-    say(counts)
-    for number, proposal in enumerate(found.texts, start=1):
-        text = " ".join(proposal.text.split())
-        say(
-            f"{number:3}  line {proposal.line}: {text if len(text) <= _SHOWN_TEXT else text[: _SHOWN_TEXT - 3] + '...'}"
-        )
-        say(f"     {proposal.reason}")
 
 
 def run_label_config(arguments: argparse.Namespace) -> int:

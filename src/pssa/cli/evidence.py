@@ -53,10 +53,6 @@ def add_parser(commands: Commands) -> None:
     which.add_argument("--word", help="word found in the examples to show")
     option(parser, "--limit N", "number of examples", **top)
 
-    parser = add_command(actions, "next", "list the sentences that are most useful to correct", _run_next)
-    parser.add_argument("file", metavar="FILE", type=Path, help=file)
-    option(parser, "--limit N", "number of examples", **top)
-
     parser = add_command(actions, "diff", "compare two evidence files", _run_diff)
     parser.add_argument("first", metavar="A", type=Path, help=file)
     parser.add_argument("second", metavar="B", type=Path, help="evidence file of the same instances")
@@ -160,30 +156,6 @@ def _select(evidence: Evidence, arguments: argparse.Namespace) -> Sequence[Examp
 
 def _finds(example: ExampleEvidence, word: str) -> bool:
     return any(example.words[finding.word].casefold() == word for finding in example.findings)
-
-
-def _run_next(arguments: argparse.Namespace) -> int:
-    """List the sentences that are most useful to correct: those without a mined word or with an uncertain one, frequent
-    words first.
-
-    pssa evidence next runs/reviews/evidence.jsonl --limit 50
-    pssa evidence next runs/reviews/evidence.jsonl --json
-    """
-    from pssa.data.evidence_order import order_by_use
-
-    examples = read_evidence(arguments.file).examples
-    ordered = order_by_use(examples)
-    chosen = ordered[: arguments.limit]
-    if arguments.json:
-        fields = [
-            {"index": each.index, "use": each.use, "reason": each.reason, **example_fields(examples[each.index])}
-            for each in chosen
-        ]
-        print_json({"selected": len(ordered), "examples": fields})
-    else:
-        print_examples([examples[each.index] for each in chosen], arguments.limit, [each.reason for each in chosen])
-        _print_rest(len(ordered) - len(chosen))
-    return 0
 
 
 def _run_diff(arguments: argparse.Namespace) -> int:

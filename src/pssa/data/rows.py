@@ -37,7 +37,7 @@ _USUAL_WORDS = {
     "label": {"label", "sentiment", "polarity", "rating", "star", "score"},
 }
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_LABEL_ADVICE = "to label raw texts, start with `pssa data next starter --input FILE`"
+_LABEL_ADVICE = "to label raw texts, start from what `pssa predict starter --input FILE` finds"
 _ROWS_SEARCHED = 100
 _MAX_GIVEN = 8192  # characters
 

@@ -102,7 +102,4 @@ def _f1_by_label(confusion: Sequence[Sequence[int]]) -> list[float]:
 
 def _more_labels(metrics: Mapping[str, Any]) -> list[str]:
     few = metrics["instances"] < _FEW
-    chosen = setting("pssa.choose_next(run, POOL)", option="pssa data next RUN --input POOL")
-    return (
-        [f"more labelled data: {metrics['instances']} instances are few; {chosen} chooses what to label"] if few else []
-    )
+    return [f"more labelled data: {metrics['instances']} instances are few"] if few else []

@@ -188,12 +188,12 @@ def test_what_is_written_is_read_again_with_its_words_and_tags(tmp_path: Path) -
 
 
 def test_the_labelling_interface_names_the_controls_that_are_written() -> None:
-    task = label_studio.predicted_task({}, [Example.from_text("a menu", (2, 6), label="a<b")], "run", 0.5)
+    (task,) = json.loads(label_studio.encode([Example.from_text("a menu", (2, 6), label="a<b")]))
     view = ElementTree.fromstring(label_studio.labelling_config(("a<b", "c")))
     spans, choices = view.find("Labels"), view.find("Choices")
     assert spans is not None
     assert choices is not None
-    result = task["predictions"][0]["result"]
+    result = task["annotations"][0]["result"]
     assert [item["from_name"] for item in result] == [spans.get("name"), choices.get("name")]
     assert [each.get("value") for each in choices] == ["a<b", "c"]
     assert choices.get("perRegion") == "true"

@@ -22,7 +22,7 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,28 +103,15 @@ def encode(examples: Sequence[Example]) -> bytes:
     for example in examples:
         words = words_as_text(example)
         sentences.setdefault((example.sentence_id, example.text, words, example.tags), []).append(example)
-    return encode_tasks(
+    tasks = [
         {
             "data": {"text": text, _OURS: {"sentence_id": sentence, "words": words, "tags": list(tags)}},
             "annotations": [{"result": _result(inside)}],
         }
         for (sentence, text, words, tags), inside in sentences.items()
-    )
-
-
-def encode_tasks(tasks: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return a file of tasks, one on each line."""
+    ]
     lines = ",\n".join(json.dumps(task, ensure_ascii=False) for task in tasks)
     return f"[{lines}]\n".encode()
-
-
-def predicted_task(data: Mapping[str, Any], examples: Sequence[Example], model: str, score: float) -> dict[str, Any]:
-    """Return a task with proposals: the aspects of a text and, where examples have a label, their polarities.
-
-    :param score: confidence of the model, by which Label Studio can sort.
-    """
-    proposed = {"model_version": model, "score": score, "result": _result(examples)}
-    return {"data": dict(data), "predictions": [proposed]}
 
 
 def _result(examples: Sequence[Example]) -> list[dict[str, Any]]:

@@ -67,7 +67,6 @@ class Method:
     continues_baseline = False  # whether mining changes the model of a plain training, instead of training its own
     resembles_search = True  # whether the final model is like that of the search: a single one, trained as long
     default_saliency = "gradient"
-    extent_settings: tuple[str, ...] = ()  # those that only decide how much is mined: more of it holds less
 
     def __init__(self, name: str, train: Callable[[RunContext], Trained]) -> None:
         self.name = name
@@ -115,13 +114,9 @@ class Method:
         """
         raise InputError(f"method {self.name} does not mine; use one of: {', '.join(mining_names())}")
 
-    def extent(self, config: Config) -> tuple[int, float]:
-        """Return how much is mined: the rounds, and the least score of a word."""
-        return 0, 0.0
-
-    def describe_empty(self, config: Config) -> tuple[str, str]:
+    def describe_empty(self, config: Config) -> str:
         """Return why mining found no word, and what to change."""
-        return f"method {self.name} does not mine", "use another method"
+        return f"method {self.name} does not mine; use another method"
 
 
 def names() -> tuple[str, ...]:

@@ -57,7 +57,6 @@ class Consensus(Method):
     """Judges of several seeds and folds; the words that the right ones agree on are active."""
 
     mines = True
-    extent_settings = ("consensus_words", "consensus_threshold")
     default_saliency = "leave_one_out"  # closer to human words than attention (results/ideas.md)
 
     def __init__(self, name: str) -> None:
@@ -143,21 +142,14 @@ class Consensus(Method):
         mined = agree(judgements, context.train_data.labels, config.data.labels, rule)
         return record_evidence(context, mined, "+".join(self.saliencies(config)), None, rule.rounds)
 
-    def extent(self, config: Config) -> tuple[int, float]:
-        """Return the words of an instance, and the threshold."""
-        rule = choose_consensus_rule(config)
-        return rule.words, rule.threshold
-
-    def describe_empty(self, config: Config) -> tuple[str, str]:
+    def describe_empty(self, config: Config) -> str:
         """Return why mining found no word, and what to change."""
-        needed = config.mining.consensus_right
-        right = (
-            "1 model (consensus_right) was right" if needed == 1 else f"{needed} models (consensus_right) were right"
-        )
-        if config.mining.consensus_soft:
-            return f"on no sentence {right}", _lower("consensus_right")
-        threshold = choose_consensus_rule(config).threshold
-        return f"no word exceeded consensus_threshold {threshold:g} where {right}", _lower("consensus_threshold")
+        needed, name = config.mining.consensus_right, "consensus_right"
+        right = f"{needed} {'model' if needed == 1 else 'models'} ({name}) must be right about a sentence"
+        if not config.mining.consensus_soft:
+            name = "consensus_threshold"
+            right += f", and a word must exceed {name} {choose_consensus_rule(config).threshold:g}"
+        return f"{right}; lower it with {setting(name, option=f'--set {name}=VALUE')}"
 
     def _train(self, context: RunContext) -> Trained:
         early = [] if choose_consensus_epochs(context.config) else self._judges(context, [0])[:BEGIN_EARLY]
@@ -223,10 +215,6 @@ def _predict(context: RunContext, judge: _Judge, epochs: int, evidence: Evidence
     supervision, taught = context.supervise(evidence), all_but(data, judge.rows)
     context.train_miner(f"gate-fold-{judge.fold}", model, epochs, taught, supervision)
     return predict_classes(model, data.select(judge.rows))
-
-
-def _lower(name: str) -> str:
-    return f"lower it with {setting(name, option=f'--set {name}=...')}"
 
 
 METHODS = {"consensus": Consensus("consensus")}

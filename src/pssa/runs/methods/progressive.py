@@ -29,7 +29,6 @@ class Progressive(Method):
 
     mines = True
     continues_baseline = True
-    extent_settings = ("iterations",)
 
     def __init__(self, name: str, saliency: str) -> None:
         super().__init__(name, self._train)
@@ -71,14 +70,11 @@ class Progressive(Method):
         mined = mine(context.train_data, miners, train, procedure, config.data.labels, context.observer.on_round)
         return record_evidence(context, mined, saliency, rule.epsilon, mining.iterations)
 
-    def extent(self, config: Config) -> tuple[int, float]:
-        """Return the rounds; every word that they take counts."""
-        return config.mining.iterations, 0.0
-
-    def describe_empty(self, config: Config) -> tuple[str, str]:
+    def describe_empty(self, config: Config) -> str:
         """Return why mining found no word, and what to change."""
-        reason = f"no sentence had an entropy below epsilon {choose_epsilon(config):g}"
-        return reason, f"raise it with {setting('epsilon')}"
+        return (
+            f"no sentence had an entropy below epsilon {choose_epsilon(config):g}; raise it with {setting('epsilon')}"
+        )
 
     def _train(self, context: RunContext) -> Trained:
         epochs = context.find_epochs([_train_initial])
