@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pssa
-from pssa.aspects import SpanScores, evaluate_aspects, load_finder, read_sentences
-from pssa.evaluation import Scores
+from pssa.aspects import evaluate_aspects, load_finder, read_sentences
+from pssa.evaluation import Scores, SpanScores
 from pssa.runs.evaluate import evaluate
 
 __all__ = ["Measured", "TestFiles", "measure"]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.aspects.made_taggers import SMALL
 from tests.models.encoders import tiny_encoder
 
-from pssa.aspects.evaluate import SpanScores, score_spans
 from pssa.aspects.run import TaggerConfig
 from pssa.aspects.spans import AspectSentence
 from pssa.aspects.tagger import (
@@ -106,12 +105,3 @@ def test_taggers_score_every_word_alone_or_in_a_batch(kind: str) -> None:
             assert torch.allclose(alone[0], logits[row, :, : len(example.spans)], atol=1e-5)
     assert [len(tags) for tags in predict_tags(model, together)] == [len(example.spans) for example in examples]
     assert all(map(is_valid, predict_tags(model, together)))
-
-
-def test_exact_spans_are_counted_as_semeval_does() -> None:
-    gold = [[(0, 4), (5, 9)], [], [(0, 3)]]
-    found = [[(0, 4), (5, 8)], [(1, 2)], []]
-    scores = score_spans(gold, found)
-    assert scores == SpanScores(gold=3, found=3, right=1)
-    assert scores.as_dict() == {"precision": 1 / 3, "recall": 1 / 3, "f1": 1 / 3, "gold": 3, "found": 3, "right": 1}
-    assert SpanScores(0, 0, 0).f1 == SpanScores(0, 0, 0).precision == SpanScores(0, 0, 0).recall == 0

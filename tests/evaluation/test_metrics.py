@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pssa.errors import InputError
-from pssa.evaluation.metrics import ClassScores, score
+from pssa.evaluation.metrics import ClassScores, SpanScores, score, score_spans
 
 LABELS = ("positive", "negative", "neutral")
 pairs = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(LABELS)), min_size=1, max_size=60)
@@ -80,3 +80,12 @@ def test_what_cannot_be_scored_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=what):
         score(gold, predicted, labels)
+
+
+def test_exact_spans_are_counted_as_semeval_does() -> None:
+    gold = [[(0, 4), (5, 9)], [], [(0, 3)]]
+    found = [[(0, 4), (5, 8)], [(1, 2)], []]
+    scores = score_spans(gold, found)
+    assert scores == SpanScores(gold=3, found=3, right=1)
+    assert scores.as_dict() == {"precision": 1 / 3, "recall": 1 / 3, "f1": 1 / 3, "gold": 3, "found": 3, "right": 1}
+    assert SpanScores(0, 0, 0).f1 == SpanScores(0, 0, 0).precision == SpanScores(0, 0, 0).recall == 0

@@ -1,6 +1,6 @@
 """Finding aspects in raw text: taggers on words and on encoders, their training and their runs."""
 
-from pssa.aspects.evaluate import EndToEndScores, SpanScores, evaluate_aspects, evaluate_end_to_end
+from pssa.aspects.evaluate import EndToEndScores, evaluate_aspects, evaluate_end_to_end
 from pssa.aspects.find import AspectFinder, Finder, FoundAspect, find_in_texts, load_finder
 from pssa.aspects.names import NameFinder, parse_names, read_names
 from pssa.aspects.sentences import split_sentences
@@ -17,7 +17,6 @@ __all__ = [
     "FoundAspect",
     "NameFinder",
     "Pipeline",
-    "SpanScores",
     "evaluate_aspects",
     "evaluate_end_to_end",
     "find_in_texts",

@@ -13,7 +13,6 @@ from typing import Any
 from torch import nn
 
 from pssa import models
-from pssa.aspects.evaluate import score_spans
 from pssa.aspects.find import cut_parts
 from pssa.aspects.run import FOLDER, TaggerConfig, open_tagger, save_tagger, with_dimension, write_card
 from pssa.aspects.spans import AspectSentence, read_sentences
@@ -24,6 +23,7 @@ from pssa.data.split import hold_out
 from pssa.data.validation import format_error
 from pssa.data.vectors import CACHE_FOLDER, Coverage, save_matrix
 from pssa.errors import InputError
+from pssa.evaluation.metrics import score_spans
 from pssa.models import IndexedCorpus, Pretrained, WordTable
 from pssa.runs.config import DataConfig
 from pssa.runs.defaults import choose_device

@@ -2,9 +2,10 @@
 
 from pssa.evaluation.agreement import Agreement, marked_words, measure_agreement
 from pssa.evaluation.faithfulness import Faithfulness, by_deletion, by_mask, measure_faithfulness
-from pssa.evaluation.metrics import ClassScores, Scores, score
+from pssa.evaluation.metrics import ClassScores, Scores, SpanScores, score, score_spans
 from pssa.evaluation.predict import predict_classes, predict_logits
 from pssa.evaluation.ranking import Correlation, correlate
+from pssa.evaluation.reviews import ReviewAnswer, ReviewScores, score_reviews
 from pssa.evaluation.significance import AgainstChance, Bootstrap, Estimate, mcnemar, paired_bootstrap
 
 __all__ = [
@@ -15,7 +16,10 @@ __all__ = [
     "Correlation",
     "Estimate",
     "Faithfulness",
+    "ReviewAnswer",
+    "ReviewScores",
     "Scores",
+    "SpanScores",
     "by_deletion",
     "by_mask",
     "correlate",
@@ -27,4 +31,6 @@ __all__ = [
     "predict_classes",
     "predict_logits",
     "score",
+    "score_reviews",
+    "score_spans",
 ]

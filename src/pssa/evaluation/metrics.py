@@ -1,16 +1,19 @@
-"""Accuracy, macro-F1, scores per class and the confusion matrix.
+"""Accuracy, macro-F1, scores per class and the confusion matrix; precision, recall and F1 of exact spans.
 
-Macro-F1 is the mean over all declared labels; an undefined score (nothing predicted, nothing to find) is 0.
+Macro-F1 is the mean over all declared labels; an undefined score (nothing predicted, nothing to find) is 0. Spans count as
+SemEval-2014 counts them for aspect term extraction (Pontiki et al. 2014): right if both offsets are, over all texts together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pssa.data.tokenize import Span
 from pssa.errors import InputError
 
 Floats = npt.NDArray[np.float64]
@@ -37,9 +40,42 @@ class Scores:
     confusion: tuple[tuple[int, ...], ...]  # (C, C): gold label by predicted label
     labels: tuple[str, ...]
 
+    @property
+    def commonest_share(self) -> float:
+        """The accuracy of always giving the commonest label."""
+        return max(found.support for found in self.per_class.values()) / self.instances
+
     def as_dict(self) -> dict[str, object]:
         """Return the scores as plain values for JSON."""
         return {**asdict(self), "confusion": [list(row) for row in self.confusion], "labels": list(self.labels)}
+
+
+@dataclass(frozen=True)
+class SpanScores:
+    """Counts of aspects, and what follows from them."""
+
+    gold: int  # aspects in the data
+    found: int
+    right: int  # found, with the offsets of an aspect in the data
+
+    @property
+    def precision(self) -> float:
+        """Share of the found aspects that are right; 0 if none is found."""
+        return self.right / self.found if self.found else 0.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the aspects in the data that are found; 0 if there are none."""
+        return self.right / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return 2 * self.right / (self.gold + self.found) if self.gold + self.found else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {"precision": self.precision, "recall": self.recall, "f1": self.f1, **asdict(self)}
 
 
 def score(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> Scores:
@@ -64,6 +100,13 @@ def score(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) 
         confusion=tuple(tuple(map(int, row)) for row in confusion),
         labels=tuple(labels),
     )
+
+
+def score_spans(gold: Iterable[Iterable[Span]], found: Iterable[Iterable[Span]]) -> SpanScores:
+    """Count the spans of each text, in the same order; a span counts once in a text."""
+    pairs = [(set(expected), set(given)) for expected, given in zip(gold, found, strict=True)]
+    n_right = sum(len(expected & given) for expected, given in pairs)
+    return SpanScores(sum(len(expected) for expected, _ in pairs), sum(len(given) for _, given in pairs), n_right)
 
 
 def cells_of(gold: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> npt.NDArray[np.intp]:

@@ -1,0 +1,124 @@
+"""Scores of whole reviews: aspects found, their labels, the word that decides each, and the overall label.
+
+The four parts, each measured where the model answers it:
+
+- spans: an aspect is right if both offsets are; a span counts once in a text. Aspects with two labels count too.
+- labels: of the marked aspects. Aspects with two labels in one text are left out and counted.
+- top word: of the marked aspects with one label and marked opinion words, the share whose highest word lies in these words.
+- overall: the label of a text's implied opinions, `none` if it has none. Texts whose implied opinions differ are left out
+  and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pssa.data.example import DEFAULT_LABELS
+from pssa.data.reviews import NO_OPINION, Review
+from pssa.data.tokenize import Span
+from pssa.errors import InputError
+from pssa.evaluation.metrics import Scores, SpanScores, score, score_spans
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewAnswer:
+    """What a model says about one review, in character offsets of its text; None for a part that it does not answer."""
+
+    found: Sequence[Span] | None = None  # the aspects that it finds
+    labels: Mapping[Span, str] | None = None  # by marked aspect
+    top_words: Mapping[Span, Span] | None = None  # by marked aspect, the word with the highest weight
+    overall: str | None = None  # a label, or `none`
+
+
+@dataclass(frozen=True)
+class ReviewScores:
+    """Scores of a model on reviews; None for a part that it does not answer, or that the reviews do not have."""
+
+    reviews: int
+    spans: SpanScores | None
+    labels: Scores | None
+    two_labels: int  # marked aspects left out of `labels` and `top_word`
+    top_word: float | None
+    top_word_instances: int
+    overall: Scores | None
+    overall_differ: int  # texts left out of `overall`
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON."""
+        return {
+            "reviews": self.reviews,
+            "spans": self.spans.as_dict() if self.spans else None,
+            "labels": _with_commonest(self.labels),
+            "two_labels": self.two_labels,
+            "top_word": self.top_word,
+            "top_word_instances": self.top_word_instances,
+            "overall": _with_commonest(self.overall),
+            "overall_differ": self.overall_differ,
+        }
+
+
+def score_reviews(
+    reviews: Sequence[Review], answers: Sequence[ReviewAnswer], labels: Sequence[str] = DEFAULT_LABELS
+) -> ReviewScores:
+    """Compare a model's answers with reviews, in the same order.
+
+    :param labels: the labels of aspects; macro-F1 is the mean over all of them, and over these and `none` for overall labels.
+    :raises InputError: if the two differ in length, if a part is answered for some reviews only, or a label is unknown.
+    """
+    if not reviews or len(reviews) != len(answers):
+        raise InputError(f"{len(reviews)} reviews and {len(answers)} answers; expected as many of each, at least one")
+    aspects = [review.aspects for review in reviews]
+    found = _part(answers, "found", lambda answer: answer.found)
+    judged = _part(answers, "labels", lambda answer: answer.labels)
+    top_words = _part(answers, "top_words", lambda answer: answer.top_words)
+    overall = _part(answers, "overall", lambda answer: answer.overall)
+
+    marked = [(row, span, label) for row, inside in enumerate(aspects) for span, label in inside.items() if label]
+    texts = [(row, label) for row, review in enumerate(reviews) if (label := review.overall)]
+    hits, by_aspect, by_text = [], None, None
+    if judged and marked:
+        given = [_label(judged[row], row, span) for row, span, _ in marked]
+        by_aspect = score([label for *_, label in marked], given, labels)
+    if top_words:
+        with_words = [(row, span, places) for row, span, _ in marked if (places := reviews[row].opinion_words(span))]
+        hits = [_lies_in(top_words[row].get(span), places) for row, span, places in with_words]
+    if overall and texts:
+        by_text = score([label for _, label in texts], [overall[row] for row, _ in texts], (*labels, NO_OPINION))
+    return ReviewScores(
+        reviews=len(reviews),
+        spans=score_spans(aspects, found) if found else None,
+        labels=by_aspect,
+        two_labels=sum(label is None for inside in aspects for label in inside.values()),
+        top_word=sum(hits) / len(hits) if hits else None,
+        top_word_instances=len(hits),
+        overall=by_text,
+        overall_differ=len(reviews) - len(texts),
+    )
+
+
+def _part(answers: Sequence[ReviewAnswer], name: str, take: Callable[[ReviewAnswer], Part | None]) -> list[Part] | None:
+    """Return one part of all answers; None if no answer has it."""
+    values = [take(answer) for answer in answers]
+    given = [value for value in values if value is not None]
+    if given and len(given) < len(values):
+        missing = values.index(None)
+        raise InputError(f"answer {missing} has no `{name}`, others do; give it for every review or for none")
+    return given or None
+
+
+def _label(labels: Mapping[Span, str], row: int, span: Span) -> str:
+    if span not in labels:
+        raise InputError(f"answer {row} has no label for the aspect at {span[0]}-{span[1]}; give one for each")
+    return labels[span]
+
+
+def _lies_in(word: Span | None, places: Sequence[Span]) -> bool:
+    return word is not None and any(start <= word[0] and word[1] <= end for start, end in places)
+
+
+def _with_commonest(scores: Scores | None) -> dict[str, Any] | None:
+    return None if scores is None else scores.as_dict() | {"commonest_share": scores.commonest_share}
