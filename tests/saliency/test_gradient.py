@@ -139,6 +139,18 @@ def test_noise_reaches_mn_through_its_memory() -> None:
     assert not torch.allclose(plain, noised, atol=1e-3)
 
 
+def test_noise_on_the_word_vectors_is_another_reading_and_none_of_it_changes_nothing() -> None:
+    model, batch = draw_model("tnet_att", 7), BATCH
+    clean = score_words(Gradient(samples=0), model, batch)
+    quiet = score_words(Gradient(sigma=0.0, samples=3, noise_on="input"), model, batch)
+    assert torch.allclose(clean, quiet)
+    on_states, on_input = (
+        score_words(Gradient(sigma=0.5, noise_on=place), model, batch) for place in ("states", "input")
+    )
+    assert not torch.allclose(on_states, on_input)
+    assert torch.allclose(on_input.sum(dim=1), torch.ones(len(on_input), dtype=on_input.dtype))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_scores_agree_with_finite_differences(variant: str) -> None:

@@ -68,6 +68,18 @@ def test_the_penalty_of_an_example_is_taken_over_its_supervised_words(distance: 
     assert penalty.tolist() == pytest.approx([0, expected], abs=1e-5)  # the first row has no evidence
 
 
+def test_a_penalty_on_gradients_moves_what_the_shares_depend_on() -> None:
+    # Logit 0 is w0 h0 + w1 h1 + w2 h2, so the shares are those of |w_i h_i|: 0.1, 0.2 and 0.7 in the second row.
+    words = torch.tensor([[[1.0], [1.0], [1.0]], [[1.0], [2.0], [7.0]]], requires_grad=True)
+    weights = torch.tensor([1.0, 1.0, 1.0], requires_grad=True)
+    logits = torch.stack([(words.squeeze(2) * weights).sum(dim=1), torch.full((2,), -9.0)], dim=1)
+    supervision = Supervision(EXPECTED, SUPERVISED, gamma=1.0, on="gradient")
+    penalty = attention_penalty(Prediction(logits, None), BATCH, supervision, words)
+    assert penalty.tolist() == pytest.approx([0, 0.9**2 + 0.2**2])
+    (gradient,) = torch.autograd.grad(penalty.sum(), weights)
+    assert gradient[0] < 0 < gradient[1]  # the active word's share is to rise, the misleading one's to fall
+
+
 def test_the_gradient_of_the_squared_penalty_is_twice_the_difference_on_supervised_words() -> None:
     attention = torch.tensor(ATTENTION, requires_grad=True)
     penalty = attention_penalty(predicted(attention=attention), BATCH, Supervision(EXPECTED, SUPERVISED, 1.0))

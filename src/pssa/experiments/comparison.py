@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -23,6 +23,7 @@ from pssa.experiments.resources import DataSource, Resources, Scope
 
 METRICS = ("accuracy", "macro_f1")
 Row = Mapping[int, Record]  # records of a table's row on one data set, by seed
+Rows = Row | tuple[Row, ...]  # of several rows, such as two controls, the mean counts
 Runs = Sequence[Sequence[str]]  # predictions by seed
 RESAMPLES = 20_000  # a p of .05 has a Monte Carlo error of .0015
 Counts = npt.NDArray[np.uint8]
@@ -37,6 +38,7 @@ class RunPair:
     ours: Runs
     theirs: Runs  # as many, with the same seeds
     labels: Sequence[str]
+    n_seeds: int = 0  # where ours or theirs are several rows, one after the other: the runs of each; 0: one row each
 
     @property
     def observed(self) -> tuple[float, float]:
@@ -57,14 +59,17 @@ class RunPair:
         changes = (table[:, order[1:]] != table[:, order[:-1]]).any(axis=0)
         starts = np.concatenate([[0], 1 + np.flatnonzero(changes)])
         gold, *runs = table[:, order[starts]].tolist()
-        return RunPair(gold, runs[: len(self.ours)], runs[len(self.ours) :], self.labels), order, starts
+        ours, theirs = runs[: len(self.ours)], runs[len(self.ours) :]
+        return replace(self, gold=gold, ours=ours, theirs=theirs), order, starts
 
     def _gains(self, instances: Floats) -> Floats:
         """Return (2, R, S) for resamples (R, n)."""
-        ours, theirs = (
+        scores = [
             scores_by_run(instances, cells_by_run(self.gold, runs, self.labels)) for runs in (self.ours, self.theirs)
-        )
-        return ours - theirs
+        ]
+        if self.n_seeds:
+            scores = [each.reshape(*each.shape[:2], -1, self.n_seeds).mean(axis=2) for each in scores]
+        return scores[0] - scores[1]
 
 
 Resampling = Callable[[Sequence[RunPair]], Floats]  # gives (2, R): mean gain in accuracy and macro-F1 on every resample
@@ -167,23 +172,24 @@ def compare(scope: Scope, place: Place, ours: Row, theirs: Row) -> Gain | None:
 
 def differ(scope: Scope, place: Place, ours: Row, theirs: Row) -> Difference | None:
     """Return the difference in macro-F1, with p from resamples of seeds and instances together."""
-    if not ours.keys() & theirs.keys():
-        return None
     pair = _pair(scope, place, ours, theirs)
+    if pair is None:
+        return None
     _, drawn = other_trainings([pair])
     chances = float((drawn <= TIE).mean()), float((drawn >= -TIE).mean())
     return Difference(100 * pair.observed[1], *chances, len(pair.ours), *_interval(drawn))
 
 
 def average(
-    scope: Scope, pairs: Sequence[tuple[Place, Row, Row]], resampling: Resampling = other_trainings
+    scope: Scope, pairs: Sequence[tuple[Place, Rows, Rows]], resampling: Resampling = other_trainings
 ) -> Gain | None:
     """Return the mean gain over several data sets.
 
-    :param pairs: a place for its test data, our row there and theirs; those without a common seed do not count.
+    :param pairs: a place for its test data, our rows there and theirs; those without a common seed do not count.
     :param resampling: what is drawn anew for p and the interval.
     """
-    pairs_of_runs = [_pair(scope, place, ours, theirs) for place, ours, theirs in pairs if ours.keys() & theirs.keys()]
+    found = (_pair(scope, place, ours, theirs) for place, ours, theirs in pairs)
+    pairs_of_runs = [pair for pair in found if pair is not None]
     if not pairs_of_runs:
         return None
     accuracy, macro_f1 = (
@@ -191,7 +197,7 @@ def average(
     )
     drawn = resampling(pairs_of_runs)
     p_accuracy, p_macro_f1 = (drawn <= TIE).mean(axis=1).tolist()
-    n_seeds = min(len(pair.ours) for pair in pairs_of_runs)
+    n_seeds = min(pair.n_seeds or len(pair.ours) for pair in pairs_of_runs)
     return Gain(accuracy, macro_f1, p_accuracy, p_macro_f1, n_seeds, *_interval(drawn[1]))
 
 
@@ -201,11 +207,15 @@ def _interval(drawn: Floats) -> tuple[float, float]:
     return low, high
 
 
-def _pair(scope: Scope, place: Place, ours: Row, theirs: Row) -> RunPair:
-    common = sorted(set(ours) & set(theirs))
-    first, second = ([labels_of(row[seed]) for seed in common] for row in (ours, theirs))
+def _pair(scope: Scope, place: Place, ours: Rows, theirs: Rows) -> RunPair | None:
+    """Return the runs of the seeds that all rows have; None if there is no such seed."""
+    sides = [side if isinstance(side, tuple) else (side,) for side in (ours, theirs)]
+    common = sorted(set.intersection(*(set(row) for side in sides for row in side)))
+    if not common:
+        return None
+    first, second = ([labels_of(row[seed]) for row in side for seed in common] for side in sides)
     gold = _gold(scope.resources.sources[place.data], place.stripped)
-    return RunPair(gold, first, second, tuple(ours[common[0]]["labels"]))
+    return RunPair(gold, first, second, tuple(sides[0][0][common[0]]["labels"]), len(common))
 
 
 def labels_of(record: Record) -> list[str]:

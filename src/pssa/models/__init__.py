@@ -8,6 +8,7 @@ A model file's class takes (table, n_labels, options, seed) and has these class 
 - `attends`: whether it has attention weights; with the option `refine` it has them too, unless that is "none";
 - `shares_sentences = True` promises that `encode` gives `self.encoder` the batch as it is, and that the encoder does not see the
   aspect: aspects of one sentence are then scored from one run of the encoder.
+- a method `encode_noised(batch, add)`, where noise on the word vectors is other than noise on h(x).
 
 Files that begin with an underscore are shared parts; this package exports those that a model's author needs.
 """
@@ -68,6 +69,7 @@ __all__ = [
     "refuse_outsized",
     "reset_parameters",
     "saved_options",
+    "takes_input_noise",
     "uses_encoder",
 ]
 
@@ -121,6 +123,11 @@ def saved_options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
 def attends(name: str, options: Mapping[str, Any] | None = None) -> bool:
     """Return whether the model, with these options, has attention weights to mine and to supervise."""
     return bool(_MODELS.find(name).attends) or getattr(read_options(name, options or {}), "refine", "none") != "none"
+
+
+def takes_input_noise(name: str) -> bool:
+    """Return whether noise can be added to the model's word vectors, apart from the states that it computes from them."""
+    return hasattr(_MODELS.find(name), "encode_noised")
 
 
 def option_defaults(name: str) -> dict[str, Any]:

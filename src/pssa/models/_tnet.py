@@ -6,6 +6,7 @@ by a gate (`adaptive`) or by addition (`lossless`), and weighs words by their di
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -55,10 +56,11 @@ class TransformationEncoder(nn.Module):
         self.register_buffer("unseen", unseen)
         self.dropout = options.dropout
 
-    def forward(self, batch: Batch) -> Encoding:
-        """Encode words and aspect."""
+    def forward(self, batch: Batch, add: Callable[[Tensor], Tensor] | None = None) -> Encoding:
+        """Encode words and aspect; `add` may change the vectors (B, P, W) of the sentence's words."""
         target, aspect = self.target(self._rows(batch.aspect), (batch.aspect > 0).sum(1))
-        words, _ = self.context(self._rows(batch.positions), batch.lengths)
+        rows = self._rows(batch.positions)
+        words, _ = self.context(add(rows) if add else rows, batch.lengths)
         weights = proximity(batch).unsqueeze(-1)
         for _ in range(_LAYERS):
             words = self._transform(words, target, batch.aspect > 0) * weights

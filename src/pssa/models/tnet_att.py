@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from pssa.models._batch import Batch
 from pssa.models._layers import WordTable, attend, dropout, match, reset_parameters
@@ -41,6 +42,11 @@ class TNetAttention(nn.Module):
     def encode(self, batch: Batch) -> Encoding:
         """Encode words and aspect."""
         encoding: Encoding = self.encoder(batch)
+        return encoding
+
+    def encode_noised(self, batch: Batch, add: Callable[[Tensor], Tensor]) -> Encoding:
+        """Encode with the vectors (B, P, W) of the sentence's words as `add` returns them."""
+        encoding: Encoding = self.encoder(batch, add)
         return encoding
 
     def classify(self, encoding: Encoding, batch: Batch) -> Prediction:

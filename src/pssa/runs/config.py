@@ -174,6 +174,9 @@ class MiningConfig:
     target: str = "predicted"  # whose logit the gradient is of; the released code takes "gold"
     signed_shift: bool = False  # the released code's way with negative scores
     average: str = "scores"  # of normalised scores; the released code averages "raw" ones
+    noise_on: str = setting_field(
+        "states", choices=("states", "input")
+    )  # h(x), or the word vectors it is computed from
     # Leave a sentence alone once hiding its last word cost less confidence than this.
     stop_drop: float | None = setting_field(None, unset=0.0)
     consensus_models: int = setting_field(3, least=1)  # seeds of the consensus; each has a model per fold
@@ -202,6 +205,8 @@ class SupervisionConfig:
         None, "weight of the attention penalty", default_text="by penalty and model", unset=-1.0
     )
     ramp: float = 0.0  # share of the final training's steps over which gamma rises from zero
+    # What the penalty constrains: attention, or the share of each word by its gradient, as Definition 2 of the paper has it.
+    penalty_on: str = setting_field("attention", choices=("attention", "gradient"))
     weighting: str = "equal"  # how active words share the attention: "equal", "round", "score" or "confidence"
     # The final training starts from new parameters, or goes on from those of the initial model.
     final_start: str = setting_field("new", choices=("new", "initial"))

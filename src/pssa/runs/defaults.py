@@ -29,7 +29,7 @@ from pssa.training.supervision import PENALTIES, Penalty, check_use
 # Mining with this saliency gates and routes on gradient scores and takes a random word.
 RANDOM = "random"
 # Settings of mining that a saliency takes if it has an option of the same name.
-_SALIENCY_SETTINGS = ("samples", "sigma", "target", "signed_shift", "average")
+_SALIENCY_SETTINGS = ("samples", "sigma", "target", "signed_shift", "average", "noise_on")
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}  # of saliencies other than the gradient
 _RELEASE_GAMMA = {"memnet": 1.0}  # of the released code, where it is another than 0.1
@@ -266,6 +266,8 @@ def check_supervision(config: Config) -> None:
     if config.supervision.evidence and config.method != "base":
         raise InputError(f"{setting('evidence')} needs method base; {config.method} mines its own or uses none")
     check_use(choose_penalty(config), config.supervision.words, config.supervision.weighting)
+    if config.supervision.penalty_on == "gradient" and models.uses_encoder(config.model):
+        raise InputError("penalty_on is gradient, which needs a model on word vectors; use attention, or another model")
     if config.supervision.final_start == "initial" and config.supervision.final_epochs == "search":
         raise InputError(
             "final_epochs is search and final_start is initial, but the initial model has seen the held-out data; change one"
@@ -287,6 +289,9 @@ def check_mining(config: Config) -> None:
         raise InputError(
             f"consensus_saliencies is {named}; name different ones, and not {RANDOM}, which scores no word"
         )
+    if mining.noise_on == "input" and not models.takes_input_noise(config.model):
+        known = ", ".join(name for name in models.names() if models.takes_input_noise(name))
+        raise InputError(f"noise_on is input, which model {config.model} does not take; use states, or one of: {known}")
     if mining.folds < 0 or mining.folds == 1:
         raise InputError(f"folds is {mining.folds}; it can be 0 (no cross-fitting) or at least 2")
     if (right := mining.consensus_right) > (most := mining.consensus_models):

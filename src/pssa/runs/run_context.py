@@ -146,7 +146,8 @@ class RunContext:
         settings = self.config.supervision
         n_words = self.train_data.table.candidates.shape[1]
         penalty = choose_penalty(self.config)
-        return supervise(evidence, n_words, penalty, settings.words, settings.weighting)
+        supervision = supervise(evidence, n_words, penalty, settings.words, settings.weighting)
+        return replace(supervision, on=settings.penalty_on)
 
     def share(self, observed: Observation) -> Observation:
         """Return the main process's observation in every process, since devices may differ in the last bits."""

@@ -86,13 +86,13 @@ class Noise:
         if self.sigma == 0:
             return stacked
         width = encoding.words.shape[2]
-        noise = self._draw(encoding.words, width if encoding.memory is None else 2 * width)
+        noise = self.draw(encoding.words, width if encoding.memory is None else 2 * width)
         where = real.unsqueeze(-1).to(noise.dtype)  # (B, P, 1)
         memory = None if encoding.memory is None else _jitter(encoding.memory, noise[..., width:], where)
         return stacked.with_words(_jitter(encoding.words, noise[..., :width], where), memory)
 
-    def _draw(self, words: Tensor, width: int) -> Tensor:
-        # (S, P, width)
+    def draw(self, words: Tensor, width: int) -> Tensor:
+        """Return noise (S, P, width) for the positions of `words` (B, P, D), on its device."""
         generator = torch.Generator(words.device).manual_seed(self.seed)
         n_positions = words.shape[1]
         blocks = [

@@ -23,6 +23,7 @@ __all__ = ["Gradient"]
 
 _TARGETS = ("predicted", "gold")
 _AVERAGES = ("scores", "raw")
+_PLACES = ("states", "input")
 
 
 @dataclass(frozen=True)
@@ -37,12 +38,17 @@ class Gradient:
     target: str = "predicted"  # the class whose logit is differentiated, or "gold"
     signed_shift: bool = False  # subtract a negative minimum of the candidates instead of taking absolute values
     average: str = "scores"  # of the samples' normalised scores, or "raw": before absolute values and normalising
+    noise_on: str = (
+        "states"  # h(x), or "input": the word vectors that h(x) is computed from, of a model with `encode_noised`
+    )
 
     def __post_init__(self) -> None:
         if self.target not in _TARGETS:
             raise InputError(f"target is {self.target!r}; it can be {' or '.join(_TARGETS)}")
         if self.average not in _AVERAGES:
             raise InputError(f"average is {self.average!r}; it can be {' or '.join(_AVERAGES)}")
+        if self.noise_on not in _PLACES:
+            raise InputError(f"noise_on is {self.noise_on!r}; it can be {' or '.join(_PLACES)}")
         Noise.of(self.samples, self.sigma, self.seed)  # raises if they are out of range
 
     def __call__(self, model: AspectModel, batch: Batch) -> Tensor:
@@ -59,8 +65,9 @@ class Gradient:
     def _signed_scores(self, model: AspectModel, encoding: Encoding, batch: Batch, classes: Tensor) -> Tensor:
         # (S, B, P)
         noise = Noise.of(self.samples, self.sigma, self.seed)
-        noised = noise.add(encoding, batch.real)
-        gradient = logit_gradient(model, noised, batch.repeat(noise.samples), classes.repeat(noise.samples))
+        repeated = batch.repeat(noise.samples)
+        noised = noise.add(encoding, batch.real) if self.noise_on == "states" else _on_input(model, noise, repeated)
+        gradient = logit_gradient(model, noised, repeated, classes.repeat(noise.samples))
         return torch.einsum("sbpd,bpd->sbp", gradient.view(noise.samples, *encoding.words.shape), encoding.words)
 
     def _word_scores(self, signed: Tensor, batch: Batch) -> Tensor:
@@ -69,6 +76,18 @@ class Gradient:
         # Zero at the aspect, which is never a candidate: as in the released code, the minimum is zero or negative.
         scores = to_words(signed, batch).masked_fill(~batch.candidates, 0)
         return scores - scores.amin(dim=1, keepdim=True)
+
+
+@torch.no_grad()
+def _on_input(model: AspectModel, noise: Noise, stacked: Batch) -> Encoding:
+    """Encode a batch that is stacked once per sample, with noise on the vectors of its real words."""
+
+    def add(rows: Tensor) -> Tensor:
+        drawn = noise.draw(rows, rows.shape[2]).repeat_interleave(len(rows) // noise.samples, dim=0)
+        return rows + drawn * stacked.real.unsqueeze(-1)
+
+    encoding: Encoding = model.encode_noised(stacked, add)  # type: ignore[attr-defined]
+    return encoding
 
 
 def _gold_classes(batch: Batch) -> Tensor:

@@ -98,6 +98,7 @@ class Figure:
     y_label: str
     panels: tuple[Panel, ...]
     notes: tuple[str, ...] = ()
+    zero: bool = False  # whether a line marks zero on the vertical axis
     places: tuple[str, ...] = ()  # names of 1, 2, 3, ... on the horizontal axis, where it holds no numbers
 
     def tick_label(self, x: float) -> str:

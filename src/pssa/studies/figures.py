@@ -71,6 +71,8 @@ def _canvas(figure: Figure) -> Any:
     styles = _styles(figure.panels)
     for plot, panel in zip(plots, figure.panels, strict=False):
         _draw_panel(plot, panel, styles)
+        if figure.zero:
+            plot.axhline(0, color="#555", linewidth=0.8, zorder=1)
     for plot in plots[len(figure.panels) :]:
         plot.set_axis_off()
     for plot in plots[max(0, len(figure.panels) - across) : len(figure.panels)]:

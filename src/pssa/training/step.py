@@ -57,11 +57,15 @@ class Step:
     def _backward(self, part: Batch, size: int) -> Tensor:
         task, half = self.task, self.settings.precision == "bfloat16"
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=half):
-            prediction = self._classify(self._encode(part), part)
+            encoding = self._encode(part)
+            on_gradient = task.supervision is not None and task.supervision.on == "gradient"
+            if on_gradient and not encoding.words.requires_grad:
+                encoding.words.requires_grad_()  # where word vectors are fixed, gradients still say what counts
+            prediction = self._classify(encoding, part)
         loss = cross_entropy(prediction, part, task.weights).sum() / size
         penalty = loss.new_zeros(())
         if task.supervision is not None:
-            penalty = attention_penalty(prediction, part, task.supervision).sum() / size
+            penalty = attention_penalty(prediction, part, task.supervision, encoding.words).sum() / size
         (loss + self.gamma * penalty).backward()  # type: ignore[no-untyped-call]
         correct = _correct(prediction.logits, part.labels).sum() / size
         return torch.stack([loss.detach(), penalty.detach(), correct])

@@ -20,6 +20,7 @@ from torch.nn import functional
 from pssa.data.evidence import Evidence, Finding
 from pssa.errors import InputError
 from pssa.models import Batch, Prediction, pool_words
+from pssa.saliency import normalise
 
 # Keeps the gradient of the norm finite where attention and expectation agree.
 _TINY = 1e-12
@@ -35,6 +36,7 @@ class Supervision:
     distance: str = "squared"  # or "norm"
     rising: int = 0  # steps over which gamma rises from zero; 0: it is the same in all
     weights: Tensor | None = None  # (n,) how much each example counts; None: as much as any
+    on: str = "attention"  # what the penalty constrains, or "gradient": the share of each word by Definition 2
 
     def to(self, device: torch.device) -> Supervision:
         """Return the same on `device`."""
@@ -56,18 +58,40 @@ def cross_entropy(prediction: Prediction, batch: Batch, weights: Tensor | None) 
     return losses if weights is None else losses * weights[batch.index]
 
 
-def attention_penalty(prediction: Prediction, batch: Batch, supervision: Supervision) -> Tensor:
-    """Return the (B,) distance between attention and expectation of each example, before gamma."""
-    assert prediction.attention is not None, "supervision needs a model that attends"
+def attention_penalty(
+    prediction: Prediction, batch: Batch, supervision: Supervision, words: Tensor | None = None
+) -> Tensor:
+    """Return the (B,) distance between attention and expectation of each example, before gamma.
+
+    :param words: h(x), which the prediction depends on; needed where the penalty is on gradients.
+    """
     n_words = batch.candidates.shape[1]
-    attention = pool_words(prediction.attention.float(), batch.word_of, n_words)
+    if supervision.on == "gradient":
+        assert words is not None, "a penalty on gradients needs h(x)"
+        shares = gradient_shares(prediction, batch, words)
+    else:
+        assert prediction.attention is not None, "supervision needs a model that attends"
+        shares = pool_words(prediction.attention.float(), batch.word_of, n_words)
     expected = supervision.expected[batch.index, :n_words]
     supervised = supervision.supervised[batch.index, :n_words]
-    squared = ((attention - expected) * supervised).square().sum(dim=1)
+    squared = ((shares - expected) * supervised).square().sum(dim=1)
     distance = squared if supervision.distance == "squared" else (squared + _TINY).sqrt() - _TINY**0.5
     return distance if supervision.weights is None else distance * supervision.weights[batch.index]
 
 
+def gradient_shares(prediction: Prediction, batch: Batch, words: Tensor) -> Tensor:
+    """Return each candidate's share (B, N) of the gradient of the predicted logit times h(x), itself open to gradients.
+
+    It is Definition 2 of the paper without noise: one pass more, and training has dropout for noise.
+    """
+    logits = prediction.logits.float()
+    predicted = logits.gather(1, logits.argmax(dim=1, keepdim=True)).sum()
+    (gradient,) = torch.autograd.grad(predicted, words, create_graph=True)
+    signed = torch.einsum("bpd,bpd->bp", gradient, words)
+    return normalise(pool_words(signed.abs(), batch.word_of, batch.candidates.shape[1]), batch.candidates)
+
+
+PENALTY_ON = ("attention", "gradient")
 WORDS = ("both", "active", "misleading")
 # How the active words of a sentence share its attention:
 # - equal: alike, as in the paper;

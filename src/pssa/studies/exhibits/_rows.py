@@ -254,6 +254,14 @@ def format_gain(gain: Gain | None) -> FormattedValue:
     return FormattedValue(text, dict(zip(names, astuple(gain), strict=True)))
 
 
+def format_interval(gain: Gain | None) -> FormattedValue:
+    """Return a gain in macro-F1 with its 95 % interval."""
+    if gain is None:
+        return not_measured("macro-F1", "low", "high", "seeds")
+    text = f"{gain.macro_f1:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]"
+    return FormattedValue(text, {"macro-F1": gain.macro_f1, "low": gain.low, "high": gain.high, "seeds": gain.seeds})
+
+
 def mean_scores(row: Row) -> FormattedValue:
     """Return the means of accuracy and macro-F1 over the seeds."""
     if not row:
