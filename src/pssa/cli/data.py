@@ -57,6 +57,7 @@ def add_parser(commands: Commands) -> None:
     add_label_map(convert)
     add_errors(convert)
     add_occurrence(convert)
+    option(convert, "--evidence FILE", "evidence of IN or opinion words, to write triplets with opinions")
     option(convert, "--force", "replace an existing OUT")
 
     config = add_command(actions, "label-config", "print a labelling interface for Label Studio", run_label_config)
@@ -96,15 +97,18 @@ def run_convert(arguments: argparse.Namespace) -> int:
     pssa data convert reviews.xml reviews.csv
     pssa data convert reviews.csv reviews.txt --to tagged --errors skip
     pssa data convert reviews.csv hf:reviews
+    pssa data convert reviews.csv triplets.txt --to triplets --evidence runs/reviews/evidence.jsonl
     """
     from pssa.data.formats.hugging_face import PREFIX
     from pssa.data.io import read_or_skip, write
+    from pssa.data.opinion_words import evidence_source
 
     output = Path(arguments.output.removeprefix(PREFIX))
     if output.exists() and not arguments.force:
         raise InputError.at(output, None, "exists; choose another name, or replace it with --force")
     corpus, skipped, not_kept = read_or_skip(arguments.input, **reading(arguments))
-    write(corpus, arguments.output, format=arguments.target)
+    evidence = evidence_source(arguments.evidence)(corpus) if arguments.evidence else None
+    write(corpus, arguments.output, format=arguments.target, evidence=evidence)
     if arguments.json:
         counts = {"instances": len(corpus), "dropped": dict(corpus.dropped)}
         lines = [{"line": problem.line, "what": for_command_line(problem.message)} for problem in skipped]

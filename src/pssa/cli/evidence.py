@@ -65,7 +65,8 @@ def add_parser(commands: Commands) -> None:
 
     text = "create evidence from opinion words that people marked"
     parser = add_command(actions, "from-opinion-words", text, _run_from_opinion_words)
-    option(parser, "--opinion-words TSV", "TOWE file of opinion words", required=True)
+    words = "triplets, quadruples or a TOWE file (default: the instances' own file)"
+    option(parser, "--opinion-words FILE", words)
     option(parser, "--train FILE", "labelled instances to match", required=True)
     _add_output(parser)
     add_data(parser.add_argument_group("data format"))
@@ -202,10 +203,10 @@ def _run_edit(arguments: argparse.Namespace) -> int:
 
 
 def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
-    """Make an evidence file, without mining, from the opinion words that people marked in a TOWE file. Each becomes an
-    active word of its instances.
+    """Make an evidence file, without mining, from the opinion words that people marked in triplets, quadruples or a TOWE
+    file. Each becomes an active word of its instances.
 
-    pssa evidence from-opinion-words --opinion-words towe.tsv --train reviews.csv --out human.jsonl
+    pssa evidence from-opinion-words --train triplets.txt --out human.jsonl
     pssa evidence from-opinion-words --opinion-words towe.tsv --train laptop.xml --out human.jsonl --force
     """
     from pssa.data.io import read
@@ -213,7 +214,7 @@ def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
 
     require_new_file(arguments.out, force=arguments.force)
     corpus = read(arguments.train, **reading(arguments))
-    opinions = read_opinion_words(arguments.opinion_words)
+    opinions = read_opinion_words(arguments.opinion_words or arguments.train)
     evidence = evidence_from_opinion_words(opinions, corpus)
     write_evidence(evidence, arguments.out)
     instances, matches = corpus.label_counts(), count_matches(opinions, corpus)

@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
+from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
 from pssa.data.fields import AmbiguousAspect, LabelRule, UnknownLabel, example_from_fields, find_aspect_doubt
 from pssa.data.files import write_atomically
@@ -175,12 +176,15 @@ def stream(
             yield event
 
 
-def write(examples: Sequence[Example], path: str | Path, *, format: str | None = None) -> None:
+def write(
+    examples: Sequence[Example], path: str | Path, *, format: str | None = None, evidence: Evidence | None = None
+) -> None:
     """Write a corpus, or any examples, to `path` and replace what is there; a name in `.gz` compresses a text format.
 
     The file appears complete or not at all.
 
     :param format: name of the format; taken from the extension if not given.
+    :param evidence: of these examples; triplets write its active words as opinions.
     :raises InputError: if the format cannot express one of the examples; nothing is written then.
     """
     for example in examples:
@@ -188,7 +192,12 @@ def write(examples: Sequence[Example], path: str | Path, *, format: str | None =
             expected = "expected an Example; from_records makes them from dicts"
             raise InputError(f"one of the examples is {shorten(example)}; {expected}")
     target = Path(path)
-    module = FORMATS.module(format_named(format) if format else format_for_writing(target))
+    name = format_named(format) if format else format_for_writing(target)
+    module = FORMATS.module(name)
+    if evidence is not None and not hasattr(module, "encode_with_evidence"):
+        raise InputError.at(target, None, f"the format {name} holds no evidence; write triplets")
+    if evidence is not None and len(evidence.examples) != len(examples):
+        raise InputError(f"{len(examples)} examples and evidence of {len(evidence.examples)}; expected that of these")
     if hasattr(module, "save"):
         target = Path(str(path).removeprefix(module.PREFIX))
     if not target.parent.is_dir():
@@ -199,7 +208,7 @@ def write(examples: Sequence[Example], path: str | Path, *, format: str | None =
     if target.is_dir():
         raise InputError.at(target, None, "is a directory; expected the name of a file")
     try:
-        content = module.encode(examples)
+        content = module.encode(examples) if evidence is None else module.encode_with_evidence(examples, evidence)
     except UnicodeEncodeError as error:
         raise InputError.at(target, None, f"a text contains what is not a character ({error.reason})") from error
     # Without the time, so that equal corpora give equal files.

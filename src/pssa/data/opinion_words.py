@@ -1,18 +1,23 @@
-"""Human opinion words (TOWE) as evidence, to compare mining with.
+"""Human opinion words as evidence: to train with them, or to compare mining with them.
 
-The file is tab-separated with the columns s_id, sentence, target_tags and opinion_words_tags, each tag B, I or O after a
-backslash, without quoting. Its tokenisation and case differ from those of a corpus, so both are reduced to the letters a-z and
-digits: sentences with the same letters are the same, and marks are transferred by letter.
+They come from triplets and quadruples (`pssa.data.formats.triplets`) or from a TOWE file: tab-separated with the columns s_id,
+sentence, target_tags and opinion_words_tags, each tag B, I or O after a backslash, without quoting. Tokenisation and case may
+differ from those of a corpus, so both are reduced to the letters a-z and digits: sentences with the same letters are the same,
+and marks are transferred by letter.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
+from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus, Example
+from pssa.data.formats.triplets import likelihood, scan_reviews
+from pssa.data.reviews import Review
+from pssa.data.rows import Problem
 from pssa.data.text_file import describe_damage, read_text
 from pssa.data.validation import shorten
 from pssa.errors import InputError
@@ -26,25 +31,72 @@ _TAGS = ("\\B", "\\I", "\\O")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 
 
-def read_opinion_words(path: str | Path) -> OpinionWords:
-    """Read a file of opinion words; skip rows whose target has neither letter nor digit.
+def evidence_source(path: str | Path) -> Callable[[Corpus], Evidence]:
+    """Read an evidence file, or opinion words that people marked; return a function that gives the evidence of a corpus.
 
-    A target that is marked twice has the words of both rows.
+    :raises InputError: if the file is neither; from the function, if it belongs to another corpus.
+    """
+    if _first_line(path).lstrip().startswith("{"):
+        evidence = read_evidence(path)
+
+        def check(corpus: Corpus) -> Evidence:
+            evidence.check_corpus(corpus)
+            return evidence
+
+        return check
+    opinions = read_opinion_words(path)
+
+    def match(corpus: Corpus) -> Evidence:
+        found = evidence_from_opinion_words(opinions, corpus)
+        if not any(example.findings for example in found.examples):
+            what = "marks no opinion words of the training instances"
+            raise InputError.at(path, None, f"{what}; give a file about the same texts and aspects")
+        return found
+
+    return match
+
+
+def read_opinion_words(path: str | Path) -> OpinionWords:
+    """Read the opinion words of triplets, quadruples or a TOWE file; skip targets that have neither letter nor digit.
+
+    A target that is marked twice has the words of both.
 
     :raises InputError: naming the file and the first invalid line.
     """
+    is_towe = _first_line(path).split() == _COLUMNS
+    if not is_towe and not likelihood([_first_line(path)]):
+        expected = f"expected triplets, quadruples, or the columns {', '.join(_COLUMNS)}, separated by tabs"
+        raise InputError.at(path, 1, f"has no opinion words; {expected}")
     found: dict[Target, frozenset[int]] = {}
-    for line, content in read_text(Path(path)):
-        try:
-            if line == 1:
-                _require_columns(content)
-                continue
-            target, opinion = _parse_row(content)
-        except InputError as error:
-            raise InputError.at(path, line, error.message) from None
+    for target, opinion in _towe_rows(path) if is_towe else _marked_words(path):
         if target is not None:
             found[target] = found.get(target, frozenset()) | opinion
     return found
+
+
+def _first_line(path: str | Path) -> str:
+    return next((content for _, content in read_text(Path(path)) if content.strip()), "")
+
+
+def _marked_words(path: str | Path) -> Iterator[tuple[Target | None, frozenset[int]]]:
+    """Yield the aspects of triplets or quadruples with the offsets of their opinion words."""
+    for found in scan_reviews(Path(path)):
+        if isinstance(found, Problem):
+            raise InputError.at(path, found.line, found.message)
+        if isinstance(found, Review):
+            for aspect in found.aspects:
+                words = {place for start, end in found.opinion_words(aspect) for place in range(start, end)}
+                # Characters take the place of words.
+                yield _target(found.text, range(*aspect)), frozenset(_offsets(found.text, words))
+
+
+def _towe_rows(path: str | Path) -> Iterator[tuple[Target | None, frozenset[int]]]:
+    for line, content in read_text(Path(path)):
+        if line > 1:
+            try:
+                yield _parse_row(content)
+            except InputError as error:
+                raise InputError.at(path, line, error.message) from None
 
 
 def evidence_from_opinion_words(opinions: OpinionWords, corpus: Corpus) -> Evidence:
@@ -81,11 +133,6 @@ def _offsets(words: Sequence[str], marked: Container[int]) -> list[int]:
 def _target(words: Sequence[str], marked: Container[int]) -> Target | None:
     offsets = _offsets(words, marked)
     return (_letters(words)[0], offsets[0], offsets[-1] + 1) if offsets else None
-
-
-def _require_columns(content: str) -> None:
-    if content.split() != _COLUMNS:
-        raise InputError(f"is {content.strip()[:60]!r}; expected the columns {', '.join(_COLUMNS)}, separated by tabs")
 
 
 def _parse_row(content: str) -> tuple[Target | None, frozenset[int]]:

@@ -1,14 +1,26 @@
 """`Review`: a text with all its opinions, those without a named aspect included.
 
 An instance (`Example`) is one aspect with one label. A review keeps more: opinions whose aspect the text implies, and the words
-that express each opinion. `pssa.evaluation.score_reviews` compares a model with reviews.
+that express each opinion. `read_reviews` reads them, `pssa.evaluation.score_reviews` compares a model with them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from pathlib import Path
+from typing import Unpack
 
+from pssa.data.fields import CONFLICT, LabelRule, example_from_fields
+from pssa.data.formats import FORMATS, scan
+from pssa.data.io import INVALID, format_of
+from pssa.data.read_options import ReadOptions, ReadSettings
+from pssa.data.rows import Dropped, Event, Problem, Row
+from pssa.data.text_file import EncodedPath
 from pssa.data.tokenize import Span
+from pssa.errors import InputError
 
 NO_OPINION = "none"  # the overall label of a review without an implied opinion
 
@@ -28,6 +40,9 @@ class Review:
 
     text: str
     opinions: tuple[Opinion, ...] = ()
+    line: int = field(default=0, compare=False)  # of the file
+    tag: str = ""  # what else the file says about the text, such as its domain
+    words: tuple[Span, ...] = ()  # places of its words, if the file counts words
 
     @property
     def aspects(self) -> dict[Span, str | None]:
@@ -36,14 +51,80 @@ class Review:
         for opinion in self.opinions:
             if opinion.aspect is not None:
                 labels.setdefault(opinion.aspect, set()).add(opinion.label)
-        return {span: found.pop() if len(found) == 1 else None for span, found in sorted(labels.items())}
+        return {span: _only(found) for span, found in sorted(labels.items())}
 
     @property
     def overall(self) -> str | None:
         """The label of the implied opinions, `none` if there are none, None if their labels differ."""
         labels = {opinion.label for opinion in self.opinions if opinion.aspect is None}
-        return None if len(labels) > 1 else next(iter(labels), NO_OPINION)
+        return _only(labels) if labels else NO_OPINION
 
     def opinion_words(self, aspect: Span) -> tuple[Span, ...]:
         """Return the places of all words that express an opinion about this aspect, each once, in order."""
         return tuple(sorted({place for each in self.opinions if each.aspect == aspect for place in each.words}))
+
+
+def _only(labels: set[str]) -> str | None:
+    """Return the label if there is one; `conflict` stands for two."""
+    return next(iter(labels)) if len(labels) == 1 and CONFLICT not in labels else None
+
+
+def read_reviews(path: str | Path, **options: Unpack[ReadSettings]) -> tuple[tuple[Review, ...], dict[str, int]]:
+    """Read texts with all their opinions, and count by reason what had to be left out.
+
+    Triplets and quadruples have implied opinions and opinion words; XML and other formats that list all aspects of a text have
+    its aspects with their labels.
+
+    :param options: as for `pssa.read`; `conflict` and `columns` do not matter.
+    :raises InputError: if the format lists no opinions of whole texts, or a line cannot be read and `errors` is not `skip`.
+    """
+    chosen = ReadOptions.of(**options)
+    source, rule = EncodedPath.of(path, chosen.encoding), chosen.rule()
+    name = format_of(source, chosen.format)
+    module = FORMATS.module(name)
+    if not getattr(module, "LISTS_ALL_ASPECTS", False):
+        what = f"the format {name} does not list all opinions of a text"
+        raise InputError.at(path, None, f"{what}; expected triplets, quadruples or SemEval XML")
+    found: list[Review] = []
+    dropped: Counter[str] = Counter()
+    events = module.scan_reviews(source) if hasattr(module, "scan_reviews") else _reviews_of(scan(source, name))
+    for event in events:
+        if isinstance(event, Review):
+            try:
+                found.append(_relabelled(event, rule))
+                continue
+            except InputError as error:
+                event = Problem(event.line, error.message)
+        if isinstance(event, Problem) and (event.last or chosen.errors != "skip"):
+            raise InputError.at(path, event.line, event.message)
+        dropped[event.reason if isinstance(event, Dropped) else INVALID] += 1
+    if not found:
+        raise InputError.at(path, None, "has no text; expected at least one")
+    return tuple(found), dict(dropped)
+
+
+def _reviews_of(events: Iterable[Event]) -> Iterator[Review | Dropped | Problem]:
+    """Yield the text of each line with the aspects of its rows."""
+    for line, inside in groupby(events, key=lambda event: event.line):
+        text, opinions = "", []
+        for event in inside:
+            if isinstance(event, Row):
+                fields = event.fields
+                try:
+                    example = example_from_fields({**fields, "label": None}, ordinal_required=True, row=event)
+                    opinions.append(Opinion(str(fields.get("label") or ""), example.aspect_chars))
+                except InputError as error:
+                    yield Problem(line, error.message)
+                text = str(fields.get("text", ""))
+            elif isinstance(event, Dropped) and event.text:
+                text = event.text
+            else:
+                yield event
+        if text:
+            yield Review(text, tuple(opinions), line or 0)
+
+
+def _relabelled(review: Review, rule: LabelRule) -> Review:
+    """Return the review with declared labels, without opinions whose label is mapped to nothing."""
+    kept = [replace(each, label=rule.normalise(each.label)) for each in review.opinions if not rule.drops(each.label)]
+    return replace(review, opinions=tuple(kept))

@@ -19,6 +19,7 @@ from pssa.data.example import Corpus
 from pssa.data.files import make_folder
 from pssa.data.formats.hugging_face import PREFIX
 from pssa.data.io import read, read_with, write
+from pssa.data.opinion_words import evidence_source
 from pssa.data.split import folds, hold_out
 from pssa.data.tables import Table
 from pssa.data.validation import format_error
@@ -140,7 +141,7 @@ def prepare(
         check_supervision(config)
     corpus = _read(train_source, config)
     dev_corpus = None if dev_source is None else _read(dev_source, config)
-    evidence = read_evidence(config.supervision.evidence) if config.supervision.evidence else None
+    evidence_for = evidence_source(config.supervision.evidence) if config.supervision.evidence else None
     # Only now, when every file could be read: it may warn.
     given, config = _choose_start(given, config, corpus)
     config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
@@ -151,8 +152,8 @@ def prepare(
     featurizer, coverage, start = _open_start(config, corpus, on_vectors, cache)
     corpus = _cut(corpus, featurizer)
     dev_corpus, kept = (each and _cut(each, featurizer) for each in (dev_corpus, kept))
+    evidence = None if evidence_for is None else evidence_for(corpus)
     if evidence is not None:
-        evidence.check_corpus(corpus)
         config = replace(config, supervision=replace(config.supervision, gamma=_gamma(given, evidence)))
     return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept, start)
 

@@ -5,6 +5,8 @@ To add a format, add its module here; nothing else names it. A module defines:
 
     scan(path)              yield the file's events (`pssa.data.rows`), in file order
     encode(examples)        return the bytes of a file; or save(examples, path) for a format that is a folder. Optional.
+    encode_with_evidence(examples, evidence)    the same with the active words. Optional.
+    scan_reviews(path)      yield texts with all their opinions (`pssa.data.reviews`). Optional.
     HAS_COLUMNS             True if the file has named columns; scan then takes (path, columns)
     column_names(path)      return these names; of rows that each have their own, those of the first rows
     HAS_ENCODING            False if the file says itself how its text is encoded, or is not text

@@ -1,0 +1,268 @@
+"""Triplets and quadruples: a text, `####`, and a list of its opinions, as in ASTE, ASQP, DMASTE and ROAST.
+
+    The screen is great####[([1], [3], 'POS')]
+    The battery life is not great####[([1, 2], [4, 5], 'NEG'), ([-1], [5], 'NEG')]####Electronics
+    The screen is great####[['screen', 'display quality', 'positive', 'great']]
+
+A triplet is (aspect, opinion, label), a quadruple (aspect, category, label, opinion), with round or square brackets. Aspect and
+opinion are numbers of tokens separated by white space (`[4]` one, `[4, 8]` and `[4, 5, 6, 7, 8]` from the first to the last) or
+texts. `[-1]` or `NULL` is an aspect that the text implies, or an opinion without words of its own. What follows the list is a
+tag, such as the domain.
+
+- A text names no place: of several the aspect and the opinion nearest to each other are taken. An aspect that is not in the text
+  is dropped and counted; without its opinion it is kept, and the opinion is counted.
+- Opinions about the same place are one instance; with different labels its label is `conflict`.
+- Opinions about implied aspects are dropped and counted. `pssa.data.reviews.read_reviews` keeps them, and the opinions' words.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pssa.data.evidence import Evidence
+from pssa.data.example import Example
+from pssa.data.fields import CONFLICT, tags_as_text
+from pssa.data.occurrences import find_occurrences
+from pssa.data.reviews import Opinion, Review
+from pssa.data.rows import Dropped, Event, Problem, Row
+from pssa.data.text_file import MAX_TEXT, describe_damage, read_text_leniently
+from pssa.data.tokenize import Span, split_on_space
+from pssa.data.validation import is_integer, shorten
+from pssa.errors import InputError
+
+SHORT_NAMES = ("quadruples", "aste", "asqp")
+LISTS_ALL_ASPECTS = True
+
+_MARK = "####"
+_LABELS = {"POS": "positive", "NEG": "negative", "NEU": "neutral"}
+_SHORT_LABELS = {label: short for short, label in _LABELS.items()}
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<sign>[][(),])|(?P<number>-?\d{1,9})(?!\w)|(?P<text>'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"))"""
+)
+_CLOSING = {"[": "]", "(": ")"}
+_MAX_OPINIONS = 1000  # of a text
+_MAX_LIST = 1 << 20  # characters
+_EXPECTED = (
+    f"expected a text, {_MARK} and a list such as [([1], [3], 'POS')] or [['screen', 'category', 'positive', 'great']]"
+)
+
+
+def likelihood(lines: Sequence[str]) -> float:
+    """Nearly certain if every line has the mark and a list after it."""
+    return 0.9 * all(re.search(rf"{_MARK}\s*\[", line) is not None for line in lines)
+
+
+def scan(path: Path) -> Iterator[Event]:
+    """Yield a row for each place that is an aspect; its line is that of the text."""
+    for found in scan_reviews(path):
+        if not isinstance(found, Review):
+            yield found
+            continue
+        if not found.opinions:
+            yield Dropped(found.line, "no_aspect", found.text)
+        for opinion in found.opinions:
+            if opinion.aspect is None:
+                yield Dropped(found.line, "implied_aspect", found.text)
+        common = {"text": found.text, "tags": found.tag or None, "words": found.words or None}
+        for number, ((start, end), label) in enumerate(found.aspects.items()):
+            place = {"from": start, "to": end, "label": label or CONFLICT, "id": f"{found.line}:{number}"}
+            yield Row(found.line, common | place)
+
+
+def scan_reviews(path: Path) -> Iterator[Review | Dropped | Problem]:
+    """Yield the review of each line that is not blank, after what is wrong with its opinions."""
+    for line, content in read_text_leniently(path):
+        if not content.strip():
+            continue
+        try:
+            if fault := describe_damage(content):
+                raise InputError(fault)
+            text, listed, tag = _split(content)
+            yield from _review(line, text, _parse_list(listed), tag)
+        except InputError as error:
+            yield Problem(line, error.message, given=content)
+
+
+def encode(examples: Sequence[Example]) -> bytes:
+    """Return a line for each text, without opinion words: `[-1]`."""
+    return _encode(examples, [()] * len(examples))
+
+
+def encode_with_evidence(examples: Sequence[Example], evidence: Evidence) -> bytes:
+    """Return a line for each text; the active words of an example are its opinion, `[-1]` if it has none."""
+    return _encode(examples, [[finding.word for finding in each.active] for each in evidence.examples])
+
+
+def _encode(examples: Sequence[Example], opinions: Sequence[Iterable[int]]) -> bytes:
+    lines: dict[tuple[Any, ...], list[str]] = {}
+    uses: Counter[tuple[Any, ...]] = Counter()
+    for example, opinion in zip(examples, opinions, strict=True):
+        text, triplets = _triplets(example, opinion)
+        key = (example.sentence_id, text, example.tags)
+        # An aspect that comes again has a line of its own: on the same line the two would be one.
+        uses[key, example.aspect] += 1
+        lines.setdefault((*key, uses[key, example.aspect]), []).extend(triplets)
+    return "".join(
+        f"{text}{_MARK}[{', '.join(triplets)}]{_MARK if tags else ''}{tags_as_text(tags) or ''}\n"
+        for (_, text, tags, _), triplets in lines.items()
+    ).encode()
+
+
+def _triplets(example: Example, opinion: Iterable[int]) -> tuple[str, list[str]]:
+    """Return the text of an example, with one space between its words, and a triplet for each run of opinion words."""
+    if example.label is None or not example.label.strip():
+        raise InputError(f"example {example.id!r} has no label; this format needs one")
+    text = " ".join(example.words)
+    if text.split() != list(example.words) or _MARK in text or (example.tags and tags_as_text(example.tags) is None):
+        what = f"a word with white space, {_MARK} in the text, or | in a tag"
+        raise InputError(f"example {example.id!r} has {what}, which this format cannot hold; use one such as .jsonl")
+    aspect, label = list(range(*example.aspect)), repr(_SHORT_LABELS.get(example.label, example.label))
+    runs: list[list[int]] = []
+    for word in sorted(opinion):
+        if runs and runs[-1][-1] == word - 1:
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    return text, [f"({aspect}, {run}, {label})" for run in runs or [[-1]]]
+
+
+def _split(content: str) -> tuple[str, str, str]:
+    """Return the text of a line, its list and its tag."""
+    parts = [part.strip() for part in content.split(_MARK)]
+    if len(parts) < 2 or not any(part.startswith("[") for part in parts[1:3]) or len(parts) > 3:
+        raise InputError(f"is no text with opinions; {_EXPECTED}")
+    text, listed, tag = (*parts, "")[:3]
+    if not text:
+        raise InputError("has no text; expected it before the opinions")
+    if len(text) > MAX_TEXT:
+        raise InputError(f"has {len(text)} characters; expected a text of at most {MAX_TEXT}")
+    return text, listed, tag
+
+
+def _parse_list(content: str) -> list[Any]:
+    """Return the list that Python would print like this: of lists and tuples of numbers and texts, at most three levels."""
+    if len(content) > _MAX_LIST:
+        raise InputError(f"has a list of {len(content)} characters; expected at most {_MAX_LIST}")
+    levels: list[list[Any]] = [[]]
+    closing: list[str] = []
+    place, after_value = 0, False
+    while place < len(content) and (token := _TOKEN.match(content, place)):
+        place, sign = token.end(), token["sign"]
+        if sign and sign in "[(" and not after_value and len(closing) < 3:
+            levels.append([])
+            closing.append(_CLOSING[sign])
+        elif sign == "," and after_value and closing:
+            after_value = False
+        elif sign and closing and sign == closing[-1]:
+            closing.pop()
+            inner = levels.pop()
+            levels[-1].append(inner)
+            after_value = True
+        elif not sign and not after_value and closing:
+            levels[-1].append(int(token["number"]) if token["number"] else _unquote(token["text"]))
+            after_value = True
+        else:
+            break
+    else:
+        if place == len(content) and not closing and len(levels[0]) == 1:
+            found: list[Any] = levels[0][0]
+            return found
+    raise InputError(f"has a list that cannot be read, at {shorten(content[place : place + 20])}; {_EXPECTED}")
+
+
+def _unquote(quoted: str) -> str:
+    if "\\" not in quoted:
+        return quoted[1:-1]
+    with warnings.catch_warnings():  # about an escape that Python does not know
+        warnings.simplefilter("ignore")
+        try:
+            value: str = ast.literal_eval(quoted)
+        except (SyntaxError, ValueError):
+            raise InputError(f"has the text {shorten(quoted)}, which cannot be read; correct its backslashes") from None
+    return value
+
+
+def _review(line: int, text: str, listed: Sequence[Any], tag: str) -> Iterator[Review | Dropped | Problem]:
+    if len(listed) > _MAX_OPINIONS:
+        raise InputError(f"has {len(listed)} opinions; expected at most {_MAX_OPINIONS}")
+    tokens, has_numbers = split_on_space(text), False
+    opinions = []
+    for each in listed:
+        try:
+            aspect, opinion, label = _fields(each)
+            if isinstance(aspect, str):
+                found, lost = _align(text, aspect, opinion, label)
+            else:
+                has_numbers, lost = True, ""
+                found = Opinion(label, next(iter(_places(aspect, tokens)), None), _places(opinion, tokens))
+        except InputError as error:
+            yield Problem(line, error.message, given=shorten(each))
+            continue
+        if lost:
+            yield Dropped(line, lost)
+        if found is not None:
+            opinions.append(found)
+    yield Review(text, tuple(opinions), line, tag, tokens if has_numbers else ())
+
+
+def _fields(given: Any) -> tuple[Any, Any, str]:
+    """Return the aspect and the opinion, both texts or both lists of numbers, and the label."""
+    if not isinstance(given, list) or len(given) not in (3, 4):
+        raise InputError(f"has the opinion {shorten(given)}; {_EXPECTED}")
+    aspect, opinion, label = given if len(given) == 3 else (given[0], given[3], given[2])
+    are_texts = isinstance(aspect, str) and isinstance(opinion, str)
+    are_numbers = all(isinstance(each, list) and each and all(map(is_integer, each)) for each in (aspect, opinion))
+    if not (are_texts or are_numbers) or not isinstance(label, str) or not label.strip():
+        raise InputError(f"has the opinion {shorten(given)}; {_EXPECTED}")
+    return aspect, opinion, _LABELS.get(label.upper(), label)
+
+
+def _places(numbers: Sequence[int], tokens: Sequence[Span]) -> tuple[Span, ...]:
+    """Return the runs of tokens that these numbers name; none for [-1]."""
+    if list(numbers) == [-1]:
+        return ()
+    if list(numbers) != sorted(numbers) or not 0 <= numbers[0] <= numbers[-1] < len(tokens):
+        what = f"has the tokens {shorten(list(numbers))}"
+        raise InputError(f"{what}; expected numbers from 0 to {len(tokens) - 1}, in order, or [-1]")
+    if len(numbers) == 2:  # the first and the last
+        return ((tokens[numbers[0]][0], tokens[numbers[1]][1]),)
+    breaks = [place for place in range(1, len(numbers)) if numbers[place] > numbers[place - 1] + 1]
+    bounds = zip([0, *breaks], [*breaks, len(numbers)], strict=True)
+    return tuple((tokens[numbers[first]][0], tokens[numbers[end - 1]][1]) for first, end in bounds)
+
+
+def _align(text: str, aspect: str, opinion: str, label: str) -> tuple[Opinion | None, str]:
+    """Return the opinion at its place, None if its aspect is not in the text; and why a part was dropped, if it was."""
+    try:
+        words = () if _is_null(opinion) else find_occurrences(text, opinion)
+        lost = ""
+    except InputError:
+        words, lost = (), "opinion_not_in_text"
+    if _is_null(aspect):
+        return Opinion(label, None, words[:1]), lost
+    try:
+        aspects = find_occurrences(text, aspect)
+    except InputError:
+        return None, "aspect_not_in_text"
+    if not words:
+        return Opinion(label, aspects[0]), lost
+    starts = [start for start, _ in words]
+    pairs = (
+        (max(0, other[0] - place[1], place[0] - other[1]), place, other)
+        for place in aspects
+        for after in [bisect_left(starts, place[0])]
+        for other in words[max(0, after - 1) : after + 1]
+    )
+    _, nearest, place_of_words = min(pairs)
+    return Opinion(label, nearest, (place_of_words,)), lost
+
+
+def _is_null(value: str) -> bool:
+    return value.strip().casefold() in ("", "null")
