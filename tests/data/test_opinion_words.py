@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from pssa.data.evidence import Evidence
+from pssa.data.evidence_file import write_evidence
 from pssa.data.example import Corpus, Example
 from pssa.data.io import read
-from pssa.data.opinion_words import count_matches, evidence_from_opinion_words, read_opinion_words
+from pssa.data.opinion_words import count_matches, evidence_from_opinion_words, evidence_source, read_opinion_words
 from pssa.errors import InputError
 
 _COLUMNS = "s_id\tsentence\ttarget_tags\topinion_words_tags\n"
@@ -103,7 +104,7 @@ def test_quotes_are_characters_and_a_target_of_signs_only_is_passed_over(tmp_pat
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("a\tb\n", "line 1: is 'a\\\\tb'; expected the columns s_id, sentence"),
+        ("a\tb\n", "line 1: has no opinion words; expected .* the columns s_id, sentence"),
         (_COLUMNS + "1\ta bar\n", "line 2: has 2 columns; expected 4"),
         (_COLUMNS + "1\ta bar\ta\\O\ta\\O bar\\O\n", "line 2: `target_tags` has 1 words; expected the 2"),
         (_COLUMNS + "1\ta bar\ta\\O bar\\B\ta\\X bar\\O\n", "line 2: `opinion_words_tags` has 'a.*X'; expected a word"),
@@ -129,3 +130,34 @@ def test_two_thirds_of_the_public_training_instances_have_opinion_words(
     assert sum(matches.values()) == matched
     # Neutral instances seldom have an opinion word at all.
     assert matches["neutral"] / corpus.label_counts()["neutral"] < 0.35
+
+
+def test_triplets_and_quadruples_mark_words_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "The built-in fan isn\u2019t loud, it is QUIET####[([1, 2], [3, 4], 'POS'), ([1, 2], [7], 'POS')]\n"
+        "a dim screen####[['screen', 'c', 'negative', 'dim']]\n",
+        "utf-8",
+    )
+    # The same sentence in another file, with other words, and one that is not marked.
+    others = (
+        Example.from_text("the built-in fan isn't loud, it is quiet", (4, 16), label="positive"),
+        Example.from_text("a loud fan", (7, 10), label="negative"),
+    )
+    evidence = evidence_source(path)(Corpus(others))
+    assert _marked(evidence) == [["isn", "t", "loud", "quiet"], []]
+    assert _marked(evidence_source(path)(read(path))) == [["isn\u2019t", "loud,", "QUIET"], ["dim"]]
+
+
+def test_the_evidence_of_a_corpus_comes_from_an_evidence_file_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("a dim screen####[([2], [1], 'NEG')]")
+    corpus, other = read(path), Corpus((Example.from_text("a loud fan", (7, 10), label="negative"),))
+    write_evidence(evidence_source(path)(corpus), tmp_path / "evidence.jsonl")
+    assert evidence_source(tmp_path / "evidence.jsonl")(corpus) == evidence_source(path)(corpus)
+    for name in ("a.txt", "evidence.jsonl"):
+        with pytest.raises(InputError):
+            evidence_source(tmp_path / name)(other)
+    path.write_text("text,aspect,label\n")
+    with pytest.raises(InputError, match=r"a\.txt, line 1: has no opinion words"):
+        evidence_source(path)

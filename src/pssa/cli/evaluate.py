@@ -40,7 +40,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--faithfulness", "measure whether predictions depend on the words with high saliency")
     saliencies = "saliencies to measure, separated by commas (default: all but the slow ones)"
     option(parser, "--saliency S,...", saliencies, type=label_names)
-    option(parser, "--opinion-words TSV", "TOWE file of opinion words to compare saliencies with")
+    option(parser, "--opinion-words FILE", "triplets or TOWE file, to compare saliencies with opinion words")
     add_abstain(parser)
     add_device(parser)
     add_run_data(parser.add_argument_group("data format"))

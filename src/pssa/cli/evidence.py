@@ -65,8 +65,7 @@ def add_parser(commands: Commands) -> None:
 
     text = "create evidence from opinion words that people marked"
     parser = add_command(actions, "from-opinion-words", text, _run_from_opinion_words)
-    words = "triplets, quadruples or a TOWE file (default: the instances' own file)"
-    option(parser, "--opinion-words FILE", words)
+    option(parser, "--opinion-words FILE", "triplets or TOWE file of opinion words (default: that of --train)")
     option(parser, "--train FILE", "labelled instances to match", required=True)
     _add_output(parser)
     add_data(parser.add_argument_group("data format"))

@@ -26,7 +26,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--data FILE", "labelled instances unseen in training", required=True)
     option(parser, "--versus RUN2", "run to compare with")
     option(parser, "--variants FILE", "variants to write, or to read if the file exists")
-    option(parser, "--opinion-words TSV", "TOWE file of opinion words (default: a lexicon)")
+    option(parser, "--opinion-words FILE", "triplets or TOWE file of opinion words (default: a lexicon)")
     option(parser, "--evidence FILE", "evidence whose active words are the opinion words")
     option(parser, "--examples N", "mistakes to show as heat maps", 4)
     add_device(parser)

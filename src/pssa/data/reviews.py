@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from pathlib import Path
 from typing import Unpack
 
@@ -104,24 +103,23 @@ def read_reviews(path: str | Path, **options: Unpack[ReadSettings]) -> tuple[tup
 
 
 def _reviews_of(events: Iterable[Event]) -> Iterator[Review | Dropped | Problem]:
-    """Yield the text of each line with the aspects of its rows."""
-    for line, inside in groupby(events, key=lambda event: event.line):
-        text, opinions = "", []
-        for event in inside:
-            if isinstance(event, Row):
-                fields = event.fields
-                try:
-                    example = example_from_fields({**fields, "label": None}, ordinal_required=True, row=event)
-                    opinions.append(Opinion(str(fields.get("label") or ""), example.aspect_chars))
-                except InputError as error:
-                    yield Problem(line, error.message)
-                text = str(fields.get("text", ""))
-            elif isinstance(event, Dropped) and event.text:
-                text = event.text
-            else:
-                yield event
-        if text:
-            yield Review(text, tuple(opinions), line or 0)
+    """Yield each text with the aspects of its rows, after all that could not be read."""
+    texts: dict[tuple[int, str], list[Opinion]] = {}
+    for event in events:
+        if isinstance(event, Row):
+            try:
+                fields = {**event.fields, "label": None}
+                example = example_from_fields(fields, ordinal_required=True, row=event)
+            except InputError as error:
+                yield Problem(event.line, error.message)
+                continue
+            opinion = Opinion(str(event.fields.get("label") or ""), example.aspect_chars)
+            texts.setdefault((event.line, example.text), []).append(opinion)
+        elif isinstance(event, Dropped) and event.text:
+            texts.setdefault((event.line, event.text), [])
+        else:
+            yield event
+    yield from (Review(text, tuple(opinions), line) for (line, text), opinions in texts.items())
 
 
 def _relabelled(review: Review, rule: LabelRule) -> Review:

@@ -198,7 +198,9 @@ class MiningConfig:
 class SupervisionConfig:
     """How evidence is used in the final training."""
 
-    evidence: str | None = setting_field(None, "evidence file to train with, instead of mining", unset="")
+    evidence: str | None = setting_field(
+        None, "evidence, triplets or TOWE file to train with, instead of mining", unset=""
+    )
     words: str = setting_field("both", "evidence to train with: both, active or misleading")
     penalty: str = setting_field("tuned", "form of the attention penalty: tuned, letter or release")
     gamma: float | None = setting_field(
