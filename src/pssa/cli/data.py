@@ -26,7 +26,6 @@ from pssa.cli._options import (
 )
 from pssa.cli._output import counted, print_json, require_new_file, say
 from pssa.cli._parser import BAD_USAGE, Commands, add_command, add_group, option
-from pssa.data.formats import FORMATS
 from pssa.errors import InputError, for_command_line
 
 if TYPE_CHECKING:
@@ -39,8 +38,7 @@ _SHOWN_PROBLEMS, _SHOWN_SKIPPED, _SHOWN_SAME = 20, 3, 5
 def add_parser(commands: Commands) -> None:
     """Declare `data` with its actions."""
     actions = add_group(commands, "data", "check and convert data", __doc__)
-    *most, last = (name for name in FORMATS.names() if name != "plain_text")  # which has no labels
-    instances = f"labelled instances: {', '.join(most)} or {last}"
+    instances = "labelled instances, in any format that has labels"
 
     check = add_command(actions, "check", "count instances and report invalid lines", run_check)
     check.add_argument("file", metavar="FILE", help=instances)
@@ -96,7 +94,6 @@ def run_convert(arguments: argparse.Namespace) -> int:
 
     pssa data convert reviews.xml reviews.csv
     pssa data convert reviews.csv reviews.txt --to tagged --errors skip
-    pssa data convert reviews.csv hf:reviews
     pssa data convert reviews.csv triplets.txt --to triplets --evidence runs/reviews/evidence.jsonl
     """
     from pssa.data.formats.hugging_face import PREFIX
