@@ -1,6 +1,6 @@
 """Finding aspects in raw text: taggers on words and on encoders, their training and their runs."""
 
-from pssa.aspects.evaluate import EndToEndScores, evaluate_aspects, evaluate_end_to_end
+from pssa.aspects.evaluate import EndToEndScores, evaluate_aspects, evaluate_end_to_end, evaluate_reviews
 from pssa.aspects.find import AspectFinder, Finder, FoundAspect, find_in_texts, load_finder
 from pssa.aspects.names import NameFinder, parse_names, read_names
 from pssa.aspects.sentences import split_sentences
@@ -19,6 +19,7 @@ __all__ = [
     "Pipeline",
     "evaluate_aspects",
     "evaluate_end_to_end",
+    "evaluate_reviews",
     "find_in_texts",
     "load_finder",
     "parse_names",

@@ -1,4 +1,6 @@
-"""Score a tagger by exact spans; all sentences are counted together, those without aspects included.
+"""Score a tagger by exact spans, and a classifier, with a tagger or without, on whole reviews.
+
+All sentences are counted together, those without aspects included.
 
 End to end, a tagger finds aspects and a classifier judges them: an aspect is right if its offsets and its label are.
 """
@@ -9,13 +11,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pssa.aspects.find import Finder, FoundAspect, examples_of
+from pssa.aspects.find import Finder, FoundAspect, examples_of, find_in_texts
+from pssa.aspects.sentences import split_sentences
 from pssa.aspects.spans import AspectSentence
 from pssa.data.example import Corpus
+from pssa.data.reviews import Review
 from pssa.data.tokenize import Span
 from pssa.errors import InputError
 from pssa.evaluation.metrics import SpanScores, score_spans
+from pssa.evaluation.reviews import ReviewAnswer, ReviewScores, score_reviews
 from pssa.runs.classifier import Classifier
+from pssa.runs.explain import explain
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 
@@ -74,3 +80,32 @@ def _place(text: str, span: Span) -> tuple[str, int, str]:
 
 def _squeeze(text: str) -> str:
     return _NO_LETTERS.sub("", text.casefold())
+
+
+def evaluate_reviews(classifier: Classifier, reviews: Sequence[Review], finder: Finder | None = None) -> ReviewScores:
+    """Score the aspects that a tagger finds in whole reviews, and what a classifier says of the marked ones in their sentence.
+
+    The top word is that with the highest share in the usual explanation of the classifier.
+    """
+    found = None if finder is None else find_in_texts(finder, [review.text for review in reviews])
+    marked = [(row, span) for row, review in enumerate(reviews) for span, label in review.aspects.items() if label]
+    aspects = [_in_sentence(reviews[row].text, span) for row, span in marked]
+    labels: list[dict[Span, str]] = [{} for _ in reviews]
+    top_words: list[dict[Span, Span]] = [{} for _ in reviews]
+    for (row, span), aspect, each in zip(marked, aspects, explain(classifier, examples_of(aspects)), strict=True):
+        probabilities = each.answer.probabilities
+        labels[row][span] = max(probabilities, key=probabilities.__getitem__)
+        start, end = each.spans[each.shares.index(max(each.shares))]
+        top_words[row][span] = start + aspect.sentence_start, end + aspect.sentence_start
+    answers = [
+        ReviewAnswer([(each.start, each.end) for each in found[row]] if found else None, labels[row], top_words[row])
+        for row in range(len(reviews))
+    ]
+    return score_reviews(reviews, answers, classifier.labels)
+
+
+def _in_sentence(text: str, span: Span) -> FoundAspect:
+    """Return an aspect in its sentence; in the text, if it is in several."""
+    inside = ((start, end) for start, end in split_sentences(text) if start <= span[0] and span[1] <= end)
+    start, end = next(inside, (0, len(text)))
+    return FoundAspect(text[slice(*span)], *span, text[start:end], start)

@@ -16,8 +16,10 @@ after a line break, a semicolon, a comma or white space.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from pssa.data.reviews import Opinion, Review
 from pssa.data.tokenize import Span, tokenize
 
 # Abbreviations that are always followed by something.
@@ -162,3 +164,35 @@ def _strip(text: str, start: int, end: int) -> Span:
     while start < end and text[end - 1].isspace():
         end -= 1
     return start, end
+
+
+def split_review(review: Review) -> tuple[list[Review], Counter[str]]:
+    """Return the sentences of a review as reviews of their own, and count by reason the opinions that belong to none.
+
+    An opinion belongs to the sentence of its aspect, one with an implied aspect to that of its words. Words of other sentences
+    are left out.
+    """
+    lost: Counter[str] = Counter()
+    spans = split_sentences(review.text)
+    inside: list[list[Opinion]] = [[] for _ in spans]
+    for opinion in review.opinions:
+        place = opinion.aspect or next(iter(opinion.words), (0, 0) if len(spans) == 1 else None)
+        if place is None:
+            lost["implied_without_words"] += 1
+            continue
+        # The words of an opinion may go on in the next sentence, an aspect may not.
+        end = place[1] if opinion.aspect else place[0]
+        number = next((n for n, span in enumerate(spans) if span[0] <= place[0] and end <= span[1]), None)
+        if number is None:
+            lost["aspect_across_sentences"] += 1
+            continue
+        start, stop = spans[number]
+        words = tuple((max(a, start) - start, min(b, stop) - start) for a, b in opinion.words if a < stop and b > start)
+        lost["words_in_another_sentence"] += len(words) < len(opinion.words)
+        aspect = None if opinion.aspect is None else (opinion.aspect[0] - start, opinion.aspect[1] - start)
+        inside[number].append(Opinion(opinion.label, aspect, words))
+    sentences = [
+        Review(review.text[start:end], tuple(opinions), review.line, review.tag)
+        for (start, end), opinions in zip(spans, inside, strict=True)
+    ]
+    return sentences, +lost

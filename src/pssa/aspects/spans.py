@@ -5,7 +5,8 @@ sentences without any. SemEval XML and Label Studio's JSON do both. Formats with
 
     {"text": "The screen is great", "aspects": [{"from": 4, "to": 10}]}
 
-A file with one aspect a line may leave some out; it is refused unless its lines are to be grouped by sentence.
+Triplets are of whole reviews, of which each sentence counts. A file with one aspect a line may leave some out; it is refused
+unless its lines are to be grouped by sentence.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pssa.aspects.sentences import split_review
 from pssa.data.example import sentence_key
 from pssa.data.fields import example_from_fields
 from pssa.data.formats import FORMATS, scan
 from pssa.data.io import format_of
 from pssa.data.read_options import check_encoding
+from pssa.data.reviews import Review
 from pssa.data.rows import ColumnNames, Columns, Dropped, Problem, Row
 from pssa.data.text_file import EncodedPath
 from pssa.data.tokenize import Span
@@ -78,11 +81,23 @@ def read_sentences(
     name = format_of(source, format)
     has_all = _has_all_aspects(name)
     named = replace(Columns.of(columns), text_only=not (group or has_all))
+    if hasattr(module := FORMATS.module(name), "scan_reviews"):
+        return tuple(_sentences_of(path, module.scan_reviews(source)))
     events = (_checked(path, event) for event in scan(source, name, named))
     found = tuple(_grouped(path, events, by_line=has_all) if group or has_all else _listed(path, events))
     if not found:
         raise InputError.at(path, None, "has no sentences; expected at least one")
     return found
+
+
+def _sentences_of(path: str | Path, reviews: Iterable[Review | Dropped | Problem]) -> Iterator[AspectSentence]:
+    for found in reviews:
+        if isinstance(found, Problem):
+            raise InputError.at(path, found.line, found.message)
+        if isinstance(found, Review):
+            for number, each in enumerate(split_review(found)[0]):
+                name, key = f"{found.line}:{number}", sentence_key(found.text)
+                yield AspectSentence.build(each.text, each.aspects, name, key)
 
 
 def lists_all_aspects(path: str | Path, format: str | None = None) -> bool:

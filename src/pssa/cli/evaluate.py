@@ -8,17 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pssa.cli._options import add_abstain, add_device, add_run, add_run_data, label_names
+from pssa.cli._options import add_abstain, add_device, add_run, add_run_data, label_names, reading
 from pssa.cli._output import counted, print_json, print_table, say
 from pssa.cli._parser import Commands, add_command, option
 from pssa.cli._run_data import load_runs, read_run_data
 from pssa.data.numbers import p_value, percent, points
-from pssa.runs.run_names import run_name
+from pssa.runs.run_names import resolve_run, run_name
 
 if TYPE_CHECKING:
     from pssa.data.example import Corpus
     from pssa.evaluation import AgainstChance, Agreement, Bootstrap, Estimate, Scores
     from pssa.evaluation.agreement import Hits
+    from pssa.evaluation.reviews import ReviewScores
     from pssa.runs import Classifier
     from pssa.runs.evaluate import Evaluation
     from pssa.runs.explain import Trust
@@ -47,8 +48,8 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score a run on labelled instances: accuracy and macro-F1, by label and by tag. Optionally test whether it is better
-    than another run and whether its saliencies can be trusted.
+    """Score a run on labelled instances: accuracy and macro-F1, by label and by tag. With triplets or quadruples, score it on
+    whole reviews too. Optionally test whether it is better than another run and whether its saliencies can be trusted.
 
     pssa evaluate runs/reviews --data test.csv
     pssa evaluate runs/reviews --data test.csv --versus runs/base
@@ -66,19 +67,42 @@ def run(arguments: argparse.Namespace) -> int:
         step("scoring")
         results = [evaluate(classifier, corpus) for classifier in classifiers]
         test = compare(*results, resamples=arguments.resamples, seed=arguments.seed) if len(results) > 1 else None
+        reviews = _score_reviews(arguments, classifiers[0])
         step("measuring saliencies")
         trusts = _trusts(arguments, classifiers, corpus)
     overlap = count_train_overlap(arguments.run_path, corpus)
     if arguments.json:
         known = {"dropped": dict(corpus.dropped), "seen_in_training": overlap}
+        known |= {"reviews": reviews.as_dict()} if reviews else {}
         print_json(_as_dict(results, test, trusts) | known)
     else:
         _print(results[0], corpus.dropped, overlap)
+        if reviews is not None:
+            _print_reviews(reviews)
         if test is not None:
             _print_comparison(arguments.run_path, arguments.versus, results[1], *test)
         if trusts:
             _print_trust(*trusts)
     return 0
+
+
+def _score_reviews(arguments: argparse.Namespace, classifier: Classifier) -> ReviewScores | None:
+    """Score the run on the whole texts of triplets or quadruples; None for other data."""
+    from pssa.aspects import evaluate_reviews, load_finder
+    from pssa.aspects.run import has_tagger
+    from pssa.data.formats import FORMATS
+    from pssa.data.io import format_of
+    from pssa.data.reviews import read_reviews
+    from pssa.data.text_file import EncodedPath
+
+    if not hasattr(
+        FORMATS.module(format_of(EncodedPath.of(arguments.data, arguments.encoding), arguments.format)), "scan_reviews"
+    ):
+        return None
+    folder = resolve_run(arguments.run_path)
+    finder = load_finder(folder, arguments.device) if has_tagger(folder) else None
+    reviews, _ = read_reviews(arguments.data, **reading(arguments, classifier.labels))
+    return evaluate_reviews(classifier, reviews, finder)
 
 
 def _trusts(arguments: argparse.Namespace, classifiers: list[Classifier], corpus: Corpus) -> list[Trust]:
@@ -130,6 +154,23 @@ def _print(result: Evaluation, dropped: Mapping[str, int], overlap: int | None) 
     print_table("", ("label", "precision", "recall", "F1", "support"), rows)
     rows = [[label, *row] for label, row in zip(scores.labels, scores.confusion, strict=True)]
     print_table("confusion: gold in rows, predicted in columns", ("", *scores.labels), rows)
+
+
+def _print_reviews(scores: ReviewScores) -> None:
+    """Print a line for each part; the last is of the texts as a whole."""
+    say(f"whole texts: {scores.reviews}")
+    if scores.spans is not None:
+        found = ", ".join(f"{name} {percent(getattr(scores.spans, name))}" for name in ("precision", "recall", "f1"))
+        say(f"  aspects found exactly: {found}")
+    if scores.labels is not None:
+        left_out = f"; {scores.two_labels} with two labels left out" if scores.two_labels else ""
+        commonest = f"always the commonest: {percent(scores.labels.commonest_share)}"
+        say(
+            f"  marked aspects, each in its sentence ({scores.labels.instances}{left_out}): {_two_scores(scores.labels)}"
+        )
+        say(f"    {commonest}")
+    if scores.top_word is not None:
+        say(f"  top word in the marked opinion: {percent(scores.top_word)} of {scores.top_word_instances}")
 
 
 def _two_scores(scores: Scores) -> str:
