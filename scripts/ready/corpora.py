@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,9 +52,11 @@ class TrainingTexts:
     left_out: Mapping[str, Counter[str]]
 
 
-def read_training(data: Path) -> TrainingTexts:
+def read_training(
+    data: Path, sources: Mapping[str, Sequence[str]] = SOURCES, tests_in: Sequence[str] = TESTS
+) -> TrainingTexts:
     """Read every source, without what a test holds."""
-    tests = list(read_tests(data))
+    tests = list(read_tests(data, tests_in))
     known = {normalise(text) for text in tests}
     known_sentences = {normalise(text[start:end]) for text in tests for start, end in split_sentences(text)}
     tests_of_run: dict[str, set[int]] = {}
@@ -71,7 +73,7 @@ def read_training(data: Path) -> TrainingTexts:
     reviews: dict[str, tuple[Review, ...]] = {}
     sentences: dict[str, tuple[Review, ...]] = {}
     left_out: dict[str, Counter[str]] = {}
-    for name, files in SOURCES.items():
+    for name, files in sources.items():
         kept, parts = [], []
         lost = left_out[name] = Counter[str]()
         for file in files:
@@ -95,9 +97,9 @@ def read_training(data: Path) -> TrainingTexts:
     return TrainingTexts(reviews, sentences, left_out)
 
 
-def read_tests(data: Path) -> Iterator[str]:
+def read_tests(data: Path, patterns: Sequence[str] = TESTS) -> Iterator[str]:
     """Yield the texts of every test and development set."""
-    for pattern in TESTS:
+    for pattern in patterns:
         paths = sorted(data.glob(pattern))
         if not paths:
             raise SystemExit(f"{data / pattern} is not here: without it no one knows what training must leave out")

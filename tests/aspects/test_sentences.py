@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pssa.aspects.sentences import split_sentences
+from pssa.aspects.sentences import split_review, split_sentences
+from pssa.data.reviews import Opinion, Review
 from pssa.data.tokenize import tokenize
 
 
@@ -113,3 +114,31 @@ def test_a_sentence_without_end_is_cut_at_its_commas_and_no_word_is_cut() -> Non
     assert all(len(each.split()) <= 200 for each in found)
     assert all(each.endswith(",") for each in found[:-1])
     assert " ".join(found) == text.strip()
+
+
+def test_opinions_go_to_the_sentence_of_their_aspect() -> None:
+    #       0    5         15            29   34
+    text = "Dim screen . A loud fan , cheap. Not dim at all!"
+    review = Review(
+        text,
+        (
+            Opinion("negative", (4, 10), ((0, 3), (37, 40))),  # one of its words is elsewhere
+            Opinion("negative", (20, 23), ((15, 19), (26, 36))),  # words that go on in the next sentence
+            Opinion("positive", None, ((33, 40),)),
+            Opinion("positive", (26, 36)),  # an aspect in two sentences
+            Opinion("positive"),  # of the text as a whole
+        ),
+        line=3,
+        tag="Home",
+    )
+    sentences, lost = split_review(review)
+    assert sentences == [
+        Review("Dim screen .", (Opinion("negative", (4, 10), ((0, 3),)),), tag="Home"),
+        Review("A loud fan , cheap.", (Opinion("negative", (7, 10), ((2, 6), (13, 19))),), tag="Home"),
+        Review("Not dim at all!", (Opinion("positive", None, ((0, 7),)),), tag="Home"),
+    ]
+    assert lost == {"words_in_another_sentence": 1, "aspect_across_sentences": 1, "implied_without_words": 1}
+    assert {each.line for each in sentences} == {3}
+    # In a text of one sentence an implied opinion needs no words.
+    assert split_review(Review("Best vacuum ever!", (Opinion("positive"),)))[0][0].overall == "positive"
+    assert split_review(Review(" ")) == ([], {})

@@ -123,3 +123,12 @@ def test_one_aspect_a_line_is_refused_and_can_be_grouped(tmp_path: Path) -> None
 def test_of_aspects_that_overlap_the_longest_is_kept() -> None:
     found = AspectSentence.build("hard drive light", [(0, 4), (0, 10), (11, 16), (5, 12)])
     assert found.aspects == ((0, 10), (11, 16))
+
+
+def test_triplets_are_read_by_sentence(tmp_path: Path) -> None:
+    path = write(tmp_path, "train.txt", "A dim screen . It came late .####[([2], [1], 'NEG'), ([-1], [6], 'NEG')]\n")
+    first, second = read_sentences(path)
+    assert (first.text, first.aspects, second.aspects) == ("A dim screen .", ((6, 12),), ())
+    assert first.sentence_id == second.sentence_id
+    with pytest.raises(InputError, match=r"train\.txt, line 2"):
+        read_sentences(write(tmp_path, "train.txt", "A fan .####[]\nA fan .####[(['x'], [1], 'NEG')]\n"))

@@ -231,3 +231,14 @@ def test_answers_that_are_withheld_are_reported(command: Command, run: Path, tmp
     assert (found["abstaining"]["coverage"], found["abstaining"]["accuracy"]) == (0.0, None)
     assert 0 <= found["calibration_error"] <= 1
     assert "all instances are uncertain" in command(*words).out
+
+
+def test_triplets_are_scored_as_whole_texts_too(command: Command, run: Path, tmp_path: Path) -> None:
+    data = tmp_path / "triplets.txt"
+    data.write_text("A bright screen . It came late .####[([2], [1], 'POS'), ([-1], [6], 'NEG')]####Phones\n")
+    found = command("evaluate", run, "--data", data, "--json").json
+    assert (found["instances"], found["dropped"]) == (1, {"implied_aspect": 1})
+    reviews = found["reviews"]
+    assert (reviews["reviews"], reviews["spans"], reviews["top_word_instances"]) == (1, None, 1)
+    assert reviews["labels"]["instances"] == 1
+    assert "top word" in command("evaluate", run, "--data", data).out
