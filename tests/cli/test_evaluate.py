@@ -138,7 +138,7 @@ def opinion_words(held_out: Corpus, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.mark.slow
 def test_opinion_words_alone_ask_for_all_of_it(command: Command, run: Path, data: Path, opinion_words: Path) -> None:
-    found = command("evaluate", run, "--data", data, "--opinion-words", opinion_words, "--json").json
+    found = command("evaluate", run, "--data", data, "--evidence", opinion_words, "--json").json
     assert 0 < found["agreement"]["instances"] <= 10
     assert found["agreement"]["instances"] + found["agreement"]["left_out"] == 40
     saliencies = list(trusted_saliencies(pssa.load(run)))
@@ -152,7 +152,7 @@ def test_people_get_tables_of_trust_that_fit_80_columns(
     command: Command, run: Path, data: Path, opinion_words: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    words = ("--faithfulness", "--opinion-words", opinion_words, "--versus", run)
+    words = ("--faithfulness", "--evidence", opinion_words, "--versus", run)
     result = command("evaluate", run, "--data", data, *words)
     assert (result.code, result.err) == (0, "")
     tables = result.out[result.out.index("faithfulness on 40 instances") :]
@@ -169,12 +169,12 @@ def test_people_get_tables_of_trust_that_fit_80_columns(
 def test_saliencies_that_cannot_be_judged_are_refused(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
     asked = command("evaluate", run, "--data", data, "--saliency", "attention,self_attention").refusal
     assert "saliency 'self_attention' cannot explain model memnet" in asked
-    words = ("--faithfulness", "--opinion-words", tmp_path / "nowhere.tsv")
+    words = ("--faithfulness", "--evidence", tmp_path / "nowhere.tsv")
     assert "nowhere.tsv: does not exist" in command("evaluate", run, "--data", data, *words).refusal
     empty = tmp_path / "empty.tsv"
     empty.write_text("s_id\tsentence\ttarget_tags\topinion_words_tags\n")
-    refusal = command("evaluate", run, "--data", data, "--opinion-words", empty).refusal
-    assert "in any of the 40 sentences; give the opinion words of this data" in refusal
+    refusal = command("evaluate", run, "--data", data, "--evidence", empty).refusal
+    assert "marks no opinion words of these instances" in refusal
 
 
 @pytest.mark.slow

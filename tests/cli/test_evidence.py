@@ -177,13 +177,16 @@ def test_opinion_words_become_evidence_of_the_training_file(tmp_path: Path, caps
     words.write_text(
         "s_id\tsentence\ttarget_tags\topinion_words_tags\n1\tA good bar\tA\\O good\\O bar\\B\tA\\O good\\B bar\\O\n"
     )
-    command = ("from-opinion-words", "--opinion-words", words, "--train", train, "--out", out)
+    command = ("from-opinion-words", words, "--train", train, "--out", out)
     done = _json(capsys, *command)
     assert (done["examples"], done["matched"], done["share"], done["active"]) == (2, 1, 0.5, 1)
     assert done["per_label"]["neutral"] == {"examples": 1, "matched": 0}
     assert "exists" in _refused(capsys, *command)
     assert "1 of 2 examples matched (50.0 %)" in _text(capsys, *command, "--force")
     assert _text(capsys, "show", out, "--index", "0") == "2 positive: a good[+1] [bar]\n"
+    words = tmp_path / "triplets.txt"
+    words.write_text("a good bar####[([2], [1], 'POS')]")
+    assert _json(capsys, "from-opinion-words", words, "--out", out, "--force")["share"] == 1
 
 
 def test_a_file_that_is_no_evidence_is_refused_with_its_line(

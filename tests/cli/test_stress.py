@@ -65,6 +65,7 @@ def test_mistakes_are_shown_in_heat_maps(command: Command, run: Path, data: Path
 
 
 def test_options_that_exclude_each_other_are_refused(command: Command, run: Path, data: Path, tmp_path: Path) -> None:
-    both = ("--opinion-words", tmp_path / "x.tsv", "--evidence", tmp_path / "e.jsonl")
-    assert command("stress", run, "--data", data, *both).code == 2
+    variants = tmp_path / "v.jsonl"
+    variants.touch()
+    assert command("stress", run, "--data", data, "--variants", variants, "--evidence", data).code == 2
     assert command("stress", run, "--data", data, "--variants", tmp_path / "no" / "v.jsonl").code == 2

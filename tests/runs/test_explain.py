@@ -14,8 +14,9 @@ import torch
 
 import pssa
 from pssa import saliency
+from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
-from pssa.data.opinion_words import OpinionWords, read_opinion_words
+from pssa.data.opinion_words import evidence_source
 from pssa.errors import InputError
 from pssa.evaluation import Faithfulness
 from pssa.evaluation.agreement import NEAREST
@@ -35,6 +36,7 @@ PIECE_MODELS = {
     "bertabsa_cls": ("leave_one_out", "random"),
 }
 TrainTiny = Callable[..., Path]
+EvidenceFor = Callable[[Corpus], Evidence]
 
 
 def is_distribution(given: Explanation) -> bool:
@@ -165,7 +167,7 @@ def classifier(finished_run: Path) -> Classifier:
 
 
 @pytest.fixture(scope="module")
-def opinion_words(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> OpinionWords:
+def opinion_words(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> EvidenceFor:
     """The last word but the full stop of every sentence: great, poor or usual."""
     lines = ["s_id\tsentence\ttarget_tags\topinion_words_tags"]
     for number, example in enumerate(corpus):
@@ -178,7 +180,7 @@ def opinion_words(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> O
         lines.append("\t".join([str(number), " ".join(example.words), *tags]))
     path = tmp_path_factory.mktemp("opinion") / "words.tsv"
     path.write_text("\n".join(lines) + "\n")
-    return read_opinion_words(path)
+    return evidence_source(path)
 
 
 def without_control(found: Faithfulness) -> list[float]:
@@ -186,7 +188,7 @@ def without_control(found: Faithfulness) -> list[float]:
 
 
 @pytest.mark.slow
-def test_all_that_is_asked_for_is_found(classifier: Classifier, corpus: Corpus, opinion_words: OpinionWords) -> None:
+def test_all_that_is_asked_for_is_found(classifier: Classifier, corpus: Corpus, opinion_words: EvidenceFor) -> None:
     found = trust(classifier, corpus, ("gradient", "attention"), opinion_words)
     assert (found.instances, found.left_out) == (24, 0)
     assert {way: list(by_name) for way, by_name in found.faithfulness.items()} == {
@@ -205,7 +207,7 @@ def test_all_that_is_asked_for_is_found(classifier: Classifier, corpus: Corpus, 
 
 
 @pytest.mark.slow
-def test_plain_values_survive_json(classifier: Classifier, corpus: Corpus, opinion_words: OpinionWords) -> None:
+def test_plain_values_survive_json(classifier: Classifier, corpus: Corpus, opinion_words: EvidenceFor) -> None:
     found = trust(classifier, corpus, ("attention",), opinion_words)
     values = found.as_dict()
     assert json.loads(json.dumps(values, allow_nan=False)) == values | {"correlation": []}
@@ -302,11 +304,11 @@ def test_a_saliency_that_was_asked_for_twice_is_judged_once(classifier: Classifi
 
 
 @pytest.mark.slow
-def test_what_cannot_be_judged_is_refused(classifier: Classifier, corpus: Corpus, opinion_words: OpinionWords) -> None:
+def test_what_cannot_be_judged_is_refused(classifier: Classifier, corpus: Corpus, opinion_words: EvidenceFor) -> None:
     with pytest.raises(InputError, match="saliency 'self_attention' cannot explain model memnet; it can be attention,"):
         trust(classifier, corpus, ("self_attention",))
     with pytest.raises(InputError, match="the corpus is empty"):
         trust(classifier, Corpus(()), ("attention",))
     other = Corpus((Example.from_text("a great phone", (8, 13), label="positive"),))
-    with pytest.raises(InputError, match="in any of the 1 sentences"):
+    with pytest.raises(InputError, match="marks no opinion words of these instances"):
         trust(classifier, other, ("attention",), opinion_words)

@@ -41,7 +41,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--faithfulness", "measure whether predictions depend on the words with high saliency")
     saliencies = "saliencies to measure, separated by commas (default: all but the slow ones)"
     option(parser, "--saliency S,...", saliencies, type=label_names)
-    option(parser, "--opinion-words FILE", "triplets or TOWE file, to compare saliencies with opinion words")
+    option(parser, "--evidence FILE", "evidence, triplets or TOWE file to compare saliencies with")
     add_abstain(parser)
     add_device(parser)
     add_run_data(parser.add_argument_group("data format"))
@@ -107,15 +107,15 @@ def _score_reviews(arguments: argparse.Namespace, classifier: Classifier) -> Rev
 
 def _trusts(arguments: argparse.Namespace, classifiers: list[Classifier], corpus: Corpus) -> list[Trust]:
     """Measure the saliencies of each run, if an option needs it."""
-    from pssa.data.opinion_words import read_opinion_words
+    from pssa.data.opinion_words import evidence_source
     from pssa.runs.explain import trust, trusted_saliencies
 
-    if not (arguments.faithfulness or arguments.saliency or arguments.opinion_words):
+    if not (arguments.faithfulness or arguments.saliency or arguments.evidence):
         return []
     # Check all input before anything that takes long.
     names = [trusted_saliencies(classifier, arguments.saliency or ()) for classifier in classifiers]
-    rows = None if arguments.opinion_words is None else read_opinion_words(arguments.opinion_words)
-    return [trust(each, corpus, own, rows, arguments.seed) for each, own in zip(classifiers, names, strict=True)]
+    evidence = evidence_source(arguments.evidence) if arguments.evidence else None
+    return [trust(each, corpus, own, evidence, arguments.seed) for each, own in zip(classifiers, names, strict=True)]
 
 
 def _as_dict(results: list[Evaluation], test: tuple[Bootstrap, float] | None, trusts: list[Trust]) -> dict[str, Any]:

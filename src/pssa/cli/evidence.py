@@ -65,8 +65,8 @@ def add_parser(commands: Commands) -> None:
 
     text = "create evidence from opinion words that people marked"
     parser = add_command(actions, "from-opinion-words", text, _run_from_opinion_words)
-    option(parser, "--opinion-words FILE", "triplets or TOWE file of opinion words (default: that of --train)")
-    option(parser, "--train FILE", "labelled instances to match", required=True)
+    parser.add_argument("file", metavar="FILE", type=Path, help="triplets, quadruples or TOWE file of opinion words")
+    option(parser, "--train FILE", "labelled instances to match (default: those of FILE)")
     _add_output(parser)
     add_data(parser.add_argument_group("data format"))
 
@@ -205,15 +205,15 @@ def _run_from_opinion_words(arguments: argparse.Namespace) -> int:
     """Make an evidence file, without mining, from the opinion words that people marked in triplets, quadruples or a TOWE
     file. Each becomes an active word of its instances.
 
-    pssa evidence from-opinion-words --train triplets.txt --out human.jsonl
-    pssa evidence from-opinion-words --opinion-words towe.tsv --train laptop.xml --out human.jsonl --force
+    pssa evidence from-opinion-words triplets.txt --out human.jsonl
+    pssa evidence from-opinion-words towe.tsv --train laptop.xml --out human.jsonl --force
     """
     from pssa.data.io import read
     from pssa.data.opinion_words import count_matches, evidence_from_opinion_words, read_opinion_words
 
     require_new_file(arguments.out, force=arguments.force)
-    corpus = read(arguments.train, **reading(arguments))
-    opinions = read_opinion_words(arguments.opinion_words or arguments.train)
+    corpus = read(arguments.train or arguments.file, **reading(arguments))
+    opinions = read_opinion_words(arguments.file)
     evidence = evidence_from_opinion_words(opinions, corpus)
     write_evidence(evidence, arguments.out)
     instances, matches = corpus.label_counts(), count_matches(opinions, corpus)

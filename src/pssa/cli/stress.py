@@ -14,7 +14,7 @@ from pssa.errors import InputError
 from pssa.runs.run_names import run_name
 
 if TYPE_CHECKING:
-    from pssa.data import Corpus, Evidence
+    from pssa.data import Corpus
     from pssa.runs import Classifier
     from pssa.stress import StressResult, VariantSet
 
@@ -26,8 +26,7 @@ def add_parser(commands: Commands) -> None:
     option(parser, "--data FILE", "labelled instances unseen in training", required=True)
     option(parser, "--versus RUN2", "run to compare with")
     option(parser, "--variants FILE", "variants to write, or to read if the file exists")
-    option(parser, "--opinion-words FILE", "triplets or TOWE file of opinion words (default: a lexicon)")
-    option(parser, "--evidence FILE", "evidence whose active words are the opinion words")
+    option(parser, "--evidence FILE", "evidence, triplets or TOWE file of opinion words (default: a lexicon)")
     option(parser, "--examples N", "mistakes to show as heat maps", 4)
     add_device(parser)
     add_run_data(parser.add_argument_group("data format"))
@@ -71,31 +70,19 @@ def _check(arguments: argparse.Namespace) -> None:
 
     path = arguments.variants
     require_at_least(0, arguments, "examples")
-    if arguments.opinion_words is not None and arguments.evidence is not None:
-        raise InputError("--opinion-words and --evidence both name opinion words; give one of them")
-    if path is not None and path.exists() and (arguments.opinion_words or arguments.evidence):
-        raise InputError(f"{path} exists and holds the variants; leave --opinion-words and --evidence out")
+    if path is not None and path.exists() and arguments.evidence:
+        raise InputError(f"{path} exists and holds the variants; leave --evidence out")
     if path is not None and not path.exists():
         require_new_file(path, force=False)
 
 
 def _variants(arguments: argparse.Namespace, corpus: Corpus) -> VariantSet:
+    from pssa.data.opinion_words import evidence_source
     from pssa.stress import make_variants, read_variants
 
     if arguments.variants is not None and arguments.variants.exists():
         return read_variants(arguments.variants, corpus)
-    return make_variants(corpus, _opinion_words(arguments, corpus))
-
-
-def _opinion_words(arguments: argparse.Namespace, corpus: Corpus) -> Evidence | None:
-    from pssa.data.evidence_file import read_evidence
-    from pssa.data.opinion_words import evidence_from_opinion_words, read_opinion_words
-
-    if arguments.evidence is not None:
-        return read_evidence(arguments.evidence)
-    if arguments.opinion_words is not None:
-        return evidence_from_opinion_words(read_opinion_words(arguments.opinion_words), corpus)
-    return None
+    return make_variants(corpus, evidence_source(arguments.evidence)(corpus) if arguments.evidence else None)
 
 
 def _as_dict(results: list[StressResult]) -> dict[str, Any]:

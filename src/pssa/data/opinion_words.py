@@ -49,7 +49,7 @@ def evidence_source(path: str | Path) -> Callable[[Corpus], Evidence]:
     def match(corpus: Corpus) -> Evidence:
         found = evidence_from_opinion_words(opinions, corpus)
         if not any(example.findings for example in found.examples):
-            what = "marks no opinion words of the training instances"
+            what = "marks no opinion words of these instances"
             raise InputError.at(path, None, f"{what}; give a file about the same texts and aspects")
         return found
 

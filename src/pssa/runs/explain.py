@@ -5,7 +5,7 @@ An explanation is in words also where the model reads pieces of them. Where seve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -14,8 +14,8 @@ import torch
 
 from pssa import models
 from pssa import saliency as saliencies
+from pssa.data.evidence import Evidence
 from pssa.data.example import Corpus, Example
-from pssa.data.opinion_words import OpinionWords, evidence_from_opinion_words
 from pssa.data.stop_words import is_content_word
 from pssa.data.tokenize import Span
 from pssa.data.validation import brief_repr
@@ -135,7 +135,7 @@ class Trust:
     left_out: int  # of them, sentences that have no word beside the aspect
     faithfulness: Mapping[str, Mapping[str, Faithfulness]]  # by way of taking words away, then by saliency
     correlation: tuple[Correlation, ...]
-    agreement: Agreement | None  # where opinion words were given
+    agreement: Agreement | None  # where evidence was given
 
     def __repr__(self) -> str:
         saliencies = list(next(iter(self.faithfulness.values()), ()))
@@ -157,13 +157,14 @@ def trust(
     classifier: Classifier,
     corpus: Corpus,
     saliencies: Sequence[str] = (),
-    opinion_words: OpinionWords | None = None,
+    evidence_for: Callable[[Corpus], Evidence] | None = None,
     seed: int = 0,
     limit: int = 0,
 ) -> Trust:
     """Measure how far saliencies of a classifier can be trusted on a corpus; labels only divide the agreement.
 
     :param saliencies: their names; none: those of `trusted_saliencies`.
+    :param evidence_for: gives the evidence of a corpus, whose active words the saliencies should find; see `evidence_source`.
     :param limit: number of examples to measure on, drawn at random; 0: all.
     :raises InputError: for a saliency that does not apply to this model, or an empty corpus.
     """
@@ -179,8 +180,8 @@ def trust(
     scores = {name: observe(first.model, indexed, build_saliency(name, {})).scores for name in names}
     ways = {"mask": by_mask(first.model, indexed), "deletion": by_deletion(first.probabilities, corpus, candidates)}
     agreement = None
-    if opinion_words is not None:
-        marked = marked_words(evidence_from_opinion_words(opinion_words, corpus), candidates.shape[1])
+    if evidence_for is not None:
+        marked = marked_words(evidence_for(corpus), candidates.shape[1])
         agreement = measure_agreement(scores, marked, indexed, first.labels, seed)
     return Trust(
         instances=len(corpus),
