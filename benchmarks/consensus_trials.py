@@ -33,11 +33,11 @@ from pssa.data.split import folds
 from pssa.execution import ProcessPool, WorkerSetup
 from pssa.mining import ConsensusRule, agree
 from pssa.models import IndexedCorpus
-from pssa.runs.config import Config
-from pssa.runs.defaults import build_saliency
 from pssa.runs.methods.consensus import judge_unseen
 from pssa.runs.prepared_data import prepare
+from pssa.runs.resolve import build_saliency
 from pssa.runs.run_context import RunContext, all_but
+from pssa.runs.settings import Config
 from pssa.saliency import Observation
 from pssa.training import EpochRecord, NullObserver
 

@@ -23,9 +23,9 @@ from pssa.evaluation import score
 from pssa.experiments.cells import Place
 from pssa.experiments.resources import Resources
 from pssa.runs.classifier import Classifier
-from pssa.runs.config import Config
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
+from pssa.runs.settings import Config
 from pssa.training import NullObserver
 
 MODEL, BATCH = "bertabsa_att", 16

@@ -59,9 +59,9 @@ def lengthened(example: Example, others: Sequence[Example]) -> Example:
 
 
 def _context(request: Request) -> RunContext:
-    from pssa.runs.config import Config
     from pssa.runs.prepared_data import prepare
     from pssa.runs.run_context import RunContext
+    from pssa.runs.settings import Config
     from pssa.training import NullObserver
 
     settings = {**model_settings(request), "method": "pg-as", "epochs": 1}
@@ -104,14 +104,14 @@ def _mining(context: RunContext, data: IndexedCorpus, rounds: int) -> float:
     import torch
 
     from pssa.mining import Procedure, mine
-    from pssa.runs.defaults import build_saliency, choose_rule
+    from pssa.runs.resolve import build_saliency, mining_rule
     from pssa.training import Task, fit
 
     def train(iteration: int, number: int, model: nn.Module, masked: IndexedCorpus) -> nn.Module:
         fit(model, Task(masked, 0, f"round-{iteration}"), context.settings, 1)
         return model
 
-    procedure = Procedure(build_saliency(context.config, "gradient"), choose_rule(context.config), rounds)
+    procedure = Procedure(build_saliency(context.config, "gradient"), mining_rule(context.config), rounds)
     miners = [(context.new_model(), torch.arange(len(data)))]
     return seconds_of(partial(mine, data, miners, train, procedure, context.config.data.labels))
 

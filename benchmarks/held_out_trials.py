@@ -29,9 +29,9 @@ from pssa.experiments.resources import Resources
 from pssa.experiments.work import CellJob, execute_cell
 from pssa.experiments.workspace import Workspace
 from pssa.runs.classifier import Classifier
-from pssa.runs.config import Config
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
+from pssa.runs.settings import Config
 from pssa.training import NullObserver
 
 MEMNET: tuple[dict[str, Any], ...] = (

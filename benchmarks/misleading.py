@@ -26,9 +26,9 @@ from pssa.data import Corpus, embedded
 from pssa.data.evidence import ACTIVE, MISLEADING, Evidence, Finding, Header, keep_iterations
 from pssa.evaluation import predict_classes, score
 from pssa.runs import methods
-from pssa.runs.config import Config
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
+from pssa.runs.settings import Config
 from pssa.training import NullObserver
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))

@@ -29,10 +29,10 @@ import pssa
 from pssa.bulk.scorer import default_batch_size
 from pssa.evaluation import predict_logits
 from pssa.models import IndexedCorpus
-from pssa.runs.config import Config
-from pssa.runs.defaults import build_saliency
 from pssa.runs.prepared_data import prepare
+from pssa.runs.resolve import build_saliency
 from pssa.runs.run_context import RunContext
+from pssa.runs.settings import Config
 from pssa.saliency import observe
 from pssa.training import NullObserver, Task, fit
 

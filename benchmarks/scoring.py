@@ -56,7 +56,7 @@ def measure(request: Request) -> Measurement:
     """Measure all contenders in turns. Rates compare although the numbers of rows differ."""
     from pssa.models import uses_encoder
     from pssa.runs import load
-    from pssa.runs.defaults import choose_device
+    from pssa.runs.devices import choose_device
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -142,7 +142,7 @@ def open_pipeline(encoder: Path, n_labels: int) -> Any:
     """Return the pipeline for text classification with random weights, on a GPU in bfloat16."""
     from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer, pipeline
 
-    from pssa.runs.defaults import choose_device
+    from pssa.runs.devices import choose_device
 
     config = AutoConfig.from_pretrained(encoder, num_labels=n_labels, local_files_only=True, trust_remote_code=False)
     tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True, trust_remote_code=False)

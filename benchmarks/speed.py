@@ -17,9 +17,9 @@ from pathlib import Path
 import torch
 
 from pssa.models import IndexedCorpus
-from pssa.runs.config import Config
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
+from pssa.runs.settings import Config
 from pssa.training import NullObserver, Task, fit
 
 

@@ -24,10 +24,9 @@ from pssa.errors import InputError
 from pssa.models import Pretrained, build
 from pssa.report.run_report import write_report
 from pssa.runs import load, train
-from pssa.runs.config import Config
 from pssa.runs.directory import FileStore
 from pssa.runs.run_names import starter_run
-from pssa.runs.setting_field import parse_value
+from pssa.runs.settings import Config, parse_value
 
 __all__ = ["folder_targets"]
 

@@ -36,8 +36,8 @@ from pssa.data.opinion_words import read_opinion_words
 from pssa.data.vectors import load_matrix, read_vectors
 from pssa.data.vocabulary import Vocabulary
 from pssa.models import Pretrained
-from pssa.runs.config import Config
 from pssa.runs.directory import read_json, read_tensors
+from pssa.runs.settings import Config
 
 __all__ = ["HOSTILE", "try_hostile"]
 

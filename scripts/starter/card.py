@@ -7,8 +7,8 @@ from pathlib import Path
 from pssa.aspects.run import FOLDER
 from pssa.data.files import write_atomically
 from pssa.data.numbers import percent
-from pssa.runs.config import Config
 from pssa.runs.directory import read_json, write_json
+from pssa.runs.settings import Config
 from starter.measure import Measured
 
 __all__ = ["keep_error_rates", "write_starter_card"]

@@ -17,7 +17,8 @@ from pssa.experiments import cell_key
 from pssa.experiments.cell_key import changed_settings
 from pssa.experiments.cells import Analysis, Cell, Mining, Place, Timing, Training, describe
 from pssa.experiments.resources import MEASURED_WITH
-from pssa.runs import Config, defaults
+from pssa.runs import Config
+from pssa.runs import resolve as resolving
 
 RESULTS = Path(__file__).parents[2] / "results"
 HERE = Place("laptop", "memnet", 0)
@@ -58,7 +59,7 @@ def test_a_default_that_changes_makes_other_cells_of_those_that_it_decides(
     resources = tiny_resources(tmp_path)
     before = {name: resources.key(cell) for name, cell in CELLS.items()}
     cell_key._changed.cache_clear()
-    monkeypatch.setitem(getattr(defaults, table), model, value)
+    monkeypatch.setitem(getattr(resolving, table), model, value)
     assert {name for name, cell in CELLS.items() if resources.key(cell) != before[name]} == changed
 
 
@@ -66,11 +67,11 @@ def test_defaults_of_training_and_of_a_consensus_count_too(tmp_path: Path, monke
     resources = tiny_resources(tmp_path)
     before = {name: resources.key(cell) for name, cell in CELLS.items()}
     cell_key._changed.cache_clear()
-    monkeypatch.setattr(defaults, "_CONSENSUS_THRESHOLD", 0.3)
+    monkeypatch.setattr(resolving, "CONSENSUS_THRESHOLD", 0.3)
     found = {name for name, cell in CELLS.items() if resources.key(cell) != before[name]}
     assert found == {"consensus", "supervised", "look"}
     cell_key._changed.cache_clear()
-    monkeypatch.setitem(defaults._WORD_TRAINING, "max_epochs", 30)
+    monkeypatch.setitem(resolving._WORD_TRAINING, "max_epochs", 30)
     found = {name for name, cell in CELLS.items() if resources.key(cell) != before[name]}
     assert found == set(CELLS) - {"human"}
 
@@ -113,7 +114,7 @@ def test_every_record_of_the_results_is_found(monkeypatch: pytest.MonkeyPatch) -
     assert len(records) > 1000
     lost = [record for record in records if record["key"] not in _keys(record)]
     # At first a consensus had the gamma of rounds.
-    monkeypatch.setattr(defaults, "_CONSENSUS_GAMMA", {})
+    monkeypatch.setattr(resolving, "_CONSENSUS_GAMMA", {})
     cell_key._changed.cache_clear()
     assert [record["cell"] for record in lost if record["key"] not in _keys(record)] == []
 

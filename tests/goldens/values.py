@@ -21,16 +21,8 @@ from pssa import models
 from pssa.data import embedded
 from pssa.errors import PssaError
 from pssa.runs import Config, methods, train
-from pssa.runs.defaults import (
-    build_saliency,
-    choose_consensus_epochs,
-    choose_consensus_folds,
-    choose_consensus_rule,
-    choose_penalty,
-    choose_rule,
-    choose_settings,
-)
 from pssa.runs.prepared_data import prepare
+from pssa.runs.resolve import build_saliency, choose_penalty, consensus_rule, loop_settings, mining_rule
 from pssa.runs.warm_start import merge_settings
 
 HERE = Path(__file__).parent
@@ -110,15 +102,15 @@ def _resolve(n_instances: int, given: dict[str, Any], encoder: Path) -> dict[str
     if "data.encoder" in flat:
         flat["data.encoder"] = "ENCODER"
     device = torch.device("cpu")
-    found: dict[str, Any] = {"settings": flat, "loop": asdict(choose_settings(config, device))}
+    found: dict[str, Any] = {"settings": flat, "loop": asdict(loop_settings(config, device))}
     method = methods.find(config.method)
     if method.mines:
         names = method.saliencies(config)
-        rule = choose_consensus_rule(config) if config.method == "consensus" else choose_rule(config)
+        rule = consensus_rule(config) if config.method == "consensus" else mining_rule(config)
         found |= {"saliencies": {name: repr(build_saliency(config, name)).split(" at 0x")[0] for name in names}}
         found |= {"rule": asdict(rule), "penalty": asdict(choose_penalty(config))}
         if config.method == "consensus":
-            found |= {"folds": choose_consensus_folds(config), "judge_epochs": choose_consensus_epochs(config)}
+            found |= {"folds": config.mining.consensus_folds, "judge_epochs": config.mining.consensus_epochs}
     plain: dict[str, Any] = json.loads(json.dumps(found, sort_keys=True))
     return plain
 

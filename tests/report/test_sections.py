@@ -27,9 +27,9 @@ from pssa.report.sections import (
     scores_section,
 )
 from pssa.runs import Config, load
-from pssa.runs.defaults import resolve
 from pssa.runs.evaluate import Evaluation, compare, evaluate
 from pssa.runs.explain import trust
+from pssa.runs.resolve import resolve
 
 LABELS = ("positive", "negative")
 GOLD = ("positive",) * 4 + ("negative",) * 4

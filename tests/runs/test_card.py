@@ -10,7 +10,7 @@ import pytest
 
 from pssa.data.example import Corpus
 from pssa.runs.card import describe_run
-from pssa.runs.config import Config
+from pssa.runs.settings import Config
 
 GIVEN, OWN, HELD_OUT = "The number of epochs was given", "Separate development data", "held out by sentence"
 

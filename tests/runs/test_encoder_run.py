@@ -17,10 +17,10 @@ import pssa
 from pssa.data.evidence_file import read_evidence
 from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
-from pssa.runs.config import Config
 from pssa.runs.explain import explain
 from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.prepared_data import prepare
+from pssa.runs.settings import Config
 
 TrainTiny = Callable[..., Path]
 TEXT, ASPECT = "so so the screen of number 7 is great.", "screen"

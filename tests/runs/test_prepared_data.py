@@ -12,10 +12,10 @@ from pssa.data.example import Corpus, Example
 from pssa.data.tokenize import split_on_space
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
-from pssa.runs.config import Config
 from pssa.runs.directory import RunDirectory
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.prepared_data import PreparedData, prepare
+from pssa.runs.settings import Config
 
 CONFIG = Config().updated({"dimension": 4})
 

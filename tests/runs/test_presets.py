@@ -10,9 +10,9 @@ import pytest
 
 from pssa import models
 from pssa.errors import InputError
-from pssa.runs.config import Config
-from pssa.runs.defaults import check_mining, check_supervision, choose_penalty, default_options, resolve
-from pssa.runs.presets import PRESETS
+from pssa.runs.presets import load_presets
+from pssa.runs.resolve import check_mining, check_supervision, choose_penalty, resolve
+from pssa.runs.settings import Config
 
 # What differs between the two, by model and method, in the order of docs/explanation/differences.md; None: not set.
 _PAPER_RULES = {"start": "continue", "round_epochs": 0, "iterations": 5, "target": "predicted", "signed_shift": False}
@@ -56,17 +56,17 @@ EXPECTED: dict[tuple[str, str, str], dict[str, Any]] = {
 
 @pytest.mark.parametrize(("preset", "model", "method"), EXPECTED, ids=" ".join)
 def test_a_preset_holds_what_the_paper_or_its_code_says(preset: str, model: str, method: str) -> None:
-    config = resolve(Config().updated({"preset": preset, "model": model, "method": method}))
+    given = Config().updated({"preset": preset, "model": model, "method": method})
+    config = resolve(replace(given, data=replace(given.data, vectors="glove.txt")))
     flat = {name.rpartition(".")[2]: value for name, value in config.flat().items()}
     expected = EXPECTED[preset, model, method]
-    flat = default_options(replace(config, data=replace(config.data, vectors="glove.txt"))) | flat
     assert {name: flat[name] for name in expected} == expected
     assert config.preset == preset
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", load_presets())
 def test_every_value_of_a_preset_can_be_used(preset: str) -> None:
-    for model in PRESETS[preset]:
+    for model in load_presets()[preset]:
         method = "pg-as" if models.attends(model) else "base"
         config = resolve(Config().updated({"preset": preset, "model": model, "method": method}))
         check_mining(config)

@@ -16,11 +16,11 @@ from tests.runs.interrupted import Interrupting
 from pssa.data.evidence import ACTIVE, Evidence, Finding, Header
 from pssa.data.example import Corpus
 from pssa.errors import InputError
-from pssa.runs.config import Config
-from pssa.runs.defaults import choose_device
+from pssa.runs.devices import choose_device
 from pssa.runs.directory import RunDirectory
 from pssa.runs.prepared_data import prepare
 from pssa.runs.run_context import RunContext
+from pssa.runs.settings import Config
 from pssa.training import EpochRecord, NullObserver
 
 NewContext = Callable[..., RunContext]

@@ -18,10 +18,10 @@ from pssa.data.example import Corpus
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, RunError
 from pssa.models import WordTable
-from pssa.runs.config import Config
 from pssa.runs.directory import write_tensors
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.saved_model import Description, load, save_ensemble, save_weights
+from pssa.runs.settings import Config
 from pssa.training import NullObserver
 
 VOCABULARY = Vocabulary.build(["the", "screen", "is", "great"], extra=["poor"])

@@ -23,7 +23,7 @@ from pssa.data.numbers import percent
 from pssa.data.validation import Parser, integer, number, optional, parse_fields, shorten, text
 from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
-from pssa.runs.defaults import choose_device
+from pssa.runs.devices import choose_device
 from pssa.runs.directory import RunDirectory, read_schema, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.run_names import resolve_run

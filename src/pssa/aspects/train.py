@@ -25,8 +25,7 @@ from pssa.data.vectors import CACHE_FOLDER, Coverage, save_matrix
 from pssa.errors import InputError
 from pssa.evaluation.metrics import score_spans
 from pssa.models import IndexedCorpus, Pretrained, WordTable
-from pssa.runs.config import DataConfig
-from pssa.runs.defaults import choose_device
+from pssa.runs.devices import choose_device
 from pssa.runs.directory import FileStore, RunDirectory, read_json, write_json
 from pssa.runs.featurizer import (
     Featurizer,
@@ -36,6 +35,7 @@ from pssa.runs.featurizer import (
     reopen_word_featurizer,
 )
 from pssa.runs.run_names import resolve_run
+from pssa.runs.settings import DataConfig
 from pssa.training import CheckpointStore, EpochRecord, NullObserver, Observer, Task, best_epoch, fit, search_epochs
 
 _MIN_SENTENCES = 10

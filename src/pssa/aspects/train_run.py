@@ -16,9 +16,9 @@ from pssa.aspects.train import TaggerTraining, prepare_training, resume_aspects
 from pssa.data.vectors import CACHE_FOLDER
 from pssa.errors import InputError, setting
 from pssa.runs import resume, train
-from pssa.runs.config import Config
 from pssa.runs.directory import RunDirectory
 from pssa.runs.prepared_data import Source
+from pssa.runs.settings import Config
 from pssa.runs.warm_start import merge_settings
 from pssa.training import Observer, Team
 

@@ -26,7 +26,7 @@ from pssa.data.validation import format_error
 from pssa.errors import InputError, import_extra, setting
 from pssa.evaluation.cuda_graphs import RecordedEncoder
 from pssa.runs import Answer, Classifier, load
-from pssa.runs.defaults import choose_device
+from pssa.runs.devices import choose_device
 from pssa.runs.explain import Explanation, explain, require_usable, usual_saliency
 from pssa.runs.featurizer import PieceFeaturizer
 from pssa.runs.onnx_export import export_onnx

@@ -10,9 +10,8 @@ from typing import Any
 
 from pssa.cli._parser import option, run_path
 from pssa.errors import InputError
-from pssa.runs.config import Config, option_fields
 from pssa.runs.run_names import STARTER
-from pssa.runs.setting_field import parse_value
+from pssa.runs.settings import Config, non_default_settings, option_fields, parse_value
 
 _PACKAGE = Path(__file__).parents[1]
 _METAVARS: dict[type, str] = {int: "N", float: "X", str: "NAME"}
@@ -195,8 +194,6 @@ def file_config(arguments: argparse.Namespace) -> Config:
 
     Values that are the defaults of its model and method are left unset, so that another model or method gets its own.
     """
-    from pssa.runs.defaults import non_default_settings
-
     if arguments.config is None:
         return Config()
     config = Config.from_toml(arguments.config)

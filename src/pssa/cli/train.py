@@ -14,7 +14,7 @@ from pssa.cli._parser import Commands, add_command, option
 from pssa.data.numbers import percent
 from pssa.errors import InputError, for_command_line
 from pssa.runs import methods
-from pssa.runs.config import Config
+from pssa.runs.settings import Config
 
 if TYPE_CHECKING:
     from pssa.aspects.train import TaggerTraining

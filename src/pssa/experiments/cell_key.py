@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,8 @@ from pssa.experiments.cells import (
     settings,
     with_needs,
 )
-from pssa.runs.config import Config
-from pssa.runs.defaults import choose_penalty, resolve
+from pssa.runs.resolve import choose_penalty, resolve
+from pssa.runs.settings import Config
 
 _VERSION = "2"  # of this serialisation; version 1 hashed the package's version and every setting
 _FROZEN = Path(__file__).with_name("frozen_defaults.json")
@@ -82,7 +82,8 @@ def changed_settings(cell: Cell, everywhere: Mapping[str, Any]) -> list[dict[str
 
 @cache
 def _changed(method: str, chosen: tuple[Setting, ...], *sections: str) -> dict[str, Any]:
-    config = resolve(Config().updated(dict(chosen)))
+    given = Config().updated(dict(chosen))
+    config = replace(resolve(given), options=given.options)
     frozen = _defaults(config.model, method)
     values = flat_settings(config, *sections).items()
     # What is None here is a setting that the method does not use.

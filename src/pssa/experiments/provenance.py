@@ -171,7 +171,7 @@ def device_name(device: str) -> str:
     """Return the product name of the device that `auto`, `cpu` or `cuda` selects."""
     import torch
 
-    from pssa.runs.defaults import choose_device
+    from pssa.runs.devices import choose_device
 
     if choose_device(device).type == "cuda":
         return str(torch.cuda.get_device_name())

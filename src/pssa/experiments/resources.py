@@ -25,7 +25,8 @@ from pssa.errors import InputError, setting
 from pssa.experiments.cell_key import cell_key
 from pssa.experiments.cells import Analysis, Cell, Place, Setting
 from pssa.experiments.ledger import Ledger, Record, RecordLookup
-from pssa.runs.defaults import FEW_LABELS_OPTIONS, choose_device, has_native_bfloat16
+from pssa.runs.devices import choose_device, has_native_bfloat16
+from pssa.runs.resolve import FEW_LABELS_OPTIONS
 from pssa.runs.run_names import resolve_run
 
 DATA_SETS = ("laptop", "rest", "twitter")

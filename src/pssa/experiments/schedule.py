@@ -79,7 +79,7 @@ def _default_workers(device: str) -> int:
     """Return one process per core; on a GPU a few, since a step of one leaves gaps that others fill."""
     import torch
 
-    from pssa.runs.defaults import choose_device
+    from pssa.runs.devices import choose_device
 
     cores = os.cpu_count() or 1
     on_gpu = choose_device(device).type == "cuda"

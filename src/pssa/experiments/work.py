@@ -43,8 +43,8 @@ from pssa.experiments.timing import StageTimer
 from pssa.experiments.workspace import PlaceContext, Workspace
 from pssa.runs import Config, load, methods
 from pssa.runs.classifier import Classifier
-from pssa.runs.defaults import choose_penalty
 from pssa.runs.methods import Trained
+from pssa.runs.resolve import choose_penalty
 from pssa.runs.saved_model import Description, load_weights, save_weights
 from pssa.runs.training_run import train
 

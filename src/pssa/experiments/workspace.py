@@ -23,9 +23,10 @@ from pssa.data import Corpus
 from pssa.data.evidence import Evidence
 from pssa.experiments.cells import Cell, Place, Setting
 from pssa.experiments.resources import Resources
-from pssa.runs.config import Config
 from pssa.runs.prepared_data import prepare
+from pssa.runs.resolve import resolve
 from pssa.runs.run_context import RunContext
+from pssa.runs.settings import Config
 from pssa.runs.warm_start import merge_settings
 from pssa.training import NullObserver, Observer
 
@@ -40,7 +41,7 @@ class PlaceContext:
 
     def configured(self, **changes: Any) -> PlaceContext:
         """Return a context with these settings changed."""
-        return replace(self, run=replace(self.run, config=self.run.config.updated(changes)))
+        return replace(self, run=replace(self.run, config=resolve(self.run.config.updated(changes))))
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Workspace:
     def open(self, place: Place, changes: tuple[Setting, ...], observer: Observer | None = None) -> PlaceContext:
         """Return a context with the place's data and these settings."""
         prepared = _prepare(self, place)
-        config = prepared.run.config.updated({"seed": place.seed, **dict(changes)})
+        config = resolve(prepared.run.config.updated({"seed": place.seed, **dict(changes)}))
         return replace(prepared, run=RunContext(config, None, prepared.run.prepared_data, observer or NullObserver()))
 
     def __hash__(self) -> int:

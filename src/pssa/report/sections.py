@@ -23,9 +23,10 @@ from pssa.report.html import render
 from pssa.report.run_reader import ReportedRun
 from pssa.runs import Classifier, Config
 from pssa.runs.card import describe_run
-from pssa.runs.defaults import non_default_settings, unused_settings
 from pssa.runs.evaluate import Evaluation, compare, describe_train_overlap
 from pssa.runs.explain import Trust, explain, trust, usable_saliencies, usual_saliency
+from pssa.runs.resolve import unused_settings
+from pssa.runs.settings import non_default_settings
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]  # caption, columns, rows
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pssa.runs.classifier import Answer, Classifier
-    from pssa.runs.config import Config
     from pssa.runs.saved_model import load
+    from pssa.runs.settings import Config
     from pssa.runs.training_run import mine, resume, train
 
 __all__ = ["Answer", "Classifier", "Config", "load", "mine", "resume", "train"]
@@ -16,7 +16,7 @@ __all__ = ["Answer", "Classifier", "Config", "load", "mine", "resume", "train"]
 _MODULES = {
     "Answer": "classifier",
     "Classifier": "classifier",
-    "Config": "config",
+    "Config": "settings",
     "load": "saved_model",
     "mine": "training_run",
     "resume": "training_run",

@@ -13,7 +13,7 @@ from pssa.data.numbers import percent
 from pssa.errors import setting
 from pssa.evaluation.metrics import f1_of
 from pssa.runs.card import describe_run
-from pssa.runs.config import Config
+from pssa.runs.settings import Config
 
 _MIN_COVERAGE = 0.9  # of the training tokens by word vectors
 _MIN_SHARE, _MIN_COUNT = 0.1, 30  # of the instances that have a label

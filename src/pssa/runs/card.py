@@ -10,7 +10,7 @@ from pssa.data.files import write_atomically
 from pssa.data.numbers import percent
 from pssa.runs import methods
 from pssa.runs.calibration import describe_calibration
-from pssa.runs.config import Config
+from pssa.runs.settings import Config
 
 _CARD = """---
 library_name: pssa

@@ -22,7 +22,7 @@ from pssa.data.vectors import PACKED, Coverage, embedding_matrix, load_matrix, r
 from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError
 from pssa.models import IndexedCorpus, Pretrained, WordTable, index_words
-from pssa.runs.config import Config, DataConfig
+from pssa.runs.settings import Config, DataConfig
 
 _FOLDER = "encoder"
 _LEAST_WINDOW = 256  # words

@@ -7,22 +7,17 @@ mean of all labels, so that aspects cancel out. Only the biases are fitted to th
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pssa import models
 from pssa.data.example import Corpus
-from pssa.data.label_texts import ENGLISH, label_sentences
-from pssa.errors import InputError, setting
+from pssa.data.label_texts import label_sentences
 from pssa.models import IndexedCorpus
-from pssa.runs.config import Config
-from pssa.runs.defaults import has_few_labels
 from pssa.runs.featurizer import Featurizer
-from pssa.runs.warm_start import starter_knows
+from pssa.runs.settings import Config
 
 _N_ASPECTS = 16  # whose sentences are averaged
 _BATCH = 64
@@ -31,35 +26,6 @@ _MAX_ITERATIONS = 50
 # frequent each is; then smaller, so that the training has something to learn. Which label is the likeliest stays the same.
 _FITTED, _STARTED = 8.0, 2.0
 _PENALTY = 0.1
-
-
-def choose_label_texts(config: Config, given: Config, corpus: Corpus) -> Config:
-    """Return the configuration with our English texts where labels are few, unless something else is set.
-
-    :param config: a configuration with its defaults filled in, but not lengthened yet.
-    :param given: the configuration before.
-    :raises InputError: if texts are set that the model cannot use, or that lack a label.
-    """
-    if given.data.label_texts:
-        _check(config, corpus)
-    is_set = given.data.label_texts is not None or given.preset or given.data.from_pretrained
-    if is_set or not models.uses_encoder(config.model) or not has_few_labels(config, len(corpus)):
-        return config
-    if not set(corpus.labels) <= ENGLISH.keys() or not starter_knows(corpus):
-        return config
-    data = replace(config.data, label_texts={label: ENGLISH[label] for label in corpus.labels})
-    derived = (*config.training.derived, "data.label_texts")
-    return replace(config, data=data, training=replace(config.training, derived=derived))
-
-
-def _check(config: Config, corpus: Corpus) -> None:
-    if not models.uses_encoder(config.model):
-        raise InputError(f"model {config.model} has no encoder and takes no {setting('label_texts')}; leave it out")
-    if config.data.from_pretrained:
-        what = f"{setting('from_pretrained', option='--from')} brings an output layer"
-        raise InputError(f"{what} and takes no {setting('label_texts')}; leave it out")
-    if missing := [label for label in corpus.labels if label not in (config.data.label_texts or {})]:
-        raise InputError(f"label_texts has no text for the label {missing[0]}; add one")
 
 
 def sentences_of(config: Config, corpus: Corpus, featurizer: Featurizer) -> IndexedCorpus:

@@ -12,12 +12,10 @@ from pathlib import Path
 
 from torch import Tensor
 
-from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.evidence_file import read_evidence, write_evidence
 from pssa.data.example import Corpus
 from pssa.data.files import make_folder
-from pssa.data.formats.hugging_face import PREFIX
 from pssa.data.io import read, read_with, write
 from pssa.data.opinion_words import evidence_source
 from pssa.data.split import folds, hold_out
@@ -28,27 +26,13 @@ from pssa.errors import InputError, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs import methods
 from pssa.runs.calibration import warn_of_few_kept_out
-from pssa.runs.config import Config
-from pssa.runs.defaults import (
-    check_mining,
-    check_supervision,
-    choose_device,
-    choose_options,
-    choose_penalty,
-    default_options,
-    has_few_labels,
-    has_length,
-    lengthen_training,
-    resolve,
-)
 from pssa.runs.directory import RunDirectory, read_json, read_tensors, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window, open_featurizer, reopen_featurizer
-from pssa.runs.output_init import choose_label_texts
-from pssa.runs.run_names import resolve_run
-from pssa.runs.warm_start import SCRATCH, open_warm_start, start_few_labels
+from pssa.runs.resolve import MIN_INSTANCES, check, choose_penalty, resolve
+from pssa.runs.settings import Config
+from pssa.runs.warm_start import open_warm_start
 
 Source = str | Path | Corpus | Table
-_MIN_INSTANCES = 10
 _CALIBRATION, _START = "calibration.jsonl", "start.safetensors"
 
 
@@ -131,43 +115,31 @@ def prepare(
     :param cache: the folder where rows of vector files are kept for the next run, if any.
     """
     sources = replace(config.data, train=_name(data, config.data.train), dev=_name(dev, config.data.dev))
-    config = replace(config, data=sources)
     train_source, dev_source = _source(data, sources.train), _source(dev, sources.dev)
-    if dev_source is not None and config.training.usual_epochs is None:
-        # Development data chooses the number of epochs, even where a fixed one is the default.
-        config = replace(config, training=replace(config.training, usual_epochs=0))
-    given, config = config, _resolve_checked(config)
-    if supervised:
-        check_supervision(config)
+    # Development data chooses the number of epochs, even where a fixed one is the default.
+    searches = dev_source is not None and config.training.usual_epochs is None
+    training = replace(config.training, usual_epochs=0) if searches else config.training
+    given = replace(config, data=sources, training=training)
+    config = resolve(given)
+    check(config, supervised=supervised)
     corpus = _read(train_source, config)
     dev_corpus = None if dev_source is None else _read(dev_source, config)
     evidence_for = evidence_source(config.supervision.evidence) if config.supervision.evidence else None
-    # Only now, when every file could be read: it may warn.
-    given, config = _choose_start(given, config, corpus)
-    config = _with_full_names(replace(config, data=replace(config.data, labels=corpus.labels)))
     corpus, kept = _keep_out(corpus, config)
-    config = choose_label_texts(choose_options(config, given, len(corpus)), given, corpus)
-    config = lengthen_training(config, given, len(corpus))
+    # Only now, when every file could be read: it may warn.
+    config = resolve(given, corpus)
+    check(config, supervised=supervised)
     _check_corpora(config, corpus, dev_corpus)
     featurizer, coverage, start = _open_start(config, corpus, on_vectors, cache)
     corpus = _cut(corpus, featurizer)
     dev_corpus, kept = (each and _cut(each, featurizer) for each in (dev_corpus, kept))
     evidence = None if evidence_for is None else evidence_for(corpus)
     if evidence is not None:
-        config = replace(config, supervision=replace(config.supervision, gamma=_gamma(given, evidence)))
+        # Words that a person has edited count as much as any.
+        mined_by = "" if evidence.header.edits else evidence.header.method
+        gamma = choose_penalty(given, mined_by).gamma
+        config = replace(config, supervision=replace(config.supervision, gamma=gamma))
     return config, PreparedData(corpus, dev_corpus, featurizer, evidence, coverage, kept, start)
-
-
-def _choose_start(given: Config, config: Config, corpus: Corpus) -> tuple[Config, Config]:
-    """Return the configurations without and with defaults; few labels start from the starter, where nothing else is set."""
-    if config.data.from_pretrained == SCRATCH:
-        plain = replace(given, data=replace(given.data, from_pretrained=None))
-        return plain, _resolve_checked(plain)
-    is_few = len(corpus) >= _MIN_INSTANCES and has_few_labels(config, len(corpus))
-    if not is_few or has_length(given):
-        return given, config
-    started = start_few_labels(given, corpus)
-    return started, config if started is given else _resolve_checked(started)
 
 
 def _open_start(
@@ -182,13 +154,6 @@ def _open_start(
 def _cut(corpus: Corpus, featurizer: Featurizer) -> Corpus:
     """Return the corpus with long texts cut to the window that the model reads."""
     return replace(corpus, examples=tuple(featurizer.cut(corpus)))
-
-
-def _gamma(given: Config, evidence: Evidence) -> float:
-    """Return the gamma for given evidence, unless the configuration sets it."""
-    # Words that a person has edited count as much as any.
-    mined_by = evidence.header.method if not evidence.header.edits else ""
-    return choose_penalty(given, mined_by).gamma
 
 
 def _keep_out(corpus: Corpus, config: Config) -> tuple[Corpus, Corpus | None]:
@@ -216,41 +181,6 @@ def _source(source: Source | None, name: str | None) -> Source | None:
     return name if source is None or isinstance(source, (str, Path)) else source
 
 
-def _with_full_names(config: Config) -> Config:
-    """Return the configuration with its files by their full names, so that it means the same in every directory."""
-    names = ["data.train", "data.dev", "data.vectors", "supervision.evidence"]
-    if config.data.encoder and Path(config.data.encoder).is_dir():  # else one of the hub's
-        names.append("data.encoder")
-    known = {name: value for name, value in config.flat().items() if name in names and value is not None}
-    # A dataset behind the prefix is a name, not a path.
-    paths = {name: value for name, value in known.items() if not value.startswith(PREFIX)}
-    if "data.vectors" in paths:
-        paths["data.vectors"] = str(resolve_run(paths["data.vectors"]))
-    return config.updated({name: str(Path(path).resolve()) for name, path in paths.items()})
-
-
-def _resolve_checked(config: Config) -> Config:
-    """Return the configuration with its names checked and its defaults filled in."""
-    choose_device(config.device)
-    check_mining(config)
-    models.read_options(config.model, config.options)
-    _check_start(config)
-    return resolve(replace(config, options=default_options(config) | config.options))
-
-
-def _check_start(config: Config) -> None:
-    """Refuse word vectors for a model that uses an encoder, and an encoder for one that does not."""
-    data, uses_encoder = config.data, models.uses_encoder(config.model)
-    if not uses_encoder and (data.encoder or data.unit != "word"):
-        given = f"encoder {data.encoder}" if data.encoder else f"unit {data.unit}"
-        known = ", ".join(filter(models.uses_encoder, models.names()))
-        raise InputError(f"model {config.model} reads words and does not use {given}; models that do: {known}")
-    if uses_encoder and not (data.encoder or data.from_pretrained):
-        raise InputError(f"model {config.model} needs a pretrained encoder; name one with {setting('encoder')}")
-    if uses_encoder and data.vectors:
-        raise InputError(f"model {config.model} has an encoder and does not use {setting('vectors')}; leave it out")
-
-
 def _read(source: Source | None, config: Config) -> Corpus:
     if isinstance(source, Corpus):
         return source
@@ -266,9 +196,9 @@ def _check_corpora(config: Config, corpus: Corpus, dev: Corpus | None) -> None:
     :raises InputError: if they are too few, also for the parts they are divided into, if one has no label that is declared, or
         if all have the same.
     """
-    if len(corpus) < _MIN_INSTANCES:
+    if len(corpus) < MIN_INSTANCES:
         found = "1 instance" if len(corpus) == 1 else f"{len(corpus)} instances"
-        raise InputError(f"the training data has {found}; at least {_MIN_INSTANCES} are needed")
+        raise InputError(f"the training data has {found}; at least {MIN_INSTANCES} are needed")
     _check_labels(corpus, config, "training")
     if len({example.label for example in corpus}) < 2:
         raise InputError(f"every training instance is {corpus[0].label}; at least two labels must occur")

@@ -18,8 +18,8 @@ from pssa.data.rows import Columns
 from pssa.data.tables import Table, is_table, table_columns
 from pssa.data.text_file import EncodedPath, begins_as_utf8
 from pssa.errors import InputError, option_arguments
-from pssa.runs.config import Config
 from pssa.runs.run_names import whole_run
+from pssa.runs.settings import Config
 
 __all__ = ["describe_defaults", "find_read_defaults", "find_row_defaults", "read_as_trained"]
 

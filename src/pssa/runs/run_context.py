@@ -24,12 +24,13 @@ from pssa.data.example import Example
 from pssa.data.split import hold_out
 from pssa.models import IndexedCorpus
 from pssa.runs.calibration import HeldOut
-from pssa.runs.config import Config
-from pssa.runs.defaults import choose_device, choose_penalty, choose_settings
+from pssa.runs.devices import choose_device
 from pssa.runs.directory import FileStore, RunDirectory
 from pssa.runs.output_init import init_output_layer, sentences_of
 from pssa.runs.prepared_data import PreparedData
+from pssa.runs.resolve import choose_penalty, contrast_options, loop_settings
 from pssa.runs.saved_model import Description, save_weights
+from pssa.runs.settings import Config
 from pssa.saliency import Observation
 from pssa.training import (
     CheckpointStore,
@@ -76,7 +77,7 @@ class RunContext:
     @cached_property
     def settings(self) -> Settings:
         """How models are trained."""
-        return choose_settings(self.config, self.device)
+        return loop_settings(self.config, self.device)
 
     @cached_property
     def train_data(self) -> IndexedCorpus:
@@ -103,7 +104,7 @@ class RunContext:
     @cached_property
     def contrast(self) -> Contrast | None:
         """Draws the copies that models are trained on as well, where the configuration asks for them."""
-        options = self.config.training.contrast()
+        options = contrast_options(self.config)
         if options is None:
             return None
         featurizer = self.prepared_data.featurizer

@@ -23,12 +23,12 @@ from pssa.errors import InputError, PssaWarning, RunError
 from pssa.models import WordTable
 from pssa.runs.calibration import Calibration
 from pssa.runs.classifier import Classifier
-from pssa.runs.config import PRECISIONS, UNITS, Config
-from pssa.runs.defaults import choose_device
+from pssa.runs.devices import choose_device
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, resume_hint, write_json, write_tensors
 from pssa.runs.featurizer import Featurizer, PieceFeaturizer, WordFeaturizer
 from pssa.runs.input_profile import InputProfile
 from pssa.runs.run_names import resolve_run
+from pssa.runs.settings import PRECISIONS, UNITS, Config
 from pssa.training.checkpoint import load_parameters
 
 _SCHEMA = 1

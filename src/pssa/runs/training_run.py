@@ -22,13 +22,14 @@ from pssa.runs import methods
 from pssa.runs.calibration import Calibration, HeldOut
 from pssa.runs.card import write_card
 from pssa.runs.classifier import Classifier
-from pssa.runs.config import Config
-from pssa.runs.defaults import choose_device, warn_of_absent_labels, warn_of_unused
+from pssa.runs.devices import choose_device
 from pssa.runs.directory import RunDirectory, write_json
 from pssa.runs.input_profile import InputProfile
 from pssa.runs.prepared_data import PreparedData, Source, prepare
+from pssa.runs.resolve import warn_of_absent_labels, warn_of_unused
 from pssa.runs.run_context import FINAL_SEARCH, RunContext
 from pssa.runs.saved_model import Description, save_ensemble, save_weights
+from pssa.runs.settings import Config, flatten
 from pssa.runs.warm_start import merge_settings
 from pssa.training import NullObserver, Observer, Team, best_epoch, team
 from pssa.training.progress import show_training
@@ -122,7 +123,7 @@ def mine(  # noqa: PLR0913 - how it is watched is no setting
     method = methods.find(config.method)
     if not method.mines:
         raise InputError(f"method {config.method} does not mine; use {', '.join(methods.mining_names())}")
-    for section, key in config.places(settings):
+    for section, key in map(config.place_of, flatten(settings)):
         if section == "supervision":
             raise InputError(f"{key} is a setting of the final training, and mining ends before it; leave it out")
     warn_of_unused(config, settings)

@@ -26,11 +26,11 @@ from pssa.data.vocabulary import Vocabulary
 from pssa.errors import InputError, PssaWarning, setting
 from pssa.models import Pretrained, WordTable
 from pssa.runs.classifier import Classifier
-from pssa.runs.config import Config, flatten
 from pssa.runs.directory import RunDirectory, resume_hint
 from pssa.runs.featurizer import Featurizer, WordFeaturizer, choose_window
 from pssa.runs.run_names import STARTER, has_starter, resolve_run, run_name, starter_run
 from pssa.runs.saved_model import Description, load
+from pssa.runs.settings import Config, flatten
 from pssa.training import Team
 
 # Options that may differ from those of the run: its weights mean the same with other values.
@@ -54,13 +54,14 @@ def merge_settings(config: Config, settings: Mapping[str, Any]) -> Config:
         return config.updated(settings)
     run = _find_run(source)
     described, usual = Description.load(run), Config()
+    values = {**settings, "from_pretrained": str(source)}
     if "model" not in given and config.model == usual.model:
-        config = replace(config, model=described.model)
+        values["model"] = described.model
     if "labels" not in given and config.data.labels == usual.data.labels:
-        config = replace(config, data=replace(config.data, labels=described.labels))
+        values["labels"] = described.labels
     if "from_pretrained" in given:  # the digest of another run says nothing about this one
-        config = replace(config, data=replace(config.data, from_digest=None))
-    config = config.updated({**settings, "from_pretrained": str(source)})
+        values.setdefault("from_digest", None)
+    config = config.updated(values)
     _refuse_contradictions(config, described, run, set(given))
     name = run_name(run)
     data = replace(

@@ -11,8 +11,8 @@ from tests.studies.exhibits.toys import ALL_OF_IT, blind, knowing, row_of, toy_s
 
 from pssa.experiments.cells import Cell, Mining, Place, Training, settings
 from pssa.experiments.ledger import Record
-from pssa.runs.config import Config
-from pssa.runs.defaults import check_mining, check_supervision
+from pssa.runs.resolve import check_mining, check_supervision
+from pssa.runs.settings import Config
 from pssa.studies.exhibit import Figure, Table
 from pssa.studies.exhibits import find
 

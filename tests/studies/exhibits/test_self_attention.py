@@ -13,7 +13,7 @@ from tests.studies.exhibits.toys import ALL_OF_IT, blind, carried_out, knowing, 
 from pssa.experiments.cells import Cell, Mining, Place, Training, settings
 from pssa.experiments.ledger import Record
 from pssa.experiments.resources import Scope
-from pssa.runs.config import Config
+from pssa.runs.settings import Config
 from pssa.studies.exhibits import find
 
 EXHIBIT = find("self-attention")

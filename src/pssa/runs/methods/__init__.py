@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pssa.errors import InputError
 from pssa.registry import Registry
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from pssa.data.evidence import Evidence
     from pssa.mining import Mined
-    from pssa.runs.config import Config
     from pssa.runs.run_context import RunContext
+    from pssa.runs.settings import Config
 
 __all__ = ["Gate", "Method", "Trained", "find", "mining_names", "names", "record_evidence", "train_final"]
 
@@ -96,9 +96,9 @@ class Method:
         """Return the saliencies whose mean it mines by, usually one."""
         return (self.saliency(config),)
 
-    def resolve(self, config: Config) -> Config:
-        """Return the configuration with the settings of mining filled in that this method leaves to model or method."""
-        return config
+    def mining_defaults(self, config: Config) -> dict[str, Any]:
+        """Return the settings of mining that this method fills in, by name."""
+        return {}
 
     def check(self, config: Config) -> None:
         """Refuse settings of mining that do not fit this method."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from pssa import models
 from pssa.data.evidence import Evidence
 from pssa.data.split import folds
 from pssa.errors import InputError, setting
@@ -20,17 +22,15 @@ from pssa.mining import agree
 from pssa.mining.consensus import blend
 from pssa.models import AspectModel, Batch, IndexedCorpus
 from pssa.runs.calibration import HeldOut
-from pssa.runs.config import Config
-from pssa.runs.defaults import (
+from pssa.runs.methods import Gate, Method, Trained, record_evidence, train_final
+from pssa.runs.resolve import (
     RANDOM,
     build_saliency,
-    choose_consensus_epochs,
-    choose_consensus_folds,
-    choose_consensus_rule,
     choose_epsilon,
+    consensus_rule,
 )
-from pssa.runs.methods import Gate, Method, Trained, record_evidence, train_final
 from pssa.runs.run_context import BEGIN_EARLY, RunContext, all_but
+from pssa.runs.settings import Config
 from pssa.saliency import Observation, Saliency, needs, observe
 from pssa.training import Observer
 from pssa.training.concurrent import Relay
@@ -70,17 +70,20 @@ class Consensus(Method):
         """Return the saliencies whose mean the judges score by; usually one."""
         return config.mining.consensus_saliencies or (self.saliency(config),)
 
-    def resolve(self, config: Config) -> Config:
-        """Return the configuration with saliency, threshold, and the judges' folds and epochs filled in."""
-        mining = replace(
-            config.mining,
-            saliency=self.saliency(config),
-            epsilon=choose_epsilon(config),
-            consensus_threshold=choose_consensus_rule(config).threshold,
-            consensus_folds=choose_consensus_folds(config),
-            consensus_epochs=choose_consensus_epochs(config),
-        )
-        return replace(config, mining=mining)
+    def mining_defaults(self, config: Config) -> dict[str, Any]:
+        """Return saliency and threshold, and the judges' folds and epochs."""
+        mining, uses_encoder = config.mining, models.uses_encoder(config.model)
+        # On word vectors judges of half the data find words as good, for a quarter of the cost (results/benchmarks.md).
+        folds = (5 if uses_encoder else 2) if mining.consensus_folds is None else mining.consensus_folds
+        # The judges of an encoder need fewer epochs than the model they judge for.
+        epochs = (3 if uses_encoder else 0) if mining.consensus_epochs is None else mining.consensus_epochs
+        return {
+            "saliency": self.saliency(config),
+            "epsilon": choose_epsilon(config),
+            "consensus_threshold": consensus_rule(config).threshold,
+            "consensus_folds": folds,
+            "consensus_epochs": epochs,
+        }
 
     def check(self, config: Config) -> None:
         """Refuse judges that would each score by another head of the encoder.
@@ -99,7 +102,7 @@ class Consensus(Method):
 
     def n_folds(self, config: Config) -> int:
         """Return the folds of each seed."""
-        return choose_consensus_folds(config)
+        return config.mining.consensus_folds or 0
 
     def mine(self, context: RunContext, epochs: int, initial: nn.Module | None = None) -> Evidence:
         """Train the judges and keep what they agree on; `initial` is not used."""
@@ -109,7 +112,7 @@ class Consensus(Method):
         """Return one judgement of every instance for each seed, by models that were trained on the other folds."""
         config, data = context.config, context.train_data
         judges = self._judges(context, range(config.mining.consensus_models))
-        epochs = choose_consensus_epochs(config) or epochs
+        epochs = config.mining.consensus_epochs or epochs
         observed = context.run_all([partial(self._observe, judge=judge, epochs=epochs) for judge in judges])
         n_words, n_labels = data.table.candidates.shape[1], len(config.data.labels)
         wholes = [Observation.blank(len(data), n_words, n_labels) for _ in range(config.mining.consensus_models)]
@@ -135,7 +138,7 @@ class Consensus(Method):
 
     def _agree(self, context: RunContext, judgements: Sequence[Observation]) -> Evidence:
         config = context.config
-        rule = choose_consensus_rule(config)
+        rule = consensus_rule(config)
         probabilities = torch.stack([one.probabilities for one in judgements])
         gold = context.train_data.labels.cpu()
         context.held_out = HeldOut(probabilities, gold, "out-of-fold predictions of the judges", kept_out=False)
@@ -148,11 +151,11 @@ class Consensus(Method):
         right = f"{needed} {'model' if needed == 1 else 'models'} ({name}) must be right about a sentence"
         if not config.mining.consensus_soft:
             name = "consensus_threshold"
-            right += f", and a word must exceed {name} {choose_consensus_rule(config).threshold:g}"
+            right += f", and a word must exceed {name} {consensus_rule(config).threshold:g}"
         return f"{right}; lower it with {setting(name, option=f'--set {name}=VALUE')}"
 
     def _train(self, context: RunContext) -> Trained:
-        early = [] if choose_consensus_epochs(context.config) else self._judges(context, [0])[:BEGIN_EARLY]
+        early = [] if context.config.mining.consensus_epochs else self._judges(context, [0])[:BEGIN_EARLY]
         epochs = context.find_epochs([partial(_train_judge, judge=judge) for judge in early])
         judgements = self._judgements(context, epochs)
         evidence = self._agree(context, judgements)
@@ -168,7 +171,7 @@ class Consensus(Method):
         """Compare the first judges with models of the same seed and folds that the evidence supervises."""
         config, data = context.config, context.train_data
         judges = self._judges(context, [0])
-        supervised = partial(_predict, epochs=choose_consensus_epochs(config) or epochs, evidence=evidence)
+        supervised = partial(_predict, epochs=config.mining.consensus_epochs or epochs, evidence=evidence)
         found = context.run_all([partial(supervised, judge=judge) for judge in judges])
         predicted = torch.empty_like(data.labels)
         for judge, part in zip(judges, found, strict=True):

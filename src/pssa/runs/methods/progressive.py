@@ -8,7 +8,7 @@ trained on everything, to be compared with.
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,10 +18,10 @@ from pssa.data.split import folds
 from pssa.errors import setting
 from pssa.mining import Miner, Procedure, mine
 from pssa.models import IndexedCorpus
-from pssa.runs.config import Config
-from pssa.runs.defaults import RANDOM, build_saliency, choose_epsilon, choose_rule
 from pssa.runs.methods import Method, Trained, record_evidence, train_final
+from pssa.runs.resolve import RANDOM, build_saliency, choose_epsilon, mining_rule
 from pssa.runs.run_context import RunContext, all_but
+from pssa.runs.settings import Config
 
 
 class Progressive(Method):
@@ -38,10 +38,9 @@ class Progressive(Method):
         """Return whether a training uses the setting: all but those of a consensus."""
         return not (section == "mining" and key.startswith("consensus_")) and key != "gate"
 
-    def resolve(self, config: Config) -> Config:
-        """Return the configuration with saliency and epsilon filled in."""
-        mining = replace(config.mining, saliency=self.saliency(config), epsilon=choose_epsilon(config))
-        return replace(config, mining=mining)
+    def mining_defaults(self, config: Config) -> dict[str, Any]:
+        """Return saliency and epsilon."""
+        return {"saliency": self.saliency(config), "epsilon": choose_epsilon(config)}
 
     def n_folds(self, config: Config) -> int:
         """Return the folds of cross-fitting; without it there must be two sentences at least."""
@@ -61,7 +60,7 @@ class Progressive(Method):
                 return context.train_miner(stage, context.new_model(), epochs, taught)
             return context.train_miner(stage, model, mining.round_epochs or epochs, taught)
 
-        saliency, rule = self.saliency(config), choose_rule(config)
+        saliency, rule = self.saliency(config), mining_rule(config)
         lagged = mining.start == "continue"
         procedure = Procedure(
             build_saliency(config, saliency), rule, mining.iterations, lagged=lagged, share=context.share

@@ -11,8 +11,8 @@ from pssa.experiments.cells import Analysis, Cell, Mining, Place, Setting, Train
 from pssa.experiments.comparison import METRICS, Gain, Resampling, Row, average, compare, gather, mean_and_std, stars
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import DATA_SETS, Scope
-from pssa.runs.config import Config
-from pssa.runs.defaults import choose_penalty
+from pssa.runs.resolve import choose_penalty
+from pssa.runs.settings import Config
 from pssa.studies.exhibit import PAIR, FormattedValue, PlotLine, TableRow, format_mean, format_scores, not_measured
 from pssa.studies.paper import GAMMA, Scores
 

@@ -12,8 +12,8 @@ from pssa.experiments.comparison import gather
 from pssa.experiments.ledger import Record, RecordLookup
 from pssa.experiments.mining_stats import MarkedWords, count_above, count_all_rounds, count_reference, count_round
 from pssa.experiments.resources import Scope
-from pssa.runs.config import Config
-from pssa.runs.defaults import choose_consensus_rule
+from pssa.runs.resolve import consensus_rule
+from pssa.runs.settings import Config
 from pssa.studies.exhibit import SWEEP, Exhibit, Figure, Part, PlotLine, Table, TableRow, Value
 from pssa.studies.exhibits._rows import ANALYSED_ROWS, FEW_SEEDS, NAMES, analyses_of, marked_places, row_name
 
@@ -131,7 +131,7 @@ def _mined_rows(scope: Scope, lookup: RecordLookup, model: str, data: str) -> It
 
 def _own_threshold(model: str) -> float:
     """Return the threshold of a consensus that supervises."""
-    return choose_consensus_rule(Config().updated({"model": model})).threshold
+    return consensus_rule(Config().updated({"model": model})).threshold
 
 
 def _mined(model: str, way: str, number: Value, tally: MarkedWords, records: Sequence[Record]) -> TableRow:

@@ -8,8 +8,8 @@ from pssa import models
 from pssa.experiments.cells import Cell, Training
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
-from pssa.runs.config import Config
-from pssa.runs.defaults import choose_epsilon, choose_penalty, resolve
+from pssa.runs.resolve import choose_epsilon, choose_penalty, resolve
+from pssa.runs.settings import Config
 from pssa.studies.exhibit import Exhibit, Part, Table, TableRow
 from pssa.studies.exhibits._rows import ATTENDING, NAMES
 from pssa.studies.paper import RELEASED, SETTINGS

@@ -13,8 +13,8 @@ from pssa.experiments.cells import Cell, Mining, Training, settings
 from pssa.experiments.comparison import Row, gather
 from pssa.experiments.ledger import RecordLookup
 from pssa.experiments.resources import Scope
-from pssa.runs.config import Config
-from pssa.runs.defaults import choose_epsilon, choose_penalty
+from pssa.runs.resolve import choose_epsilon, choose_penalty
+from pssa.runs.settings import Config
 from pssa.studies.exhibit import Exhibit, Part, Table, TableRow, format_mean
 from pssa.studies.exhibits._rows import FEW_SEEDS, NAMES, mean_scores
 

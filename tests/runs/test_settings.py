@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pssa.errors import InputError
-from pssa.runs.config import Config, DataConfig, TrainingConfig, option_fields
-from pssa.runs.setting_field import parse_value
+from pssa.runs.settings import Config, DataConfig, TrainingConfig, option_fields, parse_value
 
 
 def test_the_defaults_are_those_of_the_command() -> None:
@@ -63,10 +62,9 @@ def test_labels_are_given_as_a_list_or_separated_by_commas(labels: Any) -> None:
     assert Config().updated({"labels": labels}).data.labels == ("good", "bad")
 
 
-@pytest.mark.parametrize("name", ["colour", "training.colour"])
-def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
-    with pytest.raises(InputError, match=rf"unknown setting '{name}'; known: model, .*training\.patience"):
-        Config().updated({name: 1})
+def test_an_unknown_name_unlike_any_other_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown setting 'xyz'; "):
+        Config().updated({"xyz": 1})
 
 
 @pytest.mark.parametrize(
@@ -77,6 +75,9 @@ def test_an_unknown_name_is_refused_with_the_known_ones(name: str) -> None:
         ("trainings.patience", "training.patience"),
         ("model.patience", "training.patience"),
         ("data.train.format", "data.format"),
+        ("val", "dev"),
+        ("num_epochs", "epochs"),
+        ("leanring_rate", "learning_rate"),
     ],
 )
 def test_a_name_that_is_nearly_known_is_refused_with_the_one_that_was_meant(name: str, meant: str) -> None:
@@ -239,7 +240,7 @@ def test_what_a_file_does_not_name_keeps_its_default(tmp_path: Path) -> None:
     [
         (b"seed = ", "not a TOML file"),
         (b"\xff\xfe", "not a TOML file"),
-        (b"colour = 1", "unknown setting 'colour'; known: "),
+        (b"colour = 1", "unknown setting 'colour'; "),
         (b"[training]\nspeed = 1", r"unknown setting 'training\.speed'"),
         (b"[extra]\nspeed = 1", r"unknown setting 'extra\.speed'"),
         (b"[training.more]\nspeed = 1", r"more"),

@@ -1,4 +1,4 @@
-"""Defaults that depend on the model or the method, and combinations of settings that are refused or warned about.
+"""Settings resolved: every default that follows from the model, the method and the data is filled in once, by `resolve`.
 
 Epsilon is the paper's, and so is how encoders are trained, with batches, epochs and clipping as released. Gamma of the `tuned`
 penalty was chosen on held-out data of LAPTOP and REST (results/tuning.md, results/encoder-tuning.md).
@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,26 +18,32 @@ import torch
 from pssa import models
 from pssa import saliency as saliencies
 from pssa.data.example import Corpus
+from pssa.data.formats.hugging_face import PREFIX
+from pssa.data.label_texts import ENGLISH
 from pssa.errors import InputError, PssaWarning, setting
 from pssa.mining import ConsensusRule, Rule
 from pssa.runs import methods
-from pssa.runs.config import Config, DataConfig, MiningConfig, SupervisionConfig
-from pssa.runs.presets import preset_values
+from pssa.runs.devices import choose_device
+from pssa.runs.run_names import resolve_run
+from pssa.runs.settings import Config, DataConfig, MiningConfig, SupervisionConfig, flatten
+from pssa.runs.warm_start import SCRATCH, start_few_labels, starter_knows
 from pssa.saliency import Saliency
 from pssa.training import Settings, Team
+from pssa.training.contrast import ContrastOptions
 from pssa.training.supervision import PENALTIES, Penalty, check_use
 
+MIN_INSTANCES = 10  # of a training
 # Mining with this saliency gates and routes on gradient scores and takes a random word.
 RANDOM = "random"
 # Settings of mining that a saliency takes if it has an option of the same name.
 _SALIENCY_SETTINGS = ("samples", "sigma", "target", "signed_shift", "average", "noise_on")
 _EPSILON = {"memnet": 3.0, "tnet_att": 4.0}
 _EPSILON_OF_ATTENTION = {"bertabsa_att": 5.0}  # of saliencies other than the gradient
-_RELEASE_GAMMA = {"memnet": 1.0}  # of the released code, where it is another than 0.1
+_RELEASE_GAMMA = {"memnet": 1.0}  # of the released code; 0.1 for others
 _TUNED_GAMMA = {"memnet": 2.0, "tnet_att": 0.5, "bertabsa_att": 5.0}
-# Of evidence by consensus, where it is another: held-out data of three sets ask for less (results/defaults.md).
+# Gamma for consensus evidence, where held-out data of three sets favour less (results/defaults.md).
 _CONSENSUS_GAMMA = {"memnet": 0.125, "bertabsa_att": 1.0}
-_CONSENSUS_THRESHOLD = 0.2
+CONSENSUS_THRESHOLD = 0.2
 _ENCODER_TRAINING: dict[str, Any] = {
     "learning_rate": 2e-5,
     "batch_size": 16,
@@ -49,45 +56,108 @@ _ENCODER_TRAINING: dict[str, Any] = {
 # `usual_epochs` 0: a search on development data.
 _WORD_TRAINING = {name: getattr(Settings(), name, 0) for name in _ENCODER_TRAINING}
 
-# Of a word model that starts from a trained run (results/defaults.md).
+# Training of a word model that starts from a trained run (results/defaults.md).
 _FINE_TUNING = {"learning_rate": 1e-4}
 # Options of models where labels are few (results/defaults.md).
 FEW_LABELS_OPTIONS: dict[str, dict[str, Any]] = {"bertabsa_att": {"context": 3}}
 
 
-def choose_device(name: str) -> torch.device:
-    """Return the device called `name`; `auto` is the GPU where there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise InputError("device is cuda, but there is no usable CUDA device; use auto or cpu")
-    if name not in ("cpu", "cuda"):
-        raise InputError(f"device is {name!r}; it can be auto, cpu or cuda")
-    return torch.device(name)
+def resolve(given: Config, corpus: Corpus | None = None) -> Config:
+    """Return the settings with every default filled in: by model and method and, given the training data, by its size.
+
+    Little data is trained for more epochs, until these make `min_steps` steps. A search that could not get that far is left out:
+    its few held-out instances say little (results/defaults.md). With development data of its own it searches for longer.
+
+    :param given: what the user set, or a preset.
+    """
+    scratch = given.data.from_pretrained == SCRATCH
+    if scratch:
+        given = replace(given, data=replace(given.data, from_pretrained=None))
+    config = _by_model_and_method(given)
+    if corpus is None:
+        return config
+    n_instances, is_set = len(corpus), has_length(given)
+    if n_instances >= MIN_INSTANCES and not is_set and not scratch and has_few_labels(config, n_instances):
+        started = start_few_labels(given, corpus)
+        if started is not given:
+            given, config = started, _by_model_and_method(started)
+    data: dict[str, Any] = {"labels": corpus.labels}
+    options: dict[str, Any] = {}
+    training: dict[str, Any] = {}
+    mining: dict[str, Any] = {}
+    if given.data.label_texts:
+        _check_label_texts(config, corpus)
+    is_few = has_few_labels(config, n_instances)
+    if is_few and not given.preset and not given.data.from_pretrained:
+        chosen = FEW_LABELS_OPTIONS.get(config.model, {})
+        options = {name: value for name, value in chosen.items() if name not in given.options}
+        shows_labels = models.uses_encoder(config.model) and given.data.label_texts is None
+        if shows_labels and set(corpus.labels) <= ENGLISH.keys() and starter_knows(corpus):
+            data["label_texts"] = {label: ENGLISH[label] for label in corpus.labels}
+    if is_few and not is_set:
+        known = config.training
+        epochs = math.ceil(known.min_steps / math.ceil(n_instances / (known.batch_size or 1)))
+        if given.training.usual_epochs == 0:
+            training["max_epochs"] = epochs
+            if epochs // 5 > known.patience:
+                training["patience"] = epochs // 5
+        else:
+            training["usual_epochs"] = epochs
+            if config.mining.consensus_epochs and given.mining.consensus_epochs is None:
+                # Judges keep their share of the epochs of the model they judge for.
+                mining["consensus_epochs"] = epochs * config.mining.consensus_epochs // (known.usual_epochs or epochs)
+    changed = [("options", options), ("data", data), ("training", training), ("mining", mining)]
+    derived = [f"{part}.{name}" for part, values in changed for name in values if name != "labels"]
+    training["derived"] = (*config.training.derived, *derived)
+    return replace(
+        config,
+        data=replace(config.data, **(data | _full_names(config.data))),
+        options=config.options | options,
+        training=replace(config.training, **training),
+        mining=replace(config.mining, **mining),
+        supervision=replace(config.supervision, evidence=_full_name(config.supervision.evidence)),
+    )
 
 
-def has_native_bfloat16() -> bool:
-    """Return whether the processor has instructions for products of bfloat16 numbers."""
-    # Older versions of PyTorch lack this function.
-    capabilities: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
-    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
-
-
-def resolve(config: Config) -> Config:
-    """Return the configuration with every default filled in that depends on model or method."""
-    method, defaults = methods.find(config.method), _training_defaults(config)
-    unset = {name: value for name, value in defaults.items() if getattr(config.training, name) is None}
-    config = method.resolve(replace(config, training=replace(config.training, **unset)))
+def _by_model_and_method(given: Config) -> Config:
+    """Return the settings with the defaults that follow from model and method."""
+    method = methods.find(given.method)
+    defaults = _training_defaults(given).items()
+    training = {name: value for name, value in defaults if getattr(given.training, name) is None}
+    config = replace(
+        given,
+        options=default_options(given) | given.options,
+        training=replace(given.training, **training),
+        mining=replace(given.mining, **method.mining_defaults(given)),
+    )
     if method.mines or config.supervision.evidence:
-        gamma = choose_penalty(config).gamma
+        gamma = choose_penalty(given).gamma
         config = replace(config, supervision=replace(config.supervision, gamma=gamma))
     return config
+
+
+def _full_names(data: DataConfig) -> dict[str, str | None]:
+    """Return the files by their full names, so that they mean the same in every directory."""
+    vectors = str(resolve_run(data.vectors)) if data.vectors else None
+    is_folder = data.encoder and Path(data.encoder).is_dir()  # else one of the hub's
+    encoder = _full_name(data.encoder) if is_folder else data.encoder
+    return {
+        "train": _full_name(data.train),
+        "dev": _full_name(data.dev),
+        "vectors": _full_name(vectors),
+        "encoder": encoder,
+    }
+
+
+def _full_name(path: str | None) -> str | None:
+    # A dataset behind the prefix is a name, not a path.
+    return path if path is None or path.startswith(PREFIX) else str(Path(path).resolve())
 
 
 def has_few_labels(config: Config, n_instances: int) -> bool:
     """Return whether the data is so small that the model's usual number of epochs would make fewer than `min_steps` steps.
 
-    :param config: a configuration with its defaults filled in.
+    :param config: settings with the defaults of model and method.
     """
     training = config.training
     assert training.batch_size
@@ -97,70 +167,20 @@ def has_few_labels(config: Config, n_instances: int) -> bool:
 
 
 def has_length(given: Config) -> bool:
-    """Return whether a configuration, before its defaults are filled in, says how long to train."""
+    """Return whether settings, before their defaults are filled in, say how long to train."""
     return bool(given.epochs or given.training.usual_epochs or given.training.max_epochs)
 
 
-def lengthen_training(config: Config, given: Config, n_instances: int) -> Config:
-    """Return the configuration with more epochs where the data is so small that the defaults would be too few steps.
-
-    A default number of epochs grows until it makes `min_steps` steps. A search that could not get that far is left out: its
-    few held-out instances say little (results/defaults.md). With development data of its own it searches for longer.
-
-    :param given: the configuration before its defaults were filled in; what it sets is kept.
-    """
-    training, mining = config.training, config.mining
-    if has_length(given) or not has_few_labels(config, n_instances):
-        return config
-    assert training.batch_size
-    epochs = math.ceil(training.min_steps / math.ceil(n_instances / training.batch_size))
-    if given.training.usual_epochs == 0:
-        patience = max(training.patience, epochs // 5)
-        names = ("training.max_epochs", *(["training.patience"] if patience > training.patience else []))
-        derived = (*training.derived, *names)
-        return replace(config, training=replace(training, max_epochs=epochs, patience=patience, derived=derived))
-    names = ("training.usual_epochs",)
-    if mining.consensus_epochs and given.mining.consensus_epochs is None:
-        # Judges keep their share of the epochs of the model they judge for.
-        mining = replace(mining, consensus_epochs=epochs * mining.consensus_epochs // (training.usual_epochs or epochs))
-        names = (*names, "mining.consensus_epochs")
-    derived = (*training.derived, *names)
-    return replace(config, training=replace(training, usual_epochs=epochs, derived=derived), mining=mining)
-
-
-def choose_options(config: Config, given: Config, n_instances: int) -> Config:
-    """Return the configuration with the model's options for few labels, unless they, a preset or a run to start from are set.
-
-    :param config: a configuration with its defaults filled in, but not lengthened yet.
-    :param given: the configuration before.
-    """
-    chosen = {
-        name: value for name, value in FEW_LABELS_OPTIONS.get(config.model, {}).items() if name not in given.options
-    }
-    if not chosen or given.preset or given.data.from_pretrained or not has_few_labels(config, n_instances):
-        return config
-    derived = (*config.training.derived, *(f"options.{name}" for name in chosen))
-    return replace(config, options=config.options | chosen, training=replace(config.training, derived=derived))
-
-
-def non_default_settings(config: Config) -> dict[str, Any]:
-    """Return the settings that differ from the preset and the defaults of the configuration's model and method, by dotted name.
-
-    Those that were derived from the training data are left out: nobody chose them.
-    """
+def usual_settings(config: Config) -> dict[str, Any]:
+    """Return the defaults of the model and the method of `config`, by dotted name."""
     supervision = SupervisionConfig(evidence=config.supervision.evidence, penalty=config.supervision.penalty)
     data = DataConfig(from_pretrained=config.data.from_pretrained)
     plain = Config(config.model, config.method, data=data, options=config.options, supervision=supervision)
     usual = resolve(replace(plain, mining=MiningConfig(saliency=config.mining.saliency))).flat()
-    options = default_options(config)
-    usual |= {f"options.{name}": value for name, value in options.items()}
-    usual |= {"mining.saliency": resolve(plain).mining.saliency}
-    usual |= {"data.from_pretrained": None}
+    usual |= {f"options.{name}": value for name, value in default_options(config).items()}
+    usual |= {"mining.saliency": methods.find(config.method).mining_defaults(plain).get("saliency")}
     usual |= {f"supervision.{name}": getattr(SupervisionConfig(), name) for name in ("evidence", "penalty")}
-    usual |= preset_values(config.preset, config.model)
-    derived = {"training.derived", *config.training.derived}
-    changed = {name: value for name, value in config.flat().items() if value is not None and value != usual.get(name)}
-    return {name: value for name, value in changed.items() if name not in derived}
+    return usual | {"data.from_pretrained": None}
 
 
 def default_options(config: Config) -> dict[str, Any]:
@@ -171,14 +191,24 @@ def default_options(config: Config) -> dict[str, Any]:
     return defaults | learned
 
 
-def choose_settings(config: Config, device: torch.device) -> Settings:
-    """Return how models are trained: as configured, else by the defaults of the model."""
+def loop_settings(config: Config, device: torch.device) -> Settings:
+    """Return how models are trained on `device`."""
+    given = {f.name: getattr(config.training, f.name, None) for f in fields(Settings)}
+    chosen = {name: value for name, value in given.items() if value is not None and value != "auto"}
     uses_encoder = models.uses_encoder(config.model)
-    defaults = {name: value for name, value in _training_defaults(config).items() if name != "usual_epochs"}
-    defaults["precision"] = "bfloat16" if uses_encoder and device.type == "cuda" else "float32"
-    # An encoder sees few different widths, so that a step can be captured once for each and replayed.
-    defaults["pad_multiple"] = 8 if uses_encoder else 1
-    return config.training.settings(defaults)
+    defaults: dict[str, Any] = {
+        "precision": "bfloat16" if uses_encoder and device.type == "cuda" else "float32",
+        # An encoder sees few different widths, so that a step can be captured once for each and replayed.
+        "pad_multiple": 8 if uses_encoder else 1,
+    }
+    return Settings(**defaults | chosen)
+
+
+def contrast_options(config: Config) -> ContrastOptions | None:
+    """Return how copies are drawn that models are trained on as well, where there are any."""
+    known = {f.name: getattr(config.training, f"contrast_{f.name}") for f in fields(ContrastOptions)}
+    options = ContrastOptions(**known)
+    return options if config.training.augment == "contrast" else None
 
 
 def _training_defaults(config: Config) -> dict[str, Any]:
@@ -210,34 +240,18 @@ def choose_epsilon(config: Config) -> float:
     return default if by_gradient else _EPSILON_OF_ATTENTION.get(config.model, default)
 
 
-def choose_rule(config: Config) -> Rule:
+def mining_rule(config: Config) -> Rule:
     """Return the rule by which progressive mining takes a word."""
     mining, saliency = config.mining, methods.find(config.method).saliency(config)
     drawn = "nothing" if saliency != RANDOM else "mask" if mining.random_mask else "word"
     return Rule(choose_epsilon(config), drawn, mining.stop_drop, config.seed)
 
 
-def choose_consensus_rule(config: Config) -> ConsensusRule:
+def consensus_rule(config: Config) -> ConsensusRule:
     """Return the rule by which the models of a consensus agree."""
     mining = config.mining
-    threshold = _CONSENSUS_THRESHOLD if mining.consensus_threshold is None else mining.consensus_threshold
+    threshold = CONSENSUS_THRESHOLD if mining.consensus_threshold is None else mining.consensus_threshold
     return ConsensusRule(threshold, mining.consensus_right, mining.consensus_soft, mining.consensus_words)
-
-
-def choose_consensus_folds(config: Config) -> int:
-    """Return the folds of each seed of a consensus."""
-    if config.mining.consensus_folds is not None:
-        return config.mining.consensus_folds
-    # On word vectors judges of half the data find words as good, for a quarter of the cost (results/benchmarks.md).
-    return 5 if models.uses_encoder(config.model) else 2
-
-
-def choose_consensus_epochs(config: Config) -> int:
-    """Return the epochs of each judge; 0: as many as the final model has."""
-    if config.mining.consensus_epochs is not None:
-        return config.mining.consensus_epochs
-    # The judges of an encoder need fewer epochs than the model they judge for.
-    return 3 if models.uses_encoder(config.model) else 0
 
 
 def choose_penalty(config: Config, mined_by: str = "") -> Penalty:
@@ -256,6 +270,39 @@ def choose_penalty(config: Config, mined_by: str = "") -> Penalty:
     if not 0 <= gamma < math.inf:
         raise InputError(f"gamma is {gamma}; it must be a finite number and not negative")
     return replace(penalty, gamma=gamma)
+
+
+def check(config: Config, *, supervised: bool = True) -> None:
+    """Refuse settings that contradict each other.
+
+    :param supervised: whether a final training follows, so that its settings are checked too.
+    """
+    choose_device(config.device)
+    models.read_options(config.model, config.options)
+    data, uses_encoder = config.data, models.uses_encoder(config.model)
+    if not uses_encoder and (data.encoder or data.unit != "word"):
+        given = f"encoder {data.encoder}" if data.encoder else f"unit {data.unit}"
+        known = ", ".join(filter(models.uses_encoder, models.names()))
+        raise InputError(f"model {config.model} reads words and does not use {given}; models that do: {known}")
+    if uses_encoder and not (data.encoder or data.from_pretrained):
+        raise InputError(f"model {config.model} needs a pretrained encoder; name one with {setting('encoder')}")
+    if uses_encoder and data.vectors:
+        raise InputError(f"model {config.model} has an encoder and does not use {setting('vectors')}; leave it out")
+    loop_settings(config, torch.device("cpu"))
+    contrast_options(config)
+    check_mining(config)
+    if supervised:
+        check_supervision(config)
+
+
+def _check_label_texts(config: Config, corpus: Corpus) -> None:
+    if not models.uses_encoder(config.model):
+        raise InputError(f"model {config.model} has no encoder and takes no {setting('label_texts')}; leave it out")
+    if config.data.from_pretrained:
+        what = f"{setting('from_pretrained', option='--from')} brings an output layer"
+        raise InputError(f"{what} and takes no {setting('label_texts')}; leave it out")
+    if missing := [label for label in corpus.labels if label not in (config.data.label_texts or {})]:
+        raise InputError(f"label_texts has no text for the label {missing[0]}; add one")
 
 
 def check_supervision(config: Config) -> None:
@@ -298,8 +345,8 @@ def check_mining(config: Config) -> None:
         raise InputError(f"consensus_right is {right}; it must be at most consensus_models, {most}")
     for name in (method.saliency(config), *several):
         build_saliency(config, name)
-    choose_rule(config)
-    choose_consensus_rule(config)
+    mining_rule(config)
+    consensus_rule(config)
 
 
 def _check_saliency(config: Config, name: str) -> None:
@@ -324,7 +371,8 @@ def _attending(config: Config) -> str:
 def unused_settings(config: Config, changes: Mapping[str, Any]) -> tuple[str, ...]:
     """Return those of `changes`, by bare or dotted name, that training with `config` ignores."""
     method = methods.find(config.method)
-    return tuple(key for section, key in config.places(changes) if not method.uses(config, section, key))
+    places = map(config.place_of, flatten(changes))
+    return tuple(key for section, key in places if not method.uses(config, section, key))
 
 
 def warn_of_unused(config: Config, changes: Mapping[str, Any]) -> None:

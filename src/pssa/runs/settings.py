@@ -1,38 +1,84 @@
-"""A run's configuration: frozen dataclasses, a TOML file, and overrides by name.
+"""The settings of a run: frozen dataclasses, a TOML file, and updates by name.
 
 Each setting is declared once, with its default and, where `pssa train` has an option for it, its help text. None means "not
-set": model and method then decide (`runs/defaults.py`), and the TOML file leaves the setting out. A key may be given bare
-(`patience`) or with its section (`training.patience`); bare names are unique.
+set": preset, model, method and data then decide (`runs/resolve.py`), and the TOML file leaves the setting out. A key may be given
+bare (`patience`) or with its section (`training.patience`); bare names are unique.
 
-The command line reads this module to build its options, so importing it must not load torch.
+Reading a configuration must not load torch: the command line and everything that answers do it.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+import math
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 from pssa.data.example import DEFAULT_LABELS
+from pssa.data.label_map import read_label_map
+from pssa.data.label_texts import read_label_texts
 from pssa.data.read_options import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
 from pssa.data.rows import Columns
 from pssa.data.validation import brief_repr, read_toml, shorten
 from pssa.errors import InputError, option_arguments
-from pssa.runs.presets import start_from_preset
-from pssa.runs.setting_field import MAX_NAME, TABLES, as_type, check_ranges, checked_value, kind_of, setting_field
-
-if TYPE_CHECKING:
-    from pssa.training import Settings
-    from pssa.training.contrast import ContrastOptions
+from pssa.runs.presets import preset_values
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 UNITS = ("word", "piece")
 GATES = ("none", "held-out")
 AUGMENTS = ("none", "contrast")
 _N_SEEDS = 2**32
-_MIN_SIMILARITY = 0.75  # of a known name to one that is unknown
+_MIN_SIMILARITY = 0.5  # of a known name to one that is unknown
+_MAX_NAME = 100  # characters
+# Settings whose value is a table, as sections are, with the parser of each.
+_TABLES: dict[str, Callable[[Any], dict[str, str]]] = {
+    "columns": lambda given: dict(Columns.of(given).pairs),
+    "label_map": read_label_map,
+    "label_texts": read_label_texts,
+}
+_PATHS = ("train", "dev", "vectors", "encoder", "evidence", "from_pretrained")
+# Names that other libraries have for ours.
+_ELSEWHERE = {
+    "val": "dev",
+    "valid": "dev",
+    "validation": "dev",
+    "eval_data": "dev",
+    "eval_dataset": "dev",
+    "num_epochs": "epochs",
+    "n_epochs": "epochs",
+    "num_train_epochs": "epochs",
+    "max_iter": "max_epochs",
+    "random_state": "seed",
+    "bs": "batch_size",
+}
+
+
+def setting_field(
+    default: Any,
+    help: str = "",
+    *,
+    unset: Any = None,
+    least: float | None = None,
+    above: float | None = None,
+    choices: Sequence[str] = (),
+    **shown: str,
+) -> Any:
+    """Declare a setting.
+
+    :param help: help text of its command-line option; a setting without one has no option.
+    :param unset: the value that meant "not set" before there was None; it still does.
+    :param least: the least value; `above`: a value that it must be greater than.
+    :param shown: `option`: the option's name, where it is not the setting's; `group`: where help lists it, by default under the
+        section's name; `default_text`: the default in words, where it depends on the model.
+    """
+    known = {"help": help, "unset": unset, "least": least, "above": above, "choices": choices}
+    return field(default=default, metadata={"option": "", "group": "", "default_text": "", **shown, **known})
 
 
 @dataclass(frozen=True)
@@ -44,7 +90,7 @@ class DataConfig:
     dev: str | None = setting_field(
         None, "labelled development instances", default_text="held out from the training data", unset=""
     )
-    dev_fraction: float = setting_field(0.2, "share of the training data to hold out, by sentence")
+    dev_fraction: float = setting_field(0.2, "share of the training data to hold out, by sentence", above=0)
     format: str | None = setting_field(None, unset="")  # None: recognised
     columns: dict[str, str] = field(default_factory=dict)  # names of the columns, by field
     labels: tuple[str, ...] = DEFAULT_LABELS
@@ -81,39 +127,43 @@ class DataConfig:
     max_pieces: int | None = setting_field(None, unset=0, least=1)
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        _check_ranges(self)
+        if not self.dev_fraction < 1:
+            raise InputError(f"dev_fraction is {self.dev_fraction}; it must be less than 1")
         Columns.of(self.columns)
         check_encoding(self.encoding)
-        if not 0 < self.dev_fraction < 1:
-            raise InputError(f"dev_fraction is {self.dev_fraction}; it must be greater than 0 and less than 1")
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
     """How models are trained; the defaults of what is None depend on whether the model uses an encoder."""
 
-    patience: int = setting_field(8, "epochs without improvement before the search stops")
+    patience: int = setting_field(8, "epochs without improvement before the search stops", above=0)
     learning_rate: float | None = setting_field(
-        None, "learning rate", option="lr", default_text="0.001; 0.0001 with --from; 2e-5 with an encoder"
+        None, "learning rate", above=0, option="lr", default_text="0.001; 0.0001 with --from; 2e-5 with an encoder"
     )
-    head_learning_rate: float | None = None  # of the layers on top of an encoder; None: the same
-    batch_size: int | None = setting_field(None, "instances in a training step", default_text="64; 16 with an encoder")
-    clip_norm: float | None = None
-    schedule: str | None = None
-    warmup: float | None = None
-    accumulation: int = 1  # parts of a batch whose gradients are added up before a step
-    bucket_batches: int = 16  # batches whose rows are sorted by length together; 1: rows are shuffled alone
+    head_learning_rate: float | None = setting_field(None, above=0)  # layers on top of an encoder; None: the same
+    batch_size: int | None = setting_field(
+        None, "instances in a training step", above=0, default_text="64; 16 with an encoder"
+    )
+    clip_norm: float | None = setting_field(None, above=0)
+    schedule: str | None = setting_field(None, choices=("constant", "linear"))
+    warmup: float | None = setting_field(None, least=0)  # share of the steps
+    accumulation: int = setting_field(1, above=0)  # parts of a batch whose gradients are added up before a step
+    bucket_batches: int = setting_field(
+        16, above=0
+    )  # batches whose rows are sorted by length together; 1: rows are shuffled alone
     # float32, or bfloat16 autocast over float32 weights; auto: bfloat16 for encoders on a GPU.
     precision: str = setting_field("auto", choices=PRECISIONS)
     compile: bool = False
     graphs: bool = True  # on a GPU, record steps of encoders that allow it
     # Of a training where `epochs` is None; 0: a search on development data.
     usual_epochs: int | None = setting_field(None, least=0)
-    max_epochs: int | None = None  # of a search
+    max_epochs: int | None = setting_field(None, above=0)  # of a search
     # Little data is trained for more epochs, until there are so many steps; 0: never.
     min_steps: int = setting_field(400, least=0)
-    smoothing: int = 5
-    class_weights: str = "none"
+    smoothing: int = setting_field(5, above=0)  # epochs over which development scores are averaged
+    class_weights: str = setting_field("none", choices=("none", "balanced"))
     # Dotted names of settings that follow from the size of the training data and that nobody set; they are no choice of the
     # user's, so another training does not inherit them.
     derived: tuple[str, ...] = ()
@@ -131,27 +181,9 @@ class TrainingConfig:
     contrast_partner: str = "distant"  # the sentence that is joined: distant, other, similar, short or any
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        _check_ranges(self)
         if not 0 < self.calibration_fraction < 1:
             raise InputError(f"calibration_fraction is {self.calibration_fraction}; it must be between 0 and 1")
-        self.settings({})
-        self.contrast()
-
-    def contrast(self) -> ContrastOptions | None:
-        """Return how copies are drawn, where there are any."""
-        from pssa.training.contrast import ContrastOptions
-
-        known = {f.name: getattr(self, f"contrast_{f.name}") for f in fields(ContrastOptions)}
-        options = ContrastOptions(**known)
-        return options if self.augment == "contrast" else None
-
-    def settings(self, defaults: Mapping[str, Any]) -> Settings:
-        """Return the settings of a training, with `defaults` for what is not set."""
-        from pssa.training import Settings
-
-        given = {f.name: getattr(self, f.name, None) for f in fields(Settings)}
-        chosen = {name: value for name, value in given.items() if value is not None and value != "auto"}
-        return Settings(**dict(defaults) | chosen)
 
 
 @dataclass(frozen=True)
@@ -191,7 +223,7 @@ class MiningConfig:
     consensus_soft: bool = False  # expect the mean distribution itself
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        _check_ranges(self)
 
 
 @dataclass(frozen=True)
@@ -255,7 +287,7 @@ class Config:
         return brief_repr(self, **{"model": self.model, "method": self.method} | changed)
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        _check_ranges(self)
         if not 0 <= self.seed < _N_SEEDS:
             raise InputError(f"seed is {self.seed}; it must be a whole number from 0 to {_N_SEEDS - 1}")
 
@@ -286,18 +318,64 @@ class Config:
 
         :raises InputError: for an unknown name or a value of the wrong type.
         """
-        config, values = self, flatten(changes)
+        values, start = flatten(changes), self
         model, preset = values.get("model", self.model), values.get("preset", self.preset)
         if preset != self.preset or (preset and model != self.model):
-            config, values = start_from_preset(self, values)
+            start, values = _start_from_preset(self, values)
+        if model != start.model:  # it comes first: the names of options depend on it
+            start = replace(start, model=as_type("model", model, str))
+        parts: dict[str, dict[str, Any]] = {}
         for name, value in values.items():
-            config = _with_value(config, name, value)
-        return config
+            section, key = start.place_of(name)
+            parts.setdefault(section, {})[key] = start._checked(section, key, value)
+        whole = parts.pop("", {})
+        options = start.options | parts.pop("options", {})
+        sections: dict[str, Any] = {name: replace(getattr(start, name), **given) for name, given in parts.items()}
+        return replace(start, options=options, **sections, **whole)
 
-    def places(self, changes: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """Return section and key of each value that `updated` would change; top-level settings have an empty section."""
-        named = (name.rpartition(".") for name in flatten(changes))
-        return [(section or _home(self, key), key) for section, _, key in named]
+    def place_of(self, name: str) -> tuple[str, str]:
+        """Return section and key of a setting by its bare or dotted name; top-level settings have an empty section.
+
+        :raises InputError: if there is none of that name; the message proposes the nearest.
+        """
+        section, _, key = name.rpartition(".")
+        if not section:
+            section = next((home for home, part in _SECTIONS.items() if key in _names(part)), "options")
+        known = _option_defaults(self.model) if section == "options" else _names(_SECTIONS.get(section, type(None)))
+        if key in known:
+            return section, key
+        if section == "options" and name != key:
+            listed = ", ".join(sorted(known))
+            raise InputError(f"unknown option {shorten(key)} of model {self.model}; known: {listed}")
+        raise self._unknown(name)
+
+    def _checked(self, section: str, key: str, value: Any) -> Any:
+        """Return a value for a setting, of its type, or None if it means "not set"."""
+        if section == "options":
+            return as_type(key, value, type(_option_defaults(self.model)[key]))
+        part = _SECTIONS[section]
+        kind, optional = kind_of(part, key)
+        unset = next(f for f in fields(part) if f.name == key).metadata.get("unset")
+        # Old files have 0 for an unset 0.0, but never a truth value.
+        if optional and (value is None or (type(value) in (type(unset), int) and unset is not None and value == unset)):
+            return None
+        return as_type(key, value, kind)
+
+    def _unknown(self, name: str) -> InputError:
+        """Return the error for an unknown name, with the nearest one that is known."""
+        known = [full for full in self.flat() if not full.startswith("options.")]
+        known += [f"options.{key}" for key in _option_defaults(self.model)]
+        keys = {full.rpartition(".")[2]: full for full in known}
+        last = name.rpartition(".")[2][:_MAX_NAME]
+        by_option = {each.metadata["option"]: each.name for _, each, _ in option_fields() if each.metadata["option"]}
+        # Python needs another name for an option such as --from, which is often written from_.
+        meant = (by_option | _ELSEWHERE).get(last.strip("_"))
+        close = [meant] if meant else difflib.get_close_matches(last, keys, n=1, cutoff=_MIN_SIMILARITY)
+        if not close:
+            return InputError(f"unknown setting {shorten(name)}; print(pssa.Config().to_toml()) lists those that exist")
+        return InputError(
+            f"unknown setting {shorten(name)}; did you mean {keys[close[0]] if '.' in name else close[0]}?"
+        )
 
     def flat(self) -> dict[str, Any]:
         """Return every setting by its dotted name."""
@@ -325,63 +403,120 @@ class Config:
             raise InputError.at(path, None, error.message) from error
 
 
+_SECTIONS: dict[str, type] = {
+    "": Config,
+    "data": DataConfig,
+    "training": TrainingConfig,
+    "mining": MiningConfig,
+    "supervision": SupervisionConfig,
+}
+
+
 def option_fields() -> Iterator[tuple[str, Field[Any], type]]:
     """Yield the group, the field and the type of each setting that has a command-line option."""
-    for part in (DataConfig, Config, TrainingConfig, MiningConfig, SupervisionConfig):
-        section = part.__name__.removesuffix("Config").lower()
-        for each in fields(part):
+    for section in ("data", "", "training", "mining", "supervision"):
+        for each in fields(_SECTIONS[section]):
             if each.metadata.get("help"):
-                yield each.metadata["group"] or section, each, kind_of(part, each.name)[0]
+                yield each.metadata["group"] or section, each, kind_of(_SECTIONS[section], each.name)[0]
 
 
-def _with_value(config: Config, name: str, value: Any) -> Config:
-    section, _, key = name.rpartition(".")
-    section = section or _home(config, key)
-    if section == "options":
-        defaults = _option_defaults(config)
-        if key not in defaults:
-            known = ", ".join(sorted(defaults))
-            raise InputError(f"unknown option {shorten(key)} of model {config.model}; known: {known}")
-        return replace(config, options=config.options | {key: as_type(key, value, type(defaults[key]))})
-    part = getattr(config, section, None) if section else config
-    if not is_dataclass(part) or key not in {f.name for f in fields(part)}:
-        raise _unknown(config, name)
-    changed: Any = replace(part, **{key: checked_value(part, key, value)})  # type: ignore[type-var]
-    return replace(config, **{section: changed}) if section else changed
+def non_default_settings(config: Config) -> dict[str, Any]:
+    """Return the settings that differ from the preset and the defaults of the configuration's model and method, by dotted name.
+
+    Those that were derived from the training data are left out: nobody chose them.
+    """
+    from pssa.runs.resolve import usual_settings
+
+    usual = usual_settings(config) | preset_values(config.preset, config.model)
+    derived = {"training.derived", *config.training.derived}
+    changed = {name: value for name, value in config.flat().items() if value is not None and value != usual.get(name)}
+    return {name: value for name, value in changed.items() if name not in derived}
 
 
-def _home(config: Config, key: str) -> str:
-    """Return the section that a bare name belongs to; an unknown name is taken for an option of the model."""
-    for f in fields(config):
-        part = getattr(config, f.name)
-        if f.name == key:
-            return ""
-        if is_dataclass(part) and key in {inner.name for inner in fields(part)}:
-            return f.name
-    if key in _option_defaults(config):
-        return "options"
-    raise _unknown(config, key)
+def _start_from_preset(config: Config, changes: Mapping[str, Any]) -> tuple[Config, dict[str, Any]]:
+    """Return a configuration to start from, and the values by name that a new preset or a new model leads to.
+
+    :param config: has values of its own, which win over the preset, and may have another preset or model.
+    :param changes: new values by bare or dotted name, which win over both.
+    """
+    preset, model = changes.get("preset", config.preset), changes.get("model", config.model)
+    start = Config(as_type("model", model, str), config.method)
+    values = preset_values(preset, start.model)
+    own = non_default_settings(config) if config != Config() else {}
+    # A file has no unset values: what a preset sets stays set, so that the file is read as it was written.
+    given = {
+        name: value
+        for name, value in changes.items()
+        if value is not None or ".".join(filter(None, start.place_of(name))) not in values
+    }
+    by_place = {".".join(filter(None, start.place_of(name))): value for name, value in (own | given).items()}
+    return start, values | by_place | {"preset": preset, "model": start.model}
 
 
-def _option_defaults(config: Config) -> dict[str, Any]:
+@cache
+def _names(part: type) -> frozenset[str]:
+    return frozenset(f.name for f in fields(part)) if is_dataclass(part) else frozenset()
+
+
+def _option_defaults(model: str) -> dict[str, Any]:
     from pssa import models
 
-    return models.option_defaults(config.model)
+    return models.option_defaults(model)
 
 
-def _unknown(config: Config, name: str) -> InputError:
-    """Return the error for an unknown name: it proposes the name that is similar, or lists all."""
-    known = [full for full in config.flat() if not full.startswith("options.")]
-    known += [f"options.{key}" for key in _option_defaults(config)]
-    keys = {full.rpartition(".")[2]: full for full in known}
-    last = name.rpartition(".")[2][:MAX_NAME]
-    by_option = {each.metadata["option"]: each.name for _, each, _ in option_fields() if each.metadata["option"]}
-    # Python needs another name for an option such as --from, which is often written from_.
-    meant = by_option.get(last.strip("_"))
-    close = [meant] if meant else difflib.get_close_matches(last, keys, n=1, cutoff=_MIN_SIMILARITY)
-    if not close:
-        return InputError(f"unknown setting {shorten(name)}; known: {', '.join(known)}")
-    return InputError(f"unknown setting {shorten(name)}; did you mean {keys[close[0]] if '.' in name else close[0]}?")
+def _check_ranges(part: Any) -> None:
+    """Refuse values of a section that are too small, or none of the choices."""
+    for name, least, above, choices in _ranges(type(part)):  # type: ignore[arg-type]  # classes are hashable
+        value = getattr(part, name)
+        if value is None:
+            continue
+        if least is not None and not value >= least:
+            raise InputError(f"{name} is {value}; it must be at least {least}")
+        if above is not None and not value > above:
+            raise InputError(f"{name} is {value}; it must be greater than {above}")
+        if choices and value not in choices:
+            raise InputError(f"{name} is {value!r}; it can be {' or '.join(choices)}")
+
+
+@cache
+def _ranges(part: type) -> list[tuple[str, float | None, float | None, Sequence[str]]]:
+    declared = [(f.name, f.metadata) for f in fields(part)]
+    found = [(name, known.get("least"), known.get("above"), known.get("choices", ())) for name, known in declared]
+    return [each for each in found if any(value is not None and value != () for value in each[1:])]
+
+
+def parse_value(text: str) -> Any:
+    """Parse a value as TOML; text that is not TOML is a string, so quotes can be left out."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except (ValueError, RecursionError):
+        return text
+
+
+@cache
+def kind_of(part: type, key: str) -> tuple[Any, bool]:
+    """Return the type of a setting without None, and whether it may be None."""
+    hint = get_type_hints(part)[key]
+    kinds = get_args(hint)
+    return (kinds[0], True) if NoneType in kinds else (hint, False)
+
+
+def as_type(key: str, value: Any, kind: Any) -> Any:
+    """Return the value as one of this type; refuse what is not one."""
+    if kind is float and type(value) is int:
+        value = float(value) if abs(value) <= sys.float_info.max else math.inf
+    if key in _TABLES:
+        return _TABLES[key](value)
+    if kind == tuple[str, ...]:
+        parts = value.split(",") if isinstance(value, str) else value
+        if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
+            return tuple(part.strip() for part in parts)
+    elif type(value) is kind and (kind is not float or math.isfinite(value)):
+        if kind is str and len(value) > _MAX_NAME and key not in _PATHS:
+            raise InputError(f"{key} has {len(value)} characters; expected a name of at most {_MAX_NAME}")
+        return value
+    more = ", a finite one" if type(value) is float else ""
+    raise InputError(f"{key} is {shorten(value)}; expected {getattr(kind, '__name__', str(kind))}{more}")
 
 
 def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -390,7 +525,7 @@ def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
     inner: dict[str, Any] = {}
     # The model comes first, since the names of its options depend on it.
     for key in sorted(table, key=lambda key: key != "model"):
-        if isinstance(table[key], dict) and key.rpartition(".")[2] not in TABLES:
+        if isinstance(table[key], dict) and key.rpartition(".")[2] not in _TABLES:
             inner |= {f"{key}.{name}": value for name, value in table[key].items()}
         else:
             values[key] = table[key]

@@ -10,25 +10,23 @@ from typing import Any
 import pytest
 
 from pssa import models
-from pssa.data.example import Corpus
+from pssa.data.example import Corpus, Example
 from pssa.errors import InputError
 from pssa.mining import ConsensusRule
 from pssa.runs import Config, methods, mine, train
-from pssa.runs.defaults import (
+from pssa.runs.resolve import (
     check_mining,
     check_supervision,
-    choose_consensus_rule,
     choose_epsilon,
-    choose_options,
     choose_penalty,
-    choose_rule,
-    lengthen_training,
-    non_default_settings,
+    consensus_rule,
+    mining_rule,
     resolve,
     unused_settings,
     warn_of_absent_labels,
     warn_of_unused,
 )
+from pssa.runs.settings import non_default_settings
 
 
 def config(**changes: Any) -> Config:
@@ -57,24 +55,22 @@ def test_epsilon_is_the_papers_for_each_model_unless_it_is_given(model: str, eps
 
 def test_only_rm_picks_at_random() -> None:
     for method in ("aw-as", "pg-as"):
-        assert choose_rule(config(method=method)).drawn == "nothing"
-    assert choose_rule(config(method="rm-as")).drawn == "word"
-    assert choose_rule(config(method="rm-as", random_mask=True)).drawn == "mask"
-    assert choose_rule(config(method="rm-as", saliency="gradient", random_mask=True)).drawn == "nothing"
+        assert mining_rule(config(method=method)).drawn == "nothing"
+    assert mining_rule(config(method="rm-as")).drawn == "word"
+    assert mining_rule(config(method="rm-as", random_mask=True)).drawn == "mask"
+    assert mining_rule(config(method="rm-as", saliency="gradient", random_mask=True)).drawn == "nothing"
 
 
 def test_the_rule_takes_seed_and_stopping_from_the_configuration() -> None:
-    rule = choose_rule(config(seed=7, stop_drop=0.25, epsilon=2.0))
+    rule = mining_rule(config(seed=7, stop_drop=0.25, epsilon=2.0))
     assert (rule.seed, rule.stop_drop, rule.epsilon) == (7, 0.25, 2.0)
-    assert choose_rule(config()).stop_drop is None
+    assert mining_rule(config()).stop_drop is None
 
 
 def test_the_agreement_is_the_configured_one() -> None:
-    rule = choose_consensus_rule(
-        config(consensus_right=1, consensus_threshold=0.25, consensus_soft=True, consensus_words=3)
-    )
+    rule = consensus_rule(config(consensus_right=1, consensus_threshold=0.25, consensus_soft=True, consensus_words=3))
     assert (rule.least_right, rule.threshold, rule.soft, rule.words) == (1, 0.25, True, 3)
-    assert choose_consensus_rule(config()) == ConsensusRule(threshold=0.2)
+    assert consensus_rule(config()) == ConsensusRule(threshold=0.2)
 
 
 def test_a_consensus_scores_by_one_saliency_unless_several_are_named() -> None:
@@ -112,11 +108,11 @@ def test_a_consensus_takes_words_away_and_its_judges_cost_less_than_the_model_th
     chosen = config(model=model, method="consensus")
     mining = resolve(chosen).mining
     assert (mining.saliency, mining.consensus_threshold, mining.consensus_epochs) == ("leave_one_out", 0.2, epochs)
-    assert (mining.consensus_folds, choose_consensus_rule(chosen).threshold) == (folds, 0.2)
+    assert (mining.consensus_folds, consensus_rule(chosen).threshold) == (folds, 0.2)
     assert non_default_settings(resolve(chosen)) == {}
     asked = config(model=model, method="consensus", saliency="gradient", consensus_threshold=0.0, consensus_epochs=0)
     assert resolve(asked).mining.saliency == "gradient"
-    assert choose_consensus_rule(asked).threshold == 0.0
+    assert consensus_rule(asked).threshold == 0.0
     assert resolve(asked).mining.consensus_epochs == 0
 
 
@@ -271,9 +267,14 @@ def test_training_and_mining_warn_of_labels_that_no_instance_has(corpus: Corpus,
         mine(two, tmp_path / "evidence.jsonl", method="aw-as", iterations=1, **tiny)
 
 
+def instances(number: int) -> Corpus:
+    """Instances in a language that the starter does not know, so that no training starts from it."""
+    texts = (f"wort{place} ding" for place in range(number))
+    return Corpus(tuple(Example.from_text(text, (0, text.index(" ")), label="positive") for text in texts))
+
+
 def lengthened(n_instances: int, **settings: Any) -> Config:
-    given = config(**settings)
-    return lengthen_training(resolve(given), given, n_instances)
+    return resolve(config(**settings), instances(n_instances))
 
 
 @pytest.mark.parametrize(
@@ -301,8 +302,10 @@ def test_judges_keep_their_share_of_the_epochs() -> None:
 
 @pytest.mark.parametrize("settings", [{"epochs": 3}, {"usual_epochs": 3}, {"max_epochs": 3}, {"min_steps": 0}])
 def test_a_length_that_is_set_stays(settings: dict[str, Any]) -> None:
-    given = config(model="bertabsa_att", **settings)
-    assert lengthen_training(resolve(given), given, 16) == resolve(given)
+    found, plain = lengthened(16, model="bertabsa_att", **settings), resolve(config(model="bertabsa_att", **settings))
+    assert (found.epochs, found.mining) == (plain.epochs, plain.mining)
+    names = ("usual_epochs", "max_epochs", "patience")
+    assert [getattr(found.training, name) for name in names] == [getattr(plain.training, name) for name in names]
 
 
 def test_development_data_may_search_for_as_long() -> None:
@@ -318,17 +321,17 @@ def test_what_follows_from_the_size_of_the_data_is_no_choice_of_the_user() -> No
         assert not found.keys() & {"training.derived", *longer.training.derived}
         # So the configuration of one run serves another of any size.
         again = Config(model=longer.model, method=longer.method).updated(found)
-        assert lengthen_training(resolve(again), again, 5000).training.derived == ()
+        assert resolve(again, instances(5000)).training.derived == ()
     assert non_default_settings(lengthened(64, model="bertabsa_att", patience=9))["training.patience"] == 9
 
 
 def test_few_labels_have_a_model_that_reads_around_the_aspect() -> None:
     def context(n_instances: int, **settings: Any) -> int | None:
         given = config(**{"model": "bertabsa_att"} | settings)
-        chosen = choose_options(resolve(given), given, n_instances)
+        chosen = resolve(given, instances(n_instances))
         found = non_default_settings(chosen).get("options.context")
         assert found == given.options.get("context")  # what is derived is no choice of the user
-        return chosen.options.get("context")
+        return chosen.options.get("context") or None
 
     assert context(64) == 3
     assert context(64, epochs=20) == 3
