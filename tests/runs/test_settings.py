@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from pssa.errors import InputError
-from pssa.runs.settings import Config, DataConfig, TrainingConfig, option_fields, parse_value
+from pssa.runs.setting_types import parse_value
+from pssa.runs.settings import Config, DataConfig, TrainingConfig, option_fields
 
 
 def test_the_defaults_are_those_of_the_command() -> None:

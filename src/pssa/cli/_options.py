@@ -11,7 +11,8 @@ from typing import Any
 from pssa.cli._parser import option, run_path
 from pssa.errors import InputError
 from pssa.runs.run_names import STARTER
-from pssa.runs.settings import Config, non_default_settings, option_fields, parse_value
+from pssa.runs.setting_types import parse_value
+from pssa.runs.settings import Config, non_default_settings, option_fields
 
 _PACKAGE = Path(__file__).parents[1]
 _METAVARS: dict[type, str] = {int: "N", float: "X", str: "NAME"}

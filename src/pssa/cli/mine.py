@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     from pssa.cli._output import counted, print_json, say, warn_no_evidence
     from pssa.data.evidence_stats import stats
-    from pssa.runs.settings import repeated_options
+    from pssa.runs.read_defaults import repeated_options
     from pssa.runs.training_run import mine
     from pssa.runs.warm_start import merge_settings
     from pssa.training import Team

@@ -19,9 +19,9 @@ from pssa.data.tables import Table, is_table, table_columns
 from pssa.data.text_file import EncodedPath, begins_as_utf8
 from pssa.errors import InputError, option_arguments
 from pssa.runs.run_names import whole_run
-from pssa.runs.settings import Config
+from pssa.runs.settings import Config, DataConfig
 
-__all__ = ["describe_defaults", "find_read_defaults", "find_row_defaults", "read_as_trained"]
+__all__ = ["describe_defaults", "find_read_defaults", "find_row_defaults", "read_as_trained", "repeated_options"]
 
 _OF_LABELLED = ("columns", "label_map", "encoding", "occurrence")
 _OF_ROWS = ("columns", "encoding")  # of rows that need no label
@@ -53,6 +53,21 @@ def describe_defaults(defaults: Mapping[str, Any]) -> str:
     for name, value in defaults.items():
         texts[name] = ",".join(f"{key}={to}" for key, to in value.items()) if isinstance(value, dict) else value
     return shlex.join(argument for name, text in texts.items() for argument in option_arguments(name, text))
+
+
+def repeated_options(config: Config) -> list[str]:
+    """Return the command-line arguments of a training with the data, the model and the seed of `config`."""
+    data, defaults = config.data, DataConfig()
+    options = {"train": data.train, "model": config.model, "encoder": data.encoder, "vectors": data.vectors}
+    options |= {"from": data.from_pretrained, "preset": config.preset}
+    options |= {
+        name: ",".join(value) if name == "labels" else value
+        for name in ("format", "labels", "conflict", "encoding", "errors", "occurrence", "unit")
+        if (value := getattr(data, name)) != getattr(defaults, name)
+    }
+    label_map = ",".join(f"{name}={label}" for name, label in data.label_map.items())
+    options |= {"columns": str(Columns.of(data.columns)), "label_map": label_map, "seed": str(config.seed or "")}
+    return [word for name, value in options.items() if value for word in option_arguments(name, value)]
 
 
 def _find_defaults(

@@ -10,24 +10,19 @@ Reading a configuration must not load torch: the command line and everything tha
 from __future__ import annotations
 
 import difflib
-import math
-import sys
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 from pssa.data.example import DEFAULT_LABELS
-from pssa.data.label_map import read_label_map
-from pssa.data.label_texts import read_label_texts
 from pssa.data.read_options import OCCURRENCES, ON_ERRORS, ReadOptions, check_encoding
 from pssa.data.rows import Columns
 from pssa.data.validation import brief_repr, read_toml, shorten
-from pssa.errors import InputError, option_arguments
+from pssa.errors import InputError
 from pssa.runs.presets import preset_values
+from pssa.runs.setting_types import MAX_NAME, TABLES, as_type, check_ranges, kind_of, setting_field
 
 PRECISIONS = ("auto", "float32", "bfloat16")
 UNITS = ("word", "piece")
@@ -35,14 +30,6 @@ GATES = ("none", "held-out")
 AUGMENTS = ("none", "contrast")
 _N_SEEDS = 2**32
 _MIN_SIMILARITY = 0.5  # of a known name to one that is unknown
-_MAX_NAME = 100  # characters
-# Settings whose value is a table, as sections are, with the parser of each.
-_TABLES: dict[str, Callable[[Any], dict[str, str]]] = {
-    "columns": lambda given: dict(Columns.of(given).pairs),
-    "label_map": read_label_map,
-    "label_texts": read_label_texts,
-}
-_PATHS = ("train", "dev", "vectors", "encoder", "evidence", "from_pretrained")
 # Names that other libraries have for ours.
 _ELSEWHERE = {
     "val": "dev",
@@ -57,28 +44,6 @@ _ELSEWHERE = {
     "random_state": "seed",
     "bs": "batch_size",
 }
-
-
-def setting_field(
-    default: Any,
-    help: str = "",
-    *,
-    unset: Any = None,
-    least: float | None = None,
-    above: float | None = None,
-    choices: Sequence[str] = (),
-    **shown: str,
-) -> Any:
-    """Declare a setting.
-
-    :param help: help text of its command-line option; a setting without one has no option.
-    :param unset: the value that meant "not set" before there was None; it still does.
-    :param least: the least value; `above`: a value that it must be greater than.
-    :param shown: `option`: the option's name, where it is not the setting's; `group`: where help lists it, by default under the
-        section's name; `default_text`: the default in words, where it depends on the model.
-    """
-    known = {"help": help, "unset": unset, "least": least, "above": above, "choices": choices}
-    return field(default=default, metadata={"option": "", "group": "", "default_text": "", **shown, **known})
 
 
 @dataclass(frozen=True)
@@ -127,7 +92,7 @@ class DataConfig:
     max_pieces: int | None = setting_field(None, unset=0, least=1)
 
     def __post_init__(self) -> None:
-        _check_ranges(self)
+        check_ranges(self)
         if not self.dev_fraction < 1:
             raise InputError(f"dev_fraction is {self.dev_fraction}; it must be less than 1")
         Columns.of(self.columns)
@@ -181,7 +146,7 @@ class TrainingConfig:
     contrast_partner: str = "distant"  # the sentence that is joined: distant, other, similar, short or any
 
     def __post_init__(self) -> None:
-        _check_ranges(self)
+        check_ranges(self)
         if not 0 < self.calibration_fraction < 1:
             raise InputError(f"calibration_fraction is {self.calibration_fraction}; it must be between 0 and 1")
 
@@ -223,7 +188,7 @@ class MiningConfig:
     consensus_soft: bool = False  # expect the mean distribution itself
 
     def __post_init__(self) -> None:
-        _check_ranges(self)
+        check_ranges(self)
 
 
 @dataclass(frozen=True)
@@ -287,7 +252,7 @@ class Config:
         return brief_repr(self, **{"model": self.model, "method": self.method} | changed)
 
     def __post_init__(self) -> None:
-        _check_ranges(self)
+        check_ranges(self)
         if not 0 <= self.seed < _N_SEEDS:
             raise InputError(f"seed is {self.seed}; it must be a whole number from 0 to {_N_SEEDS - 1}")
 
@@ -366,7 +331,7 @@ class Config:
         known = [full for full in self.flat() if not full.startswith("options.")]
         known += [f"options.{key}" for key in _option_defaults(self.model)]
         keys = {full.rpartition(".")[2]: full for full in known}
-        last = name.rpartition(".")[2][:_MAX_NAME]
+        last = name.rpartition(".")[2][:MAX_NAME]
         by_option = {each.metadata["option"]: each.name for _, each, _ in option_fields() if each.metadata["option"]}
         # Python needs another name for an option such as --from, which is often written from_.
         meant = (by_option | _ELSEWHERE).get(last.strip("_"))
@@ -464,68 +429,13 @@ def _option_defaults(model: str) -> dict[str, Any]:
     return models.option_defaults(model)
 
 
-def _check_ranges(part: Any) -> None:
-    """Refuse values of a section that are too small, or none of the choices."""
-    for name, least, above, choices in _ranges(type(part)):  # type: ignore[arg-type]  # classes are hashable
-        value = getattr(part, name)
-        if value is None:
-            continue
-        if least is not None and not value >= least:
-            raise InputError(f"{name} is {value}; it must be at least {least}")
-        if above is not None and not value > above:
-            raise InputError(f"{name} is {value}; it must be greater than {above}")
-        if choices and value not in choices:
-            raise InputError(f"{name} is {value!r}; it can be {' or '.join(choices)}")
-
-
-@cache
-def _ranges(part: type) -> list[tuple[str, float | None, float | None, Sequence[str]]]:
-    declared = [(f.name, f.metadata) for f in fields(part)]
-    found = [(name, known.get("least"), known.get("above"), known.get("choices", ())) for name, known in declared]
-    return [each for each in found if any(value is not None and value != () for value in each[1:])]
-
-
-def parse_value(text: str) -> Any:
-    """Parse a value as TOML; text that is not TOML is a string, so quotes can be left out."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except (ValueError, RecursionError):
-        return text
-
-
-@cache
-def kind_of(part: type, key: str) -> tuple[Any, bool]:
-    """Return the type of a setting without None, and whether it may be None."""
-    hint = get_type_hints(part)[key]
-    kinds = get_args(hint)
-    return (kinds[0], True) if NoneType in kinds else (hint, False)
-
-
-def as_type(key: str, value: Any, kind: Any) -> Any:
-    """Return the value as one of this type; refuse what is not one."""
-    if kind is float and type(value) is int:
-        value = float(value) if abs(value) <= sys.float_info.max else math.inf
-    if key in _TABLES:
-        return _TABLES[key](value)
-    if kind == tuple[str, ...]:
-        parts = value.split(",") if isinstance(value, str) else value
-        if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
-            return tuple(part.strip() for part in parts)
-    elif type(value) is kind and (kind is not float or math.isfinite(value)):
-        if kind is str and len(value) > _MAX_NAME and key not in _PATHS:
-            raise InputError(f"{key} has {len(value)} characters; expected a name of at most {_MAX_NAME}")
-        return value
-    more = ", a finite one" if type(value) is float else ""
-    raise InputError(f"{key} is {shorten(value)}; expected {getattr(kind, '__name__', str(kind))}{more}")
-
-
 def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values by name, `section.key` for those in a section, and those in sections last."""
     values: dict[str, Any] = {}
     inner: dict[str, Any] = {}
     # The model comes first, since the names of its options depend on it.
     for key in sorted(table, key=lambda key: key != "model"):
-        if isinstance(table[key], dict) and key.rpartition(".")[2] not in _TABLES:
+        if isinstance(table[key], dict) and key.rpartition(".")[2] not in TABLES:
             inner |= {f"{key}.{name}": value for name, value in table[key].items()}
         else:
             values[key] = table[key]
@@ -537,18 +447,3 @@ def _without_unset(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_unset(inner) for key, inner in value.items() if inner is not None}
     return list(value) if isinstance(value, tuple) else value
-
-
-def repeated_options(config: Config) -> list[str]:
-    """Return the command-line arguments of a training with the data, the model and the seed of `config`."""
-    data, defaults = config.data, DataConfig()
-    options = {"train": data.train, "model": config.model, "encoder": data.encoder, "vectors": data.vectors}
-    options |= {"from": data.from_pretrained, "preset": config.preset}
-    options |= {
-        name: ",".join(value) if name == "labels" else value
-        for name in ("format", "labels", "conflict", "encoding", "errors", "occurrence", "unit")
-        if (value := getattr(data, name)) != getattr(defaults, name)
-    }
-    label_map = ",".join(f"{name}={label}" for name, label in data.label_map.items())
-    options |= {"columns": str(Columns.of(data.columns)), "label_map": label_map, "seed": str(config.seed or "")}
-    return [word for name, value in options.items() if value for word in option_arguments(name, value)]

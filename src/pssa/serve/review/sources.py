@@ -18,7 +18,8 @@ from pssa.data.label_map import read_label_map
 from pssa.data.rows import Columns
 from pssa.errors import InputError, option_arguments
 from pssa.runs import Config
-from pssa.runs.settings import DataConfig, repeated_options
+from pssa.runs.read_defaults import repeated_options
+from pssa.runs.settings import DataConfig
 
 _CONFIG = "config.toml"  # of a run, beside its evidence
 _OF_FILE = ("format", "columns", "label_map", "encoding", "errors", "occurrence")  # how one file is read
