@@ -22,7 +22,8 @@ from pssa.models import WordTable
 from pssa.runs.directory import FileStore, RunDirectory, read_json, read_tensors, write_tensors
 from pssa.runs.featurizer import WordFeaturizer
 from pssa.runs.saved_model import Description, save_weights
-from pssa.runs.settings import Config, parse_value
+from pssa.runs.setting_types import parse_value
+from pssa.runs.settings import Config
 from pssa.runs.warm_start import merge_settings
 from pssa.serve.review.log import LogEntry, ReviewLog
 from pssa.training import Checkpoint

@@ -26,7 +26,8 @@ from pssa.report.run_report import write_report
 from pssa.runs import load, train
 from pssa.runs.directory import FileStore
 from pssa.runs.run_names import starter_run
-from pssa.runs.settings import Config, parse_value
+from pssa.runs.setting_types import parse_value
+from pssa.runs.settings import Config
 
 __all__ = ["folder_targets"]
 
